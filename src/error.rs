@@ -1,0 +1,155 @@
+//! One error type for the whole crate: fields, not prose, and a stable code shared with JavaScript.
+
+use crate::lz4::BlockError;
+
+/// Result with the crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, on every engine.
+///
+/// [`Error::code`] is the name that JavaScript sees as `error.code`; codes never change meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A block is not valid LZ4.
+    #[error("page {page}: {source}")]
+    CorruptPage {
+        /// Index of the page in its batch, or of the block in its frame.
+        page: usize,
+        /// What the decoder found.
+        source: BlockError,
+    },
+    /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
+    #[error("not an LZ4 frame: starts with {magic:#010x}")]
+    NotLz4 {
+        /// The first four bytes, little-endian; fewer bytes are padded with zeros.
+        magic: u32,
+    },
+    /// A frame ends before its end mark.
+    #[error("truncated LZ4 frame: {needed} more bytes needed at byte {at}")]
+    TruncatedFrame {
+        /// Offset in the input at which bytes ran out.
+        at: u64,
+        /// How many more bytes the next field needs at least.
+        needed: u64,
+    },
+    /// A checksum of a frame does not match its data.
+    #[error("{what} checksum mismatch: stored {stored:#010x}, computed {computed:#010x}")]
+    ChecksumMismatch {
+        /// `"header"`, `"block"` or `"content"`.
+        what: &'static str,
+        /// The checksum in the frame.
+        stored: u32,
+        /// The checksum of the data.
+        computed: u32,
+    },
+    /// A frame header or block header breaks the frame format.
+    #[error("invalid LZ4 frame: {what} {value:#x} at byte {at}")]
+    InvalidFrame {
+        /// The field, for example `"version"`, `"reserved bit"`, `"block size"`.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Offset in the input of the field.
+        at: u64,
+    },
+    /// The content is not as long as the frame header says.
+    #[error("content size mismatch: header says {stored} bytes, content has {actual}")]
+    ContentSizeMismatch {
+        /// Size in the frame header.
+        stored: u64,
+        /// Size decoded.
+        actual: u64,
+    },
+    /// The frame needs a dictionary.
+    #[error("this frame needs dictionary {id:#010x}; dictionaries are not supported")]
+    DictionaryNeeded {
+        /// The dictionary id of the frame.
+        id: u32,
+    },
+    /// The output would exceed the limit the caller set.
+    #[error("output exceeds the limit of {limit} bytes")]
+    OutputLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// An argument has a value outside its domain.
+    #[error("invalid {name}: {value}; {expected}")]
+    InvalidArgument {
+        /// The argument, by its public name.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// The domain or remedy.
+        expected: &'static str,
+    },
+    /// A forced backend is not on this machine.
+    #[error("backend {backend} is not available: {reason}")]
+    BackendUnavailable {
+        /// The backend asked for.
+        backend: &'static str,
+        /// Why, candidate by candidate.
+        reason: String,
+    },
+    /// The GPU went away and could not be brought back.
+    #[error("GPU device lost: {reason}")]
+    DeviceLost {
+        /// What the driver said.
+        reason: String,
+    },
+    /// The GPU has not enough memory.
+    #[error("out of GPU memory: {requested} bytes asked for")]
+    OutOfMemory {
+        /// Size of the allocation that failed.
+        requested: u64,
+    },
+    /// A kernel does not compile.
+    #[error("kernel {kernel} does not compile: {message}")]
+    KernelCompile {
+        /// Entry point.
+        kernel: String,
+        /// The compiler's words, with line and column.
+        message: String,
+    },
+    /// The engine refused a call.
+    #[error("{engine} engine: {message}")]
+    Engine {
+        /// The engine's name.
+        engine: &'static str,
+        /// Its words.
+        message: String,
+    },
+    /// The caller cancelled the work.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// The stable code, the same in Rust and in JavaScript.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::CorruptPage { .. } => "CORRUPT_PAGE",
+            Self::NotLz4 { .. } => "NOT_LZ4",
+            Self::TruncatedFrame { .. } => "TRUNCATED_FRAME",
+            Self::ChecksumMismatch { .. } => "CHECKSUM_MISMATCH",
+            Self::InvalidFrame { .. } => "INVALID_FRAME",
+            Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
+            Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
+            Self::OutputLimit { .. } => "OUTPUT_LIMIT",
+            Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
+            Self::BackendUnavailable { .. } => "BACKEND_UNAVAILABLE",
+            Self::DeviceLost { .. } => "DEVICE_LOST",
+            Self::OutOfMemory { .. } => "OUT_OF_MEMORY",
+            Self::KernelCompile { .. } => "KERNEL_COMPILE",
+            Self::Engine { .. } => "ENGINE",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+}
+
+impl From<Error> for String {
+    fn from(error: Error) -> Self {
+        error.to_string()
+    }
+}

@@ -1,0 +1,81 @@
+//! The one table of kernels: source, entry point, bindings, workgroup size, and the launches of a job.
+//!
+//! Nothing here touches a GPU. A job ([`Job`]) says which buffers it needs and which launches, in order,
+//! do the work; an engine only allocates and launches.
+
+pub mod lz4;
+
+/// A kernel: one WGSL file of `shaders/`, one entry point of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KernelInfo {
+    /// WGSL entry point, file stem, label and test name.
+    pub name: &'static str,
+    /// The WGSL source.
+    pub wgsl: &'static str,
+    /// Access of each binding of group 0, in binding order.
+    pub bindings: &'static [Access],
+    /// The kernel checks every access itself, so engines may compile it without their own bounds checks.
+    pub self_checked: bool,
+}
+
+/// How a kernel uses a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// `var<storage, read>`
+    Read,
+    /// `var<storage, read_write>`
+    ReadWrite,
+    /// `var<uniform>`: a small block of `u32` parameters.
+    Uniform,
+}
+
+/// A buffer of a job, by its role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Slot {
+    /// Uncompressed pages, back to back; a multiple of 4 bytes.
+    Pages,
+    /// Compressed blocks, each at a multiple of 4 bytes.
+    Packed,
+    /// Two words a page: see [`lz4::TableEntry`].
+    Table,
+    /// One word a page: 0, or the code of a [`crate::lz4::BlockError`].
+    Status,
+    /// Scratch of the match finder: candidate offsets.
+    Candidates,
+    /// Scratch: sequences found, two words each.
+    Sequences,
+    /// Scratch: sums of the table's tiles; word 0 is the total packed size in words after the job.
+    TileSums,
+}
+
+/// An argument of a launch, in binding order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    /// A whole buffer.
+    Buffer(Slot),
+    /// Uniform parameters; a multiple of four words.
+    Params(Vec<u32>),
+}
+
+/// One dispatch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    /// What to run.
+    pub kernel: &'static KernelInfo,
+    /// WGSL `override` constants.
+    pub overrides: Vec<(&'static str, u32)>,
+    /// Workgroups in x, y, z.
+    pub grid: [u32; 3],
+    /// Arguments in binding order.
+    pub args: Vec<Arg>,
+}
+
+/// Everything an engine needs to run one piece of work: launches in order, each sees the writes of those before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Sizes in bytes of all buffers the launches name, multiples of 4.
+    pub buffers: Vec<(Slot, u64)>,
+    /// The dispatches.
+    pub launches: Vec<Launch>,
+}

@@ -1,0 +1,9 @@
+//! Pagepress compresses and decompresses memory pages and files as standard LZ4, on any GPU and without one.
+
+#[cfg(feature = "wgpu")]
+pub mod kernels;
+pub mod lz4;
+
+mod error;
+
+pub use error::{Error, Result};

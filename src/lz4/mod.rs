@@ -1,0 +1,73 @@
+//! The format: canonical encoder, block decoder, frames. Pure, no GPU; the oracle of the kernels.
+//!
+//! # The canonical parse
+//!
+//! Every engine writes the same bytes for the same block, so the parse is defined here, independent of
+//! how it is computed. Notation: `n` is the block length; `word(p)` the little-endian `u32` at byte `p`;
+//! `product(p) = word(p) * 2_654_435_761 mod 2^32`. Parameters come from [`Parse::new`].
+//!
+//! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
+//! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
+//! entries `(A, B)`, all 0 at the start.
+//! - `bucket(p)` = the top `bucket_bits` bits of `product(p)`; `tag(p)` = the next `tag_bits` bits below.
+//! - `entry(p) = ((p ^ 63) << tag_bits) | tag(p)`: 16 bits, since `page_size = 2^(16 - tag_bits)`.
+//!   An entry decodes to the position `(entry >> tag_bits) ^ 63`, so 0 stands for position 63 with tag 0.
+//! - `run(p)`: `p >= 1` and `word(p - 1) == word(p)`.
+//! - `candidate(p)`, an offset or 0 for none, sees the table as it was before p's window. If `run(p)`: 1.
+//!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: A if its tag equals
+//!   `tag(p)`, else B. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to `q`
+//!   succeeds if `q < p` and `word(q) == word(p)`; the offset is `p - q`.
+//! - After the lookups of a window, in each bucket: of the window's positions that fall in the bucket and
+//!   are not runs, let `e` be the largest `entry`. If there is one, `(A, B)` becomes `(e, A)`. (The largest
+//!   entry is that of the lowest position, since `p ^ 63` falls as p rises in the window.)
+//!
+//! **Length.** `length(p)` = length of the common prefix of the bytes at `p` and at `p - candidate(p)`, not
+//! going past `n - 5`; at least 4 wherever there is a candidate.
+//!
+//! **Parse.** `p = 0`, `anchor = 0`. Repeat: `m` = the first searchable position `>= p` with a candidate; none:
+//! stop. If `lazy` and `m + 1` is searchable, has a candidate and `length(m + 1) > length(m)`: `m = m + 1`.
+//! `offset = candidate(m)`, `end = m + length(m)`. If `backward`: while `m > anchor`, `m > offset` and the bytes
+//! at `m - 1` and `m - 1 - offset` are equal: `m = m - 1`. Emit literals `anchor..m`, then the match
+//! `(offset, end - m)`; `p = anchor = end`. After the last match, emit literals `anchor..n`.
+//!
+//! **Page kinds.** A page whose length is a multiple of 8, at least 8, and that repeats its first 8 bytes is a
+//! fill; else a page whose block is not shorter than the page is stored; else it is LZ4.
+
+/// Positions in a window of the match finder.
+pub const WINDOW: usize = 64;
+
+/// How hard the encoder looks for matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Level {
+    /// Greedy parse over a small table.
+    #[default]
+    Fast,
+    /// One-step lazy parse with backward extension over a larger table.
+    High,
+}
+
+/// What a decoder finds wrong in a block; the discriminant is the status word of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum BlockError {
+    /// The block ends inside a token, a length, a literal run or an offset, or after a match.
+    #[error("block is truncated")]
+    Truncated = 1,
+    /// Literals or a match go past the end of the page.
+    #[error("block decodes to more than the page holds")]
+    OutputOverrun = 2,
+    /// A match with offset 0.
+    #[error("match offset is zero")]
+    ZeroOffset = 3,
+    /// A match that starts before the page.
+    #[error("match offset reaches before the start of the page")]
+    OffsetTooFar = 4,
+    /// The block ends before the page is full.
+    #[error("block decodes to less than the page holds")]
+    OutputUnderrun = 5,
+    /// The table entry leaves the packed buffer, or its length does not fit its kind.
+    #[error("table entry is out of bounds")]
+    BadTableEntry = 6,
+}
