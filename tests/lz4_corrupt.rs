@@ -1,5 +1,6 @@
 //! Corrupt blocks and tables: the same status as the naive decoder, no panic, neighbours intact.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
 

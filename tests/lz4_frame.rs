@@ -1,5 +1,6 @@
 //! Frames both ways against liblz4 and the `lz4` command.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
 

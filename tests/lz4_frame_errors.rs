@@ -1,5 +1,6 @@
 //! Frames that are wrong: every fault has its error.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
 

@@ -1,0 +1,454 @@
+//! The `pagepress` command against the real `lz4`, in temporary folders.
+#![cfg(all(feature = "cli", not(target_arch = "wasm32")))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::command::{Run, pagepress, pagepress_with_input};
+use common::lz4_command::lz4_ok;
+use common::pages;
+use tempfile::TempDir;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).expect("writes");
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("reads")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        pagepress(self.0.path(), arguments)
+    }
+
+    /// Names in the folder, sorted.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("lists");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("lists")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn a_file_goes_to_lz4_and_back_with_no_flag() {
+    let folder = Folder::new();
+    for size in [
+        0, 1, 12, 13, 4095, 4096, 4097, 65_535, 65_536, 65_537, 9_000_000,
+    ] {
+        let content = pages::mixed(size, 1);
+        folder.write("file", &content);
+        folder.run(&["compress", "-f", "file"]).succeeds();
+        lz4_ok(&["-t"], &folder.read("file.lz4"));
+        assert!(
+            lz4_ok(&["-d", "-c"], &folder.read("file.lz4")) == content,
+            "{size}"
+        );
+        assert!(folder.read("file") == content, "the input is kept");
+        fs::remove_file(folder.path("file")).expect("removes");
+        folder.run(&["decompress", "file.lz4"]).succeeds();
+        assert!(folder.read("file") == content, "{size}");
+        assert_eq!(folder.names(), ["file", "file.lz4"]);
+    }
+}
+
+#[test]
+fn every_block_size_and_level_is_read_by_lz4() {
+    let folder = Folder::new();
+    let content = pages::mixed(600_000, 2);
+    folder.write("file", &content);
+    for block_size in [
+        "4096", "16384", "65536", "100000", "262144", "1048576", "4194304",
+    ] {
+        for level in ["fast", "high"] {
+            let arguments = [
+                "compress",
+                "-c",
+                "--block-size",
+                block_size,
+                "--level",
+                level,
+                "file",
+            ];
+            let run = folder.run(&arguments).succeeds();
+            assert!(
+                lz4_ok(&["-d", "-c"], &run.stdout) == content,
+                "{block_size} {level}"
+            );
+        }
+    }
+}
+
+#[test]
+fn files_of_lz4_are_read() {
+    let folder = Folder::new();
+    let content = pages::mixed(9_000_000, 3);
+    for options in [
+        &["-c"][..],
+        &["-c", "-BD", "-B4"],
+        &["-c", "-l"],
+        &["-c", "-BX", "-9"],
+    ] {
+        folder.write("file.lz4", &lz4_ok(options, &content));
+        let run = folder.run(&["decompress", "-c", "file.lz4"]).succeeds();
+        assert!(run.stdout == content, "{options:?}");
+    }
+}
+
+#[test]
+fn pipes_and_dashes() {
+    let folder = Folder::new();
+    let content = pages::text(3_000_000, 4);
+    let frame = pagepress_with_input(folder.0.path(), &["compress"], &content)
+        .succeeds()
+        .stdout;
+    assert!(lz4_ok(&["-d", "-c"], &frame) == content);
+    let run = pagepress_with_input(folder.0.path(), &["d", "-"], &frame).succeeds();
+    assert!(run.stdout == content);
+    pagepress_with_input(folder.0.path(), &["c", "-", "-o", "out"], &content).succeeds();
+    assert!(folder.read("out") == frame);
+    folder.run(&["d", "out", "-o", "-"]).succeeds();
+    assert!(folder.run(&["d", "out", "-o", "-"]).stdout == content);
+    assert_eq!(folder.names(), ["out"]);
+}
+
+#[test]
+fn many_files_each_get_their_output_and_one_failure_stops_no_other() {
+    let folder = Folder::new();
+    for name in ["a", "b", "c"] {
+        folder.write(name, name.repeat(10_000).as_bytes());
+    }
+    let run = folder.run(&["compress", "a", "missing", "b", "c"]).fails(1);
+    assert!(run.errors.contains("missing"), "{}", run.errors);
+    assert_eq!(folder.names(), ["a", "a.lz4", "b", "b.lz4", "c", "c.lz4"]);
+    for name in ["a", "b", "c"] {
+        fs::remove_file(folder.path(name)).expect("removes");
+    }
+    folder
+        .run(&["decompress", "a.lz4", "b.lz4", "c.lz4"])
+        .succeeds();
+    assert_eq!(folder.read("b"), "b".repeat(10_000).as_bytes());
+    let joined = folder.run(&["compress", "-c", "a", "b"]).succeeds().stdout;
+    let both = [folder.read("a"), folder.read("b")].concat();
+    assert!(lz4_ok(&["-d", "-c"], &joined) == both);
+    folder.run(&["compress", "a", "b", "-o", "x"]).fails(2);
+}
+
+#[test]
+fn nothing_is_overwritten_without_force() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    folder.write("file.lz4", b"precious");
+    let run = folder.run(&["compress", "file"]).fails(1);
+    assert!(
+        run.errors.contains("file.lz4") && run.errors.contains("-f"),
+        "{}",
+        run.errors
+    );
+    assert_eq!(folder.read("file.lz4"), b"precious");
+    folder.run(&["compress", "-f", "file"]).succeeds();
+    folder.write("file", b"newer");
+    folder.run(&["decompress", "file.lz4"]).fails(1);
+    assert_eq!(folder.read("file"), b"newer");
+    folder.run(&["decompress", "-f", "file.lz4"]).succeeds();
+    assert_eq!(folder.read("file"), b"content");
+    folder
+        .run(&["compress", "-f", "file", "-o", "file"])
+        .fails(1);
+    folder
+        .run(&["compress", "-f", "file", "-o", "./file"])
+        .fails(1);
+    assert_eq!(folder.read("file"), b"content");
+    assert_eq!(folder.names(), ["file", "file.lz4"]);
+}
+
+#[test]
+fn a_failure_leaves_no_output_and_says_what_to_do() {
+    let folder = Folder::new();
+    let content = pages::text(9_000_000, 5);
+    let whole = lz4_ok(&["-c"], &content);
+    let mut damaged = whole.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    folder.write("truncated.lz4", &whole[..whole.len() - 1000]);
+    folder.write("damaged.lz4", &damaged);
+    folder.write("garbage.lz4", b"this is not lz4");
+    folder.write("trailing.lz4", &[&whole[..], b"garbage"].concat());
+    folder.write("empty.lz4", b"");
+    folder.write("whole.lz4", &whole);
+    for (name, words) in [
+        ("truncated.lz4", "truncated"),
+        ("damaged.lz4", "content checksum"),
+        ("garbage.lz4", "pagepress compress"),
+        ("trailing.lz4", "data after the frame"),
+        ("empty.lz4", "truncated"),
+        ("missing.lz4", "No such file"),
+        ("whole.txt", "No such file"),
+    ] {
+        let before = folder.names();
+        let run = folder.run(&["decompress", name, "-o", "out"]).fails(1);
+        assert!(
+            run.errors.contains(name) && run.errors.contains(words),
+            "{name}: {}",
+            run.errors
+        );
+        assert_eq!(folder.names(), before, "{name}");
+        // An old output survives a failure too.
+        folder.write("out", b"old");
+        folder
+            .run(&["decompress", "-f", name, "-o", "out"])
+            .fails(1);
+        assert_eq!(folder.read("out"), b"old", "{name}");
+        fs::remove_file(folder.path("out")).expect("removes");
+    }
+    let run = folder
+        .run(&["decompress", "--limit", "1000", "whole.lz4"])
+        .fails(1);
+    assert!(run.errors.contains("--limit"), "{}", run.errors);
+    assert!(!folder.path("whole").exists());
+}
+
+#[test]
+fn usage_errors_and_odd_inputs() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    fs::create_dir(folder.path("folder")).expect("makes a folder");
+    folder.run(&[]).fails(2);
+    folder.run(&["unknown"]).fails(2);
+    folder
+        .run(&["compress", "--block-size", "100", "file"])
+        .fails(2);
+    folder
+        .run(&["compress", "--level", "medium", "file"])
+        .fails(2);
+    folder.run(&["compress", "-c", "-o", "x", "file"]).fails(2);
+    let run = folder.run(&["compress", "folder"]).fails(1);
+    assert!(run.errors.contains("directory"), "{}", run.errors);
+    let run = folder.run(&["decompress", "file"]).fails(1);
+    assert!(
+        run.errors.contains(".lz4") && run.errors.contains("-o"),
+        "{}",
+        run.errors
+    );
+    let run = folder.run(&["compress", "file", "-o", "folder"]).fails(1);
+    assert!(run.errors.contains("directory"), "{}", run.errors);
+    let run = folder
+        .run(&["compress", "file", "-o", "no/such/folder/x"])
+        .fails(1);
+    assert!(run.errors.contains("no/such/folder/x"), "{}", run.errors);
+    assert!(
+        folder
+            .run(&["--help"])
+            .succeeds()
+            .text()
+            .contains("Exit codes")
+    );
+    assert!(
+        folder
+            .run(&["--version"])
+            .succeeds()
+            .text()
+            .contains(env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(folder.names(), ["file", "folder"]);
+}
+
+#[test]
+fn quiet_says_nothing_and_otherwise_a_line_names_both_files() {
+    let folder = Folder::new();
+    folder.write("file", &pages::text(10_000, 1));
+    let run = folder.run(&["compress", "file"]).succeeds();
+    assert!(
+        run.errors.contains("file -> file.lz4: 10000 ->"),
+        "{}",
+        run.errors
+    );
+    assert_eq!(
+        folder
+            .run(&["compress", "-q", "-f", "file"])
+            .succeeds()
+            .errors,
+        ""
+    );
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let folder = Folder::new();
+        folder.write("file", &pages::random(1_000_000, 1));
+        let run = folder
+            .run(&["compress", "file", "-o", "/dev/full"])
+            .fails(1);
+        assert!(
+            run.errors.contains("/dev/full") && run.errors.contains("space"),
+            "{}",
+            run.errors
+        );
+        folder
+            .run(&["compress", "file", "-o", "/dev/null"])
+            .succeeds();
+        assert!(Path::new("/dev/null").exists());
+    }
+
+    #[test]
+    fn permissions_and_time_follow_the_input_and_links_stay() {
+        let folder = Folder::new();
+        folder.write("file", b"content");
+        let mode = |name: &str| {
+            folder
+                .path(name)
+                .metadata()
+                .expect("exists")
+                .permissions()
+                .mode()
+        };
+        let time = |name: &str| {
+            folder
+                .path(name)
+                .metadata()
+                .expect("exists")
+                .modified()
+                .ok()
+        };
+        fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o640)).expect("sets");
+        folder.run(&["compress", "file"]).succeeds();
+        assert_eq!(mode("file.lz4") & 0o777, 0o640);
+        assert_eq!(time("file.lz4"), time("file"));
+        symlink(folder.path("file.lz4"), folder.path("link.lz4")).expect("links");
+        folder
+            .run(&["compress", "-f", "file", "-o", "link.lz4"])
+            .succeeds();
+        assert!(folder.path("link.lz4").is_symlink(), "the link is kept");
+        folder
+            .run(&["decompress", "link.lz4", "-o", "back"])
+            .succeeds();
+        assert_eq!(folder.read("back"), b"content");
+    }
+
+    #[test]
+    fn a_fifo_is_an_input_and_an_output() {
+        let folder = Folder::new();
+        let content = pages::text(500_000, 1);
+        folder.write("file", &content);
+        for name in ["in", "out"] {
+            let made = Command::new("mkfifo")
+                .arg(folder.path(name))
+                .status()
+                .expect("mkfifo runs");
+            assert!(made.success());
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| fs::write(folder.path("in"), &content).expect("writes"));
+            let reader = scope.spawn(|| folder.read("out"));
+            folder.run(&["compress", "in", "-o", "out"]).succeeds();
+            let frame = reader.join().expect("reads");
+            assert!(lz4_ok(&["-d", "-c"], &frame) == content);
+        });
+    }
+
+    #[test]
+    fn an_interrupt_removes_the_temporary_file() {
+        for signal in ["-INT", "-TERM"] {
+            let folder = Folder::new();
+            // Writes 9 MB, then waits for more input.
+            let frame = lz4_ok(&["-c"], &pages::random(20_000_000, 1));
+            let mut child =
+                common::command::start(folder.0.path(), &["decompress", "-", "-o", "out"]);
+            let mut stdin = child.stdin.take().expect("stdin is piped");
+            std::io::Write::write_all(&mut stdin, &frame[..15_000_000]).expect("writes");
+            let start = Instant::now();
+            while folder.names().is_empty() {
+                assert!(
+                    start.elapsed() < Duration::from_secs(20),
+                    "no temporary file"
+                );
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let id = child.id().to_string();
+            assert!(
+                Command::new("kill")
+                    .args([signal, &id])
+                    .status()
+                    .expect("kills")
+                    .success()
+            );
+            let status = child.wait().expect("ends");
+            assert_eq!(status.code(), Some(130), "{signal}");
+            assert_eq!(folder.names(), Vec::<String>::new(), "{signal}");
+            drop(stdin);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_causes_no_noise() {
+        let folder = Folder::new();
+        folder.write("file", &pages::random(20_000_000, 1));
+        let mut child = common::command::start(folder.0.path(), &["compress", "-q", "-c", "file"]);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+
+    #[test]
+    fn a_read_error_is_told_apart() {
+        let folder = Folder::new();
+        // Its first bytes belong to no memory.
+        let run = folder
+            .run(&["compress", "/proc/self/mem", "-o", "out"])
+            .fails(1);
+        assert!(
+            run.errors.contains("reading /proc/self/mem"),
+            "{}",
+            run.errors
+        );
+        assert_eq!(folder.names(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_unreadable_file_is_told() {
+        let folder = Folder::new();
+        folder.write("file", b"content");
+        fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0)).expect("sets");
+        // The superuser reads everything; then there is nothing to see here.
+        if fs::read(folder.path("file")).is_err() {
+            let run = folder.run(&["compress", "file"]).fails(1);
+            assert!(
+                run.errors.contains("file: Permission denied"),
+                "{}",
+                run.errors
+            );
+            assert_eq!(folder.names(), ["file"]);
+        }
+    }
+}
