@@ -1,8 +1,11 @@
 //! Runs the `pagepress` command.
 
+use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
 
 /// The outcome of a run.
 pub struct Run {
@@ -68,4 +71,49 @@ pub fn pagepress_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> 
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().expect("the command ends").into()
     })
+}
+
+/// A temporary folder that the command runs in.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).expect("writes");
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("reads")
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        pagepress(self.0.path(), arguments)
+    }
+
+    /// Names in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("lists");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("lists")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
 }

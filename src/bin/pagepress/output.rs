@@ -108,7 +108,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Special(file) => file.write(bytes),
-            Target::Temporary { file, .. } => file.write(bytes),
+            Target::Temporary { file, .. } => file.as_file_mut().write(bytes),
         }
     }
 
@@ -116,7 +116,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Special(file) => file.flush(),
-            Target::Temporary { file, .. } => file.flush(),
+            Target::Temporary { file, .. } => file.as_file_mut().flush(),
         }
     }
 }
