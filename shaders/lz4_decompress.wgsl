@@ -1,0 +1,397 @@
+// Decompresses pages; checks every access; one status a page.
+//
+// A workgroup is 32 invocations: LANES of them a page, 32 / LANES pages at once. All lanes of a page read the
+// same tokens, from a window of the block in registers. Of the page's words, lane l writes those whose index leaves
+// l modulo LANES, so that the border of two runs needs no synchronisation. A match reads what other lanes wrote:
+// there is a barrier before it.
+//
+// packed  blocks, each from a whole word on; a multiple of 16 bytes
+// table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
+// pages   PAGE_SIZE bytes each, n_bytes in all; a multiple of 16 bytes
+// status  0, or the code of a BlockError; the page is zero then
+//
+// Twin: src/lz4/decode.rs
+
+override PAGE_SIZE: u32 = 4096;
+override LANES: u32 = 4;
+
+struct Params {
+    n_bytes: u32,
+    n_pages: u32,
+    n_packed_words: u32,
+    pad: u32,
+}
+
+@group(0) @binding(0) var<storage, read> packed: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> table: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read_write> pages: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> status: array<u32>;
+@group(0) @binding(4) var<uniform> params: Params;
+
+var<workgroup> n_votes: atomic<u32>;
+
+const TRUNCATED: u32 = 1;
+const OUTPUT_OVERRUN: u32 = 2;
+const ZERO_OFFSET: u32 = 3;
+const OFFSET_TOO_FAR: u32 = 4;
+const OUTPUT_UNDERRUN: u32 = 5;
+const BAD_TABLE_ENTRY: u32 = 6;
+const KIND_LZ4: u32 = 0;
+const KIND_STORED: u32 = 1;
+const KIND_FILL: u32 = 2;
+const STEPS_PER_VOTE: u32 = 8;
+
+// What a page waits for.
+const DONE: u32 = 0;
+const TOKEN: u32 = 1;
+const LITERAL_EXTENSION: u32 = 2;
+const LITERALS: u32 = 3;
+const MATCH_EXTENSION: u32 = 4;
+const MATCH: u32 = 5;
+
+// A page being decoded.
+struct Page {
+    // First word in pages, and bytes.
+    first: u32,
+    n: u32,
+    lane: u32,
+    stage: u32,
+    status: u32,
+    // Next byte of packed to read, and the end of the block.
+    read: u32,
+    end: u32,
+    // Next byte of the page to write.
+    write: u32,
+    // 32 bytes of packed from `window` on, a multiple of 16 with window <= read; see `slide`.
+    window: u32,
+    low: vec4<u32>,
+    high: vec4<u32>,
+    // The sequence at hand.
+    n_literals: u32,
+    n_match: u32,
+    offset: u32,
+    // The word of the page this lane wrote last.
+    written: u32,
+}
+
+fn funnel(a: u32, b: u32, s: u32) -> u32 {
+    return (a >> s) | ((b << 1) << (31 - s));
+}
+
+fn packed_at(i: u32) -> vec4<u32> {
+    return packed[min(i, (params.n_packed_words - 1) >> 2)];
+}
+
+// Makes the window begin at most 15 bytes before `read`.
+fn slide(page: ptr<function, Page>) {
+    let skipped = (*page).read - (*page).window;
+    if skipped >= 16 {
+        (*page).window = (*page).read & ~15u;
+        let i = (*page).window >> 4;
+        if skipped < 32 {
+            (*page).low = (*page).high;
+        } else {
+            (*page).low = packed_at(i);
+        }
+        (*page).high = packed_at(i + 1);
+    }
+}
+
+// Four of five words from word k of (a, b) on; k < 4.
+fn word_pair(a: vec4<u32>, b: u32, k: u32) -> vec2<u32> {
+    let by_two = select(a.xyz, vec3(a.zw, b), (k & 2) != 0);
+    return select(by_two.xy, by_two.yz, (k & 1) != 0);
+}
+
+// Four bytes of the window from byte d on; d <= 28.
+fn window_word(page: ptr<function, Page>, d: u32) -> u32 {
+    let pair = word_pair(select((*page).low, (*page).high, d >= 16), (*page).high.x, (d >> 2) & 3);
+    return funnel(pair.x, pair.y, (d & 3) * 8);
+}
+
+// Four bytes of packed from byte p on.
+fn packed_word(p: u32) -> u32 {
+    let i = p >> 2;
+    let last = params.n_packed_words - 1;
+    let j = min(i, last);
+    let k = min(i + 1, last);
+    return funnel(packed[j >> 2][j & 3], packed[k >> 2][k & 3], (p & 3) * 8);
+}
+
+// Four bytes of the page from byte p on; those outside the page, up to three before or after it, are arbitrary.
+fn page_word(page: ptr<function, Page>, p: u32) -> u32 {
+    let last = (*page).first + ((*page).n - 1) / 4;
+    let i = (*page).first + u32(i32(p) >> 2);
+    let four = pages[min(i, last) >> 2];
+    var next = 0u;
+    if (i & 3) == 3 {
+        next = pages[min(i + 1, last) >> 2].x;
+    }
+    let pair = word_pair(four, next, i & 3);
+    return funnel(pair.x, pair.y, (p & 3) * 8);
+}
+
+fn fail(page: ptr<function, Page>, code: u32) {
+    (*page).status = code;
+    (*page).stage = DONE;
+}
+
+// Reads up to four extension bytes of a length: returns what they add; the stage becomes `next` if the length ends.
+fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
+    slide(page);
+    let left = (*page).end - (*page).read;
+    let bytes = window_word(page, (*page).read - (*page).window);
+    let n_full = min(countTrailingZeros(~bytes) >> 3, 4u);
+    if n_full >= left {
+        fail(page, TRUNCATED);
+        return 0u;
+    }
+    if n_full == 4 {
+        (*page).read += 4;
+        return 4 * 255u;
+    }
+    (*page).read += n_full + 1;
+    (*page).stage = next;
+    return n_full * 255 + ((bytes >> (8 * n_full)) & 255);
+}
+
+fn read_token(page: ptr<function, Page>) {
+    slide(page);
+    if (*page).read >= (*page).end {
+        fail(page, TRUNCATED);
+        return;
+    }
+    let token = window_word(page, (*page).read - (*page).window);
+    (*page).read++;
+    (*page).n_literals = (token >> 4) & 15;
+    (*page).n_match = token & 15;
+    (*page).stage = select(LITERALS, LITERAL_EXTENSION, (*page).n_literals == 15);
+}
+
+// First word of this lane's that holds byte p or a later one.
+fn first_own_word(page: ptr<function, Page>, p: u32) -> u32 {
+    let w = p >> 2;
+    return w + (((*page).lane - w) & (LANES - 1));
+}
+
+// Writes word w of the page. Bytes of it before `write` keep what this lane wrote there last.
+fn store(page: ptr<function, Page>, w: u32, value: u32) {
+    let i = (*page).first + w;
+    let kept = select(0u, (1u << (8 * ((*page).write & 3))) - 1, w * 4 < (*page).write);
+    (*page).written = ((*page).written & kept) | (value & ~kept);
+    pages[i >> 2][i & 3] = (*page).written;
+}
+
+fn copy_literals(page: ptr<function, Page>) {
+    let end = (*page).write + (*page).n_literals;
+    // Byte of packed that goes to byte 0 of the page.
+    let base = (*page).read - (*page).write;
+    var w = first_own_word(page, (*page).write);
+    if w * 4 < end {
+        let d = base + w * 4 - (*page).window;
+        var value: u32;
+        if d <= 28 {
+            value = window_word(page, d);
+        } else {
+            value = packed_word(base + w * 4);
+        }
+        store(page, w, value);
+        for (w += LANES; w * 4 < end; w += LANES) {
+            store(page, w, packed_word(base + w * 4));
+        }
+    }
+}
+
+// Copies the literals; then the block ends here, or an offset follows.
+fn read_literals(page: ptr<function, Page>) {
+    if (*page).n_literals > (*page).end - (*page).read {
+        fail(page, TRUNCATED);
+        return;
+    }
+    if (*page).n_literals > (*page).n - (*page).write {
+        fail(page, OUTPUT_OVERRUN);
+        return;
+    }
+    copy_literals(page);
+    (*page).read += (*page).n_literals;
+    (*page).write += (*page).n_literals;
+    if (*page).read == (*page).end {
+        (*page).stage = DONE;
+        (*page).status = select(OUTPUT_UNDERRUN, 0u, (*page).write == (*page).n);
+        return;
+    }
+    if (*page).end - (*page).read < 2 {
+        fail(page, TRUNCATED);
+        return;
+    }
+    slide(page);
+    (*page).offset = window_word(page, (*page).read - (*page).window) & 0xffff;
+    (*page).read += 2;
+    if (*page).offset == 0 {
+        fail(page, ZERO_OFFSET);
+    } else if (*page).offset > (*page).write {
+        fail(page, OFFSET_TOO_FAR);
+    } else {
+        (*page).stage = select(MATCH, MATCH_EXTENSION, (*page).n_match == 15);
+    }
+}
+
+// Four bytes of the endless repetition of the `offset` bytes before `write`, from byte k of it on. For k = -3..0
+// the bytes before the first are arbitrary.
+fn repeated_word(page: ptr<function, Page>, k: u32) -> u32 {
+    let offset = (*page).offset;
+    let source = (*page).write - offset;
+    let head = page_word(page, source);
+    let phase = (k + 4 * offset) % offset;
+    if offset == 3 {
+        let three = ((head & 0xffffff) >> (8 * phase) | (head << (24 - 8 * phase))) & 0xffffff;
+        return three | (three << 24);
+    }
+    if offset < 3 {
+        let two = select(head & 0xffff, (head & 0xff) * 0x101, offset == 1);
+        return (two * 0x10001) >> (8 * phase) | ((two << (8 * phase)) << 16);
+    }
+    let word = page_word(page, source + phase);
+    let left = offset - phase;
+    if left >= 4 {
+        return word;
+    }
+    return (word & ((1u << (8 * left)) - 1)) | (head << (8 * left));
+}
+
+fn match_word(page: ptr<function, Page>, w: u32) -> u32 {
+    if (*page).n_match > (*page).offset {
+        return repeated_word(page, w * 4 - (*page).write);
+    }
+    return page_word(page, w * 4 - (*page).offset);
+}
+
+fn copy_match(page: ptr<function, Page>) {
+    (*page).n_match += 4;
+    if (*page).n_match > (*page).n - (*page).write {
+        fail(page, OUTPUT_OVERRUN);
+        return;
+    }
+    let end = (*page).write + (*page).n_match;
+    var w = first_own_word(page, (*page).write);
+    if w * 4 < end {
+        store(page, w, match_word(page, w));
+        for (w += LANES; w * 4 < end; w += LANES) {
+            store(page, w, match_word(page, w));
+        }
+    }
+    (*page).write = end;
+    (*page).stage = TOKEN;
+}
+
+// One sequence, unless a length of it takes more than four extension bytes.
+fn decode_step(page: ptr<function, Page>) {
+    if (*page).stage == TOKEN {
+        read_token(page);
+    }
+    if (*page).stage == LITERAL_EXTENSION {
+        (*page).n_literals += read_extension(page, LITERALS);
+    }
+    if (*page).stage == LITERALS {
+        read_literals(page);
+    }
+    if (*page).stage == MATCH_EXTENSION {
+        (*page).n_match += read_extension(page, MATCH);
+    }
+    storageBarrier();
+    if (*page).stage == MATCH {
+        copy_match(page);
+    }
+}
+
+// Opens page `index`; copies a stored page or repeats a fill; a wrong table entry fails the page.
+fn open_page(page: ptr<function, Page>, index: u32) {
+    (*page).stage = DONE;
+    (*page).status = 0u;
+    if index >= params.n_pages {
+        return;
+    }
+    let entry = table[index];
+    let kind = entry.y >> 30;
+    let length = entry.y & 0x3fffffff;
+    (*page).first = index * (PAGE_SIZE / 4);
+    (*page).n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    if entry.x > params.n_packed_words || (length + 3) / 4 > params.n_packed_words - entry.x || length == 0
+        || kind > KIND_FILL || (kind == KIND_STORED && length != (*page).n)
+        || (kind == KIND_FILL && (length != 8 || ((*page).n & 7) != 0)) {
+        (*page).status = BAD_TABLE_ENTRY;
+        return;
+    }
+    if kind == KIND_LZ4 {
+        (*page).stage = TOKEN;
+        (*page).read = entry.x * 4;
+        (*page).end = entry.x * 4 + length;
+        (*page).write = 0u;
+        (*page).window = (*page).read & ~15u;
+        (*page).low = packed_at((*page).read >> 4);
+        (*page).high = packed_at(((*page).read >> 4) + 1);
+        return;
+    }
+    let mask = select(0xffffffffu, 1u, kind == KIND_FILL);
+    for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
+        let from_word = entry.x + (w & mask);
+        let to_word = (*page).first + w;
+        pages[to_word >> 2][to_word & 3] = packed[from_word >> 2][from_word & 3];
+    }
+}
+
+// Clears a page that failed, and the bytes that share the last word with a short page.
+fn close_page(page: ptr<function, Page>) {
+    if (*page).status != 0 {
+        for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
+            let i = (*page).first + w;
+            pages[i >> 2][i & 3] = 0u;
+        }
+    } else if ((*page).n & 3) != 0 {
+        let w = (*page).n / 4;
+        if (w & (LANES - 1)) == (*page).lane {
+            let i = (*page).first + w;
+            pages[i >> 2][i & 3] &= (1u << (8 * ((*page).n & 3))) - 1;
+        }
+    }
+}
+
+// The same number in all lanes; larger than at the last call if and only if a lane said yes.
+fn vote(yes: bool) -> u32 {
+    if yes {
+        atomicAdd(&n_votes, 1u);
+    }
+    return workgroupUniformLoad(&n_votes);
+}
+
+@compute @workgroup_size(32)
+fn lz4_decompress(
+    @builtin(local_invocation_index) i: u32,
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) n_workgroups: vec3<u32>,
+) {
+    let group = 32 / LANES;
+    var votes = 0u;
+    for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
+        let index = first + i / LANES;
+        var page: Page;
+        page.lane = i & (LANES - 1);
+        open_page(&page, index);
+        loop {
+            for (var k = 0u; k < STEPS_PER_VOTE; k++) {
+                decode_step(&page);
+            }
+            let now = vote(page.stage != DONE);
+            if now == votes {
+                break;
+            }
+            votes = now;
+        }
+        if index < params.n_pages {
+            close_page(&page);
+            if page.lane == 0 {
+                status[index] = page.status;
+            }
+        }
+    }
+}
