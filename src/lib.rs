@@ -4,6 +4,9 @@
 pub mod kernels;
 pub mod lz4;
 
+#[cfg(feature = "wgpu")]
+pub mod gpu;
+
 mod error;
 
 pub use error::{Error, Result};
