@@ -23,7 +23,10 @@ pub struct TableEntry {
 #[must_use]
 pub fn compress_job(n_bytes: u64, page_size: u32, level: Level) -> Job {
     let _ = (n_bytes, page_size, level);
-    Job { buffers: Vec::new(), launches: Vec::new() }
+    Job {
+        buffers: Vec::new(),
+        launches: Vec::new(),
+    }
 }
 
 /// Launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
@@ -33,5 +36,8 @@ pub fn compress_job(n_bytes: u64, page_size: u32, level: Level) -> Job {
 #[must_use]
 pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Job {
     let _ = (n_bytes, page_size, packed_bytes);
-    Job { buffers: Vec::new(), launches: Vec::new() }
+    Job {
+        buffers: Vec::new(),
+        launches: Vec::new(),
+    }
 }

@@ -30,8 +30,25 @@
 //! at `m - 1` and `m - 1 - offset` are equal: `m = m - 1`. Emit literals `anchor..m`, then the match
 //! `(offset, end - m)`; `p = anchor = end`. After the last match, emit literals `anchor..n`.
 //!
+//! **Large blocks.** Frames may hold blocks above 64 KiB, which only the CPU compresses. They differ in four
+//! points: entries are 32 bits wide; an empty entry is a value of its own, smaller than every other, and trying
+//! it fails; `tag_bits` is 0; trying an entry also needs `p - q <= 65_535`.
+//!
 //! **Page kinds.** A page whose length is a multiple of 8, at least 8, and that repeats its first 8 bytes is a
 //! fill; else a page whose block is not shorter than the page is stored; else it is LZ4.
+
+mod batch;
+mod decode;
+mod encode;
+mod page;
+mod parse;
+mod table;
+
+pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
+pub use decode::decompress_block;
+pub use encode::{Encoder, compress_block};
+pub use page::{PageEntry, PageKind, fill_word};
+pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;

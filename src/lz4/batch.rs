@@ -1,0 +1,171 @@
+//! Many pages at once, on all cores natively.
+
+use super::encode::Encoder;
+use super::page::{BLOCK_ALIGNMENT, PageEntry};
+use super::parse::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
+use super::{BlockError, Level};
+use crate::{Error, Result};
+
+#[cfg(not(target_arch = "wasm32"))]
+use rayon::prelude::*;
+
+/// Bytes of a table entry as the kernels keep it.
+const ENTRY_BYTES: u64 = 8;
+/// Bytes of pages that one core takes at a time.
+const SHARE_BYTES: usize = 256 << 10;
+
+/// A batch of compressed pages: their blocks, one after the other, and a table that finds them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedPages {
+    /// The blocks in the order of their pages; each starts at a multiple of 4 bytes, padding is zeros.
+    pub packed: Vec<u8>,
+    /// One entry a page.
+    pub table: Vec<PageEntry>,
+    /// Bytes in a page; the last one may be shorter.
+    pub page_size: u32,
+    /// Bytes in all pages together.
+    pub n_bytes: u64,
+}
+
+impl PackedPages {
+    /// Bytes of pages over bytes of packed blocks and table, 8 bytes an entry; 1 for no pages.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        if self.table.is_empty() {
+            return 1.0;
+        }
+        let stored = self.packed.len() as u64 + ENTRY_BYTES * self.table.len() as u64;
+        self.n_bytes as f64 / stored as f64
+    }
+
+    /// Bytes in all pages together, if the table has as many entries as they need.
+    fn checked_n_bytes(&self) -> Result<usize> {
+        check_page_size(self.page_size)?;
+        let n_pages = self.n_bytes.div_ceil(u64::from(self.page_size));
+        if n_pages != self.table.len() as u64 {
+            return Err(Error::InvalidArgument {
+                name: "table length",
+                value: self.table.len().to_string(),
+                expected: "give one entry for each page of n_bytes",
+            });
+        }
+        usize::try_from(self.n_bytes).map_err(|_| Error::InvalidArgument {
+            name: "n_bytes",
+            value: self.n_bytes.to_string(),
+            expected: "give no more than fits in memory",
+        })
+    }
+}
+
+/// Compresses `bytes` in pages of `page_size` bytes: 4096, 8192, 16384, 32768 or 65536. The last page may be
+/// shorter.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if `page_size` is none of these.
+pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<PackedPages> {
+    check_page_size(page_size)?;
+    let parse = Parse::new(page_size, level)?;
+    let mut pages = PackedPages {
+        packed: Vec::new(),
+        table: Vec::new(),
+        page_size,
+        n_bytes: bytes.len() as u64,
+    };
+    let share = SHARE_BYTES.max(page_size as usize);
+    let compress = |share: &[u8]| compress_share(share, &parse);
+    #[cfg(not(target_arch = "wasm32"))]
+    let shares = bytes
+        .par_chunks(share)
+        .map(compress)
+        .collect::<Result<Vec<_>>>()?;
+    #[cfg(target_arch = "wasm32")]
+    let shares = bytes
+        .chunks(share)
+        .map(compress)
+        .collect::<Result<Vec<_>>>()?;
+    pages
+        .packed
+        .reserve_exact(shares.iter().map(|(packed, _)| packed.len()).sum());
+    for (packed, table) in shares {
+        let start = pages.packed.len() as u64;
+        pages.packed.extend_from_slice(&packed);
+        pages.table.extend(table.iter().map(|entry| PageEntry {
+            offset: entry.offset + start,
+            ..*entry
+        }));
+    }
+    Ok(pages)
+}
+
+/// Blocks and entries of some pages; offsets count from the first of them.
+fn compress_share(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+    let mut encoder = Encoder::new(parse);
+    let mut packed = Vec::with_capacity(bytes.len());
+    let mut table = Vec::new();
+    for page in bytes.chunks(parse.page_size() as usize) {
+        let offset = packed.len();
+        let kind = encoder.compress_page(page, &mut packed)?;
+        let length = (packed.len() - offset) as u32;
+        table.push(PageEntry {
+            offset: offset as u64,
+            length,
+            kind,
+        });
+        packed.resize(packed.len().next_multiple_of(BLOCK_ALIGNMENT as usize), 0);
+    }
+    Ok((packed, table))
+}
+
+/// Decompresses all pages.
+///
+/// # Errors
+/// [`Error::CorruptPage`] for the first page that fails; [`Error::InvalidArgument`] if the table and `n_bytes`
+/// disagree.
+pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
+    let (bytes, status) = decompress_pages_status(pages)?;
+    let first = status
+        .iter()
+        .enumerate()
+        .find_map(|(page, error)| Some((page, (*error)?)));
+    match first {
+        Some((page, source)) => Err(Error::CorruptPage { page, source }),
+        None => Ok(bytes),
+    }
+}
+
+/// Decompresses all pages and says of each what is wrong with it; a page that fails is all zeros and leaves the
+/// others intact.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if the table and `n_bytes` disagree.
+pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
+    let mut bytes = vec![0; pages.checked_n_bytes()?];
+    let page_size = pages.page_size as usize;
+    let decompress =
+        |(page, entry): (&mut [u8], &PageEntry)| entry.decompress(&pages.packed, page).err();
+    #[cfg(not(target_arch = "wasm32"))]
+    let status = bytes
+        .par_chunks_mut(page_size)
+        .zip(&pages.table)
+        .with_min_len((SHARE_BYTES / page_size).max(1))
+        .map(decompress)
+        .collect();
+    #[cfg(target_arch = "wasm32")]
+    let status = bytes
+        .chunks_mut(page_size)
+        .zip(&pages.table)
+        .map(decompress)
+        .collect();
+    Ok((bytes, status))
+}
+
+fn check_page_size(page_size: u32) -> Result<()> {
+    if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name: "page size",
+        value: page_size.to_string(),
+        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
+    })
+}

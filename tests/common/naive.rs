@@ -1,0 +1,191 @@
+//! The canonical encoder and the decoder written straight from their definitions, one step at a time: a second
+//! opinion on the fast ones.
+
+use pagepress::lz4::{BlockError, Parse};
+
+const WINDOW: usize = 64;
+
+fn word(input: &[u8], p: usize) -> u32 {
+    u32::from_le_bytes([input[p], input[p + 1], input[p + 2], input[p + 3]])
+}
+
+fn product(input: &[u8], p: usize) -> u64 {
+    u64::from(word(input, p)) * 2_654_435_761 % (1 << 32)
+}
+
+fn bucket(input: &[u8], p: usize, parse: &Parse) -> usize {
+    (product(input, p) >> (32 - parse.bucket_bits())) as usize
+}
+
+fn tag(input: &[u8], p: usize, parse: &Parse) -> usize {
+    let below = 32 - parse.bucket_bits() - parse.tag_bits();
+    (product(input, p) >> below) as usize % (1 << parse.tag_bits())
+}
+
+fn run(input: &[u8], p: usize) -> bool {
+    p >= 1 && word(input, p - 1) == word(input, p)
+}
+
+/// A try of an entry; `None` is the empty entry of large blocks.
+fn offset_of(input: &[u8], entry: Option<usize>, p: usize, parse: &Parse) -> usize {
+    let Some(entry) = entry else { return 0 };
+    let q = (entry >> parse.tag_bits()) ^ 63;
+    let reach = !parse.is_large() || p.wrapping_sub(q) <= 65_535;
+    if q < p && reach && word(input, q) == word(input, p) {
+        p - q
+    } else {
+        0
+    }
+}
+
+/// The candidate of every searchable position, as an offset or 0.
+fn candidates(input: &[u8], parse: &Parse) -> Vec<usize> {
+    let n = input.len();
+    let mut found = Vec::new();
+    if n < 13 {
+        return found;
+    }
+    let empty = if parse.is_large() { None } else { Some(0) };
+    let mut table = vec![(empty, empty); 1 << parse.bucket_bits()];
+    for start in (0..=n - 12).step_by(WINDOW) {
+        let window = start..(start + WINDOW).min(n - 12 + 1);
+        for p in window.clone() {
+            let (a, b) = table[bucket(input, p, parse)];
+            let offset = if run(input, p) {
+                1
+            } else if parse.tag_bits() > 0 {
+                let same_tag =
+                    a.is_some_and(|a| a % (1 << parse.tag_bits()) == tag(input, p, parse));
+                offset_of(input, if same_tag { a } else { b }, p, parse)
+            } else {
+                match offset_of(input, a, p, parse) {
+                    0 => offset_of(input, b, p, parse),
+                    offset => offset,
+                }
+            };
+            found.push(offset);
+        }
+        let mut largest = std::collections::BTreeMap::new();
+        for p in window.filter(|&p| !run(input, p)) {
+            let entry = (p ^ 63) << parse.tag_bits() | tag(input, p, parse);
+            let slot = largest.entry(bucket(input, p, parse)).or_insert(entry);
+            *slot = entry.max(*slot);
+        }
+        for (bucket, entry) in largest {
+            table[bucket] = (Some(entry), table[bucket].0);
+        }
+    }
+    found
+}
+
+fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
+    (p..input.len() - 5)
+        .take_while(|&i| input[i] == input[i - offset])
+        .count()
+}
+
+/// The canonical block of `input`.
+pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
+    let offsets = candidates(input, parse);
+    let mut out = Vec::new();
+    let (mut p, mut anchor) = (0, 0);
+    while let Some(ahead) = offsets
+        .get(p..)
+        .and_then(|rest| rest.iter().position(|&offset| offset != 0))
+    {
+        let mut m = p + ahead;
+        let mut length = match_length(input, m, offsets[m]);
+        if parse.lazy() && m + 1 < offsets.len() && offsets[m + 1] != 0 {
+            let next = match_length(input, m + 1, offsets[m + 1]);
+            if next > length {
+                (m, length) = (m + 1, next);
+            }
+        }
+        let (offset, end) = (offsets[m], m + length);
+        while parse.backward() && m > anchor && m > offset && input[m - 1] == input[m - 1 - offset]
+        {
+            m -= 1;
+        }
+        sequence(&mut out, &input[anchor..m], Some((offset, end - m)));
+        p = end;
+        anchor = end;
+    }
+    sequence(&mut out, &input[anchor..], None);
+    out
+}
+
+fn sequence(out: &mut Vec<u8>, literals: &[u8], found: Option<(usize, usize)>) {
+    let extra = found.map_or(0, |(_, length)| length - 4);
+    out.push((literals.len().min(15) << 4 | extra.min(15)) as u8);
+    length(out, literals.len());
+    out.extend_from_slice(literals);
+    if let Some((offset, _)) = found {
+        out.extend_from_slice(&(offset as u16).to_le_bytes());
+        length(out, extra);
+    }
+}
+
+fn length(out: &mut Vec<u8>, length: usize) {
+    if length >= 15 {
+        out.extend(std::iter::repeat_n(255, (length - 15) / 255));
+        out.push(((length - 15) % 255) as u8);
+    }
+}
+
+/// Decodes byte by byte, with the checks in the order of the contract.
+pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, BlockError> {
+    let mut out = Vec::new();
+    let mut ip = 0;
+    let next = |ip: &mut usize| {
+        *ip += 1;
+        block.get(*ip - 1).copied().ok_or(BlockError::Truncated)
+    };
+    let long = |half: u8, ip: &mut usize| {
+        let mut length = usize::from(half);
+        while half == 15 {
+            let byte = next(ip)?;
+            length += usize::from(byte);
+            if byte != 255 {
+                break;
+            }
+        }
+        Ok(length)
+    };
+    loop {
+        let token = next(&mut ip)?;
+        let n_literals = long(token >> 4, &mut ip)?;
+        if n_literals > block.len() - ip {
+            return Err(BlockError::Truncated);
+        }
+        if n_literals > page_length - out.len() {
+            return Err(BlockError::OutputOverrun);
+        }
+        out.extend_from_slice(&block[ip..ip + n_literals]);
+        ip += n_literals;
+        if ip == block.len() {
+            let full = out.len() == page_length;
+            return if full {
+                Ok(out)
+            } else {
+                Err(BlockError::OutputUnderrun)
+            };
+        }
+        if block.len() - ip < 2 {
+            return Err(BlockError::Truncated);
+        }
+        let offset = usize::from(next(&mut ip)?) | usize::from(next(&mut ip)?) << 8;
+        if offset == 0 {
+            return Err(BlockError::ZeroOffset);
+        }
+        if offset > out.len() {
+            return Err(BlockError::OffsetTooFar);
+        }
+        let length = 4 + long(token & 15, &mut ip)?;
+        if length > page_length - out.len() {
+            return Err(BlockError::OutputOverrun);
+        }
+        for _ in 0..length {
+            out.push(out[out.len() - offset]);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Deterministic pages for tests: the same bytes on every machine and target.
+
+/// A small generator of pseudo-random numbers (SplitMix64).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        self.next() as u8
+    }
+}
+
+/// A generator: its name, and the page of a length and seed.
+pub type Generator = (&'static str, fn(usize, u64) -> Vec<u8>);
+
+/// Every kind of page; the list is what "generated pages" means in all tests.
+pub const GENERATORS: [Generator; 14] = [
+    ("zeros", zeros),
+    ("painted", painted),
+    ("random", random),
+    ("text", text),
+    ("memory", memory),
+    ("runs", runs),
+    ("periodic", periodic),
+    ("sparse", sparse),
+    ("near_fill", near_fill),
+    ("long_matches", long_matches),
+    ("far_matches", far_matches),
+    ("few_symbols", few_symbols),
+    ("shifted_copies", shifted_copies),
+    ("mixed", mixed),
+];
+
+pub fn zeros(length: usize, _seed: u64) -> Vec<u8> {
+    vec![0; length]
+}
+
+/// Byte i is (i + seed) mod 251, so that blocks that change places show.
+pub fn painted(length: usize, seed: u64) -> Vec<u8> {
+    (0..length as u64)
+        .map(|i| ((i + seed) % 251) as u8)
+        .collect()
+}
+
+pub fn random(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    (0..length).map(|_| random.byte()).collect()
+}
+
+/// Words drawn with unequal chances, with punctuation and lines.
+pub fn text(length: usize, seed: u64) -> Vec<u8> {
+    const WORDS: [&str; 32] = [
+        "the",
+        "of",
+        "and",
+        "a",
+        "to",
+        "in",
+        "page",
+        "memory",
+        "which",
+        "compress",
+        "window",
+        "kernel",
+        "he",
+        "was",
+        "that",
+        "it",
+        "his",
+        "her",
+        "with",
+        "as",
+        "had",
+        "for",
+        "she",
+        "not",
+        "at",
+        "but",
+        "literal",
+        "sequence",
+        "offset",
+        "workgroup",
+        "invocation",
+        "storage",
+    ];
+    let mut random = Random::new(seed);
+    let mut out = Vec::with_capacity(length + 16);
+    while out.len() < length {
+        let word = WORDS[random.below(32).min(random.below(32))];
+        out.extend_from_slice(word.as_bytes());
+        out.extend_from_slice(match random.below(12) {
+            0 => b", ",
+            1 => b".\n",
+            _ => b" ",
+        });
+    }
+    out.truncate(length);
+    out
+}
+
+/// Words of 8 bytes as a heap holds them: pointers into few regions, small integers, zeros, flags.
+pub fn memory(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let base = 0x7f00_0000_0000 | (random.next() & 0xffff_f000);
+    let mut out = Vec::with_capacity(length + 8);
+    while out.len() < length {
+        let word = match random.below(8) {
+            0 | 1 => 0,
+            2 | 3 => base + 16 * random.below(4096) as u64,
+            4 => random.below(256) as u64,
+            5 => 1 << random.below(63),
+            6 => u64::MAX,
+            _ => random.next(),
+        };
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.truncate(length);
+    out
+}
+
+/// Runs of one byte, of every length from 1 to beyond what one length byte holds.
+pub fn runs(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut out = Vec::with_capacity(length + 600);
+    while out.len() < length {
+        let longest = [4, 20, 80, 600][random.below(4)];
+        let byte = random.byte();
+        out.resize(out.len() + 1 + random.below(longest), byte);
+    }
+    out.truncate(length);
+    out
+}
+
+/// One period repeated; the seed runs through every small period.
+pub fn periodic(length: usize, seed: u64) -> Vec<u8> {
+    let period = 1 + seed as usize % 300;
+    let pattern = random(period, seed);
+    (0..length).map(|i| pattern[i % period]).collect()
+}
+
+/// Zeros with a few bytes in them.
+pub fn sparse(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut out = vec![0; length];
+    if length > 0 {
+        for _ in 0..1 + random.below(1 + length / 100) {
+            out[random.below(length)] = random.byte();
+        }
+    }
+    out
+}
+
+/// A fill of one 8-byte word, with one byte changed for odd seeds.
+pub fn near_fill(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed / 2);
+    let word = random.next().to_le_bytes();
+    let mut out: Vec<u8> = (0..length).map(|i| word[i % 8]).collect();
+    if length > 0 && !seed.is_multiple_of(2) {
+        out[random.below(length)] ^= 1 << random.below(8);
+    }
+    out
+}
+
+/// A short random start, repeated with long copies from anywhere before.
+pub fn long_matches(length: usize, seed: u64) -> Vec<u8> {
+    copies(length, seed, 900, 40)
+}
+
+/// Many short copies from anywhere before: offsets up to the whole page.
+pub fn far_matches(length: usize, seed: u64) -> Vec<u8> {
+    copies(length, seed, 12, 12)
+}
+
+fn copies(length: usize, seed: u64, longest_copy: usize, longest_literals: usize) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut out = vec![random.byte()];
+    while out.len() < length {
+        for _ in 0..random.below(longest_literals) {
+            out.push(random.byte());
+        }
+        let from = random.below(out.len());
+        for i in 0..4 + random.below(longest_copy) {
+            out.push(out[from + i]);
+        }
+    }
+    out.truncate(length);
+    out
+}
+
+/// Bytes of an alphabet of 2 to 5 symbols: matches everywhere, buckets full.
+pub fn few_symbols(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let symbols = 2 + random.below(4);
+    (0..length)
+        .map(|_| b'a' + random.below(symbols) as u8)
+        .collect()
+}
+
+/// A record repeated at every alignment modulo 8, with one byte between that counts.
+pub fn shifted_copies(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let record: Vec<u8> = (0..5 + random.below(120)).map(|_| random.byte()).collect();
+    let mut out = Vec::with_capacity(length + record.len());
+    let mut count = 0_u8;
+    while out.len() < length {
+        out.extend_from_slice(&record);
+        out.extend(std::iter::repeat_n(count, random.below(8)));
+        count = count.wrapping_add(1);
+    }
+    out.truncate(length);
+    out
+}
+
+/// Pieces of all other kinds.
+pub fn mixed(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut out = Vec::with_capacity(length);
+    while out.len() < length {
+        let (_, generator) = GENERATORS[random.below(GENERATORS.len() - 1)];
+        let piece = 1 + random.below(400);
+        out.extend(generator(
+            piece.min(length - out.len()),
+            random.next() % 1000,
+        ));
+    }
+    out
+}
+
+/// Lengths at the edges of everything: of the format, of windows, of words, of a page.
+pub fn edge_lengths(page_size: usize) -> Vec<usize> {
+    let mut lengths: Vec<usize> = (1..=30).collect();
+    for around in [64, 128, 255, 256 + 15, page_size / 2] {
+        lengths.extend(around - 4..=around + 4);
+    }
+    lengths.extend((60..90).chain(page_size - 20..=page_size));
+    lengths.retain(|&length| length <= page_size);
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
+}

@@ -1,0 +1,149 @@
+//! Blocks: the fast encoder and decoder against the naive ones, and against liblz4.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod common;
+
+use common::naive;
+use common::pages::{self, GENERATORS, Random, edge_lengths};
+use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
+
+const LEVELS: [Level; 2] = [Level::Fast, Level::High];
+const PAGE_SIZES: [u32; 5] = [4096, 8192, 16_384, 32_768, 65_536];
+
+fn parse(page_size: u32, level: Level) -> Parse {
+    Parse::new(page_size, level).expect("the size is in range")
+}
+
+/// Encodes with `encoder`, compares with the naive encoder, decodes with all three decoders.
+fn check(encoder: &mut Encoder, input: &[u8], what: &str) {
+    let mut block = Vec::new();
+    encoder
+        .compress_block(input, &mut block)
+        .expect("the input fits");
+    let expected = naive::compress_block(input, encoder.parse());
+    assert!(
+        block == expected,
+        "{what}: differs from the naive encoder, {:?}",
+        encoder.parse()
+    );
+    let mut page = vec![0xff; input.len()];
+    assert_eq!(decompress_block(&block, &mut page), Ok(()), "{what}");
+    assert!(page == input, "{what}: does not come back");
+    assert!(
+        naive::decompress_block(&block, input.len()).as_deref() == Ok(input),
+        "{what}"
+    );
+    page.fill(0xff);
+    let length = lzzzz::lz4::decompress(&block, &mut page).expect("liblz4 accepts the block");
+    assert!(
+        length == input.len() && page == input,
+        "{what}: liblz4 disagrees"
+    );
+}
+
+#[test]
+fn every_generator_at_every_edge_length() {
+    for level in LEVELS {
+        let mut encoder = Encoder::new(&parse(4096, level));
+        for (name, generator) in GENERATORS {
+            for length in edge_lengths(4096) {
+                check(
+                    &mut encoder,
+                    &generator(length, length as u64),
+                    &format!("{name} {length}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn many_pages_of_every_size() {
+    let mut random = Random::new(1);
+    for page_size in PAGE_SIZES {
+        for level in LEVELS {
+            let mut encoder = Encoder::new(&parse(page_size, level));
+            for i in 0..2_000_000 / u64::from(page_size) {
+                let (name, generator) = GENERATORS[i as usize % GENERATORS.len()];
+                let size = page_size as usize;
+                let length = if i.is_multiple_of(3) {
+                    1 + random.below(size)
+                } else {
+                    size
+                };
+                check(
+                    &mut encoder,
+                    &generator(length, i),
+                    &format!("{name} {length} seed {i}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_between_powers_of_two_and_large_blocks() {
+    for page_size in [
+        4097,
+        5000,
+        60_000,
+        65_537,
+        100_000,
+        1 << 18,
+        1_000_003,
+        4 << 20,
+    ] {
+        for level in LEVELS {
+            let mut encoder = Encoder::new(&parse(page_size, level));
+            for (name, generator) in [GENERATORS[3], GENERATORS[4], GENERATORS[13]] {
+                let length = page_size as usize;
+                check(
+                    &mut encoder,
+                    &generator(length, 7),
+                    &format!("{name} {length}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_small_period() {
+    let mut encoder = Encoder::new(&parse(4096, Level::Fast));
+    for period in 0..300 {
+        check(
+            &mut encoder,
+            &pages::periodic(4096, period),
+            &format!("period {period}"),
+        );
+    }
+}
+
+#[test]
+fn blocks_of_liblz4_decode() {
+    let mut random = Random::new(2);
+    for i in 0..2000 {
+        let (name, generator) = GENERATORS[i % GENERATORS.len()];
+        let input = generator(1 + random.below(70_000), i as u64);
+        let mut block = Vec::new();
+        lzzzz::lz4::compress_to_vec(&input, &mut block, 1).expect("liblz4 compresses");
+        let mut page = vec![0xff; input.len()];
+        assert_eq!(decompress_block(&block, &mut page), Ok(()), "{name} {i}");
+        assert!(page == input, "{name} {i}");
+    }
+}
+
+#[test]
+fn input_longer_than_the_page_size_is_refused() {
+    let mut out = Vec::new();
+    let error = Encoder::new(&parse(4096, Level::Fast)).compress_block(&[0; 4097], &mut out);
+    assert_eq!(error.map_err(|error| error.code()), Err("INVALID_ARGUMENT"));
+    assert!(out.is_empty());
+}
+
+#[test]
+fn page_sizes_out_of_range_are_refused() {
+    for page_size in [0, 1, 4095, (4 << 20) + 1, u32::MAX] {
+        assert!(Parse::new(page_size, Level::Fast).is_err(), "{page_size}");
+    }
+}
