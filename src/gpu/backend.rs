@@ -54,6 +54,8 @@ impl<'a> KernelSource<'a> {
 pub enum KernelArg<'a, Buffer> {
     /// A whole device buffer; `arrayLength` sees its length in bytes as allocated by the caller.
     Buffer(&'a Buffer),
+    /// A range of a device buffer in bytes; it starts at a multiple of 256 and its length is a multiple of 4.
+    Slice(&'a Buffer, Range<u64>),
     /// A small uniform block; padded to a multiple of 16 bytes.
     Params(&'a [u32]),
 }

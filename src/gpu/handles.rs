@@ -85,8 +85,9 @@ fn wgpu_place<'a>(place: &Place<'a, Buffer, HostBuffer>) -> Place<'a, WgpuBuffer
 }
 
 pub(super) fn wgpu_args<'a>(args: &[KernelArg<'a, Buffer>]) -> Vec<KernelArg<'a, WgpuBuffer>> {
-    let arg = |arg: &KernelArg<'a, Buffer>| match *arg {
+    let arg = |arg: &KernelArg<'a, Buffer>| match arg {
         KernelArg::Buffer(Buffer::Wgpu(buffer)) => KernelArg::Buffer(buffer),
+        KernelArg::Slice(Buffer::Wgpu(buffer), range) => KernelArg::Slice(buffer, range.clone()),
         KernelArg::Params(words) => KernelArg::Params(words),
     };
     args.iter().map(arg).collect()
