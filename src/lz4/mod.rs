@@ -40,6 +40,7 @@
 mod batch;
 mod decode;
 mod encode;
+pub mod frame;
 mod page;
 mod parse;
 mod table;

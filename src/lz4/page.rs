@@ -92,7 +92,7 @@ impl PageEntry {
     }
 
     /// The block, if the entry is sound for a page of `page_length` bytes.
-    fn block<'a>(&self, packed: &'a [u8], page_length: usize) -> Option<&'a [u8]> {
+    pub(super) fn block<'a>(&self, packed: &'a [u8], page_length: usize) -> Option<&'a [u8]> {
         let length = self.length as usize;
         let fits_kind = match self.kind {
             PageKind::Lz4 => length > 0 && self.length <= MAX_LENGTH,

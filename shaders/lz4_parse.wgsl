@@ -1,0 +1,614 @@
+// Finds the sequences of each page: candidates, then the greedy (or lazy) parse of src/lz4/mod.rs.
+//
+// A workgroup is 32 lanes and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
+// four adjacent positions; in the parse, a segment of consecutive positions.
+//
+// pages       PAGE_SIZE bytes each, back to back; the last may be shorter
+// candidates  scratch, PAGE_SIZE / 4 entries a workgroup: four 16-bit offsets, 0 for none
+// matches     scratch, PAGE_SIZE / 4 words a workgroup: entry p / 4 is `offset | end << 16` of the match at p
+// sequences   PAGE_SIZE / 4 entries a page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
+//             (start of match | offset << 16, place in the block | end of match << 16)
+// sizes       a word a page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
+//
+// Needs: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE), PAGE_SIZE = 2^(16 - TAG_BITS).
+// Twin: src/lz4/parse.rs
+
+override PAGE_SIZE: u32 = 4096;
+override BUCKET_BITS: u32 = 9;
+override TAG_BITS: u32 = 4;
+override LAZY: bool = false;
+override BACKWARD: bool = false;
+
+override BUCKETS: u32 = 1u << BUCKET_BITS;
+override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
+override SEGMENT: u32 = CHUNK / 32;
+override SEGMENT_WORDS: u32 = SEGMENT / 32;
+override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
+
+struct Params {
+    n_bytes: u32,
+    n_pages: u32,
+    n_words: u32,
+    pages_per_workgroup: u32,
+}
+
+@group(0) @binding(0) var<storage, read> pages: array<u32>;
+@group(0) @binding(1) var<storage, read_write> candidates: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read_write> matches: array<u32>;
+@group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
+@group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
+@group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
+@group(0) @binding(6) var<uniform> params: Params;
+
+// In the search: the buckets. In the parse, after it, in quarters: candidate bits, visited bits, starts and sums.
+var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
+var<workgroup> agreed: atomic<u32>;
+var<workgroup> next_page: u32;
+
+const NONE: u32 = 0xffffffffu;
+// A match that reaches further is ended by all lanes together.
+const LONG: u32 = 64;
+// The lazy parse looks ahead from shorter matches only.
+const LAZY_BELOW: u32 = 32;
+const KIND_STORED: u32 = 1u << 30;
+const KIND_FILL: u32 = 2u << 30;
+
+// What a lane knows of its page.
+struct Page {
+    first_word: u32,
+    last_word: u32,
+    n: u32,
+    lane: u32,
+    scratch: u32,
+}
+
+// Bytes s/8.. of the eight bytes a, b; s = 0, 8, 16 or 24.
+fn funnel(a: u32, b: u32, s: u32) -> u32 {
+    return (a >> s) | ((b << 1) << (31 - s));
+}
+
+fn word_at(page: Page, p: u32) -> u32 {
+    let i = page.first_word + (p >> 2);
+    return funnel(pages[min(i, page.last_word)], pages[min(i + 1, page.last_word)], (p & 3) * 8);
+}
+
+// What the lanes want next; the largest code wins and is returned to all. `round` must grow from call to call.
+const NOTHING: u32 = 0;
+const CHANGED: u32 = 255;
+
+fn agree(round: u32, code: u32) -> u32 {
+    if code != NOTHING {
+        atomicMax(&agreed, (round << 8) | code);
+    }
+    let all = workgroupUniformLoad(&agreed);
+    return select(NOTHING, all & 255, (all >> 8) == round);
+}
+
+// ---- Search ---------------------------------------------------------------------------------------------------
+
+fn clear_buckets(lane: u32) {
+    for (var i = lane; i < BUCKETS; i += 32) {
+        atomicStore(&shared_words[i], 0u);
+    }
+}
+
+// Whether the entries decode to earlier positions with the same words.
+fn verify(page: Page, entries: vec4<u32>, positions: vec4<u32>, words: vec4<u32>) -> vec4<u32> {
+    let q = (entries >> vec4(TAG_BITS)) ^ vec4(63u);
+    let found = vec4(word_at(page, q.x), word_at(page, q.y), word_at(page, q.z), word_at(page, q.w));
+    return select(vec4(0u), positions - q, (found == words) & (q < positions));
+}
+
+fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
+    if yes {
+        atomicMax(&shared_words[bucket], (entry << 16) | (seen >> 16));
+    }
+}
+
+// Positions 128 * round + 4 * lane and the three after it; returns a bit for each that has a candidate.
+fn search_round(page: Page, round: u32) -> u32 {
+    let p = round * 128 + page.lane * 4;
+    let i = page.first_word + (p >> 2);
+    let before = pages[min(max(i, 1u) - 1, page.last_word)];
+    let low = pages[min(i, page.last_word)];
+    let high = pages[min(i + 1, page.last_word)];
+    let words = vec4(low, (low >> 8) | (high << 24), (low >> 16) | (high << 16), (low >> 24) | (high << 8));
+    let previous = vec4((before >> 24) | (low << 8), words.xyz);
+    let positions = vec4(p, p + 1, p + 2, p + 3);
+    let searchable = positions + 12 <= vec4(page.n);
+    let run = (words == previous) & (positions > vec4(0u)) & searchable;
+    let products = words * 2654435761u;
+    let buckets = products >> vec4(32 - BUCKET_BITS);
+    let tags = (products >> vec4(32 - BUCKET_BITS - TAG_BITS)) & vec4(TAG_MASK);
+    let entries = ((positions ^ vec4(63u)) << vec4(TAG_BITS)) | tags;
+    let inserted = searchable & !run;
+    var seen = vec4(0u);
+    for (var window = 0u; window < 2; window++) {
+        let mine = (page.lane >> 4) == window;
+        if mine {
+            seen = vec4(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]),
+                        atomicLoad(&shared_words[buckets.z]), atomicLoad(&shared_words[buckets.w]));
+        }
+        workgroupBarrier();
+        if mine {
+            insert(inserted.x, buckets.x, entries.x, seen.x);
+            insert(inserted.y, buckets.y, entries.y, seen.y);
+            insert(inserted.z, buckets.z, entries.z, seen.z);
+            insert(inserted.w, buckets.w, entries.w, seen.w);
+        }
+        workgroupBarrier();
+    }
+    let newer = seen >> vec4(16u);
+    let older = seen & vec4(0xffffu);
+    var offsets: vec4<u32>;
+    if TAG_BITS > 0 {
+        offsets = verify(page, select(older, newer, ((newer ^ tags) & vec4(TAG_MASK)) == vec4(0u)), positions, words);
+    } else {
+        offsets = verify(page, newer, positions, words);
+        offsets = select(offsets, verify(page, older, positions, words), offsets == vec4(0u));
+    }
+    offsets = select(select(vec4(0u), offsets, searchable), vec4(1u), run);
+    candidates[page.scratch + (p >> 2)] = vec2(offsets.x | (offsets.y << 16), offsets.z | (offsets.w << 16));
+    let bits = select(vec4(0u), vec4(1u, 2u, 4u, 8u), offsets != vec4(0u));
+    return bits.x | bits.y | bits.z | bits.w;
+}
+
+// Finds all candidates. Their bits are left in `matches`: word l of each 256 has those of lane l in eight rounds.
+fn search(page: Page) {
+    clear_buckets(page.lane);
+    workgroupBarrier();
+    let rounds = (page.n - 12) / 128 + 1;
+    var bits = 0u;
+    for (var round = 0u; round < rounds; round++) {
+        bits |= search_round(page, round) << (4 * (round & 7));
+        if (round & 7) == 7 || round + 1 == rounds {
+            matches[page.scratch + (round >> 3) * 256 + page.lane] = bits;
+            bits = 0u;
+        }
+    }
+}
+
+// ---- Parse ----------------------------------------------------------------------------------------------------
+
+// A state of the parse: the position, and whether a match must start there without a lazy look ahead.
+// As one word it is `2 * position + forced`, so that a later position is a larger word.
+struct Segment {
+    begin: u32,
+    end: u32,
+}
+
+fn candidate_at(page: Page, p: u32) -> u32 {
+    let four = candidates[page.scratch + (p >> 2)];
+    let two = select(four.x, four.y, (p & 2) != 0);
+    return select(two & 0xffff, two >> 16, (p & 1) != 0);
+}
+
+// Gathers the candidate bits of a segment from where the search left them, and clears the visited bits.
+fn prepare_segment(page: Page, segment: Segment) {
+    for (var k = 0u; k < SEGMENT_WORDS; k++) {
+        var bits = 0u;
+        let round = (segment.begin >> 7) + (k >> 2);
+        if segment.begin + 32 * k < segment.end {
+            let from_word = page.scratch + (round >> 3) * 256 + (k & 3) * 8;
+            for (var j = 0u; j < 8; j++) {
+                bits |= ((matches[from_word + j] >> (4 * (round & 7))) & 15) << (4 * j);
+            }
+        }
+        atomicStore(&shared_words[k * 32 + page.lane], bits);
+        atomicStore(&shared_words[BUCKETS / 4 + k * 32 + page.lane], 0u);
+    }
+    storageBarrier();
+}
+
+fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u32 {
+    if from_position >= segment.end {
+        return NONE;
+    }
+    let relative = from_position - segment.begin;
+    var k = relative >> 5;
+    var bits = atomicLoad(&shared_words[section + k * 32 + page.lane]) & (0xffffffffu << (relative & 31));
+    loop {
+        if bits != 0 {
+            return segment.begin + k * 32 + countTrailingZeros(bits);
+        }
+        k++;
+        if k >= SEGMENT_WORDS {
+            return NONE;
+        }
+        bits = atomicLoad(&shared_words[section + k * 32 + page.lane]);
+    }
+    return NONE;
+}
+
+// How many of the 16 bytes from p on, a multiple of 4, agree with those at p - offset.
+fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
+    let s = ((p - offset) & 3) * 8;
+    let i = page.first_word + (p >> 2);
+    let j = page.first_word + ((p - offset) >> 2);
+    let q1 = pages[min(j + 1, page.last_word)];
+    let q2 = pages[min(j + 2, page.last_word)];
+    let q3 = pages[min(j + 3, page.last_word)];
+    let d0 = pages[min(i, page.last_word)] ^ funnel(pages[min(j, page.last_word)], q1, s);
+    let d1 = pages[min(i + 1, page.last_word)] ^ funnel(q1, q2, s);
+    let d2 = pages[min(i + 2, page.last_word)] ^ funnel(q2, q3, s);
+    let d3 = pages[min(i + 3, page.last_word)] ^ funnel(q3, pages[min(j + 4, page.last_word)], s);
+    let low = (d0 | d1) != 0;
+    let first = select(select(d3, d2, d2 != 0), select(d1, d0, d0 != 0), low);
+    let words = select(select(12u, 8u, d2 != 0), select(4u, 0u, d0 != 0), low);
+    return select(words + (countTrailingZeros(first) >> 3), 16u, (d2 | d3) == 0 && !low);
+}
+
+// End of the match `offset` back whose bytes before `known` agree; or, past `bound`, a place before that end.
+fn match_end(page: Page, offset: u32, known: u32, bound: u32) -> u32 {
+    let limit = page.n - 5;
+    var p = known & ~3u;
+    loop {
+        let n = agreeing(page, p, offset);
+        p += n;
+        if n < 16 || p >= limit || p > bound {
+            break;
+        }
+    }
+    return min(p, limit);
+}
+
+fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: u32) {
+    var p = from_position;
+    while p < to_position {
+        let relative = p - segment.begin;
+        let next = min((p | 31) + 1, to_position);
+        let mask = (0xffffffffu >> (32 - (next - p))) << (relative & 31);
+        let i = BUCKETS / 4 + (relative >> 5) * 32 + page.lane;
+        atomicStore(&shared_words[i], atomicLoad(&shared_words[i]) & ~mask);
+        p = next;
+    }
+}
+
+// How a walk leaves its segment: the state, and the start of its last match if that is longer than seen so far
+// (`long_match`, else NONE); the state then is a lower bound.
+struct Exit {
+    state: u32,
+    long_match: u32,
+}
+
+// Walks a segment from `start`, marks the matches found and remembers them in `matches`. A later walk of the segment
+// gets `before`, the exit of the walk before it: once it comes upon a match of that one, the rest is the same.
+fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> Exit {
+    var p = start >> 1;
+    var forced = (start & 1) != 0;
+    var cleared = segment.begin;
+    var exit = Exit(0u, NONE);
+    loop {
+        var m = next_bit(0u, page, segment, p);
+        if m == NONE {
+            exit.state = 2 * max(p, segment.end);
+            break;
+        }
+        var offset = candidate_at(page, m);
+        var end = match_end(page, offset, m + 4, m + LONG);
+        if LAZY && !forced && m + 13 <= page.n && end < m + LAZY_BELOW {
+            let offset_next = candidate_at(page, m + 1);
+            if offset_next != 0 {
+                let end_next = match_end(page, offset_next, m + 5, m + 1 + LONG);
+                if end_next > end + 1 {
+                    m++;
+                    offset = offset_next;
+                    end = end_next;
+                }
+            }
+        }
+        if m >= segment.end {
+            exit.state = 2 * m + 1;
+            break;
+        }
+        let relative = m - segment.begin;
+        let i = BUCKETS / 4 + (relative >> 5) * 32 + page.lane;
+        let bit = 1u << (relative & 31);
+        if again {
+            clear_visited(page, segment, cleared, m);
+            cleared = m + 1;
+        }
+        let visited = atomicLoad(&shared_words[i]);
+        if (visited & bit) != 0 {
+            return before;
+        }
+        atomicStore(&shared_words[i], visited | bit);
+        matches[page.scratch + (m >> 2)] = offset | (end << 16);
+        p = end;
+        forced = false;
+        if end > m + LONG && end + 5 < page.n {
+            exit = Exit(2 * max(p, segment.end), m);
+            break;
+        }
+    }
+    if again {
+        clear_visited(page, segment, cleared, segment.end);
+    }
+    return exit;
+}
+
+// Tells the segments after this one that none of them starts before `exit`.
+fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
+    let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, 32u);
+    for (var k = page.lane + 1; k <= target_lane; k++) {
+        atomicMax(&shared_words[section + k], exit);
+    }
+}
+
+// Over the lanes before this one, and in .zw over all lanes: the sum of `sum` and the largest `largest`.
+fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
+    let sums = BUCKETS / 2;
+    let ends = BUCKETS / 2 + 64;
+    var s = sum;
+    var e = largest;
+    for (var d = 1u; d < 32; d *= 2) {
+        atomicStore(&shared_words[sums + lane], s);
+        atomicStore(&shared_words[ends + lane], e);
+        workgroupBarrier();
+        if lane >= d {
+            s += atomicLoad(&shared_words[sums + lane - d]);
+            e = max(e, atomicLoad(&shared_words[ends + lane - d]));
+        }
+        workgroupBarrier();
+    }
+    atomicStore(&shared_words[sums + lane], s);
+    atomicStore(&shared_words[ends + lane], e);
+    workgroupBarrier();
+    var before = vec2(0u);
+    if lane > 0 {
+        before = vec2(s - sum, atomicLoad(&shared_words[ends + lane - 1]));
+    }
+    let all = vec2(atomicLoad(&shared_words[sums + 31]), atomicLoad(&shared_words[ends + 31]));
+    workgroupBarrier();
+    return vec4(before, all);
+}
+
+// Ends the long match of one lane by all lanes together, 16 bytes each a step. All pass the round and that lane;
+// returns the round reached and, to that lane, the end.
+fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) -> vec2<u32> {
+    let shared_offset = BUCKETS / 2 + 40;
+    let shared_end = BUCKETS / 2 + 41;
+    if page.lane == owner {
+        let found = matches[page.scratch + (long_match >> 2)];
+        atomicStore(&shared_words[shared_offset], found & 0xffff);
+        atomicStore(&shared_words[shared_end], found >> 16);
+    }
+    workgroupBarrier();
+    let offset = atomicLoad(&shared_words[shared_offset]);
+    var own = (atomicLoad(&shared_words[shared_end]) & ~3u) + 16 * page.lane;
+    var round = round_before;
+    loop {
+        var end = page.n - 5;
+        if own < end {
+            end = min(end, own + agreeing(page, own, offset));
+        }
+        round++;
+        let first = agree(round, select(NOTHING, 64 - page.lane, end < own + 16 || end == page.n - 5));
+        if first != NOTHING {
+            if page.lane == 64 - first {
+                atomicStore(&shared_words[shared_end], end);
+            }
+            break;
+        }
+        own += 512;
+    }
+    workgroupBarrier();
+    return vec2(round, atomicLoad(&shared_words[shared_end]));
+}
+
+// Lets every segment start where the ones before leave, until nothing changes. Returns the state in which the
+// chunk is left, and the round reached.
+fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round_before: u32) -> vec2<u32> {
+    var round = round_before;
+    var section = BUCKETS / 2;
+    for (var i = page.lane; i < 128; i += 32) {
+        atomicStore(&shared_words[section + i], 0u);
+    }
+    var start = 2 * segment.begin;
+    if page.lane == 0 {
+        start = max(start, carry);
+    }
+    var exit = walk(page, segment, start, false, Exit(0u, NONE));
+    workgroupBarrier();
+    loop {
+        push_exit(page, section, chunk_begin, exit.state);
+        workgroupBarrier();
+        let pushed = max(atomicLoad(&shared_words[section + page.lane]), 2 * segment.begin);
+        var wish = select(64 - page.lane, NOTHING, exit.long_match == NONE);
+        if page.lane > 0 && pushed != start {
+            start = pushed;
+            exit = walk(page, segment, start, true, exit);
+            wish = CHANGED;
+        }
+        round++;
+        let next = agree(round, wish);
+        if next == NOTHING {
+            break;
+        }
+        if next != CHANGED {
+            // The lanes before this one are settled, so its long match stands.
+            let ended = end_long_match(page, round, 64 - next, exit.long_match);
+            round = ended.x;
+            if page.lane == 64 - next {
+                let i = page.scratch + (exit.long_match >> 2);
+                matches[i] = (matches[i] & 0xffff) | (ended.y << 16);
+                exit = walk(page, segment, 2 * ended.y, false, exit);
+            }
+        }
+        // Nobody reads this section any more: clear it for the round after the next.
+        atomicStore(&shared_words[section + page.lane], 0u);
+        if page.lane == 0 {
+            atomicStore(&shared_words[section + 32], 0u);
+        }
+        section ^= 64u;
+    }
+    let left = atomicLoad(&shared_words[section + 32]);
+    workgroupBarrier();
+    return vec2(left, round);
+}
+
+// ---- Sequences ------------------------------------------------------------------------------------------------
+
+// How many matches the segment has, and where the last one ends (0 if none).
+fn count_matches(page: Page, segment: Segment) -> vec2<u32> {
+    var n = 0u;
+    var last = NONE;
+    for (var k = 0u; k < SEGMENT_WORDS; k++) {
+        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * 32 + page.lane]);
+        n += countOneBits(bits);
+        if bits != 0 {
+            last = segment.begin + 32 * k + firstLeadingBit(bits);
+        }
+    }
+    var end = 0u;
+    if last != NONE {
+        end = matches[page.scratch + (last >> 2)] >> 16;
+    }
+    return vec2(n, end);
+}
+
+// Bytes that a length takes beyond its four bits in the token.
+fn extension(length: u32) -> u32 {
+    return select(0u, (length - 15) / 255 + 1, length >= 15);
+}
+
+// How far the match at m can begin earlier, not before `anchor`.
+fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
+    var start = m;
+    while start > anchor && start > offset {
+        let p = start - 1;
+        let q = p - offset;
+        let a = pages[page.first_word + (p >> 2)] >> ((p & 3) * 8);
+        let b = pages[page.first_word + (q >> 2)] >> ((q & 3) * 8);
+        if ((a ^ b) & 0xff) != 0 {
+            break;
+        }
+        start = p;
+    }
+    return start;
+}
+
+// Writes the matches of a segment as sequences from `first` on, placed from 0 on; returns their bytes.
+fn write_sequences(page: Page, segment: Segment, anchor_before: u32, first: u32) -> u32 {
+    var anchor = anchor_before;
+    var at = first;
+    var bytes = 0u;
+    var m = next_bit(BUCKETS / 4, page, segment, segment.begin);
+    while m != NONE {
+        let found = matches[page.scratch + (m >> 2)];
+        let offset = found & 0xffff;
+        let end = found >> 16;
+        var start = m;
+        if BACKWARD {
+            start = extend_backward(page, m, offset, anchor);
+        }
+        sequences[at] = vec2(start | (offset << 16), bytes | (end << 16));
+        let literals = start - anchor;
+        bytes += 3 + literals + extension(literals) + extension(end - start - 4);
+        at++;
+        anchor = end;
+        m = next_bit(BUCKETS / 4, page, segment, m + 1);
+    }
+    return bytes;
+}
+
+// What the parse of a page carries from chunk to chunk.
+struct Progress {
+    // State of the parse.
+    state: u32,
+    // End of the last match.
+    anchor: u32,
+    n_sequences: u32,
+    bytes: u32,
+    round: u32,
+}
+
+fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress) -> Progress {
+    var progress = before;
+    let begin = chunk_begin + page.lane * SEGMENT;
+    let segment = Segment(begin, max(begin, min(begin + SEGMENT, page.n - 11)));
+    prepare_segment(page, segment);
+    let settled = settle(page, segment, chunk_begin, before.state, before.round);
+    progress.state = settled.x;
+    progress.round = settled.y;
+    let own = count_matches(page, segment);
+    let placed = scan_lanes(page.lane, own.x, own.y);
+    let at = first_sequence + before.n_sequences + placed.x;
+    let bytes = write_sequences(page, segment, max(placed.y, before.anchor), at);
+    let placed_bytes = scan_lanes(page.lane, bytes, 0u);
+    let base = before.bytes + placed_bytes.x;
+    for (var i = 0u; i < own.x; i++) {
+        sequences[at + i].y += base;
+    }
+    progress.n_sequences += placed.z;
+    progress.anchor = max(before.anchor, placed.w);
+    progress.bytes += placed_bytes.z;
+    return progress;
+}
+
+// ---- Pages ----------------------------------------------------------------------------------------------------
+
+// Whether the page repeats its first eight bytes (.x is 0 then); in .y the round. Two steps, since most pages fail
+// the first.
+fn find_fill(page: Page, round: u32) -> vec2<u32> {
+    let words = vec2(pages[page.first_word], pages[min(page.first_word + 1, page.last_word)]);
+    let expected = select(words.x, words.y, (page.lane & 1) != 0);
+    let n_words = page.n / 4;
+    var differs = (page.n & 7) != 0 || (page.lane < n_words && pages[page.first_word + page.lane] != expected);
+    let soon = agree(round + 1, u32(differs));
+    if soon != NOTHING {
+        return vec2(soon, round + 1);
+    }
+    for (var i = page.lane + 32; i < n_words; i += 32) {
+        differs |= pages[page.first_word + i] != expected;
+    }
+    return vec2(agree(round + 2, u32(differs)), round + 2);
+}
+
+fn parse_page(page: Page, index: u32, round_before: u32) -> u32 {
+    let fill = find_fill(page, round_before);
+    if fill.x == NOTHING || page.n < 13 {
+        if page.lane == 0 {
+            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, fill.x == NOTHING);
+        }
+        return fill.y;
+    }
+    search(page);
+    storageBarrier();
+    workgroupBarrier();
+    let first_sequence = index * (PAGE_SIZE / 4) + 1;
+    var progress = Progress(0u, 0u, 0u, 0u, fill.y);
+    for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
+        progress = parse_chunk(page, chunk, first_sequence, progress);
+    }
+    if page.lane == 0 {
+        let literals = page.n - progress.anchor;
+        let size = progress.bytes + 1 + literals + extension(literals);
+        sequences[first_sequence - 1] = vec2(progress.n_sequences + 1, 0u);
+        sequences[first_sequence + progress.n_sequences] = vec2(0u, progress.bytes);
+        sizes[index] = select(size, page.n | KIND_STORED, size >= page.n);
+    }
+    return progress.round;
+}
+
+@compute @workgroup_size(32)
+fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+    var round = 0u;
+    for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
+        if lane == 0 {
+            next_page = atomicAdd(&tile_sums[0], 1u);
+        }
+        let index = workgroupUniformLoad(&next_page);
+        if index >= params.n_pages {
+            break;
+        }
+        let page = Page(
+            index * (PAGE_SIZE / 4),
+            params.n_words - 1,
+            min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
+            lane,
+            workgroup.x * (PAGE_SIZE / 4),
+        );
+        round = parse_page(page, index, round);
+    }
+}

@@ -1,0 +1,199 @@
+//! The frame descriptor, and the options that lead to one.
+
+use super::{LEGACY_BLOCK_SIZE, MAGIC, checksum};
+use crate::lz4::{Level, Parse};
+use crate::{Error, Result};
+
+const VERSION: u8 = 1 << 6;
+const VERSION_MASK: u8 = 3 << 6;
+const INDEPENDENT: u8 = 1 << 5;
+const BLOCK_CHECKSUMS: u8 = 1 << 4;
+const CONTENT_SIZE: u8 = 1 << 3;
+const CONTENT_CHECKSUM: u8 = 1 << 2;
+const FLAG_RESERVED: u8 = 1 << 1;
+const DICTIONARY_ID: u8 = 1;
+const BLOCK_MAX_SHIFT: u32 = 4;
+const BLOCK_MAX_RESERVED: u8 = 0x8f;
+/// The codes of the largest content of a block: 4 is 64 KiB, each next one four times as much, up to 7.
+const BLOCK_MAX_CODES: std::ops::RangeInclusive<u8> = 4..=7;
+
+/// How to write a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameOptions {
+    /// Content of a block in bytes, 4096 to 4 MiB. The frame declares the smallest of 64 KiB, 256 KiB, 1 MiB and
+    /// 4 MiB that holds it.
+    pub block_size: u32,
+    /// How hard to look for matches.
+    pub level: Level,
+    /// Whether a checksum of the content ends the frame.
+    pub content_checksum: bool,
+    /// Whether each block carries a checksum.
+    pub block_checksums: bool,
+    /// Bytes of content, to be written into the header; [`super::FrameWriter::finish`] checks it.
+    pub content_size: Option<u64>,
+}
+
+impl Default for FrameOptions {
+    fn default() -> Self {
+        Self {
+            block_size: 65_536,
+            level: Level::Fast,
+            content_checksum: true,
+            block_checksums: false,
+            content_size: None,
+        }
+    }
+}
+
+impl FrameOptions {
+    /// The parameters of the parse for these options.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the block size is out of range.
+    pub fn parse(&self) -> Result<Parse> {
+        Parse::new(self.block_size, self.level)
+    }
+
+    /// The header of the frame.
+    pub(super) fn header(&self) -> FrameHeader {
+        let code = BLOCK_MAX_CODES
+            .into_iter()
+            .find(|&code| block_max_size(code) >= self.block_size);
+        FrameHeader {
+            legacy: false,
+            linked: false,
+            block_checksums: self.block_checksums,
+            content_checksum: self.content_checksum,
+            content_size: self.content_size,
+            block_max_size: block_max_size(code.unwrap_or(*BLOCK_MAX_CODES.end())),
+        }
+    }
+}
+
+/// What a frame says about itself before its first block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameHeader {
+    /// Whether this is a frame of the old format, which has none of what follows but the block size.
+    pub legacy: bool,
+    /// Whether matches reach into the blocks before, up to 64 KiB.
+    pub linked: bool,
+    /// Whether each block carries a checksum.
+    pub block_checksums: bool,
+    /// Whether a checksum of the content ends the frame.
+    pub content_checksum: bool,
+    /// Bytes of content, if the frame says.
+    pub content_size: Option<u64>,
+    /// Largest content of a block in bytes.
+    pub block_max_size: u32,
+}
+
+impl FrameHeader {
+    pub(super) const LEGACY: Self = Self {
+        legacy: true,
+        linked: false,
+        block_checksums: false,
+        content_checksum: false,
+        content_size: None,
+        block_max_size: LEGACY_BLOCK_SIZE,
+    };
+
+    /// Appends the magic number and the descriptor.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        out.extend_from_slice(&MAGIC.to_le_bytes());
+        let start = out.len();
+        out.push(
+            VERSION
+                | flag(!self.linked, INDEPENDENT)
+                | flag(self.block_checksums, BLOCK_CHECKSUMS)
+                | flag(self.content_size.is_some(), CONTENT_SIZE)
+                | flag(self.content_checksum, CONTENT_CHECKSUM),
+        );
+        let code = BLOCK_MAX_CODES
+            .into_iter()
+            .find(|&code| block_max_size(code) == self.block_max_size);
+        out.push(code.unwrap_or(*BLOCK_MAX_CODES.end()) << BLOCK_MAX_SHIFT);
+        if let Some(size) = self.content_size {
+            out.extend_from_slice(&size.to_le_bytes());
+        }
+        out.push(header_checksum(&out[start..]));
+    }
+
+    /// Reads the descriptor that starts `input`, at byte `at` of the whole, and says how long it is.
+    /// `Err(Ok(n))` asks for `n` more bytes.
+    pub(super) fn read(input: &[u8], at: u64) -> Result<(Self, usize), Result<usize, Error>> {
+        let [flags, block_max, ..] = *input else {
+            return Err(Ok(2 - input.len()));
+        };
+        check_bits(flags, block_max, at).map_err(Err)?;
+        let (size_bytes, id_bytes) = (
+            if flags & CONTENT_SIZE == 0 { 0 } else { 8 },
+            if flags & DICTIONARY_ID == 0 { 0 } else { 4 },
+        );
+        let length = 2 + size_bytes + id_bytes + 1;
+        let Some(descriptor) = input.get(..length) else {
+            return Err(Ok(length - input.len()));
+        };
+        let (fields, stored) = descriptor.split_at(length - 1);
+        let computed = header_checksum(fields);
+        if stored != [computed] {
+            let stored = stored.iter().fold(0, |_, &byte| u32::from(byte));
+            return Err(Err(Error::ChecksumMismatch {
+                what: "header",
+                stored,
+                computed: computed.into(),
+            }));
+        }
+        if let Some(id) = fields
+            .get(2 + size_bytes..)
+            .and_then(|rest| rest.first_chunk())
+        {
+            return Err(Err(Error::DictionaryNeeded {
+                id: u32::from_le_bytes(*id),
+            }));
+        }
+        let content_size = fields.get(2..).and_then(|rest| rest.first_chunk());
+        let header = Self {
+            legacy: false,
+            linked: flags & INDEPENDENT == 0,
+            block_checksums: flags & BLOCK_CHECKSUMS != 0,
+            content_checksum: flags & CONTENT_CHECKSUM != 0,
+            content_size: content_size.map(|bytes| u64::from_le_bytes(*bytes)),
+            block_max_size: block_max_size(block_max >> BLOCK_MAX_SHIFT),
+        };
+        Ok((header, length))
+    }
+}
+
+/// Refuses versions and bits that the format does not define.
+fn check_bits(flags: u8, block_max: u8, at: u64) -> Result<()> {
+    let invalid = |what, value: u8, at| {
+        Err(Error::InvalidFrame {
+            what,
+            value: value.into(),
+            at,
+        })
+    };
+    if flags & VERSION_MASK != VERSION {
+        return invalid("version", flags >> 6, at);
+    }
+    if flags & FLAG_RESERVED != 0 {
+        return invalid("reserved bit of flags", flags, at);
+    }
+    if block_max & BLOCK_MAX_RESERVED != 0 {
+        return invalid("reserved bits of block descriptor", block_max, at + 1);
+    }
+    if !BLOCK_MAX_CODES.contains(&(block_max >> BLOCK_MAX_SHIFT)) {
+        return invalid("largest block size", block_max >> BLOCK_MAX_SHIFT, at + 1);
+    }
+    Ok(())
+}
+
+const fn block_max_size(code: u8) -> u32 {
+    1 << (8 + 2 * code as u32)
+}
+
+fn header_checksum(descriptor: &[u8]) -> u8 {
+    (checksum(descriptor) >> 8) as u8
+}

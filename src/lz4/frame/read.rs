@@ -1,0 +1,333 @@
+//! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
+
+use super::{
+    FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, STORED_BIT, checksum,
+};
+use crate::{Error, Result};
+
+const WORD: usize = 4;
+/// Longest compressed block of a legacy frame; a larger size is the magic number of a next frame.
+const LEGACY_MAX_BLOCK: u32 = LEGACY_BLOCK_SIZE + LEGACY_BLOCK_SIZE / 255 + 16;
+
+/// Reads frames piece by piece, from slices that the caller gives, and keeps none of their bytes.
+///
+/// It verifies the checksums of headers and blocks; those of contents are for whoever has the content.
+#[derive(Debug, Clone, Default)]
+pub struct FrameReader {
+    state: State,
+    /// Bytes consumed so far.
+    position: u64,
+    n_frames: u64,
+    n_blocks: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum State {
+    #[default]
+    Magic,
+    Blocks(FrameHeader),
+    Skippable {
+        left: u32,
+    },
+}
+
+/// What [`FrameReader::step`] made of its input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A piece of a frame, which took `consumed` bytes of the input.
+    Event {
+        /// Bytes to drop from the start of the input.
+        consumed: usize,
+        /// The piece.
+        event: FrameEvent<'a>,
+    },
+    /// `consumed` bytes can be dropped (they were skippable); the next piece needs at least `needed` more bytes
+    /// than the input holds.
+    More {
+        /// Bytes to drop from the start of the input.
+        consumed: usize,
+        /// Bytes to add, at least 1.
+        needed: usize,
+    },
+}
+
+/// A piece of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FrameEvent<'a> {
+    /// A frame starts.
+    Header(FrameHeader),
+    /// A block of the frame.
+    Block(FrameBlock<'a>),
+    /// The frame ends.
+    End {
+        /// Checksum of the content, if the frame has one.
+        content_checksum: Option<u32>,
+    },
+    /// A skippable frame, whose content the reader drops.
+    Skippable {
+        /// Its magic number.
+        magic: u32,
+        /// Its length in bytes, after magic number and length.
+        length: u32,
+    },
+}
+
+/// A block in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameBlock<'a> {
+    /// Number of the block in its frame, from 0.
+    pub index: usize,
+    /// Whether `data` is an LZ4 block; if not it is the content itself.
+    pub compressed: bool,
+    /// The block.
+    pub data: &'a [u8],
+}
+
+impl FrameReader {
+    /// A reader at the start of the first frame.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes consumed so far.
+    #[must_use]
+    pub const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Reads the next piece from `input`, which starts with the first byte not consumed yet.
+    ///
+    /// # Errors
+    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the
+    /// reader is then of no more use.
+    pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
+        let step = match self.state {
+            State::Magic => self.magic(input),
+            State::Blocks(header) => self.block(header, input),
+            State::Skippable { left } => Ok(self.skip(left, input)),
+        }?;
+        let (Step::Event { consumed, .. } | Step::More { consumed, .. }) = step;
+        self.position += consumed as u64;
+        Ok(step)
+    }
+
+    /// Tells the reader that nothing follows `rest`, the bytes not consumed yet, of which [`Self::step`] said that
+    /// they are too few. Gives the end of a legacy frame, which has no mark.
+    ///
+    /// # Errors
+    /// [`Error::TruncatedFrame`] in a frame or before the first one; [`Error::NotLz4`] or [`Error::InvalidFrame`] if
+    /// `rest` is no start of a frame.
+    pub fn finish(&mut self, rest: &[u8]) -> Result<Option<FrameEvent<'static>>> {
+        let at = self.position + rest.len() as u64;
+        match (&self.state, rest) {
+            (State::Magic, []) if self.n_frames > 0 => return Ok(None),
+            (State::Blocks(header), []) if header.legacy => {
+                self.state = State::Magic;
+                return Ok(Some(FrameEvent::End {
+                    content_checksum: None,
+                }));
+            }
+            (State::Magic, _) if !starts_magic(rest) => return Err(self.not_lz4(rest)),
+            _ => {}
+        }
+        match self.step(rest)? {
+            Step::More { needed, .. } => Err(Error::TruncatedFrame {
+                at,
+                needed: needed as u64,
+            }),
+            Step::Event { .. } => Err(Error::InvalidFrame {
+                what: "unread piece",
+                value: 0,
+                at,
+            }),
+        }
+    }
+
+    fn magic<'a>(&mut self, input: &[u8]) -> Result<Step<'a>> {
+        let Some(magic) = word(input, 0) else {
+            return Ok(more(input, WORD));
+        };
+        match magic {
+            MAGIC => self.descriptor(&input[WORD..]),
+            LEGACY_MAGIC => Ok(self.start(FrameHeader::LEGACY, WORD)),
+            _ if magic & !0xf == SKIPPABLE_MAGIC => {
+                let Some(length) = word(input, WORD) else {
+                    return Ok(more(input, 2 * WORD));
+                };
+                self.n_frames += 1;
+                if length > 0 {
+                    self.state = State::Skippable { left: length };
+                }
+                let event = FrameEvent::Skippable { magic, length };
+                Ok(Step::Event {
+                    consumed: 2 * WORD,
+                    event,
+                })
+            }
+            _ => Err(self.not_lz4(input)),
+        }
+    }
+
+    fn descriptor<'a>(&mut self, input: &[u8]) -> Result<Step<'a>> {
+        match FrameHeader::read(input, self.position + WORD as u64) {
+            Ok((header, length)) => Ok(self.start(header, WORD + length)),
+            Err(Ok(needed)) => Ok(Step::More {
+                consumed: 0,
+                needed,
+            }),
+            Err(Err(error)) => Err(error),
+        }
+    }
+
+    fn start<'a>(&mut self, header: FrameHeader, consumed: usize) -> Step<'a> {
+        self.state = State::Blocks(header);
+        self.n_frames += 1;
+        self.n_blocks = 0;
+        Step::Event {
+            consumed,
+            event: FrameEvent::Header(header),
+        }
+    }
+
+    fn block<'a>(&mut self, header: FrameHeader, input: &'a [u8]) -> Result<Step<'a>> {
+        let Some(size) = word(input, 0) else {
+            return Ok(more(input, WORD));
+        };
+        if header.legacy && size > LEGACY_MAX_BLOCK {
+            self.state = State::Magic;
+            let event = FrameEvent::End {
+                content_checksum: None,
+            };
+            return Ok(Step::Event { consumed: 0, event });
+        }
+        if size == 0 && !header.legacy {
+            return Ok(self.end(header, input));
+        }
+        let length = if header.legacy {
+            size
+        } else {
+            size & !STORED_BIT
+        };
+        if length > header.block_max_size && !header.legacy {
+            let value = u64::from(length);
+            return Err(Error::InvalidFrame {
+                what: "block size",
+                value,
+                at: self.position,
+            });
+        }
+        let end = WORD + length as usize;
+        let total = end + if header.block_checksums { WORD } else { 0 };
+        if input.len() < total {
+            return Ok(more(input, total));
+        }
+        let data = &input[WORD..end];
+        if header.block_checksums {
+            verify("block", word(input, end), || checksum(data))?;
+        }
+        let compressed = header.legacy || size & STORED_BIT == 0;
+        let block = FrameBlock {
+            index: self.n_blocks,
+            compressed,
+            data,
+        };
+        self.n_blocks += 1;
+        Ok(Step::Event {
+            consumed: total,
+            event: FrameEvent::Block(block),
+        })
+    }
+
+    fn end<'a>(&mut self, header: FrameHeader, input: &[u8]) -> Step<'a> {
+        let total = if header.content_checksum {
+            2 * WORD
+        } else {
+            WORD
+        };
+        if input.len() < total {
+            return more(input, total);
+        }
+        self.state = State::Magic;
+        let content_checksum = word(&input[..total], WORD);
+        Step::Event {
+            consumed: total,
+            event: FrameEvent::End { content_checksum },
+        }
+    }
+
+    fn skip<'a>(&mut self, left: u32, input: &[u8]) -> Step<'a> {
+        let consumed = input.len().min(left as usize);
+        let left = left - consumed as u32;
+        if left > 0 {
+            self.state = State::Skippable { left };
+            return Step::More {
+                consumed,
+                needed: left as usize,
+            };
+        }
+        self.state = State::Magic;
+        Step::More {
+            consumed,
+            needed: WORD.saturating_sub(input.len() - consumed).max(1),
+        }
+    }
+
+    fn not_lz4(&self, input: &[u8]) -> Error {
+        let mut bytes = [0; WORD];
+        let n_bytes = input.len().min(WORD);
+        bytes[..n_bytes].copy_from_slice(&input[..n_bytes]);
+        let magic = u32::from_le_bytes(bytes);
+        if self.n_frames == 0 {
+            return Error::NotLz4 { magic };
+        }
+        Error::InvalidFrame {
+            what: "data after the frame",
+            value: magic.into(),
+            at: self.position,
+        }
+    }
+}
+
+/// Fails if a stored checksum is not the computed one.
+pub(super) fn verify(
+    what: &'static str,
+    stored: Option<u32>,
+    computed: impl FnOnce() -> u32,
+) -> Result<()> {
+    let Some(stored) = stored else { return Ok(()) };
+    let computed = computed();
+    if stored == computed {
+        return Ok(());
+    }
+    Err(Error::ChecksumMismatch {
+        what,
+        stored,
+        computed,
+    })
+}
+
+/// Whether `rest`, shorter than a magic number, can be the start of one.
+fn starts_magic(rest: &[u8]) -> bool {
+    let skippable = (0..16).map(|low| SKIPPABLE_MAGIC | low);
+    [MAGIC, LEGACY_MAGIC]
+        .into_iter()
+        .chain(skippable)
+        .any(|magic| magic.to_le_bytes().starts_with(rest))
+        || rest.len() >= WORD
+}
+
+fn word(input: &[u8], at: usize) -> Option<u32> {
+    input
+        .get(at..)?
+        .first_chunk()
+        .map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Asks for what `input` lacks to be `total` bytes long.
+fn more<'a>(input: &[u8], total: usize) -> Step<'a> {
+    Step::More {
+        consumed: 0,
+        needed: total - input.len(),
+    }
+}

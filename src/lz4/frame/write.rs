@@ -1,0 +1,237 @@
+//! Writing frames.
+
+use std::hash::Hasher;
+
+use twox_hash::XxHash32;
+
+use super::{FrameOptions, STORED_BIT, checksum};
+use crate::lz4::{Encoder, PageEntry, PageKind};
+use crate::{Error, Result};
+
+#[cfg(not(target_arch = "wasm32"))]
+use rayon::prelude::*;
+
+/// Bytes of content that one core takes at a time.
+const SHARE_BYTES: usize = 256 << 10;
+
+/// Writes one frame, block by block, into buffers that the caller gives.
+pub struct FrameWriter {
+    options: FrameOptions,
+    encoder: Encoder,
+    hasher: XxHash32,
+    n_bytes: u64,
+}
+
+impl FrameWriter {
+    /// Starts a frame: appends its header to `out`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the block size is out of range.
+    pub fn new(options: &FrameOptions, out: &mut Vec<u8>) -> Result<Self> {
+        let encoder = Encoder::new(&options.parse()?);
+        options.header().write(out);
+        Ok(Self {
+            options: *options,
+            encoder,
+            hasher: XxHash32::with_seed(0),
+            n_bytes: 0,
+        })
+    }
+
+    /// Appends `content` in as many blocks as it needs, on all cores natively. All blocks but the last of a frame
+    /// are full if every call but the last gives a multiple of the block size.
+    ///
+    /// # Errors
+    /// None that the caller can cause.
+    pub fn push(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let share = SHARE_BYTES.next_multiple_of(self.options.block_size as usize);
+        if content.len() <= share {
+            self.count(content);
+            return push_blocks(&mut self.encoder, &self.options, content, out);
+        }
+        self.push_shares(content, share, out)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn push_shares(&mut self, content: &[u8], share: usize, out: &mut Vec<u8>) -> Result<()> {
+        let options = self.options;
+        let compress = |share: &[u8]| {
+            let mut blocks = Vec::with_capacity(share.len());
+            push_blocks(
+                &mut Encoder::new(&options.parse()?),
+                &options,
+                share,
+                &mut blocks,
+            )?;
+            Ok(blocks)
+        };
+        let (shares, ()) = rayon::join(
+            || {
+                content
+                    .par_chunks(share)
+                    .map(compress)
+                    .collect::<Result<Vec<_>>>()
+            },
+            || self.count(content),
+        );
+        let shares = shares?;
+        out.reserve(shares.iter().map(Vec::len).sum());
+        shares
+            .iter()
+            .for_each(|blocks| out.extend_from_slice(blocks));
+        Ok(())
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn push_shares(&mut self, content: &[u8], _share: usize, out: &mut Vec<u8>) -> Result<()> {
+        self.count(content);
+        push_blocks(&mut self.encoder, &self.options, content, out)
+    }
+
+    /// Appends one block that is compressed already: `block` is what [`Encoder::compress_page`] or a GPU made of
+    /// `content`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if `content` is longer than the block size or `block` cannot be of its kind.
+    pub fn push_block(
+        &mut self,
+        content: &[u8],
+        kind: PageKind,
+        block: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        if content.len() > self.options.block_size as usize
+            || (kind == PageKind::Lz4 && block.is_empty())
+        {
+            return Err(Error::InvalidArgument {
+                name: "block",
+                value: format!(
+                    "{kind:?} of {} bytes for {} bytes",
+                    block.len(),
+                    content.len()
+                ),
+                expected: "give a block that is not empty, for at most the block size of the frame",
+            });
+        }
+        self.count(content);
+        let block = match kind {
+            PageKind::Lz4 => block,
+            PageKind::Stored => content,
+            PageKind::Fill(_) => self.encoder.encode(content)?,
+        };
+        push_block(content, block, self.options.block_checksums, out);
+        Ok(())
+    }
+
+    /// Appends one block for each page of a batch, whose packed blocks and table are given with its content.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the table does not fit `packed`, `content` or the block size.
+    pub fn push_pages(
+        &mut self,
+        content: &[u8],
+        packed: &[u8],
+        table: &[PageEntry],
+        page_size: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let invalid = |value: String| Error::InvalidArgument {
+            name: "table",
+            value,
+            expected: "give one entry a page, inside the packed blocks",
+        };
+        let pages = content.chunks(page_size.max(1) as usize);
+        if pages.len() != table.len() {
+            return Err(invalid(format!(
+                "{} entries for {} pages",
+                table.len(),
+                pages.len()
+            )));
+        }
+        for (page, entry) in pages.zip(table) {
+            let block = entry
+                .block(packed, page.len())
+                .ok_or_else(|| invalid(format!("{entry:?}")))?;
+            self.push_block(page, entry.kind, block, out)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the frame: appends the end mark and, if asked for, the content's checksum.
+    ///
+    /// # Errors
+    /// [`Error::ContentSizeMismatch`] if the content is not as long as the options said.
+    pub fn finish(self, out: &mut Vec<u8>) -> Result<()> {
+        if let Some(stored) = self
+            .options
+            .content_size
+            .filter(|&stored| stored != self.n_bytes)
+        {
+            return Err(Error::ContentSizeMismatch {
+                stored,
+                actual: self.n_bytes,
+            });
+        }
+        out.extend_from_slice(&0_u32.to_le_bytes());
+        if self.options.content_checksum {
+            out.extend_from_slice(&self.hasher.finish_32().to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, content: &[u8]) {
+        self.n_bytes += content.len() as u64;
+        if self.options.content_checksum {
+            self.hasher.write(content);
+        }
+    }
+}
+
+/// Appends `content` in blocks.
+fn push_blocks(
+    encoder: &mut Encoder,
+    options: &FrameOptions,
+    content: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    for content in content.chunks(options.block_size as usize) {
+        push_block(
+            content,
+            encoder.encode(content)?,
+            options.block_checksums,
+            out,
+        );
+    }
+    Ok(())
+}
+
+/// Appends one block with its size and checksum: `block`, or `content` itself if that is not longer. No content
+/// gives no block, since a size of 0 ends a frame.
+fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) {
+    if content.is_empty() {
+        return;
+    }
+    let (data, stored_bit) = if block.len() < content.len() {
+        (block, 0)
+    } else {
+        (content, STORED_BIT)
+    };
+    out.extend_from_slice(&(data.len() as u32 | stored_bit).to_le_bytes());
+    out.extend_from_slice(data);
+    if checksums {
+        out.extend_from_slice(&checksum(data).to_le_bytes());
+    }
+}
+
+/// Compresses `content` to one frame, on all cores natively.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if the block size is out of range; [`Error::ContentSizeMismatch`] if the options name
+/// another content size.
+pub fn compress(content: &[u8], options: &FrameOptions) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut writer = FrameWriter::new(options, &mut out)?;
+    writer.push(content, &mut out)?;
+    writer.finish(&mut out)?;
+    Ok(out)
+}
