@@ -1,12 +1,13 @@
 //! Pagepress compresses and decompresses memory pages and files as standard LZ4, on any GPU and without one.
 
+pub mod batch;
+#[cfg(feature = "wgpu")]
+pub mod gpu;
 #[cfg(feature = "wgpu")]
 pub mod kernels;
 pub mod lz4;
 
-#[cfg(feature = "wgpu")]
-pub mod gpu;
-
 mod error;
 
+pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};

@@ -41,6 +41,7 @@ impl Pipeline {
         level: Level,
     ) -> Result<(PackedPages, Timings)> {
         let clock = Clock::start();
+        plan::check_page_size(page_size)?;
         let mut meter = Meter::default();
         let n_bytes = bytes.len() as u64;
         let mut pages = PackedPages { packed: Vec::new(), table: Vec::new(), page_size, n_bytes };

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::job::JobBuffers;
 use super::plan::{self, Gathered};
 use super::ring::{Meter, Pipeline, broken, reserve, words};
+use super::status::block_errors;
 use super::timing::Timings;
 use crate::gpu::clock::Clock;
 use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Submission, Waitable};
@@ -103,14 +104,7 @@ impl Pipeline {
         let copied = job.n_bytes.next_multiple_of(4) as u64;
         host.read_async(0..copied, |read| bytes.extend_from_slice(&read[..job.n_bytes])).await?;
         let codes = host_status.read_async(0..4 * job.pages.len() as u64, words).await?;
-        for code in codes {
-            status.push(match code {
-                0 => None,
-                code => Some(
-                    BlockError::from_code(code).ok_or_else(|| broken(format!("kernels wrote status {code}")))?,
-                ),
-            });
-        }
+        status.extend(block_errors(&codes)?);
         for page in job.oversized {
             let start = page * pages.page_size as usize;
             let end = bytes.len().min(start + pages.page_size as usize);
@@ -123,11 +117,8 @@ impl Pipeline {
 
 /// Bytes of all pages, if table and page size agree with them.
 fn check(pages: &PackedPages) -> Result<usize> {
-    crate::lz4::Parse::new(pages.page_size, crate::lz4::Level::Fast)?;
+    plan::check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument { name, value: value.to_string(), expected };
-    if pages.page_size > crate::lz4::MAX_PAGE_SIZE {
-        return Err(wrong("page size", pages.page_size.into(), "give 4096, 8192, 16384, 32768 or 65536 bytes"));
-    }
     let n_pages = pages.n_bytes.div_ceil(u64::from(pages.page_size));
     if n_pages != pages.table.len() as u64 {
         return Err(wrong("table length", pages.table.len() as u64, "give one entry for each page of n_bytes"));

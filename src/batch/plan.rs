@@ -5,11 +5,21 @@ use std::ops::Range;
 use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
+use crate::{Error, Result};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
 pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
     (u64::from(page_size) + u64::from(page_size) / 255 + 16).next_multiple_of(4)
+}
+
+/// Refuses page sizes that the kernels do not know.
+pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
+    if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
+        return Ok(());
+    }
+    let value = page_size.to_string();
+    Err(Error::InvalidArgument { name: "page size", value, expected: "give 4096, 8192, 16384, 32768 or 65536 bytes" })
 }
 
 /// Whether the device takes every buffer of `job`.

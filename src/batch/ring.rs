@@ -16,6 +16,8 @@ pub(crate) struct Pipeline {
     pub(super) overlap: bool,
     /// Most pages in a job.
     pub(super) batch_pages: u64,
+    /// Times the device was lost and brought back.
+    pub(super) n_devices_lost: u64,
 }
 
 /// Shared memory of one job in flight.
@@ -61,7 +63,8 @@ impl Pipeline {
     /// A pipeline of `slots` jobs in flight (one if not `overlap`), each of at most `batch_pages` pages.
     pub(crate) fn new(device: GpuDevice, slots: usize, overlap: bool, batch_pages: u64) -> Self {
         let slots = if overlap { slots.max(1) } else { 1 };
-        Self { device, ring: (0..slots).map(|_| RingPlace::default()).collect(), overlap, batch_pages }
+        let ring = (0..slots).map(|_| RingPlace::default()).collect();
+        Self { device, ring, overlap, batch_pages, n_devices_lost: 0 }
     }
 
     pub(crate) fn device(&self) -> &GpuDevice {

@@ -1,17 +1,8 @@
 //! Which adapter to open, and why not the others. Pure; engines list, this chooses.
 
 use super::info::{DeviceKind, GpuDeviceInfo};
+pub use crate::batch::{PowerPreference, Rejected};
 use crate::{Error, Result};
-
-/// Speed or battery, when there is a choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum PowerPreference {
-    /// The discrete GPU first.
-    #[default]
-    HighPerformance,
-    /// The integrated GPU first.
-    LowPower,
-}
 
 /// Whether the engine's own run-time checks are compiled into kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -59,15 +50,6 @@ pub struct DeviceRequest {
     pub runtime_checks: RuntimeChecks,
     /// The way to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
-}
-
-/// A candidate that was not taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
-    /// Name and kind of the candidate.
-    pub candidate: String,
-    /// Why not.
-    pub reason: String,
 }
 
 /// The adapter taken.

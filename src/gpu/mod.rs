@@ -22,3 +22,10 @@ pub use choice::{
 pub use device::GpuDevice;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+
+pub use crate::batch::{
+    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig, SelectedBackend,
+    gpu_available_async, select_backend,
+};
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::batch::gpu_available;
