@@ -7,6 +7,7 @@ pub mod gpu;
 pub mod kernels;
 pub mod lz4;
 
+mod clock;
 mod error;
 
 pub use batch::{Algorithm, PAGE_SIZE};

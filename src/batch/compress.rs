@@ -11,7 +11,7 @@ use super::plan;
 use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::timing::Timings;
 use crate::Result;
-use crate::gpu::clock::Clock;
+use crate::clock::Clock;
 use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;

@@ -3,7 +3,7 @@
 use super::ring::Pipeline;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
-use crate::gpu::clock::Clock;
+use crate::clock::Clock;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{BlockError, PackedPages};
 use crate::{Error, Result};

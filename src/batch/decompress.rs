@@ -8,7 +8,7 @@ use super::plan::{self, Gathered};
 use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::status::block_errors;
 use super::timing::Timings;
-use crate::gpu::clock::Clock;
+use crate::clock::Clock;
 use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Submission, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;

@@ -4,12 +4,15 @@
 //! 4 KiB pages and measures; the `_resident` functions work on pages that are in GPU memory already.
 
 mod choice;
+mod codec;
 #[cfg(feature = "wgpu")]
 mod compress;
 #[cfg(feature = "wgpu")]
 mod compressor;
 #[cfg(feature = "wgpu")]
 mod decompress;
+#[cfg(feature = "wgpu")]
+mod gpu_codec;
 #[cfg(feature = "wgpu")]
 mod job;
 #[cfg(feature = "wgpu")]
@@ -27,6 +30,7 @@ mod status;
 mod timing;
 
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
+pub use codec::{Codec, CodecOptions, Report};
 #[cfg(feature = "wgpu")]
 pub use compressor::{BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig};
 #[cfg(feature = "wgpu")]
@@ -62,6 +66,25 @@ impl Algorithm {
         match self {
             Self::Lz4 => Level::Fast,
             Self::Lz4High => Level::High,
+        }
+    }
+}
+
+/// Runs a future of a codec to its end on this thread. Without a GPU engine none ever waits.
+#[cfg(not(target_arch = "wasm32"))]
+fn block_on<T>(future: impl Future<Output = crate::Result<T>>) -> crate::Result<T> {
+    #[cfg(feature = "wgpu")]
+    {
+        crate::gpu::runtime::block_on(future)
+    }
+    #[cfg(not(feature = "wgpu"))]
+    {
+        use std::task::{Context, Poll, Waker};
+        match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => {
+                Err(crate::Error::Engine { engine: "cpu", message: "a future of the CPU engine waits".into() })
+            }
         }
     }
 }

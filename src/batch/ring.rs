@@ -1,7 +1,7 @@
 //! A device with a ring of memory that it shares with the host: one place for each job in flight, kept between calls.
 
 use super::timing::Timings;
-use crate::gpu::clock::Clock;
+use crate::clock::Clock;
 use crate::gpu::{
     Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream, Waitable,
 };

@@ -6,7 +6,6 @@
 
 mod backend;
 mod choice;
-pub(crate) mod clock;
 mod device;
 mod handles;
 mod info;
