@@ -11,8 +11,11 @@ mod compress;
 mod compressor;
 #[cfg(feature = "wgpu")]
 mod decompress;
+mod frames;
 #[cfg(feature = "wgpu")]
 mod gpu_codec;
+#[cfg(feature = "wgpu")]
+mod gpu_frames;
 #[cfg(feature = "wgpu")]
 mod job;
 #[cfg(feature = "wgpu")]
@@ -27,12 +30,15 @@ mod ring;
 mod select;
 #[cfg(feature = "wgpu")]
 mod status;
+#[cfg(not(target_arch = "wasm32"))]
+mod stream;
 mod timing;
 
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
 #[cfg(feature = "wgpu")]
 pub use compressor::{BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig};
+pub use frames::Progress;
 #[cfg(feature = "wgpu")]
 pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async, decompress_resident_async,
