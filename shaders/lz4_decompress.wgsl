@@ -1,18 +1,19 @@
 // Decompresses pages; checks every access; one status a page.
 //
 // A workgroup is 32 invocations: LANES of them a page, 32 / LANES pages at once. All lanes of a page read the
-// same tokens; of the page's words, lane l writes those whose index leaves l modulo LANES, so that words on the
-// border of two runs need no synchronisation. A match reads what other lanes wrote: a barrier before it.
+// same tokens, from a window of the block in registers. Of the page's words, lane l writes those whose index leaves
+// l modulo LANES, so that the border of two runs needs no synchronisation. A match reads what other lanes wrote:
+// there is a barrier before it.
 //
-// packed  blocks, each from a whole word on
+// packed  blocks, each from a whole word on; a multiple of 16 bytes
 // table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
-// pages   PAGE_SIZE bytes each, n_bytes in all, rounded up to whole words
+// pages   PAGE_SIZE bytes each, n_bytes in all; a multiple of 16 bytes
 // status  0, or the code of a BlockError; the page is zero then
 //
 // Twin: src/lz4/decode.rs
 
 override PAGE_SIZE: u32 = 4096;
-override LANES: u32 = 8;
+override LANES: u32 = 4;
 
 struct Params {
     n_bytes: u32,
@@ -21,9 +22,9 @@ struct Params {
     pad: u32,
 }
 
-@group(0) @binding(0) var<storage, read> packed: array<u32>;
+@group(0) @binding(0) var<storage, read> packed: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> table: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read_write> pages: array<u32>;
+@group(0) @binding(2) var<storage, read_write> pages: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> status: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
@@ -38,164 +39,208 @@ const BAD_TABLE_ENTRY: u32 = 6;
 const KIND_LZ4: u32 = 0;
 const KIND_STORED: u32 = 1;
 const KIND_FILL: u32 = 2;
-const SEQUENCES_PER_VOTE: u32 = 8;
+const STEPS_PER_VOTE: u32 = 8;
 
-// A page being decoded: `n` bytes from word `first` of pages, out of `length` bytes from word `base` of packed.
+// What a page waits for.
+const DONE: u32 = 0;
+const TOKEN: u32 = 1;
+const LITERAL_EXTENSION: u32 = 2;
+const LITERALS: u32 = 3;
+const MATCH_EXTENSION: u32 = 4;
+const MATCH: u32 = 5;
+
+// A page being decoded.
 struct Page {
+    // First word in pages, and bytes.
     first: u32,
     n: u32,
-    base: u32,
-    length: u32,
     lane: u32,
-    // Next byte to read and to write.
-    read: u32,
-    write: u32,
-    busy: bool,
+    stage: u32,
     status: u32,
-}
-
-// A sequence: literals from byte `literals` of the block, then a match.
-struct Sequence {
-    literals: u32,
+    // Next byte of packed to read, and the end of the block.
+    read: u32,
+    end: u32,
+    // Next byte of the page to write.
+    write: u32,
+    // 32 bytes of packed from `window` on, a multiple of 16 with window <= read; see `slide`.
+    window: u32,
+    low: vec4<u32>,
+    high: vec4<u32>,
+    // The sequence at hand.
     n_literals: u32,
-    offset: u32,
     n_match: u32,
+    offset: u32,
+    // The word of the page this lane wrote last.
+    written: u32,
 }
 
 fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return (a >> s) | ((b << 1) << (31 - s));
 }
 
-fn packed_word(i: u32) -> u32 {
-    return packed[min(i, params.n_packed_words - 1)];
+fn packed_at(i: u32) -> vec4<u32> {
+    return packed[min(i, (params.n_packed_words - 1) >> 2)];
 }
 
-// Four bytes of the block from byte p on.
-fn block_word(page: Page, p: u32) -> u32 {
-    let i = page.base + (p >> 2);
-    return funnel(packed_word(i), packed_word(i + 1), (p & 3) * 8);
+// Makes the window begin at most 15 bytes before `read`.
+fn slide(page: ptr<function, Page>) {
+    let skipped = (*page).read - (*page).window;
+    if skipped >= 16 {
+        (*page).window = (*page).read & ~15u;
+        let i = (*page).window >> 4;
+        if skipped < 32 {
+            (*page).low = (*page).high;
+        } else {
+            (*page).low = packed_at(i);
+        }
+        (*page).high = packed_at(i + 1);
+    }
+}
+
+// Four of five words from word k of (a, b) on; k < 4.
+fn word_pair(a: vec4<u32>, b: u32, k: u32) -> vec2<u32> {
+    let by_two = select(a.xyz, vec3(a.zw, b), (k & 2) != 0);
+    return select(by_two.xy, by_two.yz, (k & 1) != 0);
+}
+
+// Four bytes of the window from byte d on; d <= 28.
+fn window_word(page: ptr<function, Page>, d: u32) -> u32 {
+    let pair = word_pair(select((*page).low, (*page).high, d >= 16), (*page).high.x, (d >> 2) & 3);
+    return funnel(pair.x, pair.y, (d & 3) * 8);
+}
+
+// Four bytes of packed from byte p on.
+fn packed_word(p: u32) -> u32 {
+    let i = p >> 2;
+    let last = params.n_packed_words - 1;
+    let j = min(i, last);
+    let k = min(i + 1, last);
+    return funnel(packed[j >> 2][j & 3], packed[k >> 2][k & 3], (p & 3) * 8);
 }
 
 // Four bytes of the page from byte p on; those outside the page, up to three before or after it, are arbitrary.
-fn page_word(page: Page, p: u32) -> u32 {
-    let last = page.first + (page.n - 1) / 4;
-    let i = page.first + u32(i32(p) >> 2);
-    return funnel(pages[min(i, last)], pages[min(i + 1, last)], (p & 3) * 8);
+fn page_word(page: ptr<function, Page>, p: u32) -> u32 {
+    let last = (*page).first + ((*page).n - 1) / 4;
+    let i = (*page).first + u32(i32(p) >> 2);
+    let four = pages[min(i, last) >> 2];
+    var next = 0u;
+    if (i & 3) == 3 {
+        next = pages[min(i + 1, last) >> 2].x;
+    }
+    let pair = word_pair(four, next, i & 3);
+    return funnel(pair.x, pair.y, (p & 3) * 8);
 }
 
 fn fail(page: ptr<function, Page>, code: u32) {
     (*page).status = code;
-    (*page).busy = false;
+    (*page).stage = DONE;
 }
 
-// Adds the extension bytes of a length to it; false if the block ends within.
-fn read_extension(page: ptr<function, Page>, length: ptr<function, u32>) -> bool {
-    loop {
-        if (*page).read >= (*page).length {
-            return false;
-        }
-        let b = block_word(*page, (*page).read) & 0xff;
-        (*page).read++;
-        *length += b;
-        if b != 255 {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Reads a token and its literal length, and checks the literals; a page that ends here stops being busy.
-fn read_literals(page: ptr<function, Page>) -> Sequence {
-    var sequence = Sequence(0u, 0u, 0u, 0u);
-    if (*page).read >= (*page).length {
+// Reads up to four extension bytes of a length: returns what they add; the stage becomes `next` if the length ends.
+fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
+    slide(page);
+    let left = (*page).end - (*page).read;
+    let bytes = window_word(page, (*page).read - (*page).window);
+    let n_full = min(countTrailingZeros(~bytes) >> 3, 4u);
+    if n_full >= left {
         fail(page, TRUNCATED);
-        return sequence;
+        return 0u;
     }
-    let token = block_word(*page, (*page).read);
+    if n_full == 4 {
+        (*page).read += 4;
+        return 4 * 255u;
+    }
+    (*page).read += n_full + 1;
+    (*page).stage = next;
+    return n_full * 255 + ((bytes >> (8 * n_full)) & 255);
+}
+
+fn read_token(page: ptr<function, Page>) {
+    slide(page);
+    if (*page).read >= (*page).end {
+        fail(page, TRUNCATED);
+        return;
+    }
+    let token = window_word(page, (*page).read - (*page).window);
     (*page).read++;
-    var n = (token >> 4) & 15;
-    if n == 15 && !read_extension(page, &n) {
-        fail(page, TRUNCATED);
-        return sequence;
-    }
-    if n > (*page).length - (*page).read {
-        fail(page, TRUNCATED);
-        return sequence;
-    }
-    if n > (*page).n - (*page).write {
-        fail(page, OUTPUT_OVERRUN);
-        return sequence;
-    }
-    sequence.literals = (*page).read;
-    sequence.n_literals = n;
-    sequence.n_match = token & 15;
-    (*page).read += n;
-    return sequence;
+    (*page).n_literals = (token >> 4) & 15;
+    (*page).n_match = token & 15;
+    (*page).stage = select(LITERALS, LITERAL_EXTENSION, (*page).n_literals == 15);
 }
 
-// Reads offset and match length of a sequence whose literals are at `write - n_literals`, and checks them.
-fn read_match(page: ptr<function, Page>, sequence: ptr<function, Sequence>) {
-    if (*page).length - (*page).read < 2 {
-        fail(page, TRUNCATED);
-        return;
-    }
-    let offset = block_word(*page, (*page).read) & 0xffff;
-    (*page).read += 2;
-    if offset == 0 {
-        fail(page, ZERO_OFFSET);
-        return;
-    }
-    if offset > (*page).write {
-        fail(page, OFFSET_TOO_FAR);
-        return;
-    }
-    var n = (*sequence).n_match;
-    if n == 15 && !read_extension(page, &n) {
-        fail(page, TRUNCATED);
-        return;
-    }
-    n += 4;
-    if n > (*page).n - (*page).write {
-        fail(page, OUTPUT_OVERRUN);
-        return;
-    }
-    (*sequence).offset = offset;
-    (*sequence).n_match = n;
-}
-
-// First of this lane's words that holds byte p or a later one.
-fn first_own_word(page: Page, p: u32) -> u32 {
+// First word of this lane's that holds byte p or a later one.
+fn first_own_word(page: ptr<function, Page>, p: u32) -> u32 {
     let w = p >> 2;
-    return w + ((page.lane - w) & (LANES - 1));
+    return w + (((*page).lane - w) & (LANES - 1));
 }
 
-// Writes word w of the page, except its bytes before byte `from_byte` of the page.
-fn store(page: Page, w: u32, from_byte: u32, value: u32) {
-    let i = page.first + w;
-    if w * 4 < from_byte {
-        let keep = (1u << (8 * (from_byte & 3))) - 1;
-        pages[i] = (pages[i] & keep) | (value & ~keep);
-    } else {
-        pages[i] = value;
+// Writes word w of the page. Bytes of it before `write` keep what this lane wrote there last.
+fn store(page: ptr<function, Page>, w: u32, value: u32) {
+    let i = (*page).first + w;
+    let kept = select(0u, (1u << (8 * ((*page).write & 3))) - 1, w * 4 < (*page).write);
+    (*page).written = ((*page).written & kept) | (value & ~kept);
+    pages[i >> 2][i & 3] = (*page).written;
+}
+
+fn copy_literals(page: ptr<function, Page>) {
+    let end = (*page).write + (*page).n_literals;
+    // Byte of packed that goes to byte 0 of the page.
+    let base = (*page).read - (*page).write;
+    var w = first_own_word(page, (*page).write);
+    if w * 4 < end {
+        let d = base + w * 4 - (*page).window;
+        var value: u32;
+        if d <= 28 {
+            value = window_word(page, d);
+        } else {
+            value = packed_word(base + w * 4);
+        }
+        store(page, w, value);
+        for (w += LANES; w * 4 < end; w += LANES) {
+            store(page, w, packed_word(base + w * 4));
+        }
     }
 }
 
-fn copy_literals(page: Page, sequence: Sequence) {
-    let end = page.write + sequence.n_literals;
-    var w = first_own_word(page, page.write);
-    // Most runs take one step; the loop is for the others.
-    if w * 4 < end {
-        store(page, w, page.write, block_word(page, sequence.literals + w * 4 - page.write));
-        for (w += LANES; w * 4 < end; w += LANES) {
-            pages[page.first + w] = block_word(page, sequence.literals + w * 4 - page.write);
-        }
+// Copies the literals; then the block ends here, or an offset follows.
+fn read_literals(page: ptr<function, Page>) {
+    if (*page).n_literals > (*page).end - (*page).read {
+        fail(page, TRUNCATED);
+        return;
+    }
+    if (*page).n_literals > (*page).n - (*page).write {
+        fail(page, OUTPUT_OVERRUN);
+        return;
+    }
+    copy_literals(page);
+    (*page).read += (*page).n_literals;
+    (*page).write += (*page).n_literals;
+    if (*page).read == (*page).end {
+        (*page).stage = DONE;
+        (*page).status = select(OUTPUT_UNDERRUN, 0u, (*page).write == (*page).n);
+        return;
+    }
+    if (*page).end - (*page).read < 2 {
+        fail(page, TRUNCATED);
+        return;
+    }
+    slide(page);
+    (*page).offset = window_word(page, (*page).read - (*page).window) & 0xffff;
+    (*page).read += 2;
+    if (*page).offset == 0 {
+        fail(page, ZERO_OFFSET);
+    } else if (*page).offset > (*page).write {
+        fail(page, OFFSET_TOO_FAR);
+    } else {
+        (*page).stage = select(MATCH, MATCH_EXTENSION, (*page).n_match == 15);
     }
 }
 
 // Four bytes of the endless repetition of the `offset` bytes before `write`, from byte k of it on. For k = -3..0
 // the bytes before the first are arbitrary.
-fn repeated_word(page: Page, offset: u32, k: u32) -> u32 {
-    let source = page.write - offset;
+fn repeated_word(page: ptr<function, Page>, k: u32) -> u32 {
+    let offset = (*page).offset;
+    let source = (*page).write - offset;
     let head = page_word(page, source);
     let phase = (k + 4 * offset) % offset;
     if offset == 3 {
@@ -214,64 +259,99 @@ fn repeated_word(page: Page, offset: u32, k: u32) -> u32 {
     return (word & ((1u << (8 * left)) - 1)) | (head << (8 * left));
 }
 
-fn match_word(page: Page, sequence: Sequence, w: u32) -> u32 {
-    if sequence.n_match > sequence.offset {
-        return repeated_word(page, sequence.offset, w * 4 - page.write);
+fn match_word(page: ptr<function, Page>, w: u32) -> u32 {
+    if (*page).n_match > (*page).offset {
+        return repeated_word(page, w * 4 - (*page).write);
     }
-    return page_word(page, w * 4 - sequence.offset);
+    return page_word(page, w * 4 - (*page).offset);
 }
 
-fn copy_match(page: Page, sequence: Sequence) {
-    let end = page.write + sequence.n_match;
-    var w = first_own_word(page, page.write);
+fn copy_match(page: ptr<function, Page>) {
+    (*page).n_match += 4;
+    if (*page).n_match > (*page).n - (*page).write {
+        fail(page, OUTPUT_OVERRUN);
+        return;
+    }
+    let end = (*page).write + (*page).n_match;
+    var w = first_own_word(page, (*page).write);
     if w * 4 < end {
-        store(page, w, page.write, match_word(page, sequence, w));
+        store(page, w, match_word(page, w));
         for (w += LANES; w * 4 < end; w += LANES) {
-            pages[page.first + w] = match_word(page, sequence, w);
+            store(page, w, match_word(page, w));
         }
     }
+    (*page).write = end;
+    (*page).stage = TOKEN;
 }
 
-// Copies a stored page or repeats a fill; a wrong table entry fails the page.
-fn open_page(index: u32, lane: u32) -> Page {
-    var page = Page(0u, 0u, 0u, 0u, lane, 0u, 0u, false, 0u);
+// One sequence, unless a length of it takes more than four extension bytes.
+fn decode_step(page: ptr<function, Page>) {
+    if (*page).stage == TOKEN {
+        read_token(page);
+    }
+    if (*page).stage == LITERAL_EXTENSION {
+        (*page).n_literals += read_extension(page, LITERALS);
+    }
+    if (*page).stage == LITERALS {
+        read_literals(page);
+    }
+    if (*page).stage == MATCH_EXTENSION {
+        (*page).n_match += read_extension(page, MATCH);
+    }
+    storageBarrier();
+    if (*page).stage == MATCH {
+        copy_match(page);
+    }
+}
+
+// Opens page `index`; copies a stored page or repeats a fill; a wrong table entry fails the page.
+fn open_page(page: ptr<function, Page>, index: u32) {
+    (*page).stage = DONE;
+    (*page).status = 0u;
     if index >= params.n_pages {
-        return page;
+        return;
     }
     let entry = table[index];
     let kind = entry.y >> 30;
-    page.first = index * (PAGE_SIZE / 4);
-    page.n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
-    page.base = entry.x;
-    page.length = entry.y & 0x3fffffff;
-    let n_words = (page.length + 3) / 4;
-    if entry.x > params.n_packed_words || n_words > params.n_packed_words - entry.x || page.length == 0
-        || kind > KIND_FILL || (kind == KIND_STORED && page.length != page.n)
-        || (kind == KIND_FILL && (page.length != 8 || (page.n & 7) != 0)) {
-        page.status = BAD_TABLE_ENTRY;
-        return page;
+    let length = entry.y & 0x3fffffff;
+    (*page).first = index * (PAGE_SIZE / 4);
+    (*page).n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
+    if entry.x > params.n_packed_words || (length + 3) / 4 > params.n_packed_words - entry.x || length == 0
+        || kind > KIND_FILL || (kind == KIND_STORED && length != (*page).n)
+        || (kind == KIND_FILL && (length != 8 || ((*page).n & 7) != 0)) {
+        (*page).status = BAD_TABLE_ENTRY;
+        return;
     }
     if kind == KIND_LZ4 {
-        page.busy = true;
-        return page;
+        (*page).stage = TOKEN;
+        (*page).read = entry.x * 4;
+        (*page).end = entry.x * 4 + length;
+        (*page).write = 0u;
+        (*page).window = (*page).read & ~15u;
+        (*page).low = packed_at((*page).read >> 4);
+        (*page).high = packed_at(((*page).read >> 4) + 1);
+        return;
     }
     let mask = select(0xffffffffu, 1u, kind == KIND_FILL);
-    for (var w = lane; w * 4 < page.n; w += LANES) {
-        pages[page.first + w] = packed[page.base + (w & mask)];
+    for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
+        let from_word = entry.x + (w & mask);
+        let to_word = (*page).first + w;
+        pages[to_word >> 2][to_word & 3] = packed[from_word >> 2][from_word & 3];
     }
-    return page;
 }
 
 // Clears a page that failed, and the bytes that share the last word with a short page.
-fn close_page(page: Page) {
-    if page.status != 0 {
-        for (var w = page.lane; w * 4 < page.n; w += LANES) {
-            pages[page.first + w] = 0u;
+fn close_page(page: ptr<function, Page>) {
+    if (*page).status != 0 {
+        for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
+            let i = (*page).first + w;
+            pages[i >> 2][i & 3] = 0u;
         }
-    } else if (page.n & 3) != 0 {
-        let w = page.n / 4;
-        if (w & (LANES - 1)) == page.lane {
-            pages[page.first + w] &= (1u << (8 * (page.n & 3))) - 1;
+    } else if ((*page).n & 3) != 0 {
+        let w = (*page).n / 4;
+        if (w & (LANES - 1)) == (*page).lane {
+            let i = (*page).first + w;
+            pages[i >> 2][i & 3] &= (1u << (8 * ((*page).n & 3))) - 1;
         }
     }
 }
@@ -284,28 +364,6 @@ fn vote(yes: bool) -> u32 {
     return workgroupUniformLoad(&n_votes);
 }
 
-fn decode_sequence(page: ptr<function, Page>) {
-    var sequence: Sequence;
-    if (*page).busy {
-        sequence = read_literals(page);
-    }
-    if (*page).busy {
-        copy_literals(*page, sequence);
-        (*page).write += sequence.n_literals;
-        if (*page).read == (*page).length {
-            (*page).busy = false;
-            (*page).status = select(OUTPUT_UNDERRUN, 0u, (*page).write == (*page).n);
-        } else {
-            read_match(page, &sequence);
-        }
-    }
-    storageBarrier();
-    if (*page).busy {
-        copy_match(*page, sequence);
-        (*page).write += sequence.n_match;
-    }
-}
-
 @compute @workgroup_size(32)
 fn lz4_decompress(
     @builtin(local_invocation_index) i: u32,
@@ -316,20 +374,24 @@ fn lz4_decompress(
     var votes = 0u;
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;
-        var page = open_page(index, i & (LANES - 1));
+        var page: Page;
+        page.lane = i & (LANES - 1);
+        open_page(&page, index);
         loop {
-            for (var k = 0u; k < SEQUENCES_PER_VOTE; k++) {
-                decode_sequence(&page);
+            for (var k = 0u; k < STEPS_PER_VOTE; k++) {
+                decode_step(&page);
             }
-            let now = vote(page.busy);
+            let now = vote(page.stage != DONE);
             if now == votes {
                 break;
             }
             votes = now;
         }
-        close_page(page);
-        if index < params.n_pages && page.lane == 0 {
-            status[index] = page.status;
+        if index < params.n_pages {
+            close_page(&page);
+            if page.lane == 0 {
+                status[index] = page.status;
+            }
         }
     }
 }
