@@ -51,6 +51,12 @@ pub struct BackendChoice {
 
 impl BackendChoice {
     pub(crate) fn cpu(reason: String, rejected: Vec<Rejected>) -> Self {
-        Self { engine: "cpu", adapter: String::new(), software: false, reason, rejected }
+        Self {
+            engine: "cpu",
+            adapter: String::new(),
+            software: false,
+            reason,
+            rejected,
+        }
     }
 }

@@ -76,7 +76,13 @@ impl Codec {
         }
         #[cfg(feature = "wgpu")]
         match GpuCodec::open_async(&options).await {
-            Ok((gpu, choice)) => return Ok(Self { options, choice, gpu: Some(gpu) }),
+            Ok((gpu, choice)) => {
+                return Ok(Self {
+                    options,
+                    choice,
+                    gpu: Some(gpu),
+                });
+            }
             Err(error) if options.backend == BackendRequest::Wgpu => return Err(error),
             Err(error) => {
                 let rejected = super::gpu_codec::rejected_async(&error).await;
@@ -88,10 +94,19 @@ impl Codec {
         {
             let reason = "this build has no GPU engine; the feature `wgpu` adds it";
             if options.backend == BackendRequest::Wgpu {
-                return Err(Error::BackendUnavailable { backend: "wgpu", reason: reason.into() });
+                return Err(Error::BackendUnavailable {
+                    backend: "wgpu",
+                    reason: reason.into(),
+                });
             }
-            let rejected = vec![Rejected { candidate: "wgpu".into(), reason: reason.into() }];
-            Ok(Self::on_cpu(options, BackendChoice::cpu("the only engine of this build".into(), rejected)))
+            let rejected = vec![Rejected {
+                candidate: "wgpu".into(),
+                reason: reason.into(),
+            }];
+            Ok(Self::on_cpu(
+                options,
+                BackendChoice::cpu("the only engine of this build".into(), rejected),
+            ))
         }
     }
 
@@ -101,9 +116,16 @@ impl Codec {
     /// None today.
     #[cfg(feature = "wgpu")]
     pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
-        let options = CodecOptions { backend: BackendRequest::Wgpu, ..CodecOptions::default() };
+        let options = CodecOptions {
+            backend: BackendRequest::Wgpu,
+            ..CodecOptions::default()
+        };
         let (gpu, choice) = GpuCodec::with_device(device, false);
-        Ok(Self { options, choice, gpu: Some(gpu) })
+        Ok(Self {
+            options,
+            choice,
+            gpu: Some(gpu),
+        })
     }
 
     fn on_cpu(options: CodecOptions, choice: BackendChoice) -> Self {
@@ -150,15 +172,33 @@ impl Codec {
             Plan::Cpu(reason) => reason,
             #[cfg(feature = "wgpu")]
             Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else { return Err(no_gpu()) };
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
                 match gpu.compress(bytes, page_size, level).await {
-                    Ok((pages, timings)) => return Ok((pages, Report { engine: "wgpu", reason, timings })),
+                    Ok((pages, timings)) => {
+                        return Ok((
+                            pages,
+                            Report {
+                                engine: "wgpu",
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
                     Err(error) => self.give_up(error)?,
                 }
             }
         };
         let (pages, timings) = on_host(|| lz4::compress_pages(bytes, page_size, level))?;
-        Ok((pages, Report { engine: "cpu", reason, timings }))
+        Ok((
+            pages,
+            Report {
+                engine: "cpu",
+                reason,
+                timings,
+            },
+        ))
     }
 
     /// Decompresses pages.
@@ -166,9 +206,16 @@ impl Codec {
     /// # Errors
     /// [`Error::CorruptPage`] for the first page that is wrong; else as
     /// [`decompress_pages_status_async`](Self::decompress_pages_status_async).
-    pub async fn decompress_pages_async(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
+    pub async fn decompress_pages_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<(Vec<u8>, Report)> {
         let ((bytes, status), report) = self.decompress_pages_status_async(pages).await?;
-        match status.iter().enumerate().find_map(|(page, error)| Some((page, (*error)?))) {
+        match status
+            .iter()
+            .enumerate()
+            .find_map(|(page, error)| Some((page, (*error)?)))
+        {
             Some((page, source)) => Err(Error::CorruptPage { page, source }),
             None => Ok((bytes, report)),
         }
@@ -187,15 +234,33 @@ impl Codec {
             Plan::Cpu(reason) => reason,
             #[cfg(feature = "wgpu")]
             Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else { return Err(no_gpu()) };
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
                 match gpu.decompress(pages).await {
-                    Ok((outcome, timings)) => return Ok((outcome, Report { engine: "wgpu", reason, timings })),
+                    Ok((outcome, timings)) => {
+                        return Ok((
+                            outcome,
+                            Report {
+                                engine: "wgpu",
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
                     Err(error) => self.give_up(error)?,
                 }
             }
         };
         let (outcome, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
-        Ok((outcome, Report { engine: "cpu", reason, timings }))
+        Ok((
+            outcome,
+            Report {
+                engine: "cpu",
+                reason,
+                timings,
+            },
+        ))
     }
 
     /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
@@ -204,7 +269,12 @@ impl Codec {
     }
 
     #[cfg(not(feature = "wgpu"))]
-    pub(super) async fn plan_compress(&mut self, _bytes: &[u8], _page_size: u32, _level: Level) -> Result<Plan> {
+    pub(super) async fn plan_compress(
+        &mut self,
+        _bytes: &[u8],
+        _page_size: u32,
+        _level: Level,
+    ) -> Result<Plan> {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
 
@@ -214,7 +284,12 @@ impl Codec {
     }
 
     #[cfg(feature = "wgpu")]
-    pub(super) async fn plan_compress(&mut self, bytes: &[u8], page_size: u32, level: Level) -> Result<Plan> {
+    pub(super) async fn plan_compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
         match &mut self.gpu {
             None => Ok(Plan::Cpu(self.choice.reason.clone())),
@@ -244,13 +319,19 @@ impl Codec {
     fn give_up(&mut self, error: Error) -> Result<String> {
         let is_gpu_fault = matches!(
             error,
-            Error::DeviceLost { .. } | Error::OutOfMemory { .. } | Error::Engine { .. } | Error::KernelCompile { .. }
+            Error::DeviceLost { .. }
+                | Error::OutOfMemory { .. }
+                | Error::Engine { .. }
+                | Error::KernelCompile { .. }
         );
         if self.options.backend != BackendRequest::Auto || !is_gpu_fault {
             return Err(error);
         }
         let mut rejected = std::mem::take(&mut self.choice.rejected);
-        rejected.push(Rejected { candidate: self.choice.adapter.clone(), reason: error.to_string() });
+        rejected.push(Rejected {
+            candidate: self.choice.adapter.clone(),
+            reason: error.to_string(),
+        });
         self.choice = BackendChoice::cpu("the GPU failed".into(), rejected);
         self.gpu = None;
         Ok(format!("the GPU failed: {error}"))
@@ -259,7 +340,10 @@ impl Codec {
 
 #[cfg(feature = "wgpu")]
 fn no_gpu() -> Error {
-    Error::BackendUnavailable { backend: "wgpu", reason: "the GPU was given up".into() }
+    Error::BackendUnavailable {
+        backend: "wgpu",
+        reason: "the GPU was given up".into(),
+    }
 }
 
 /// Runs `work` on the CPU and times it.
@@ -284,7 +368,12 @@ impl Codec {
     ///
     /// # Errors
     /// As there.
-    pub fn compress_pages(&mut self, bytes: &[u8], page_size: u32, level: Level) -> Result<(PackedPages, Report)> {
+    pub fn compress_pages(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Report)> {
         super::block_on(self.compress_pages_async(bytes, page_size, level))
     }
 

@@ -26,13 +26,23 @@ pub struct GpuBatchConfig {
 
 impl Default for GpuBatchConfig {
     fn default() -> Self {
-        Self { device_index: 0, algorithm: Algorithm::Lz4, batch_size: 1000, async_dma: true, ring_buffer_slots: 4 }
+        Self {
+            device_index: 0,
+            algorithm: Algorithm::Lz4,
+            batch_size: 1000,
+            async_dma: true,
+            ring_buffer_slots: 4,
+        }
     }
 }
 
 impl GpuBatchConfig {
     fn check(&self) -> Result<()> {
-        let invalid = |name| Error::InvalidArgument { name, value: "0".into(), expected: "give at least 1" };
+        let invalid = |name| Error::InvalidArgument {
+            name,
+            value: "0".into(),
+            expected: "give at least 1",
+        };
         match (self.batch_size, self.ring_buffer_slots) {
             (0, _) => Err(invalid("batch_size")),
             (_, 0) => Err(invalid("ring_buffer_slots")),
@@ -79,7 +89,13 @@ impl BatchResult {
     /// satisfies it; the choice of a backend rests on measurement instead. `false` when something was not measured.
     #[must_use]
     pub fn pcie_rule_satisfied(&self) -> bool {
-        let Timings { upload_ns: Some(up), kernel_ns: Some(kernel), readback_ns: Some(down), .. } = self.timings else {
+        let Timings {
+            upload_ns: Some(up),
+            kernel_ns: Some(kernel),
+            readback_ns: Some(down),
+            ..
+        } = self.timings
+        else {
             return false;
         };
         kernel > 5 * (up + down)
@@ -104,7 +120,12 @@ impl DecompressResult {
     /// # Errors
     /// [`Error::CorruptPage`] for the first one that is not.
     pub fn into_pages(self) -> Result<Vec<[u8; PAGE_SIZE]>> {
-        match self.errors.iter().enumerate().find_map(|(page, error)| Some((page, (*error)?))) {
+        match self
+            .errors
+            .iter()
+            .enumerate()
+            .find_map(|(page, error)| Some((page, (*error)?)))
+        {
             Some((page, source)) => Err(Error::CorruptPage { page, source }),
             None => Ok(self.pages),
         }
@@ -167,8 +188,15 @@ impl GpuBatchCompressor {
     pub async fn new_async(config: GpuBatchConfig) -> Result<Self> {
         let device = GpuDevice::new_with_adapter_index_async(config.device_index as usize).await?;
         if device.info().is_software() {
-            let reason = format!("adapter {} is {}, no hardware GPU", config.device_index, device.info());
-            return Err(Error::BackendUnavailable { backend: "wgpu", reason });
+            let reason = format!(
+                "adapter {} is {}, no hardware GPU",
+                config.device_index,
+                device.info()
+            );
+            return Err(Error::BackendUnavailable {
+                backend: "wgpu",
+                reason,
+            });
         }
         Self::with_device(device, config)
     }
@@ -179,8 +207,17 @@ impl GpuBatchCompressor {
     /// [`Error::InvalidArgument`] for a zero in `config`.
     pub fn with_device(device: GpuDevice, config: GpuBatchConfig) -> Result<Self> {
         config.check()?;
-        let pipeline = Pipeline::new(device, config.ring_buffer_slots, config.async_dma, config.batch_size as u64);
-        Ok(Self { config, pipeline, stats: BatchStats::default() })
+        let pipeline = Pipeline::new(
+            device,
+            config.ring_buffer_slots,
+            config.async_dma,
+            config.batch_size as u64,
+        );
+        Ok(Self {
+            config,
+            pipeline,
+            stats: BatchStats::default(),
+        })
     }
 
     /// Compresses pages. The result is the same on every engine, and however the batch is cut. The first call also
@@ -191,7 +228,10 @@ impl GpuBatchCompressor {
     pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
         let bytes = pages.as_flattened();
         let level = self.config.algorithm.level();
-        let (packed, timings) = self.pipeline.compress_safely(bytes, PAGE_SIZE as u32, level).await?;
+        let (packed, timings) = self
+            .pipeline
+            .compress_safely(bytes, PAGE_SIZE as u32, level)
+            .await?;
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
         self.stats.compress_ns += timings.total_ns;
@@ -217,17 +257,28 @@ impl GpuBatchCompressor {
     /// # Errors
     /// [`Error::InvalidArgument`] for other page sizes and for a table that does not fit; else as
     /// [`compress_batch_async`](Self::compress_batch_async). Corrupt pages are no error of the call.
-    pub async fn decompress_batch_async(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
+    pub async fn decompress_batch_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<DecompressResult> {
         let whole = pages.n_bytes.is_multiple_of(PAGE_SIZE as u64);
         if pages.page_size as usize != PAGE_SIZE || !whole {
             let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
-            return Err(Error::InvalidArgument { name: "pages", value, expected: "give whole pages of 4096 bytes" });
+            return Err(Error::InvalidArgument {
+                name: "pages",
+                value,
+                expected: "give whole pages of 4096 bytes",
+            });
         }
         let ((bytes, errors), timings) = self.pipeline.decompress_safely(pages).await?;
         self.stats.pages_decompressed += pages.table.len() as u64;
         self.stats.decompress_ns += timings.total_ns;
         let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
-        Ok(DecompressResult { pages: pages.to_vec(), errors, timings })
+        Ok(DecompressResult {
+            pages: pages.to_vec(),
+            errors,
+            timings,
+        })
     }
 
     /// Whether this GPU is expected to compress `n_pages` faster than the CPU path: by what the batches so far took,
@@ -237,7 +288,11 @@ impl GpuBatchCompressor {
         if self.info().is_software() {
             return false;
         }
-        match self.stats.compress_ns.checked_div(self.stats.pages_compressed) {
+        match self
+            .stats
+            .compress_ns
+            .checked_div(self.stats.pages_compressed)
+        {
             Some(gpu_ns_per_page) if n_pages > 0 => gpu_ns_per_page < self.stats.cpu_ns_per_page,
             _ => n_pages >= BENEFIT_PAGES,
         }
@@ -246,7 +301,10 @@ impl GpuBatchCompressor {
     /// What was done so far.
     #[must_use]
     pub fn stats(&self) -> BatchStats {
-        BatchStats { n_devices_lost: self.pipeline.n_devices_lost, ..self.stats }
+        BatchStats {
+            n_devices_lost: self.pipeline.n_devices_lost,
+            ..self.stats
+        }
     }
 
     /// The configuration.

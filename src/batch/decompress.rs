@@ -38,17 +38,27 @@ impl Pipeline {
         let mut bytes = Vec::with_capacity(n_bytes);
         let mut status = Vec::with_capacity(pages.table.len());
         let capabilities = self.device.capabilities();
-        let plan = plan::decompress(pages.table.len() as u64, pages.page_size, self.batch_pages, capabilities);
+        let plan = plan::decompress(
+            pages.table.len() as u64,
+            pages.page_size,
+            self.batch_pages,
+            capabilities,
+        );
         let mut running = VecDeque::new();
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter).await?;
+                self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter)
+                    .await?;
             }
             let range = range.start as usize..range.end as usize;
-            running.push_back(self.send(k % self.ring.len(), pages, range, &mut meter).await?);
+            running.push_back(
+                self.send(k % self.ring.len(), pages, range, &mut meter)
+                    .await?,
+            );
         }
         while !running.is_empty() {
-            self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter).await?;
+            self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter)
+                .await?;
         }
         Ok(((bytes, status), meter.timings(clock)))
     }
@@ -60,7 +70,11 @@ impl Pipeline {
         range: Range<usize>,
         meter: &mut Meter,
     ) -> Result<Running> {
-        let Gathered { packed, table, oversized } = plan::gather(pages, range.clone());
+        let Gathered {
+            packed,
+            table,
+            oversized,
+        } = plan::gather(pages, range.clone());
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A packed buffer is never empty; its entries then are all bad, so the bytes do not matter.
@@ -77,12 +91,32 @@ impl Pipeline {
         let copied = n_bytes.next_multiple_of(4) as u64;
         let place_of = &mut self.ring[place];
         let host = reserve(&self.device, &mut place_of.bytes, copied, HostUse::Download)?;
-        stream.copy(Place::Host(host, 0), Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
+        stream.copy(
+            Place::Host(host, 0),
+            Place::Device(buffers.get(Slot::Pages)?, 0),
+            copied,
+        )?;
         let status_bytes = 4 * range.len() as u64;
-        let host = reserve(&self.device, &mut place_of.words, status_bytes, HostUse::Download)?;
-        stream.copy(Place::Host(host, 0), Place::Device(buffers.get(Slot::Status)?, 0), status_bytes)?;
+        let host = reserve(
+            &self.device,
+            &mut place_of.words,
+            status_bytes,
+            HostUse::Download,
+        )?;
+        stream.copy(
+            Place::Host(host, 0),
+            Place::Device(buffers.get(Slot::Status)?, 0),
+            status_bytes,
+        )?;
         let submission = stream.submit()?;
-        Ok(Running { place, pages: range, n_bytes, oversized, submission, _buffers: buffers })
+        Ok(Running {
+            place,
+            pages: range,
+            n_bytes,
+            oversized,
+            submission,
+            _buffers: buffers,
+        })
     }
 
     /// Takes the oldest job to its end.
@@ -94,7 +128,9 @@ impl Pipeline {
         status: &mut Vec<Option<BlockError>>,
         meter: &mut Meter,
     ) -> Result<()> {
-        let Some(job) = running.pop_front() else { return Ok(()) };
+        let Some(job) = running.pop_front() else {
+            return Ok(());
+        };
         meter.kernels(job.submission.wait_async().await?);
         let clock = Clock::start();
         let place = &self.ring[job.place];
@@ -102,13 +138,20 @@ impl Pipeline {
             return Err(broken("pages were not asked for".into()));
         };
         let copied = job.n_bytes.next_multiple_of(4) as u64;
-        host.read_async(0..copied, |read| bytes.extend_from_slice(&read[..job.n_bytes])).await?;
-        let codes = host_status.read_async(0..4 * job.pages.len() as u64, words).await?;
+        host.read_async(0..copied, |read| {
+            bytes.extend_from_slice(&read[..job.n_bytes])
+        })
+        .await?;
+        let codes = host_status
+            .read_async(0..4 * job.pages.len() as u64, words)
+            .await?;
         status.extend(block_errors(&codes)?);
         for page in job.oversized {
             let start = page * pages.page_size as usize;
             let end = bytes.len().min(start + pages.page_size as usize);
-            status[page] = pages.table[page].decompress(&pages.packed, &mut bytes[start..end]).err();
+            status[page] = pages.table[page]
+                .decompress(&pages.packed, &mut bytes[start..end])
+                .err();
         }
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
@@ -118,10 +161,19 @@ impl Pipeline {
 /// Bytes of all pages, if table and page size agree with them.
 fn check(pages: &PackedPages) -> Result<usize> {
     plan::check_page_size(pages.page_size)?;
-    let wrong = |name, value: u64, expected| Error::InvalidArgument { name, value: value.to_string(), expected };
+    let wrong = |name, value: u64, expected| Error::InvalidArgument {
+        name,
+        value: value.to_string(),
+        expected,
+    };
     let n_pages = pages.n_bytes.div_ceil(u64::from(pages.page_size));
     if n_pages != pages.table.len() as u64 {
-        return Err(wrong("table length", pages.table.len() as u64, "give one entry for each page of n_bytes"));
+        return Err(wrong(
+            "table length",
+            pages.table.len() as u64,
+            "give one entry for each page of n_bytes",
+        ));
     }
-    usize::try_from(pages.n_bytes).map_err(|_| wrong("n_bytes", pages.n_bytes, "give no more than fits in memory"))
+    usize::try_from(pages.n_bytes)
+        .map_err(|_| wrong("n_bytes", pages.n_bytes, "give no more than fits in memory"))
 }

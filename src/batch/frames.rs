@@ -19,7 +19,11 @@ pub struct Progress {
 }
 
 /// Bytes of content that the CPU takes between two reports of progress.
-const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") { 2 << 20 } else { 16 << 20 };
+const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
+    2 << 20
+} else {
+    16 << 20
+};
 
 /// Block sizes that are page sizes, which GPUs take.
 pub(super) fn is_page_size(block_size: u32) -> bool {
@@ -28,7 +32,11 @@ pub(super) fn is_page_size(block_size: u32) -> bool {
 
 /// A report with nothing in it yet.
 pub(super) fn empty_report(reason: &str) -> Report {
-    Report { engine: "cpu", reason: reason.to_owned(), timings: Timings::default() }
+    Report {
+        engine: "cpu",
+        reason: reason.to_owned(),
+        timings: Timings::default(),
+    }
 }
 
 impl Codec {
@@ -60,7 +68,10 @@ impl Codec {
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
         for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
-            report.add(self.push_chunk(&mut writer, options, chunk, &mut out).await?);
+            report.add(
+                self.push_chunk(&mut writer, options, chunk, &mut out)
+                    .await?,
+            );
             done.bytes_in += chunk.len() as u64;
             done.bytes_out = out.len() as u64;
             if progress(done).is_break() {
@@ -88,14 +99,19 @@ impl Codec {
                 Plan::Cpu(reason) => reason,
                 #[cfg(feature = "wgpu")]
                 Plan::Gpu(_) => {
-                    let (pages, report) = self.compress_pages_async(chunk, page_size, level).await?;
+                    let (pages, report) =
+                        self.compress_pages_async(chunk, page_size, level).await?;
                     writer.push_pages(chunk, &pages.packed, &pages.table, page_size, out)?;
                     return Ok(report);
                 }
             }
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
-        Ok(Report { engine: "cpu", reason, timings })
+        Ok(Report {
+            engine: "cpu",
+            reason,
+            timings,
+        })
     }
 
     /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.
@@ -118,12 +134,17 @@ impl Codec {
         let mut decoder = AnyDecoder::new(self, limit);
         let mut at = 0;
         loop {
-            let consumed = decoder.advance(self, &bytes[at..], &mut out, &mut report).await?;
+            let consumed = decoder
+                .advance(self, &bytes[at..], &mut out, &mut report)
+                .await?;
             if consumed == 0 {
                 break;
             }
             at += consumed;
-            let done = Progress { bytes_in: at as u64, bytes_out: out.len() as u64 };
+            let done = Progress {
+                bytes_in: at as u64,
+                bytes_out: out.len() as u64,
+            };
             if progress(done).is_break() {
                 return Err(Error::Cancelled);
             }
@@ -163,7 +184,11 @@ impl AnyDecoder {
         match self {
             Self::Cpu(decoder, reason) => {
                 let (consumed, timings) = on_host(|| decoder.advance(input, out))?;
-                report.add(Report { engine: "cpu", reason: reason.clone(), timings });
+                report.add(Report {
+                    engine: "cpu",
+                    reason: reason.clone(),
+                    timings,
+                });
                 let _ = codec;
                 Ok(consumed)
             }
@@ -189,7 +214,11 @@ impl Codec {
     ///
     /// # Errors
     /// As there.
-    pub fn compress_frame(&mut self, content: &[u8], options: &FrameOptions) -> Result<(Vec<u8>, Report)> {
+    pub fn compress_frame(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+    ) -> Result<(Vec<u8>, Report)> {
         super::block_on(self.compress_frame_async(content, options, |_| ControlFlow::Continue(())))
     }
 
@@ -197,7 +226,11 @@ impl Codec {
     ///
     /// # Errors
     /// As there.
-    pub fn decompress_frame(&mut self, bytes: &[u8], limit: Option<u64>) -> Result<(Vec<u8>, Report)> {
+    pub fn decompress_frame(
+        &mut self,
+        bytes: &[u8],
+        limit: Option<u64>,
+    ) -> Result<(Vec<u8>, Report)> {
         super::block_on(self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())))
     }
 }

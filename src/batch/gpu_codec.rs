@@ -57,9 +57,13 @@ impl Verdict {
         let speed = |ns: u64| self.n_bytes as f64 / ns.max(1) as f64;
         let (gpu, cpu) = (speed(self.gpu_ns), speed(self.cpu_ns));
         if self.gpu_ns < self.cpu_ns {
-            Plan::Gpu(format!("measured faster here: GPU {gpu:.2} GB/s, CPU {cpu:.2} GB/s"))
+            Plan::Gpu(format!(
+                "measured faster here: GPU {gpu:.2} GB/s, CPU {cpu:.2} GB/s"
+            ))
         } else {
-            Plan::Cpu(format!("measured faster here: CPU {cpu:.2} GB/s, GPU {gpu:.2} GB/s"))
+            Plan::Cpu(format!(
+                "measured faster here: CPU {cpu:.2} GB/s, GPU {gpu:.2} GB/s"
+            ))
         }
     }
 }
@@ -68,12 +72,24 @@ impl Verdict {
 pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
     if adapters.is_empty() {
-        return vec![Rejected { candidate: "wgpu".into(), reason: error.to_string() }];
+        return vec![Rejected {
+            candidate: "wgpu".into(),
+            reason: error.to_string(),
+        }];
     }
-    let reason = |software: bool| if software { "software adapter".to_owned() } else { error.to_string() };
+    let reason = |software: bool| {
+        if software {
+            "software adapter".to_owned()
+        } else {
+            error.to_string()
+        }
+    };
     adapters
         .iter()
-        .map(|adapter| Rejected { candidate: adapter.to_string(), reason: reason(adapter.is_software()) })
+        .map(|adapter| Rejected {
+            candidate: adapter.to_string(),
+            reason: reason(adapter.is_software()),
+        })
         .collect()
 }
 
@@ -86,11 +102,18 @@ impl GpuCodec {
             allow_software: options.allow_software && forced,
             ..DeviceRequest::default()
         };
-        Ok(Self::with_device(GpuDevice::open_async(&request).await?, !forced))
+        Ok(Self::with_device(
+            GpuDevice::open_async(&request).await?,
+            !forced,
+        ))
     }
 
     pub(super) fn with_device(device: GpuDevice, auto: bool) -> (Self, BackendChoice) {
-        let reason = if auto { device.reason().to_owned() } else { format!("asked for; {}", device.reason()) };
+        let reason = if auto {
+            device.reason().to_owned()
+        } else {
+            format!("asked for; {}", device.reason())
+        };
         let choice = BackendChoice {
             engine: device.name(),
             adapter: device.info().to_string(),
@@ -99,7 +122,14 @@ impl GpuCodec {
             rejected: device.rejected().to_vec(),
         };
         let pipeline = Pipeline::new(device, SLOTS, true, 1);
-        (Self { pipeline, page_size: 0, verdicts: HashMap::new() }, choice)
+        (
+            Self {
+                pipeline,
+                page_size: 0,
+                verdicts: HashMap::new(),
+            },
+            choice,
+        )
     }
 
     pub(super) fn device(&self) -> &GpuDevice {
@@ -130,7 +160,12 @@ impl GpuCodec {
     }
 
     /// Chooses for a compression by measuring both on a part of `bytes`, once for each size.
-    pub(super) async fn weigh_compress(&mut self, bytes: &[u8], page_size: u32, level: Level) -> Result<Plan> {
+    pub(super) async fn weigh_compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
         super::plan::check_page_size(page_size)?;
         let case = case(true, page_size, Some(level), bytes.len());
         if let Some(verdict) = self.verdicts.get(&case) {
@@ -146,7 +181,11 @@ impl GpuCodec {
         self.compress(sample, page_size, level).await?;
         let (_, timings) = self.compress(sample, page_size, level).await?;
         let cpu_ns = time(|| lz4::compress_pages(sample, page_size, level))?;
-        let verdict = Verdict { n_bytes: sample.len() as u64, gpu_ns: timings.total_ns, cpu_ns };
+        let verdict = Verdict {
+            n_bytes: sample.len() as u64,
+            gpu_ns: timings.total_ns,
+            cpu_ns,
+        };
         self.verdicts.insert(case, verdict);
         Ok(verdict.plan())
     }
@@ -168,14 +207,23 @@ impl GpuCodec {
         self.decompress(&sample).await?;
         let (_, timings) = self.decompress(&sample).await?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
-        let verdict = Verdict { n_bytes: sample.n_bytes, gpu_ns: timings.total_ns, cpu_ns };
+        let verdict = Verdict {
+            n_bytes: sample.n_bytes,
+            gpu_ns: timings.total_ns,
+            cpu_ns,
+        };
         self.verdicts.insert(case, verdict);
         Ok(verdict.plan())
     }
 }
 
 fn case(compress: bool, page_size: u32, level: Option<Level>, n_bytes: usize) -> Case {
-    Case { compress, page_size, level, size: n_bytes.min(SAMPLE_BYTES).max(1).ilog2() }
+    Case {
+        compress,
+        page_size,
+        level,
+        size: n_bytes.min(SAMPLE_BYTES).max(1).ilog2(),
+    }
 }
 
 fn time<T>(work: impl FnOnce() -> Result<T>) -> Result<u64> {
@@ -195,11 +243,19 @@ fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan>
 fn first_pages(pages: &PackedPages, n_bytes: usize) -> PackedPages {
     let n_pages = (n_bytes / pages.page_size as usize).clamp(1, pages.table.len().max(1));
     let table: Vec<_> = pages.table.iter().take(n_pages).copied().collect();
-    let end = table.iter().map(|entry| entry.offset.saturating_add(u64::from(entry.length))).max().unwrap_or(0);
-    let end = usize::try_from(end).unwrap_or(usize::MAX).min(pages.packed.len());
+    let end = table
+        .iter()
+        .map(|entry| entry.offset.saturating_add(u64::from(entry.length)))
+        .max()
+        .unwrap_or(0);
+    let end = usize::try_from(end)
+        .unwrap_or(usize::MAX)
+        .min(pages.packed.len());
     PackedPages {
         packed: pages.packed[..end].to_vec(),
-        n_bytes: pages.n_bytes.min(table.len() as u64 * u64::from(pages.page_size)),
+        n_bytes: pages
+            .n_bytes
+            .min(table.len() as u64 * u64::from(pages.page_size)),
         page_size: pages.page_size,
         table,
     }

@@ -53,7 +53,13 @@ enum Next {
 
 impl GpuFrameDecoder {
     pub(super) fn new(limit: Option<u64>) -> Self {
-        Self { reader: FrameReader::new(), frame: None, limit, n_bytes: 0, cpu: None }
+        Self {
+            reader: FrameReader::new(),
+            frame: None,
+            limit,
+            n_bytes: 0,
+            cpu: None,
+        }
     }
 
     pub(super) async fn advance(
@@ -84,7 +90,9 @@ impl GpuFrameDecoder {
 
     pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         if let Some((decoder, _)) = &mut self.cpu {
-            return decoder.finish(rest).map_err(|error| limit_of(error, self.limit));
+            return decoder
+                .finish(rest)
+                .map_err(|error| limit_of(error, self.limit));
         }
         match self.reader.finish(rest)? {
             Some(FrameEvent::End { content_checksum }) => self.end(content_checksum),
@@ -92,17 +100,33 @@ impl GpuFrameDecoder {
         }
     }
 
-    fn advance_cpu(&mut self, input: &[u8], out: &mut Vec<u8>, report: &mut Report) -> Result<usize> {
-        let Some((decoder, reason)) = &mut self.cpu else { return Ok(0) };
-        let done = on_host(|| decoder.advance(input, out)).map_err(|error| limit_of(error, self.limit));
+    fn advance_cpu(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<usize> {
+        let Some((decoder, reason)) = &mut self.cpu else {
+            return Ok(0);
+        };
+        let done =
+            on_host(|| decoder.advance(input, out)).map_err(|error| limit_of(error, self.limit));
         let (consumed, timings) = done?;
-        report.add(Report { engine: "cpu", reason: (*reason).to_owned(), timings });
+        report.add(Report {
+            engine: "cpu",
+            reason: (*reason).to_owned(),
+            timings,
+        });
         Ok(consumed)
     }
 
     /// Reads blocks until there are many, or their frame ends, or `input` does.
     fn read<'a>(&mut self, input: &'a [u8]) -> Result<Group<'a>> {
-        let mut group = Group { blocks: Vec::new(), consumed: 0, next: Next::Blocks };
+        let mut group = Group {
+            blocks: Vec::new(),
+            consumed: 0,
+            next: Next::Blocks,
+        };
         let mut content = 0;
         while content < CHUNK_BYTES {
             let (length, event) = match self.reader.step(&input[group.consumed..])? {
@@ -121,7 +145,12 @@ impl GpuFrameDecoder {
                         break;
                     }
                     let hasher = XxHash32::with_seed(0);
-                    self.frame = Some(Frame { header, hasher, n_bytes: 0, block_size: None });
+                    self.frame = Some(Frame {
+                        header,
+                        hasher,
+                        n_bytes: 0,
+                        block_size: None,
+                    });
                     self.check_limit(header.content_size.unwrap_or(0))?;
                 }
                 FrameEvent::Block(block) => {
@@ -148,11 +177,17 @@ impl GpuFrameDecoder {
         report: &mut Report,
     ) -> Result<()> {
         let start = out.len();
-        let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else { return Ok(()) };
+        let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
+            return Ok(());
+        };
         let mut blocks = group.blocks.as_slice();
         if let (None, [first, rest @ ..]) = (frame.block_size, blocks) {
             let (content, timings) = on_host(|| decode_alone(first))?;
-            report.add(Report { engine: "cpu", reason: "the first block of a frame".into(), timings });
+            report.add(Report {
+                engine: "cpu",
+                reason: "the first block of a frame".into(),
+                timings,
+            });
             frame.block_size = Some(content.len() as u32);
             out.extend_from_slice(&content);
             blocks = rest;
@@ -179,23 +214,29 @@ impl GpuFrameDecoder {
     }
 
     fn end(&mut self, content_checksum: Option<u32>) -> Result<()> {
-        let Some(frame) = self.frame.take() else { return Ok(()) };
+        let Some(frame) = self.frame.take() else {
+            return Ok(());
+        };
         let actual = frame.n_bytes;
         if let Some(stored) = frame.header.content_size.filter(|&stored| stored != actual) {
             return Err(Error::ContentSizeMismatch { stored, actual });
         }
         let computed = frame.hasher.finish_32();
         match content_checksum {
-            Some(stored) if stored != computed => {
-                Err(Error::ChecksumMismatch { what: "content", stored, computed })
-            }
+            Some(stored) if stored != computed => Err(Error::ChecksumMismatch {
+                what: "content",
+                stored,
+                computed,
+            }),
             _ => Ok(()),
         }
     }
 
     fn check_limit(&self, added: u64) -> Result<()> {
         match self.limit {
-            Some(limit) if self.n_bytes.saturating_add(added) > limit => Err(Error::OutputLimit { limit }),
+            Some(limit) if self.n_bytes.saturating_add(added) > limit => {
+                Err(Error::OutputLimit { limit })
+            }
             _ => Ok(()),
         }
     }
@@ -228,7 +269,10 @@ fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
         return Ok(block.data.to_vec());
     }
     let mut content = vec![0; MAX_PAGE_SIZE as usize];
-    let corrupt = |source: BlockError| Error::CorruptPage { page: block.index, source };
+    let corrupt = |source: BlockError| Error::CorruptPage {
+        page: block.index,
+        source,
+    };
     let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
     content.truncate(length);
     Ok(content)
@@ -242,17 +286,36 @@ async fn decode_pages(
     out: &mut Vec<u8>,
 ) -> Result<Report> {
     let n_bytes = blocks.len() as u64 * u64::from(block_size);
-    let mut pages = PackedPages { packed: Vec::new(), table: Vec::new(), page_size: block_size, n_bytes };
+    let mut pages = PackedPages {
+        packed: Vec::new(),
+        table: Vec::new(),
+        page_size: block_size,
+        n_bytes,
+    };
     for block in blocks {
-        let kind = if block.compressed { PageKind::Lz4 } else { PageKind::Stored };
-        let entry = PageEntry { offset: pages.packed.len() as u64, length: block.data.len() as u32, kind };
+        let kind = if block.compressed {
+            PageKind::Lz4
+        } else {
+            PageKind::Stored
+        };
+        let entry = PageEntry {
+            offset: pages.packed.len() as u64,
+            length: block.data.len() as u32,
+            kind,
+        };
         pages.packed.extend_from_slice(block.data);
-        pages.packed.resize(pages.packed.len().next_multiple_of(4), 0);
+        pages
+            .packed
+            .resize(pages.packed.len().next_multiple_of(4), 0);
         pages.table.push(entry);
     }
     let ((bytes, errors), report) = codec.decompress_pages_status_async(&pages).await?;
     let mut taken = 0;
-    for (i, block) in blocks.iter().enumerate().filter(|&(i, _)| errors[i].is_some()) {
+    for (i, block) in blocks
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| errors[i].is_some())
+    {
         let start = i * block_size as usize;
         out.extend_from_slice(&bytes[taken..start]);
         out.extend_from_slice(&decode_alone(block)?);

@@ -37,11 +37,14 @@ mod timing;
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
 #[cfg(feature = "wgpu")]
-pub use compressor::{BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig};
+pub use compressor::{
+    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
+};
 pub use frames::Progress;
 #[cfg(feature = "wgpu")]
 pub use resident::{
-    ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async, decompress_resident_async,
+    ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
+    decompress_resident_async,
 };
 #[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 pub use select::gpu_available;
@@ -88,9 +91,10 @@ fn block_on<T>(future: impl Future<Output = crate::Result<T>>) -> crate::Result<
         use std::task::{Context, Poll, Waker};
         match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => value,
-            Poll::Pending => {
-                Err(crate::Error::Engine { engine: "cpu", message: "a future of the CPU engine waits".into() })
-            }
+            Poll::Pending => Err(crate::Error::Engine {
+                engine: "cpu",
+                message: "a future of the CPU engine waits".into(),
+            }),
         }
     }
 }

@@ -19,12 +19,18 @@ pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
         return Ok(());
     }
     let value = page_size.to_string();
-    Err(Error::InvalidArgument { name: "page size", value, expected: "give 4096, 8192, 16384, 32768 or 65536 bytes" })
+    Err(Error::InvalidArgument {
+        name: "page size",
+        value,
+        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
+    })
 }
 
 /// Whether the device takes every buffer of `job`.
 fn fits(job: &Job, capabilities: &Capabilities) -> bool {
-    let limit = capabilities.max_binding_bytes.min(capabilities.max_buffer_bytes);
+    let limit = capabilities
+        .max_binding_bytes
+        .min(capabilities.max_buffer_bytes);
     job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit)
 }
 
@@ -54,7 +60,9 @@ pub(crate) fn compress(
 ) -> Vec<Range<u64>> {
     let page = u64::from(page_size);
     let most = batch_pages.min(n_bytes.div_ceil(page));
-    let pages = most_pages(most, capabilities, |n| compress_job(n * page, page_size, level));
+    let pages = most_pages(most, capabilities, |n| {
+        compress_job(n * page, page_size, level)
+    });
     cut(n_bytes, pages * page)
 }
 
@@ -65,12 +73,23 @@ pub(crate) fn decompress(
     batch_pages: u64,
     capabilities: &Capabilities,
 ) -> Vec<Range<u64>> {
-    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, n * worst_block_bytes(page_size));
-    cut(n_pages, most_pages(batch_pages.min(n_pages), capabilities, job))
+    let job = |n: u64| {
+        decompress_job(
+            n * u64::from(page_size),
+            page_size,
+            n * worst_block_bytes(page_size),
+        )
+    };
+    cut(
+        n_pages,
+        most_pages(batch_pages.min(n_pages), capabilities, job),
+    )
 }
 
 fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
-    (0..n.div_ceil(step)).map(|i| i * step..((i + 1) * step).min(n)).collect()
+    (0..n.div_ceil(step))
+        .map(|i| i * step..((i + 1) * step).min(n))
+        .collect()
 }
 
 /// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
@@ -116,18 +135,40 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         end.is_some_and(|end| end <= pages.packed.len() as u64) && entry.to_words().is_some()
     };
     let is_given = |entry: &PageEntry| is_sound(entry) && u64::from(entry.length) <= worst;
-    let oversized = (range.start..).zip(entries).filter(|(_, e)| is_sound(e) && !is_given(e)).map(|(i, _)| i).collect();
+    let oversized = (range.start..)
+        .zip(entries)
+        .filter(|(_, e)| is_sound(e) && !is_given(e))
+        .map(|(i, _)| i)
+        .collect();
     let given = || entries.iter().filter(|entry| is_given(entry));
     let start = given().map(|entry| entry.offset).min().unwrap_or(0);
-    let end = given().map(|entry| entry.offset + u64::from(entry.length)).max().unwrap_or(0).max(start);
+    let end = given()
+        .map(|entry| entry.offset + u64::from(entry.length))
+        .max()
+        .unwrap_or(0)
+        .max(start);
     let words = |entry: &PageEntry, offset: u64| {
         let moved = PageEntry { offset, ..*entry };
-        if is_given(entry) { moved.to_words().unwrap_or(BAD_ENTRY) } else { BAD_ENTRY }
+        if is_given(entry) {
+            moved.to_words().unwrap_or(BAD_ENTRY)
+        } else {
+            BAD_ENTRY
+        }
     };
     if end - start <= n_pages * worst {
-        let whole = pages.packed.get(start as usize..end as usize).unwrap_or_default();
-        let table = entries.iter().flat_map(|entry| words(entry, entry.offset.wrapping_sub(start))).collect();
-        return Gathered { packed: Blocks::Whole(whole), table, oversized };
+        let whole = pages
+            .packed
+            .get(start as usize..end as usize)
+            .unwrap_or_default();
+        let table = entries
+            .iter()
+            .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
+            .collect();
+        return Gathered {
+            packed: Blocks::Whole(whole),
+            table,
+            oversized,
+        };
     }
     let mut copied = Vec::new();
     let mut table = Vec::with_capacity(2 * entries.len());
@@ -135,11 +176,20 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         table.extend(words(entry, copied.len() as u64));
         if is_given(entry) {
             let from = entry.offset as usize;
-            copied.extend_from_slice(pages.packed.get(from..from + entry.length as usize).unwrap_or_default());
+            copied.extend_from_slice(
+                pages
+                    .packed
+                    .get(from..from + entry.length as usize)
+                    .unwrap_or_default(),
+            );
             copied.resize(copied.len().next_multiple_of(4), 0);
         }
     }
-    Gathered { packed: Blocks::Copied(copied), table, oversized }
+    Gathered {
+        packed: Blocks::Copied(copied),
+        table,
+        oversized,
+    }
 }
 
 #[cfg(test)]
@@ -173,24 +223,39 @@ mod tests {
             timestamps: false,
             spirv_passthrough: false,
         };
-        let job = |n: u64| Job { buffers: vec![(crate::kernels::Slot::Pages, n * 10)], launches: Vec::new() };
+        let job = |n: u64| Job {
+            buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
+            launches: Vec::new(),
+        };
         assert_eq!(most_pages(1 << 40, &capabilities, job), 100);
         assert_eq!(most_pages(7, &capabilities, job), 7);
         assert_eq!(most_pages(0, &capabilities, job), 1);
     }
 
     fn entry(offset: u64, length: u32) -> PageEntry {
-        PageEntry { offset, length, kind: PageKind::Lz4 }
+        PageEntry {
+            offset,
+            length,
+            kind: PageKind::Lz4,
+        }
     }
 
     fn pages(packed: usize, table: Vec<PageEntry>) -> PackedPages {
         let n_bytes = 4096 * table.len() as u64;
-        PackedPages { packed: (0..packed).map(|i| i as u8).collect(), table, page_size: 4096, n_bytes }
+        PackedPages {
+            packed: (0..packed).map(|i| i as u8).collect(),
+            table,
+            page_size: 4096,
+            n_bytes,
+        }
     }
 
     #[test]
     fn neighbouring_blocks_are_taken_as_they_lie() {
-        let pages = pages(100, vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)]);
+        let pages = pages(
+            100,
+            vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
+        );
         let gathered = gather(&pages, 1..3);
         assert_eq!(gathered.packed, Blocks::Whole(&pages.packed[12..50]));
         assert_eq!(gathered.table, [0, 8, 2, 30]);
@@ -198,7 +263,13 @@ mod tests {
 
     #[test]
     fn wrong_entries_become_bad_ones_and_oversized_ones_are_named() {
-        let table = vec![entry(3, 4), entry(96, 8), entry(u64::MAX, 8), entry(40, 8), entry(0, 9000)];
+        let table = vec![
+            entry(3, 4),
+            entry(96, 8),
+            entry(u64::MAX, 8),
+            entry(40, 8),
+            entry(0, 9000),
+        ];
         let pages = pages(10_000, table);
         let gathered = gather(&pages, 0..5);
         assert_eq!(gathered.table, [0, 0, 14, 8, 0, 0, 0, 8, 0, 0]);

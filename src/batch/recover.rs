@@ -28,7 +28,10 @@ impl Pipeline {
     }
 
     /// [`decompress`](Self::decompress), likewise.
-    pub(crate) async fn decompress_safely(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
+    pub(crate) async fn decompress_safely(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<(Pages, Timings)> {
         let mut may_reopen = true;
         loop {
             match self.decompress(pages).await {
@@ -46,10 +49,14 @@ impl Pipeline {
                 self.device = self.device.reopen_async().await.map_err(|_| error)?;
                 self.n_devices_lost += 1;
             }
-            Error::OutOfMemory { .. } if self.batch_pages / 2 >= MIN_BATCH_PAGES => self.batch_pages /= 2,
+            Error::OutOfMemory { .. } if self.batch_pages / 2 >= MIN_BATCH_PAGES => {
+                self.batch_pages /= 2
+            }
             other => return Err(other),
         }
-        self.ring.iter_mut().for_each(|place| *place = RingPlace::default());
+        self.ring
+            .iter_mut()
+            .for_each(|place| *place = RingPlace::default());
         Ok(())
     }
 }

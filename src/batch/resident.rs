@@ -42,7 +42,12 @@ impl ResidentPart {
     /// A part made elsewhere. The kernels check table and blocks, whatever they hold.
     #[must_use]
     pub const fn new(packed: Buffer, packed_bytes: u64, table: Buffer, n_bytes: u64) -> Self {
-        Self { packed, packed_bytes, table, n_bytes }
+        Self {
+            packed,
+            packed_bytes,
+            table,
+            n_bytes,
+        }
     }
 }
 
@@ -51,15 +56,28 @@ impl ResidentPages {
     #[must_use]
     pub fn new(parts: Vec<ResidentPart>, page_size: u32) -> Self {
         let n_bytes = parts.iter().map(|part| part.n_bytes).sum();
-        Self { parts, page_size, n_bytes, kernel_ns: None }
+        Self {
+            parts,
+            page_size,
+            n_bytes,
+            kernel_ns: None,
+        }
     }
 
     /// Bytes of pages over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let pages = |part: &ResidentPart| part.n_bytes.div_ceil(u64::from(self.page_size));
-        let stored: u64 = self.parts.iter().map(|part| part.packed_bytes + 8 * pages(part)).sum();
-        if stored == 0 { 1.0 } else { self.n_bytes as f64 / stored as f64 }
+        let stored: u64 = self
+            .parts
+            .iter()
+            .map(|part| part.packed_bytes + 8 * pages(part))
+            .sum();
+        if stored == 0 {
+            1.0
+        } else {
+            self.n_bytes as f64 / stored as f64
+        }
     }
 }
 
@@ -94,17 +112,31 @@ pub async fn compress_resident_async(
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();
         buffers.record(device, &job, &mut stream).await?;
-        let keep = [Slot::Packed, Slot::Table, Slot::TileSums].map(|slot| buffers.get(slot).cloned());
+        let keep =
+            [Slot::Packed, Slot::Table, Slot::TileSums].map(|slot| buffers.get(slot).cloned());
         // Scratch goes back to the pool here, and the next job, which runs after this one, takes the same.
         submitted.push((stream.submit()?, keep, range.end - range.start));
     }
-    let mut result = ResidentPages { parts: Vec::new(), page_size, n_bytes, kernel_ns: Some(0) };
+    let mut result = ResidentPages {
+        parts: Vec::new(),
+        page_size,
+        n_bytes,
+        kernel_ns: Some(0),
+    };
     for (submission, [packed, table, sums], n_bytes) in submitted {
         let kernel_ns = submission.wait_async().await?;
-        result.kernel_ns = result.kernel_ns.zip(kernel_ns).map(|(so_far, more)| so_far + more);
+        result.kernel_ns = result
+            .kernel_ns
+            .zip(kernel_ns)
+            .map(|(so_far, more)| so_far + more);
         let total = device.download_async(&sums?, 0..4).await?;
         let packed_bytes = 4 * words(&total).first().copied().map_or(0, u64::from);
-        result.parts.push(ResidentPart { packed: packed?, packed_bytes, table: table?, n_bytes });
+        result.parts.push(ResidentPart {
+            packed: packed?,
+            packed_bytes,
+            table: table?,
+            n_bytes,
+        });
     }
     Ok(result)
 }
@@ -123,8 +155,15 @@ pub async fn decompress_resident_async(
     let mut submitted = Vec::with_capacity(compressed.parts.len());
     let mut start = 0;
     for part in &compressed.parts {
-        if start % u64::from(compressed.page_size) != 0 || part.packed_bytes == 0 || part.n_bytes == 0 {
-            return Err(invalid("parts", format!("{part:?}"), "whole pages in every part but the last, none empty"));
+        if start % u64::from(compressed.page_size) != 0
+            || part.packed_bytes == 0
+            || part.n_bytes == 0
+        {
+            return Err(invalid(
+                "parts",
+                format!("{part:?}"),
+                "whole pages in every part but the last, none empty",
+            ));
         }
         let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes);
         let whole = |buffer: &Buffer| 0..buffer.n_bytes();
@@ -137,13 +176,23 @@ pub async fn decompress_resident_async(
         let mut stream = device.stream();
         buffers.record(device, &job, &mut stream).await?;
         let status = buffers.get(Slot::Status)?.clone();
-        submitted.push((stream.submit()?, status, part.n_bytes.div_ceil(u64::from(compressed.page_size))));
+        submitted.push((
+            stream.submit()?,
+            status,
+            part.n_bytes.div_ceil(u64::from(compressed.page_size)),
+        ));
         start += part.n_bytes;
     }
-    let mut outcome = ResidentOutcome { errors: Vec::new(), kernel_ns: Some(0) };
+    let mut outcome = ResidentOutcome {
+        errors: Vec::new(),
+        kernel_ns: Some(0),
+    };
     for (submission, status, n_pages) in submitted {
         let kernel_ns = submission.wait_async().await?;
-        outcome.kernel_ns = outcome.kernel_ns.zip(kernel_ns).map(|(so_far, more)| so_far + more);
+        outcome.kernel_ns = outcome
+            .kernel_ns
+            .zip(kernel_ns)
+            .map(|(so_far, more)| so_far + more);
         let codes = device.download_async(&status, 0..4 * n_pages).await?;
         outcome.errors.extend(block_errors(&words(&codes))?);
     }
@@ -160,5 +209,9 @@ fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
 }
 
 fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
-    Error::InvalidArgument { name, value, expected }
+    Error::InvalidArgument {
+        name,
+        value,
+        expected,
+    }
 }

@@ -3,7 +3,8 @@
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{
-    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream, Waitable,
+    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
+    Waitable,
 };
 use crate::{Error, Result};
 
@@ -44,7 +45,10 @@ impl Meter {
     pub(super) fn kernels(&mut self, measured: Option<u64>) {
         self.kernel_ns = match self.n_kernels {
             0 => measured,
-            _ => self.kernel_ns.zip(measured).map(|(so_far, more)| so_far + more),
+            _ => self
+                .kernel_ns
+                .zip(measured)
+                .map(|(so_far, more)| so_far + more),
         };
         self.n_kernels += 1;
     }
@@ -64,7 +68,13 @@ impl Pipeline {
     pub(crate) fn new(device: GpuDevice, slots: usize, overlap: bool, batch_pages: u64) -> Self {
         let slots = if overlap { slots.max(1) } else { 1 };
         let ring = (0..slots).map(|_| RingPlace::default()).collect();
-        Self { device, ring, overlap, batch_pages, n_devices_lost: 0 }
+        Self {
+            device,
+            ring,
+            overlap,
+            batch_pages,
+            n_devices_lost: 0,
+        }
     }
 
     pub(crate) fn device(&self) -> &GpuDevice {
@@ -82,8 +92,17 @@ impl Pipeline {
     ) -> Result<Stream> {
         let clock = Clock::start();
         let padded = |bytes: &[u8]| (bytes.len() as u64).next_multiple_of(8);
-        let total = parts.iter().map(|(bytes, _)| padded(bytes)).sum::<u64>().max(8);
-        let host = reserve(&self.device, &mut self.ring[place].upload, total, HostUse::Upload)?;
+        let total = parts
+            .iter()
+            .map(|(bytes, _)| padded(bytes))
+            .sum::<u64>()
+            .max(8);
+        let host = reserve(
+            &self.device,
+            &mut self.ring[place].upload,
+            total,
+            HostUse::Upload,
+        )?;
         let mut offset = 0;
         for (bytes, buffer) in parts {
             write_padded(host, offset, bytes).await?;
@@ -106,7 +125,11 @@ async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()
     host.write_async(offset, body).await?;
     let mut tail = [0; 8];
     tail[..rest.len()].copy_from_slice(rest);
-    host.write_async(offset + body.len() as u64, &tail[..rest.len().next_multiple_of(4)]).await
+    host.write_async(
+        offset + body.len() as u64,
+        &tail[..rest.len().next_multiple_of(4)],
+    )
+    .await
 }
 
 /// The buffer in `held`, replaced by a larger one if it is too small.
@@ -116,20 +139,33 @@ pub(super) fn reserve<'a>(
     n_bytes: u64,
     host_use: HostUse,
 ) -> Result<&'a HostBuffer> {
-    if held.as_ref().is_none_or(|buffer| buffer.n_bytes() < n_bytes) {
+    if held
+        .as_ref()
+        .is_none_or(|buffer| buffer.n_bytes() < n_bytes)
+    {
         // An eighth more, so that sizes that vary a little do not allocate again and again.
         let most = device.capabilities().max_buffer_bytes;
-        let roomy = (n_bytes + n_bytes / 8).next_multiple_of(256).min(most).max(n_bytes);
+        let roomy = (n_bytes + n_bytes / 8)
+            .next_multiple_of(256)
+            .min(most)
+            .max(n_bytes);
         *held = Some(device.allocate_host(roomy, host_use)?);
     }
-    held.as_ref().ok_or_else(|| broken("shared memory was not allocated".into()))
+    held.as_ref()
+        .ok_or_else(|| broken("shared memory was not allocated".into()))
 }
 
 /// Little-endian words.
 pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect()
 }
 
 pub(super) fn broken(message: String) -> Error {
-    Error::Engine { engine: "batch", message }
+    Error::Engine {
+        engine: "batch",
+        message,
+    }
 }

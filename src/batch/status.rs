@@ -21,7 +21,9 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
         return Ok(None);
     }
     let found = ALL.into_iter().find(|error| *error as u32 == code);
-    found.map(Some).ok_or_else(|| broken(format!("the kernel wrote status {code}")))
+    found
+        .map(Some)
+        .ok_or_else(|| broken(format!("the kernel wrote status {code}")))
 }
 
 /// The errors of many status words.

@@ -33,7 +33,8 @@ impl Codec {
         let clock = Clock::start();
         if let Some(reason) = self.cpu_only() {
             let reason = reason.to_owned();
-            let done = frame::compress_stream(reader, writer, options, |done| progress(convert(done)))?;
+            let done =
+                frame::compress_stream(reader, writer, options, |done| progress(convert(done)))?;
             return Ok((convert(done), cpu_report(reason, clock)));
         }
         let mut out = Vec::new();
@@ -42,7 +43,9 @@ impl Codec {
         let mut done = Progress::default();
         for chunk in read_ahead(reader, self.chunk_bytes(options.block_size))? {
             let chunk = chunk.map_err(StreamError::Read)?;
-            report.add(super::block_on(self.push_chunk(&mut frame, options, &chunk, &mut out))?);
+            report.add(super::block_on(
+                self.push_chunk(&mut frame, options, &chunk, &mut out),
+            )?);
             done.bytes_in += chunk.len() as u64;
             write(writer, &mut out, &mut done)?;
             if progress(done).is_break() {
@@ -72,7 +75,8 @@ impl Codec {
         let clock = Clock::start();
         if let Some(reason) = self.cpu_only() {
             let reason = reason.to_owned();
-            let done = frame::decompress_stream(reader, writer, limit, |done| progress(convert(done)))?;
+            let done =
+                frame::decompress_stream(reader, writer, limit, |done| progress(convert(done)))?;
             return Ok((convert(done), cpu_report(reason, clock)));
         }
         let mut decoder = AnyDecoder::new(self, limit);
@@ -104,14 +108,25 @@ impl Codec {
 }
 
 fn convert(progress: frame::Progress) -> Progress {
-    Progress { bytes_in: progress.bytes_in, bytes_out: progress.bytes_out }
+    Progress {
+        bytes_in: progress.bytes_in,
+        bytes_out: progress.bytes_out,
+    }
 }
 
 fn cpu_report(reason: String, clock: Clock) -> Report {
-    Report { engine: "cpu", reason, timings: Timings::host(clock.elapsed_ns()) }
+    Report {
+        engine: "cpu",
+        reason,
+        timings: Timings::host(clock.elapsed_ns()),
+    }
 }
 
-fn write(writer: &mut impl Write, out: &mut Vec<u8>, done: &mut Progress) -> Result<(), StreamError> {
+fn write(
+    writer: &mut impl Write,
+    out: &mut Vec<u8>,
+    done: &mut Progress,
+) -> Result<(), StreamError> {
     writer.write_all(out).map_err(StreamError::Write)?;
     done.bytes_out += out.len() as u64;
     out.clear();
@@ -119,12 +134,17 @@ fn write(writer: &mut impl Write, out: &mut Vec<u8>, done: &mut Progress) -> Res
 }
 
 /// Chunks of `chunk_bytes`, the last one shorter, read by a thread one ahead of their use.
-fn read_ahead<R: Read + Send + 'static>(mut reader: R, chunk_bytes: usize) -> Result<Chunks, StreamError> {
+fn read_ahead<R: Read + Send + 'static>(
+    mut reader: R,
+    chunk_bytes: usize,
+) -> Result<Chunks, StreamError> {
     let (sender, chunks) = sync_channel(1);
     let read = move || {
         loop {
             let mut chunk = Vec::new();
-            let result = (&mut reader).take(chunk_bytes as u64).read_to_end(&mut chunk);
+            let result = (&mut reader)
+                .take(chunk_bytes as u64)
+                .read_to_end(&mut chunk);
             let is_last = !matches!(result, Ok(n_bytes) if n_bytes == chunk_bytes);
             let is_empty = matches!(result, Ok(0));
             if (!is_empty && sender.send(result.map(|_| chunk)).is_err()) || is_last {
@@ -132,6 +152,8 @@ fn read_ahead<R: Read + Send + 'static>(mut reader: R, chunk_bytes: usize) -> Re
             }
         }
     };
-    let thread = thread::Builder::new().name("pagepress-read".into()).spawn(read);
+    let thread = thread::Builder::new()
+        .name("pagepress-read".into())
+        .spawn(read);
     thread.map(|_| chunks).map_err(StreamError::Thread)
 }

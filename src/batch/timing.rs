@@ -18,7 +18,10 @@ pub struct Timings {
 impl Timings {
     /// A call that only the host worked on.
     pub(crate) fn host(total_ns: u64) -> Self {
-        Self { total_ns, ..Self::default() }
+        Self {
+            total_ns,
+            ..Self::default()
+        }
     }
 
     /// The times of a call that was made of two.

@@ -18,8 +18,8 @@ pub struct KernelSource<'a> {
     pub overrides: &'a [(&'a str, f64)],
     /// Access of each binding of group 0; binding `i` is element `i`.
     pub bindings: &'a [Access],
-    /// The kernel checks its own accesses, divisors and loops, and writes workgroup memory before it reads it,
-    /// so that the engine may leave out its own checks and clearing. `false` is always safe.
+    /// The kernel checks its own accesses, divisors and loops, so that the engine may leave out its own checks.
+    /// `false` is always safe. Workgroup memory starts at zero either way.
     pub self_checked: bool,
 }
 

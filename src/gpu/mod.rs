@@ -22,9 +22,9 @@ pub use device::GpuDevice;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::batch::gpu_available;
 pub use crate::batch::{
     BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig, SelectedBackend,
     gpu_available_async, select_backend,
 };
-#[cfg(not(target_arch = "wasm32"))]
-pub use crate::batch::gpu_available;

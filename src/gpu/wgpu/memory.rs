@@ -14,7 +14,11 @@ use crate::{Error, Result};
 
 /// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
 /// page in a browser shares it with others.
-const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") { 1 << 30 } else { 8 << 30 };
+const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
+    1 << 30
+} else {
+    8 << 30
+};
 
 /// Free buffers by usage and size.
 #[derive(Debug, Default)]

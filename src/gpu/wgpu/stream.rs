@@ -45,8 +45,15 @@ enum Step {
 
 #[derive(Debug)]
 enum Bound {
-    Buffer { buffer: WgpuBuffer, offset: u64, n_bytes: u64 },
-    Params { offset: u64, n_bytes: u64 },
+    Buffer {
+        buffer: WgpuBuffer,
+        offset: u64,
+        n_bytes: u64,
+    },
+    Params {
+        offset: u64,
+        n_bytes: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -91,8 +98,12 @@ impl WgpuStream {
         let access = kernel.bindings().get(at).copied();
         let is_storage = matches!(access, Some(Access::Read | Access::ReadWrite));
         match arg {
-            KernelArg::Buffer(buffer) if is_storage => self.bind_range(kernel, at, buffer, 0..buffer.n_bytes()),
-            KernelArg::Slice(buffer, range) if is_storage => self.bind_range(kernel, at, buffer, range.clone()),
+            KernelArg::Buffer(buffer) if is_storage => {
+                self.bind_range(kernel, at, buffer, 0..buffer.n_bytes())
+            }
+            KernelArg::Slice(buffer, range) if is_storage => {
+                self.bind_range(kernel, at, buffer, range.clone())
+            }
             KernelArg::Params(words) if access == Some(Access::Uniform) && !words.is_empty() => {
                 let offset = self.params.len().next_multiple_of(UNIFORM_ALIGNMENT);
                 self.params.resize(offset, 0);
@@ -115,15 +126,36 @@ impl WgpuStream {
         }
     }
 
-    fn bind_range(&self, kernel: &WgpuKernel, at: usize, buffer: &WgpuBuffer, range: Range<u64>) -> Result<Bound> {
+    fn bind_range(
+        &self,
+        kernel: &WgpuKernel,
+        at: usize,
+        buffer: &WgpuBuffer,
+        range: Range<u64>,
+    ) -> Result<Bound> {
         let n_bytes = range.end.saturating_sub(range.start);
-        let aligned = range.start.is_multiple_of(STORAGE_ALIGNMENT) && n_bytes.is_multiple_of(4) && n_bytes > 0;
-        let fits = range.end <= buffer.n_bytes() && n_bytes <= self.shared.capabilities.max_binding_bytes;
+        let aligned = range.start.is_multiple_of(STORAGE_ALIGNMENT)
+            && n_bytes.is_multiple_of(4)
+            && n_bytes > 0;
+        let fits =
+            range.end <= buffer.n_bytes() && n_bytes <= self.shared.capabilities.max_binding_bytes;
         if aligned && fits {
-            return Ok(Bound::Buffer { buffer: buffer.clone(), offset: range.start, n_bytes });
+            return Ok(Bound::Buffer {
+                buffer: buffer.clone(),
+                offset: range.start,
+                n_bytes,
+            });
         }
-        let value = format!("binding {at} of {}: bytes {range:?} of {}", kernel.entry(), buffer.n_bytes());
-        Err(invalid("args", value, "an aligned range inside the buffer, within the device's largest binding"))
+        let value = format!(
+            "binding {at} of {}: bytes {range:?} of {}",
+            kernel.entry(),
+            buffer.n_bytes()
+        );
+        Err(invalid(
+            "args",
+            value,
+            "an aligned range inside the buffer, within the device's largest binding",
+        ))
     }
 
     fn end(
@@ -216,7 +248,11 @@ impl WgpuStream {
         let mut entries = Vec::with_capacity(args.len());
         for (arg, binding) in args.iter().zip(0..) {
             let (buffer, offset, n_bytes) = match arg {
-                Bound::Buffer { buffer, offset, n_bytes } => (buffer.raw(), *offset, *n_bytes),
+                Bound::Buffer {
+                    buffer,
+                    offset,
+                    n_bytes,
+                } => (buffer.raw(), *offset, *n_bytes),
                 Bound::Params { offset, n_bytes } => {
                     (params.and_then(WgpuBuffer::raw), *offset, *n_bytes)
                 }
