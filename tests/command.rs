@@ -251,3 +251,63 @@ fn quiet_says_nothing_and_otherwise_a_line_names_both_files() {
         ""
     );
 }
+
+#[test]
+fn bench_prints_a_line_of_json_for_each_file() {
+    let folder = Folder::new();
+    folder.write("a", &pages::text(300_000, 1));
+    folder.write("empty", b"");
+    let arguments = [
+        "bench",
+        "a",
+        "empty",
+        "--json",
+        "--backend",
+        "cpu",
+        "--page-size",
+        "16384",
+        "--runs",
+        "2",
+    ];
+    let run = folder.run(&arguments).succeeds();
+    let lines: Vec<serde_json::Value> = run
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    let line = &lines[0];
+    assert_eq!(line["file"], "a");
+    assert_eq!(line["page_size"], 16_384);
+    assert_eq!(line["engine"], "cpu");
+    assert_eq!(line["level"], "fast");
+    assert_eq!(line["verified"], true);
+    assert!(line["ratio"].as_f64().is_some_and(|ratio| ratio > 1.5));
+    assert!(
+        line["end_to_end_compress_gbps"]
+            .as_f64()
+            .is_some_and(|speed| speed > 0.0)
+    );
+    assert!(
+        line["end_to_end_decompress_gbps"]
+            .as_f64()
+            .is_some_and(|speed| speed > 0.0)
+    );
+    assert!(
+        line["compress_gbps"].is_null(),
+        "nothing is resident on a CPU"
+    );
+    let run = folder.run(&["bench", "a", "missing", "--json"]).fails(1);
+    assert_eq!(run.text().lines().count(), 1, "the other file is benched");
+    folder.run(&["bench", "a", "--page-size", "5000"]).fails(1);
+    folder.run(&["bench"]).fails(2);
+}
+
+#[test]
+fn devices_names_the_choice_of_auto() {
+    let text = Folder::new().run(&["devices"]).succeeds().text();
+    assert!(
+        text.contains("cpu") && text.contains("auto takes"),
+        "{text}"
+    );
+}

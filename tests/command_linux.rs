@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::command::{Folder, start};
+use common::command::{Folder, run_with, start};
 use common::lz4_command::lz4_ok;
 use common::pages;
 
@@ -161,4 +161,32 @@ fn an_unreadable_file_is_told() {
         );
         assert_eq!(folder.names(), ["file"]);
     }
+}
+
+#[test]
+fn without_a_gpu_auto_works_and_a_forced_gpu_is_an_error() {
+    let folder = Folder::new();
+    folder.write("file", &pages::text(100_000, 1));
+    // No Vulkan driver is found in a place that is not there.
+    let run = |backend: &str| {
+        let arguments = ["compress", "-f", "file", "--backend", backend];
+        let hide = [
+            ("VK_ICD_FILENAMES", "/nowhere.json"),
+            ("VK_DRIVER_FILES", "/nowhere.json"),
+        ];
+        run_with(folder.root(), &arguments, &hide)
+    };
+    assert!(run("auto").succeeds().errors.contains("on the CPU"));
+    let failed = run("wgpu").fails(1);
+    assert!(
+        failed.errors.contains("wgpu is not available"),
+        "{}",
+        failed.errors
+    );
+    assert!(
+        failed.errors.contains("pagepress devices"),
+        "{}",
+        failed.errors
+    );
+    run("cpu").succeeds();
 }

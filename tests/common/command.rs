@@ -49,8 +49,13 @@ impl From<Output> for Run {
 
 /// Starts the command in `folder` with everything piped.
 pub fn start(folder: &Path, arguments: &[&str]) -> Child {
+    start_with(folder, arguments, &[])
+}
+
+fn start_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_pagepress"))
         .args(arguments)
+        .envs(environment.iter().copied())
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -61,6 +66,12 @@ pub fn start(folder: &Path, arguments: &[&str]) -> Child {
 
 pub fn pagepress(folder: &Path, arguments: &[&str]) -> Run {
     pagepress_with_input(folder, arguments, &[])
+}
+
+/// Runs the command with variables added to its environment.
+pub fn run_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+    let child = start_with(folder, arguments, environment);
+    child.wait_with_output().expect("the command ends").into()
 }
 
 pub fn pagepress_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Run {

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::bench::BenchArguments;
+use crate::engine::{Backend, EngineArguments};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use pagepress::lz4::{MAX_BLOCK_SIZE, MIN_PAGE_SIZE};
+use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 const EXIT_CODES: &str =
     "Exit codes: 0 all done, 1 something failed, 2 wrong usage, 130 interrupted.";
@@ -21,16 +23,36 @@ impl Arguments {
     /// The arguments of this process; a wrong usage ends it with exit code 2.
     pub fn of_process() -> Self {
         let arguments = Self::parse();
-        let (Command::Compress(CompressArguments { files, .. })
-        | Command::Decompress(DecompressArguments { files, .. })) = &arguments.command;
-        if files.output.is_some() && files.inputs.len() > 1 {
-            let message =
-                "-o OUT is for one FILE; without it each gets its own output, and -c joins them";
+        if let Err(message) = arguments.check() {
             Self::command()
                 .error(ErrorKind::ArgumentConflict, message)
                 .exit();
         }
         arguments
+    }
+
+    /// Refuses arguments that exclude each other.
+    fn check(&self) -> Result<(), &'static str> {
+        let files = match &self.command {
+            Command::Compress(arguments) => {
+                let gpu_takes_it =
+                    arguments.block_size.is_power_of_two() && arguments.block_size <= MAX_PAGE_SIZE;
+                if arguments.engine.backend == Backend::Wgpu && !gpu_takes_it {
+                    return Err(
+                        "--backend wgpu takes --block-size 4096, 8192, 16384, 32768 or 65536",
+                    );
+                }
+                &arguments.files
+            }
+            Command::Decompress(arguments) => &arguments.files,
+            Command::Devices | Command::Bench(_) => return Ok(()),
+        };
+        if files.output.is_some() && files.inputs.len() > 1 {
+            return Err(
+                "-o OUT is for one FILE; without it each gets its own output, and -c joins them",
+            );
+        }
+        Ok(())
     }
 }
 
@@ -42,12 +64,20 @@ pub enum Command {
     /// Decompress .lz4 files of any LZ4 program. Inputs are kept.
     #[command(visible_alias = "d", after_help = EXIT_CODES)]
     Decompress(DecompressArguments),
+    /// List CPUs and GPUs, and say which one --backend auto takes and why.
+    #[command(after_help = EXIT_CODES)]
+    Devices,
+    /// Compress files in pages on one engine, verify the result, then time it.
+    #[command(after_help = EXIT_CODES)]
+    Bench(BenchArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct CompressArguments {
     #[command(flatten)]
     pub files: FileArguments,
+    #[command(flatten)]
+    pub engine: EngineArguments,
     /// Content of a block in bytes, 4096 to 4194304
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = block_size())]
     pub block_size: u32,
@@ -60,6 +90,8 @@ pub struct CompressArguments {
 pub struct DecompressArguments {
     #[command(flatten)]
     pub files: FileArguments,
+    #[command(flatten)]
+    pub engine: EngineArguments,
     /// Fail rather than write more than this many bytes for one input
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u64>,

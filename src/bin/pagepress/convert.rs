@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pagepress::lz4::frame::{
-    FrameOptions, Progress, StreamError, compress_stream, decompress_stream,
-};
+use pagepress::batch::{Codec, Progress};
+use pagepress::lz4::frame::{FrameOptions, StreamError};
 
 use crate::args::{CompressArguments, DecompressArguments, FileArguments};
+use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
 use crate::output::{Output, stdout_is_terminal};
@@ -25,13 +25,15 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
         ..FrameOptions::default()
     };
     let files = &arguments.files;
-    for_each_input(files, |path| {
+    for_each_input(files, &arguments.engine, |codec, path| {
         let output = compressed_path(files, path);
         if output.is_none() && stdout_is_terminal() && !files.force {
             return Err(Failure::TerminalOutput);
         }
         convert(files, path, output.as_deref(), |input, output, progress| {
-            compress_stream(input.reader, output, &options, progress)
+            let (total, report) =
+                codec.compress_stream(input.reader, output, &options, progress)?;
+            Ok((total, engine::describe(codec, &report)))
         })
     })
 }
@@ -39,27 +41,51 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
 /// Decompresses all inputs; false if one failed.
 pub fn decompress_files(arguments: &DecompressArguments) -> bool {
     let files = &arguments.files;
-    for_each_input(files, |path| {
+    for_each_input(files, &arguments.engine, |codec, path| {
         if is_dash(path) && stdin_is_terminal() {
             return Err(Failure::TerminalInput);
         }
         let output = decompressed_path(files, path)?;
         convert(files, path, output.as_deref(), |input, output, progress| {
-            decompress_stream(input.reader, output, arguments.limit, progress)
+            let limit = arguments.limit;
+            let (total, report) = codec.decompress_stream(input.reader, output, limit, progress)?;
+            Ok((total, engine::describe(codec, &report)))
         })
     })
 }
 
-/// Converts every input, whether or not others fail.
-fn for_each_input(files: &FileArguments, convert: impl Fn(&Path) -> Result<(), Failure>) -> bool {
+/// Converts every input on one engine, whether or not others fail.
+fn for_each_input(
+    files: &FileArguments,
+    engine: &EngineArguments,
+    convert: impl Fn(&mut Codec, &Path) -> Result<(), Failure>,
+) -> bool {
+    let mut codec = match engine.open(total_length(&files.inputs)) {
+        Ok(codec) => codec,
+        Err(error) => {
+            Failure::Engine { source: error }.report();
+            return false;
+        }
+    };
     let mut all_done = true;
     for path in &files.inputs {
-        if let Err(failure) = convert(path) {
+        if let Err(failure) = convert(&mut codec, path) {
             failure.report();
             all_done = false;
         }
     }
     all_done
+}
+
+/// Bytes in all inputs, if they are files.
+fn total_length(inputs: &[PathBuf]) -> Option<u64> {
+    let lengths = inputs.iter().map(|path| match path.metadata() {
+        Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+        // An input that is not there is told when its turn comes.
+        Err(_) if !is_dash(path) => Some(0),
+        _ => None,
+    });
+    lengths.sum()
 }
 
 /// Runs `stream` from the input at `path` to `output`, or standard output for none.
@@ -71,7 +97,7 @@ fn convert(
         Input,
         &mut Output,
         &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Progress, StreamError>,
+    ) -> Result<(Progress, String), StreamError>,
 ) -> Result<(), Failure> {
     let input = Input::open(path)?;
     let mut output = match output {
@@ -85,17 +111,18 @@ fn convert(
         ControlFlow::Continue(())
     });
     let elapsed = bar.finish();
-    let total = result.map_err(|error| Failure::from_stream(error, &name, &output.name))?;
+    let (total, engine) =
+        result.map_err(|error| Failure::from_stream(error, &name, &output.name))?;
     let output_name = output.name.clone();
     output.commit(metadata.as_ref())?;
     if !files.quiet {
-        eprintln!("{}", summary(&name, &output_name, total, elapsed));
+        eprintln!("{}", summary(&name, &output_name, total, elapsed, &engine));
     }
     Ok(())
 }
 
 /// One line on what was done.
-fn summary(input: &str, output: &str, total: Progress, elapsed: Duration) -> String {
+fn summary(input: &str, output: &str, total: Progress, elapsed: Duration, engine: &str) -> String {
     let Progress {
         bytes_in,
         bytes_out,
@@ -104,7 +131,7 @@ fn summary(input: &str, output: &str, total: Progress, elapsed: Duration) -> Str
     let ratio = bytes_in.max(bytes_out) as f64 / smaller as f64;
     let seconds = elapsed.as_secs_f64();
     format!(
-        "{input} -> {output}: {bytes_in} -> {bytes_out} bytes ({ratio:.3}x) in {seconds:.2} s on the CPU"
+        "{input} -> {output}: {bytes_in} -> {bytes_out} bytes ({ratio:.3}x) in {seconds:.2} s on {engine}"
     )
 }
 

@@ -34,6 +34,12 @@ pub enum Failure {
     Write { output: String, source: io::Error },
     #[error("{input}: {source}{}", remedy(.source))]
     Codec { input: String, source: Error },
+    #[error("{source}{}", engine_remedy(.source))]
+    Engine { source: Error },
+    #[error(
+        "{input}: the output of {engine} is wrong; please report this with the file and `pagepress devices`"
+    )]
+    Unverified { input: String, engine: &'static str },
     #[error("{0}")]
     Thread(io::Error),
 }
@@ -68,6 +74,13 @@ fn write_remedy(error: &io::Error) -> &'static str {
     }
 }
 
+fn engine_remedy(error: &Error) -> &'static str {
+    match error {
+        Error::BackendUnavailable { .. } => "; see `pagepress devices`, or use --backend auto",
+        _ => "; try --backend cpu",
+    }
+}
+
 fn remedy(error: &Error) -> &'static str {
     match error {
         Error::NotLz4 { .. } => "; to make an LZ4 file of it, use `pagepress compress`",
@@ -76,6 +89,7 @@ fn remedy(error: &Error) -> &'static str {
         | Error::ChecksumMismatch { .. }
         | Error::ContentSizeMismatch { .. }
         | Error::InvalidFrame { .. } => "; the file is damaged, get it again",
+        Error::DeviceLost { .. } | Error::OutOfMemory { .. } => "; try --backend cpu",
         Error::OutputLimit { .. } => "; raise --limit if you trust the file",
         _ => "",
     }

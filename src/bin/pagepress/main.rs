@@ -1,9 +1,15 @@
-//! The `pagepress` command: LZ4 files, interchangeable with those of `lz4`.
+//! The `pagepress` command: LZ4 files, interchangeable with those of `lz4`, on any engine.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod args;
 #[cfg(not(target_arch = "wasm32"))]
+mod bench;
+#[cfg(not(target_arch = "wasm32"))]
 mod convert;
+#[cfg(not(target_arch = "wasm32"))]
+mod devices;
+#[cfg(not(target_arch = "wasm32"))]
+mod engine;
 #[cfg(not(target_arch = "wasm32"))]
 mod failure;
 #[cfg(not(target_arch = "wasm32"))]
@@ -12,6 +18,8 @@ mod input;
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+mod resident;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
@@ -26,6 +34,8 @@ fn main() -> std::process::ExitCode {
     let all_done = match arguments.command {
         Command::Compress(arguments) => convert::compress_files(&arguments),
         Command::Decompress(arguments) => convert::decompress_files(&arguments),
+        Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
+        Command::Bench(arguments) => bench::run(&arguments),
     };
     if all_done {
         ExitCode::SUCCESS
