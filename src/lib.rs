@@ -1,9 +1,14 @@
 //! Pagepress compresses and decompresses memory pages and files as standard LZ4, on any GPU and without one.
 
+pub mod batch;
+#[cfg(feature = "wgpu")]
+pub mod gpu;
 #[cfg(feature = "wgpu")]
 pub mod kernels;
 pub mod lz4;
 
+mod clock;
 mod error;
 
+pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};

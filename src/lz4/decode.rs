@@ -29,7 +29,7 @@ pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError>
 
 /// Decodes an LZ4 block into `out[start..]`, whose matches may reach back into `out[..start]`.
 /// Returns where the content ends in `out`; what lies beyond is undefined.
-pub(super) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
+pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,

@@ -46,6 +46,8 @@ mod parse;
 mod table;
 
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
+#[cfg(feature = "wgpu")]
+pub(crate) use decode::decode;
 pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};
 pub use page::{PageEntry, PageKind, fill_word};

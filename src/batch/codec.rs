@@ -1,0 +1,387 @@
+//! The front for pages: one codec, whichever engine runs it.
+
+use super::choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
+#[cfg(feature = "wgpu")]
+use super::gpu_codec::GpuCodec;
+use super::timing::Timings;
+use crate::lz4::{self, BlockError, Level, PackedPages};
+use crate::{Error, Result};
+
+/// Which engine a [`Codec`] uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CodecOptions {
+    /// The engine.
+    pub backend: BackendRequest,
+    /// Speed or battery, when there are several GPUs.
+    pub power_preference: PowerPreference,
+    /// Whether [`BackendRequest::Wgpu`] may take a software adapter. [`BackendRequest::Auto`] never does.
+    pub allow_software: bool,
+    /// The adapter for [`BackendRequest::Wgpu`], by its position in the list of adapters; a software one too.
+    pub adapter_index: Option<usize>,
+}
+
+/// How a call was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The engine that did the work: `"cpu"` or `"wgpu"`.
+    pub engine: &'static str,
+    /// Why that one, for this call.
+    pub reason: String,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+impl Report {
+    /// The report of a call that was made of two: the engine of the larger part names it.
+    pub(crate) fn add(&mut self, other: Self) {
+        if other.timings.total_ns > self.timings.total_ns {
+            self.engine = other.engine;
+            self.reason = other.reason;
+        }
+        self.timings.add(&other.timings);
+    }
+}
+
+/// Compresses and decompresses pages and frames on one engine or, in `Auto` mode, on the faster of two.
+///
+/// The bytes are the same on every engine. A lost GPU is brought back once and the work replayed; after that a forced
+/// engine fails with [`Error::DeviceLost`], and `Auto` goes on with the CPU.
+#[derive(Debug)]
+pub struct Codec {
+    options: CodecOptions,
+    choice: BackendChoice,
+    #[cfg(feature = "wgpu")]
+    gpu: Option<GpuCodec>,
+}
+
+/// What to do with a call.
+pub(super) enum Plan {
+    /// On the CPU, for this reason.
+    Cpu(String),
+    /// On the GPU, for this reason.
+    #[cfg(feature = "wgpu")]
+    Gpu(String),
+}
+
+impl Codec {
+    /// Opens the engine that `options` asks for.
+    ///
+    /// # Errors
+    /// [`Error::BackendUnavailable`] if a forced engine is not there, with a reason for each candidate.
+    pub async fn new_async(options: CodecOptions) -> Result<Self> {
+        if options.backend == BackendRequest::Cpu {
+            let choice = BackendChoice::cpu("the CPU was asked for".into(), Vec::new());
+            return Ok(Self::on_cpu(options, choice));
+        }
+        #[cfg(feature = "wgpu")]
+        match GpuCodec::open_async(&options).await {
+            Ok((gpu, choice)) => {
+                return Ok(Self {
+                    options,
+                    choice,
+                    gpu: Some(gpu),
+                });
+            }
+            Err(error) if options.backend == BackendRequest::Wgpu => return Err(error),
+            Err(error) => {
+                let rejected = super::gpu_codec::rejected_async(&error).await;
+                let choice = BackendChoice::cpu("no hardware GPU can be used".into(), rejected);
+                Ok(Self::on_cpu(options, choice))
+            }
+        }
+        #[cfg(not(feature = "wgpu"))]
+        {
+            let reason = "this build has no GPU engine; the feature `wgpu` adds it";
+            if options.backend == BackendRequest::Wgpu {
+                return Err(Error::BackendUnavailable {
+                    backend: "wgpu",
+                    reason: reason.into(),
+                });
+            }
+            let rejected = vec![Rejected {
+                candidate: "wgpu".into(),
+                reason: reason.into(),
+            }];
+            Ok(Self::on_cpu(
+                options,
+                BackendChoice::cpu("the only engine of this build".into(), rejected),
+            ))
+        }
+    }
+
+    /// A codec on a device that is open already, as if it had been asked for by name.
+    ///
+    /// # Errors
+    /// None today.
+    #[cfg(feature = "wgpu")]
+    pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
+        let options = CodecOptions {
+            backend: BackendRequest::Wgpu,
+            ..CodecOptions::default()
+        };
+        let (gpu, choice) = GpuCodec::with_device(device, false);
+        Ok(Self {
+            options,
+            choice,
+            gpu: Some(gpu),
+        })
+    }
+
+    fn on_cpu(options: CodecOptions, choice: BackendChoice) -> Self {
+        Self {
+            options,
+            choice,
+            #[cfg(feature = "wgpu")]
+            gpu: None,
+        }
+    }
+
+    /// The engine, and why. In `Auto` mode with a GPU a call may still run on the CPU, where that is measured to be
+    /// faster: its [`Report`] says so.
+    #[must_use]
+    pub fn choice(&self) -> &BackendChoice {
+        &self.choice
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn options(&self) -> &CodecOptions {
+        &self.options
+    }
+
+    /// The GPU, if there is one in use.
+    #[cfg(feature = "wgpu")]
+    #[must_use]
+    pub fn device(&self) -> Option<&crate::gpu::GpuDevice> {
+        self.gpu.as_ref().map(GpuCodec::device)
+    }
+
+    /// Compresses pages of 4096, 8192, 16384, 32768 or 65536 bytes; the last one may be shorter.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
+    /// GPU.
+    pub async fn compress_pages_async(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Report)> {
+        let reason = match self.plan_compress(bytes, page_size, level).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(feature = "wgpu")]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.compress(bytes, page_size, level).await {
+                    Ok((pages, timings)) => {
+                        return Ok((
+                            pages,
+                            Report {
+                                engine: "wgpu",
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
+        };
+        let (pages, timings) = on_host(|| lz4::compress_pages(bytes, page_size, level))?;
+        Ok((
+            pages,
+            Report {
+                engine: "cpu",
+                reason,
+                timings,
+            },
+        ))
+    }
+
+    /// Decompresses pages.
+    ///
+    /// # Errors
+    /// [`Error::CorruptPage`] for the first page that is wrong; else as
+    /// [`decompress_pages_status_async`](Self::decompress_pages_status_async).
+    pub async fn decompress_pages_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<(Vec<u8>, Report)> {
+        let ((bytes, status), report) = self.decompress_pages_status_async(pages).await?;
+        match status
+            .iter()
+            .enumerate()
+            .find_map(|(page, error)| Some((page, (*error)?)))
+        {
+            Some((page, source)) => Err(Error::CorruptPage { page, source }),
+            None => Ok((bytes, report)),
+        }
+    }
+
+    /// Decompresses pages and says of each what is wrong with it; such a page is all zeros.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
+    /// [`Error::OutOfMemory`] on a forced GPU.
+    pub async fn decompress_pages_status_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
+        let reason = match self.plan_decompress(pages).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(feature = "wgpu")]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.decompress(pages).await {
+                    Ok((outcome, timings)) => {
+                        return Ok((
+                            outcome,
+                            Report {
+                                engine: "wgpu",
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
+        };
+        let (outcome, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
+        Ok((
+            outcome,
+            Report {
+                engine: "cpu",
+                reason,
+                timings,
+            },
+        ))
+    }
+
+    /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
+    pub(super) fn cpu_only(&self) -> Option<&str> {
+        (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
+    }
+
+    #[cfg(not(feature = "wgpu"))]
+    pub(super) async fn plan_compress(
+        &mut self,
+        _bytes: &[u8],
+        _page_size: u32,
+        _level: Level,
+    ) -> Result<Plan> {
+        Ok(Plan::Cpu(self.choice.reason.clone()))
+    }
+
+    #[cfg(not(feature = "wgpu"))]
+    async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
+        Ok(Plan::Cpu(self.choice.reason.clone()))
+    }
+
+    #[cfg(feature = "wgpu")]
+    pub(super) async fn plan_compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
+        let auto = self.options.backend == BackendRequest::Auto;
+        match &mut self.gpu {
+            None => Ok(Plan::Cpu(self.choice.reason.clone())),
+            Some(_) if !auto => Ok(Plan::Gpu(self.choice.reason.clone())),
+            Some(gpu) => match gpu.weigh_compress(bytes, page_size, level).await {
+                Ok(plan) => Ok(plan),
+                Err(error) => self.give_up(error).map(Plan::Cpu),
+            },
+        }
+    }
+
+    #[cfg(feature = "wgpu")]
+    async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
+        let auto = self.options.backend == BackendRequest::Auto;
+        match &mut self.gpu {
+            None => Ok(Plan::Cpu(self.choice.reason.clone())),
+            Some(_) if !auto => Ok(Plan::Gpu(self.choice.reason.clone())),
+            Some(gpu) => match gpu.weigh_decompress(pages).await {
+                Ok(plan) => Ok(plan),
+                Err(error) => self.give_up(error).map(Plan::Cpu),
+            },
+        }
+    }
+
+    /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
+    #[cfg(feature = "wgpu")]
+    fn give_up(&mut self, error: Error) -> Result<String> {
+        let is_gpu_fault = matches!(
+            error,
+            Error::DeviceLost { .. }
+                | Error::OutOfMemory { .. }
+                | Error::Engine { .. }
+                | Error::KernelCompile { .. }
+        );
+        if self.options.backend != BackendRequest::Auto || !is_gpu_fault {
+            return Err(error);
+        }
+        let mut rejected = std::mem::take(&mut self.choice.rejected);
+        rejected.push(Rejected {
+            candidate: self.choice.adapter.clone(),
+            reason: error.to_string(),
+        });
+        self.choice = BackendChoice::cpu("the GPU failed".into(), rejected);
+        self.gpu = None;
+        Ok(format!("the GPU failed: {error}"))
+    }
+}
+
+#[cfg(feature = "wgpu")]
+fn no_gpu() -> Error {
+    Error::BackendUnavailable {
+        backend: "wgpu",
+        reason: "the GPU was given up".into(),
+    }
+}
+
+/// Runs `work` on the CPU and times it.
+pub(super) fn on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Timings)> {
+    let clock = crate::clock::Clock::start();
+    let value = work()?;
+    Ok((value, Timings::host(clock.elapsed_ns())))
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl Codec {
+    /// [`new_async`](Self::new_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(options: CodecOptions) -> Result<Self> {
+        super::block_on(Self::new_async(options))
+    }
+
+    /// [`compress_pages_async`](Self::compress_pages_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_pages(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Report)> {
+        super::block_on(self.compress_pages_async(bytes, page_size, level))
+    }
+
+    /// [`decompress_pages_async`](Self::decompress_pages_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
+        super::block_on(self.decompress_pages_async(pages))
+    }
+}

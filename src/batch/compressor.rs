@@ -1,0 +1,355 @@
+//! Batches of 4 KiB pages on one GPU, measured.
+
+use super::ring::Pipeline;
+use super::timing::Timings;
+use super::{Algorithm, PAGE_SIZE};
+use crate::clock::Clock;
+use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
+use crate::lz4::{BlockError, PackedPages};
+use crate::{Error, Result};
+
+/// How [`GpuBatchCompressor`] works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GpuBatchConfig {
+    /// Index of the GPU in [`GpuDevice::list_adapters_async`]; 0 is the best one.
+    pub device_index: u32,
+    /// Compression algorithm.
+    pub algorithm: Algorithm,
+    /// Most pages in one job on the device; larger batches are cut.
+    pub batch_size: usize,
+    /// Upload, kernels and download of successive jobs overlap. Without it each step waits for the one before and is
+    /// measured alone.
+    pub async_dma: bool,
+    /// Jobs in flight when they overlap, each with its own memory shared with the device.
+    pub ring_buffer_slots: usize,
+}
+
+impl Default for GpuBatchConfig {
+    fn default() -> Self {
+        Self {
+            device_index: 0,
+            algorithm: Algorithm::Lz4,
+            batch_size: 1000,
+            async_dma: true,
+            ring_buffer_slots: 4,
+        }
+    }
+}
+
+impl GpuBatchConfig {
+    fn check(&self) -> Result<()> {
+        let invalid = |name| Error::InvalidArgument {
+            name,
+            value: "0".into(),
+            expected: "give at least 1",
+        };
+        match (self.batch_size, self.ring_buffer_slots) {
+            (0, _) => Err(invalid("batch_size")),
+            (_, 0) => Err(invalid("ring_buffer_slots")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Compressed pages and where the time went. Times are measured; 0 stands for what this device cannot measure, which
+/// [`timings`](Self::timings) gives as `None`.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct BatchResult {
+    /// The compressed pages.
+    pub pages: PackedPages,
+    /// Host to device.
+    pub h2d_time_ns: u64,
+    /// The kernels, by the device's clock.
+    pub kernel_time_ns: u64,
+    /// Device to host.
+    pub d2h_time_ns: u64,
+    /// From call to result.
+    pub total_time_ns: u64,
+    /// The engine: `"wgpu"`.
+    pub backend: &'static str,
+    /// The same times, with `None` where there is no measurement.
+    pub timings: Timings,
+}
+
+impl BatchResult {
+    /// `input_bytes` over the total time.
+    #[must_use]
+    pub fn throughput_bytes_per_sec(&self, input_bytes: usize) -> f64 {
+        input_bytes as f64 * 1e9 / (self.total_time_ns.max(1) as f64)
+    }
+
+    /// Bytes of pages over bytes of blocks and table.
+    #[must_use]
+    pub fn compression_ratio(&self) -> f64 {
+        self.pages.ratio()
+    }
+
+    /// The documents' rule: the kernels take more than five times as long as the transfers. A fast kernel never
+    /// satisfies it; the choice of a backend rests on measurement instead. `false` when something was not measured.
+    #[must_use]
+    pub fn pcie_rule_satisfied(&self) -> bool {
+        let Timings {
+            upload_ns: Some(up),
+            kernel_ns: Some(kernel),
+            readback_ns: Some(down),
+            ..
+        } = self.timings
+        else {
+            return false;
+        };
+        kernel > 5 * (up + down)
+    }
+}
+
+/// Decompressed pages; a corrupt page is all zeros, has its error at its place, and leaves the others intact.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DecompressResult {
+    /// The pages.
+    pub pages: Vec<[u8; PAGE_SIZE]>,
+    /// Of each page, what is wrong with it.
+    pub errors: Vec<Option<BlockError>>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+impl DecompressResult {
+    /// The pages, if all are good.
+    ///
+    /// # Errors
+    /// [`Error::CorruptPage`] for the first one that is not.
+    pub fn into_pages(self) -> Result<Vec<[u8; PAGE_SIZE]>> {
+        match self
+            .errors
+            .iter()
+            .enumerate()
+            .find_map(|(page, error)| Some((page, (*error)?)))
+        {
+            Some((page, source)) => Err(Error::CorruptPage { page, source }),
+            None => Ok(self.pages),
+        }
+    }
+}
+
+/// What a compressor did so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct BatchStats {
+    /// Pages compressed.
+    pub pages_compressed: u64,
+    /// Bytes they became, tables included.
+    pub bytes_compressed: u64,
+    /// Time that took, from calls to results.
+    pub compress_ns: u64,
+    /// Pages decompressed.
+    pub pages_decompressed: u64,
+    /// Time that took.
+    pub decompress_ns: u64,
+    /// Times the device was lost and brought back.
+    pub n_devices_lost: u64,
+    /// The CPU path's time for a page of the first batch; 0 before it.
+    pub cpu_ns_per_page: u64,
+}
+
+/// Compresses and decompresses batches of pages on one GPU.
+///
+/// ```no_run
+/// use pagepress::gpu::{GpuBatchCompressor, GpuBatchConfig, gpu_available};
+/// use pagepress::PAGE_SIZE;
+///
+/// if gpu_available() {
+///     let mut compressor = GpuBatchCompressor::new(GpuBatchConfig::default())?;
+///     let pages: Vec<[u8; PAGE_SIZE]> = vec![[0u8; PAGE_SIZE]; 1000];
+///     let result = compressor.compress_batch(&pages)?;
+///     println!("Compression ratio: {:.2}x", result.compression_ratio());
+/// }
+/// # Ok::<(), pagepress::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct GpuBatchCompressor {
+    config: GpuBatchConfig,
+    pipeline: Pipeline,
+    stats: BatchStats,
+}
+
+/// Pages of the first batch on which the CPU path is measured, to know whether the GPU is worth its transfers.
+const CPU_SAMPLE_PAGES: usize = 1024;
+
+/// Pages from which the documents see a benefit; used until there are measurements.
+pub(crate) const BENEFIT_PAGES: usize = 2000;
+
+impl GpuBatchCompressor {
+    /// Opens the GPU that `config` names.
+    ///
+    /// # Errors
+    /// [`Error::BackendUnavailable`] if it is not there or is a software adapter (give such a device to
+    /// [`with_device`](Self::with_device)); [`Error::InvalidArgument`] for a zero in `config`.
+    pub async fn new_async(config: GpuBatchConfig) -> Result<Self> {
+        let device = GpuDevice::new_with_adapter_index_async(config.device_index as usize).await?;
+        if device.info().is_software() {
+            let reason = format!(
+                "adapter {} is {}, no hardware GPU",
+                config.device_index,
+                device.info()
+            );
+            return Err(Error::BackendUnavailable {
+                backend: "wgpu",
+                reason,
+            });
+        }
+        Self::with_device(device, config)
+    }
+
+    /// Uses a device that is open already, a software one too; `device_index` is not looked at.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a zero in `config`.
+    pub fn with_device(device: GpuDevice, config: GpuBatchConfig) -> Result<Self> {
+        config.check()?;
+        let pipeline = Pipeline::new(
+            device,
+            config.ring_buffer_slots,
+            config.async_dma,
+            config.batch_size as u64,
+        );
+        Ok(Self {
+            config,
+            pipeline,
+            stats: BatchStats::default(),
+        })
+    }
+
+    /// Compresses pages. The result is the same on every engine, and however the batch is cut. The first call also
+    /// times the CPU path on a few of the pages, for [`would_benefit`](Self::would_benefit).
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] if the device is lost again after it was brought back once; [`Error::OutOfMemory`].
+    pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        let bytes = pages.as_flattened();
+        let level = self.config.algorithm.level();
+        let (packed, timings) = self
+            .pipeline
+            .compress_safely(bytes, PAGE_SIZE as u32, level)
+            .await?;
+        self.stats.pages_compressed += pages.len() as u64;
+        self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
+        self.stats.compress_ns += timings.total_ns;
+        if self.stats.cpu_ns_per_page == 0 && !pages.is_empty() {
+            let sample = &pages[..pages.len().min(CPU_SAMPLE_PAGES)];
+            let clock = Clock::start();
+            crate::lz4::compress_pages(sample.as_flattened(), PAGE_SIZE as u32, level)?;
+            self.stats.cpu_ns_per_page = (clock.elapsed_ns() / sample.len() as u64).max(1);
+        }
+        Ok(BatchResult {
+            pages: packed,
+            h2d_time_ns: timings.upload_ns.unwrap_or(0),
+            kernel_time_ns: timings.kernel_ns.unwrap_or(0),
+            d2h_time_ns: timings.readback_ns.unwrap_or(0),
+            total_time_ns: timings.total_ns,
+            backend: self.pipeline.device().name(),
+            timings,
+        })
+    }
+
+    /// Decompresses pages of [`PAGE_SIZE`] bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other page sizes and for a table that does not fit; else as
+    /// [`compress_batch_async`](Self::compress_batch_async). Corrupt pages are no error of the call.
+    pub async fn decompress_batch_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<DecompressResult> {
+        let whole = pages.n_bytes.is_multiple_of(PAGE_SIZE as u64);
+        if pages.page_size as usize != PAGE_SIZE || !whole {
+            let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
+            return Err(Error::InvalidArgument {
+                name: "pages",
+                value,
+                expected: "give whole pages of 4096 bytes",
+            });
+        }
+        let ((bytes, errors), timings) = self.pipeline.decompress_safely(pages).await?;
+        self.stats.pages_decompressed += pages.table.len() as u64;
+        self.stats.decompress_ns += timings.total_ns;
+        let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+        Ok(DecompressResult {
+            pages: pages.to_vec(),
+            errors,
+            timings,
+        })
+    }
+
+    /// Whether this GPU is expected to compress `n_pages` faster than the CPU path: by what the batches so far took,
+    /// or, before the first, if there are at least 2000 pages. Never for a software adapter.
+    #[must_use]
+    pub fn would_benefit(&self, n_pages: usize) -> bool {
+        if self.info().is_software() {
+            return false;
+        }
+        match self
+            .stats
+            .compress_ns
+            .checked_div(self.stats.pages_compressed)
+        {
+            Some(gpu_ns_per_page) if n_pages > 0 => gpu_ns_per_page < self.stats.cpu_ns_per_page,
+            _ => n_pages >= BENEFIT_PAGES,
+        }
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn stats(&self) -> BatchStats {
+        BatchStats {
+            n_devices_lost: self.pipeline.n_devices_lost,
+            ..self.stats
+        }
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &GpuBatchConfig {
+        &self.config
+    }
+
+    /// The GPU.
+    #[must_use]
+    pub fn info(&self) -> &GpuDeviceInfo {
+        self.pipeline.device().info()
+    }
+
+    /// The device, to share with other work.
+    #[must_use]
+    pub fn device(&self) -> &GpuDevice {
+        self.pipeline.device()
+    }
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl GpuBatchCompressor {
+    /// [`new_async`](Self::new_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(config: GpuBatchConfig) -> Result<Self> {
+        crate::gpu::runtime::block_on(Self::new_async(config))
+    }
+
+    /// [`compress_batch_async`](Self::compress_batch_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_batch(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        crate::gpu::runtime::block_on(self.compress_batch_async(pages))
+    }
+
+    /// [`decompress_batch_async`](Self::decompress_batch_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
+        crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
+    }
+}

@@ -1,0 +1,236 @@
+//! Frames on whichever engine is faster: what an `.lz4` file is, from and to memory.
+
+use std::ops::ControlFlow;
+
+use super::codec::{Codec, Plan, Report, on_host};
+use super::timing::Timings;
+use crate::clock::Clock;
+use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
+use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use crate::{Error, Result};
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Bytes of input done.
+    pub bytes_in: u64,
+    /// Bytes of output made.
+    pub bytes_out: u64,
+}
+
+/// Bytes of content that the CPU takes between two reports of progress.
+const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
+    2 << 20
+} else {
+    16 << 20
+};
+
+/// Block sizes that are page sizes, which GPUs take.
+pub(super) fn is_page_size(block_size: u32) -> bool {
+    block_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&block_size)
+}
+
+/// A report with nothing in it yet.
+pub(super) fn empty_report(reason: &str) -> Report {
+    Report {
+        engine: "cpu",
+        reason: reason.to_owned(),
+        timings: Timings::default(),
+    }
+}
+
+impl Codec {
+    /// Bytes of content that are best given to one call.
+    pub(super) fn chunk_bytes(&self, block_size: u32) -> usize {
+        #[cfg(feature = "wgpu")]
+        if self.device().is_some() && is_page_size(block_size) {
+            return super::gpu_codec::CHUNK_BYTES;
+        }
+        CPU_CHUNK_BYTES.next_multiple_of(block_size.max(1) as usize)
+    }
+
+    /// Compresses `content` to one frame. `progress` is called after every piece; `Break` cancels.
+    ///
+    /// Blocks of 4, 8, 16, 32 and 64 KiB can run on a GPU; others run on the CPU, and the report says so.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a block size out of range; [`Error::ContentSizeMismatch`] if the options name
+    /// another content size; [`Error::Cancelled`]; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced GPU.
+    pub async fn compress_frame_async(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Vec<u8>, Report)> {
+        let clock = Clock::start();
+        let mut out = Vec::new();
+        let mut writer = FrameWriter::new(options, &mut out)?;
+        let mut report = empty_report("there is no content");
+        let mut done = Progress::default();
+        for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
+            report.add(
+                self.push_chunk(&mut writer, options, chunk, &mut out)
+                    .await?,
+            );
+            done.bytes_in += chunk.len() as u64;
+            done.bytes_out = out.len() as u64;
+            if progress(done).is_break() {
+                return Err(Error::Cancelled);
+            }
+        }
+        writer.finish(&mut out)?;
+        report.timings.total_ns = clock.elapsed_ns();
+        Ok((out, report))
+    }
+
+    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size.
+    pub(super) async fn push_chunk(
+        &mut self,
+        writer: &mut FrameWriter,
+        options: &FrameOptions,
+        chunk: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Report> {
+        let (page_size, level) = (options.block_size, options.level);
+        let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
+            format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
+        } else {
+            match self.plan_compress(chunk, page_size, level).await? {
+                Plan::Cpu(reason) => reason,
+                #[cfg(feature = "wgpu")]
+                Plan::Gpu(_) => {
+                    let (pages, report) =
+                        self.compress_pages_async(chunk, page_size, level).await?;
+                    writer.push_pages(chunk, &pages.packed, &pages.table, page_size, out)?;
+                    return Ok(report);
+                }
+            }
+        };
+        let ((), timings) = on_host(|| writer.push(chunk, out))?;
+        Ok(Report {
+            engine: "cpu",
+            reason,
+            timings,
+        })
+    }
+
+    /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.
+    ///
+    /// Independent blocks of at most 64 KiB can run on a GPU; linked and larger blocks and legacy frames run on the
+    /// CPU, and the report says so.
+    ///
+    /// # Errors
+    /// What is wrong with the frames; [`Error::OutputLimit`] rather than more than `limit` bytes;
+    /// [`Error::Cancelled`]; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced GPU.
+    pub async fn decompress_frame_async(
+        &mut self,
+        bytes: &[u8],
+        limit: Option<u64>,
+        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Vec<u8>, Report)> {
+        let clock = Clock::start();
+        let mut out = Vec::new();
+        let mut report = empty_report("there is no content");
+        let mut decoder = AnyDecoder::new(self, limit);
+        let mut at = 0;
+        loop {
+            let consumed = decoder
+                .advance(self, &bytes[at..], &mut out, &mut report)
+                .await?;
+            if consumed == 0 {
+                break;
+            }
+            at += consumed;
+            let done = Progress {
+                bytes_in: at as u64,
+                bytes_out: out.len() as u64,
+            };
+            if progress(done).is_break() {
+                return Err(Error::Cancelled);
+            }
+        }
+        decoder.finish(&bytes[at..])?;
+        report.timings.total_ns = clock.elapsed_ns();
+        Ok((out, report))
+    }
+}
+
+/// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
+pub(super) enum AnyDecoder {
+    Cpu(Box<FrameDecoder>, String),
+    #[cfg(feature = "wgpu")]
+    Gpu(Box<super::gpu_frames::GpuFrameDecoder>),
+}
+
+impl AnyDecoder {
+    pub(super) fn new(codec: &Codec, limit: Option<u64>) -> Self {
+        match codec.cpu_only() {
+            Some(reason) => Self::Cpu(Box::new(FrameDecoder::new(limit)), reason.to_owned()),
+            #[cfg(feature = "wgpu")]
+            None => Self::Gpu(Box::new(super::gpu_frames::GpuFrameDecoder::new(limit))),
+            #[cfg(not(feature = "wgpu"))]
+            None => Self::Cpu(Box::new(FrameDecoder::new(limit)), String::new()),
+        }
+    }
+
+    /// Decodes some of `input` and says how many bytes it consumed: 0 if the next piece is longer than `input`.
+    pub(super) async fn advance(
+        &mut self,
+        codec: &mut Codec,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<usize> {
+        match self {
+            Self::Cpu(decoder, reason) => {
+                let (consumed, timings) = on_host(|| decoder.advance(input, out))?;
+                report.add(Report {
+                    engine: "cpu",
+                    reason: reason.clone(),
+                    timings,
+                });
+                let _ = codec;
+                Ok(consumed)
+            }
+            #[cfg(feature = "wgpu")]
+            Self::Gpu(decoder) => decoder.advance(codec, input, out, report).await,
+        }
+    }
+
+    /// Says that nothing follows `rest`.
+    pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
+        match self {
+            Self::Cpu(decoder, _) => decoder.finish(rest),
+            #[cfg(feature = "wgpu")]
+            Self::Gpu(decoder) => decoder.finish(rest),
+        }
+    }
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl Codec {
+    /// [`compress_frame_async`](Self::compress_frame_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_frame(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+    ) -> Result<(Vec<u8>, Report)> {
+        super::block_on(self.compress_frame_async(content, options, |_| ControlFlow::Continue(())))
+    }
+
+    /// [`decompress_frame_async`](Self::decompress_frame_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_frame(
+        &mut self,
+        bytes: &[u8],
+        limit: Option<u64>,
+    ) -> Result<(Vec<u8>, Report)> {
+        super::block_on(self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())))
+    }
+}

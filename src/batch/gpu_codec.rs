@@ -1,0 +1,262 @@
+//! The GPU side of a codec, and the scales on which `Auto` mode weighs it against the CPU.
+
+use std::collections::HashMap;
+
+use super::choice::{BackendChoice, BackendRequest, Rejected};
+use super::codec::{CodecOptions, Plan};
+use super::decompress::Pages;
+use super::ring::Pipeline;
+use super::timing::Timings;
+use crate::clock::Clock;
+use crate::gpu::{Backend, DeviceRequest, GpuDevice};
+use crate::lz4::{self, Level, PackedPages};
+use crate::{Error, Result};
+
+/// Bytes of pages in one job on the device.
+const JOB_BYTES: u64 = 32 << 20;
+/// Jobs in flight.
+const SLOTS: usize = 4;
+/// Bytes that [`GpuCodec`] takes well at a time: all places of the ring are in use.
+pub(super) const CHUNK_BYTES: usize = SLOTS * JOB_BYTES as usize;
+
+/// Calls that the CPU is expected to finish within this time stay there: measuring would cost more.
+const WORTH_MEASURING_NS: u64 = 30_000_000;
+/// Bytes of the call's own data on which the CPU is timed first.
+const GLANCE_BYTES: usize = 512 << 10;
+/// Most bytes of the call's own data on which both are timed.
+const SAMPLE_BYTES: usize = 16 << 20;
+
+/// A GPU in a codec.
+#[derive(Debug)]
+pub(super) struct GpuCodec {
+    pipeline: Pipeline,
+    page_size: u32,
+    verdicts: HashMap<Case, Verdict>,
+}
+
+/// What a verdict holds for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Case {
+    compress: bool,
+    page_size: u32,
+    level: Option<Level>,
+    /// Base-2 logarithm of the bytes.
+    size: u32,
+}
+
+/// Both times for the same work.
+#[derive(Debug, Clone, Copy)]
+struct Verdict {
+    n_bytes: u64,
+    gpu_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Verdict {
+    fn plan(self) -> Plan {
+        let speed = |ns: u64| self.n_bytes as f64 / ns.max(1) as f64;
+        let (gpu, cpu) = (speed(self.gpu_ns), speed(self.cpu_ns));
+        if self.gpu_ns < self.cpu_ns {
+            Plan::Gpu(format!(
+                "measured faster here: GPU {gpu:.2} GB/s, CPU {cpu:.2} GB/s"
+            ))
+        } else {
+            Plan::Cpu(format!(
+                "measured faster here: CPU {cpu:.2} GB/s, GPU {gpu:.2} GB/s"
+            ))
+        }
+    }
+}
+
+/// The reasons against each adapter, after `error`.
+pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
+    let adapters = GpuDevice::list_adapters_async().await;
+    if adapters.is_empty() {
+        return vec![Rejected {
+            candidate: "wgpu".into(),
+            reason: error.to_string(),
+        }];
+    }
+    let reason = |software: bool| {
+        if software {
+            "software adapter".to_owned()
+        } else {
+            error.to_string()
+        }
+    };
+    adapters
+        .iter()
+        .map(|adapter| Rejected {
+            candidate: adapter.to_string(),
+            reason: reason(adapter.is_software()),
+        })
+        .collect()
+}
+
+impl GpuCodec {
+    pub(super) async fn open_async(options: &CodecOptions) -> Result<(Self, BackendChoice)> {
+        let forced = options.backend == BackendRequest::Wgpu;
+        let request = DeviceRequest {
+            adapter_index: options.adapter_index.filter(|_| forced),
+            power_preference: options.power_preference,
+            allow_software: options.allow_software && forced,
+            ..DeviceRequest::default()
+        };
+        Ok(Self::with_device(
+            GpuDevice::open_async(&request).await?,
+            !forced,
+        ))
+    }
+
+    pub(super) fn with_device(device: GpuDevice, auto: bool) -> (Self, BackendChoice) {
+        let reason = if auto {
+            device.reason().to_owned()
+        } else {
+            format!("asked for; {}", device.reason())
+        };
+        let choice = BackendChoice {
+            engine: device.name(),
+            adapter: device.info().to_string(),
+            software: device.info().is_software(),
+            reason,
+            rejected: device.rejected().to_vec(),
+        };
+        let pipeline = Pipeline::new(device, SLOTS, true, 1);
+        (
+            Self {
+                pipeline,
+                page_size: 0,
+                verdicts: HashMap::new(),
+            },
+            choice,
+        )
+    }
+
+    pub(super) fn device(&self) -> &GpuDevice {
+        self.pipeline.device()
+    }
+
+    /// Cuts jobs for this page size from now on.
+    fn prepare(&mut self, page_size: u32) {
+        if self.page_size != page_size {
+            self.page_size = page_size;
+            self.pipeline.batch_pages = (JOB_BYTES / u64::from(page_size.max(1))).max(1);
+        }
+    }
+
+    pub(super) async fn compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Timings)> {
+        self.prepare(page_size);
+        self.pipeline.compress_safely(bytes, page_size, level).await
+    }
+
+    pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
+        self.prepare(pages.page_size);
+        self.pipeline.decompress_safely(pages).await
+    }
+
+    /// Chooses for a compression by measuring both on a part of `bytes`, once for each size.
+    pub(super) async fn weigh_compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
+        super::plan::check_page_size(page_size)?;
+        let case = case(true, page_size, Some(level), bytes.len());
+        if let Some(verdict) = self.verdicts.get(&case) {
+            return Ok(verdict.plan());
+        }
+        let glance = &bytes[..bytes.len().min(GLANCE_BYTES)];
+        let cpu_ns = time(|| lz4::compress_pages(glance, page_size, level))?;
+        if let Some(small) = too_small(cpu_ns, glance.len(), bytes.len()) {
+            return Ok(small);
+        }
+        let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+        // The first run compiles the kernels and allocates.
+        self.compress(sample, page_size, level).await?;
+        let (_, timings) = self.compress(sample, page_size, level).await?;
+        let cpu_ns = time(|| lz4::compress_pages(sample, page_size, level))?;
+        let verdict = Verdict {
+            n_bytes: sample.len() as u64,
+            gpu_ns: timings.total_ns,
+            cpu_ns,
+        };
+        self.verdicts.insert(case, verdict);
+        Ok(verdict.plan())
+    }
+
+    /// Chooses for a decompression, likewise.
+    pub(super) async fn weigh_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
+        super::plan::check_page_size(pages.page_size)?;
+        let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
+        let case = case(false, pages.page_size, None, n_bytes);
+        if let Some(verdict) = self.verdicts.get(&case) {
+            return Ok(verdict.plan());
+        }
+        let glance = first_pages(pages, GLANCE_BYTES);
+        let cpu_ns = time(|| lz4::decompress_pages_status(&glance))?;
+        if let Some(small) = too_small(cpu_ns, glance.n_bytes as usize, n_bytes) {
+            return Ok(small);
+        }
+        let sample = first_pages(pages, SAMPLE_BYTES);
+        self.decompress(&sample).await?;
+        let (_, timings) = self.decompress(&sample).await?;
+        let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
+        let verdict = Verdict {
+            n_bytes: sample.n_bytes,
+            gpu_ns: timings.total_ns,
+            cpu_ns,
+        };
+        self.verdicts.insert(case, verdict);
+        Ok(verdict.plan())
+    }
+}
+
+fn case(compress: bool, page_size: u32, level: Option<Level>, n_bytes: usize) -> Case {
+    Case {
+        compress,
+        page_size,
+        level,
+        size: n_bytes.min(SAMPLE_BYTES).max(1).ilog2(),
+    }
+}
+
+fn time<T>(work: impl FnOnce() -> Result<T>) -> Result<u64> {
+    let clock = Clock::start();
+    work()?;
+    Ok(clock.elapsed_ns())
+}
+
+/// The CPU, if it is done before a measurement would be.
+fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan> {
+    let expected_ns = cpu_ns as f64 * n_bytes as f64 / measured_bytes.max(1) as f64;
+    let reason = "too small to be worth a GPU's transfers: the CPU needs only milliseconds";
+    (expected_ns < WORTH_MEASURING_NS as f64).then(|| Plan::Cpu(reason.into()))
+}
+
+/// The first pages of a batch, about `n_bytes` of them, with all that their entries name.
+fn first_pages(pages: &PackedPages, n_bytes: usize) -> PackedPages {
+    let n_pages = (n_bytes / pages.page_size as usize).clamp(1, pages.table.len().max(1));
+    let table: Vec<_> = pages.table.iter().take(n_pages).copied().collect();
+    let end = table
+        .iter()
+        .map(|entry| entry.offset.saturating_add(u64::from(entry.length)))
+        .max()
+        .unwrap_or(0);
+    let end = usize::try_from(end)
+        .unwrap_or(usize::MAX)
+        .min(pages.packed.len());
+    PackedPages {
+        packed: pages.packed[..end].to_vec(),
+        n_bytes: pages
+            .n_bytes
+            .min(table.len() as u64 * u64::from(pages.page_size)),
+        page_size: pages.page_size,
+        table,
+    }
+}

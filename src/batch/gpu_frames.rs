@@ -1,0 +1,326 @@
+//! Frames whose blocks a GPU decodes.
+//!
+//! A page on the GPU must decode to exactly its size, and a block does not say how much it holds. But all blocks of a
+//! frame but the last hold the same in nearly every file, so the first is decoded here, and its size assumed for the
+//! rest; where that fails the CPU decodes the block again and knows. Frames with linked blocks, larger blocks or the
+//! legacy format go to the CPU's decoder, with all that follows them.
+
+use std::hash::Hasher;
+
+use twox_hash::XxHash32;
+
+use super::codec::{Codec, Report, on_host};
+use super::frames::is_page_size;
+use super::gpu_codec::CHUNK_BYTES;
+use crate::lz4::frame::{FrameBlock, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step};
+use crate::lz4::{BlockError, MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
+use crate::{Error, Result};
+
+/// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
+pub(super) struct GpuFrameDecoder {
+    reader: FrameReader,
+    frame: Option<Frame>,
+    limit: Option<u64>,
+    /// Content of all frames so far, in bytes.
+    n_bytes: u64,
+    /// Once a frame was met that is not for the GPU.
+    cpu: Option<(FrameDecoder, &'static str)>,
+}
+
+struct Frame {
+    header: FrameHeader,
+    hasher: XxHash32,
+    n_bytes: u64,
+    /// Content of its blocks, once the first one is decoded.
+    block_size: Option<u32>,
+}
+
+/// Blocks met in one call, and how they end.
+struct Group<'a> {
+    blocks: Vec<FrameBlock<'a>>,
+    consumed: usize,
+    next: Next,
+}
+
+enum Next {
+    /// More blocks of the frame.
+    Blocks,
+    /// The end of the frame.
+    End { content_checksum: Option<u32> },
+    /// A frame for the CPU.
+    Cpu(&'static str),
+}
+
+impl GpuFrameDecoder {
+    pub(super) fn new(limit: Option<u64>) -> Self {
+        Self {
+            reader: FrameReader::new(),
+            frame: None,
+            limit,
+            n_bytes: 0,
+            cpu: None,
+        }
+    }
+
+    pub(super) async fn advance(
+        &mut self,
+        codec: &mut Codec,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<usize> {
+        if self.cpu.is_some() {
+            return self.advance_cpu(input, out, report);
+        }
+        let group = self.read(input)?;
+        self.decode(codec, &group, out, report).await?;
+        match group.next {
+            Next::Blocks => Ok(group.consumed),
+            Next::End { content_checksum } => self.end(content_checksum).map(|()| group.consumed),
+            Next::Cpu(reason) => {
+                let left = self.limit.map(|limit| limit.saturating_sub(self.n_bytes));
+                self.cpu = Some((FrameDecoder::new(left), reason));
+                match group.consumed {
+                    0 => self.advance_cpu(input, out, report),
+                    consumed => Ok(consumed),
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
+        if let Some((decoder, _)) = &mut self.cpu {
+            return decoder
+                .finish(rest)
+                .map_err(|error| limit_of(error, self.limit));
+        }
+        match self.reader.finish(rest)? {
+            Some(FrameEvent::End { content_checksum }) => self.end(content_checksum),
+            _ => Ok(()),
+        }
+    }
+
+    fn advance_cpu(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<usize> {
+        let Some((decoder, reason)) = &mut self.cpu else {
+            return Ok(0);
+        };
+        let done =
+            on_host(|| decoder.advance(input, out)).map_err(|error| limit_of(error, self.limit));
+        let (consumed, timings) = done?;
+        report.add(Report {
+            engine: "cpu",
+            reason: (*reason).to_owned(),
+            timings,
+        });
+        Ok(consumed)
+    }
+
+    /// Reads blocks until there are many, or their frame ends, or `input` does.
+    fn read<'a>(&mut self, input: &'a [u8]) -> Result<Group<'a>> {
+        let mut group = Group {
+            blocks: Vec::new(),
+            consumed: 0,
+            next: Next::Blocks,
+        };
+        let mut content = 0;
+        while content < CHUNK_BYTES {
+            let (length, event) = match self.reader.step(&input[group.consumed..])? {
+                Step::More { consumed: 0, .. } => break,
+                Step::More { consumed, .. } => {
+                    group.consumed += consumed;
+                    continue;
+                }
+                Step::Event { consumed, event } => (consumed, event),
+            };
+            match event {
+                FrameEvent::Header(header) => {
+                    if let Some(reason) = not_for_gpu(&header) {
+                        // The CPU's decoder reads the header again.
+                        group.next = Next::Cpu(reason);
+                        break;
+                    }
+                    let hasher = XxHash32::with_seed(0);
+                    self.frame = Some(Frame {
+                        header,
+                        hasher,
+                        n_bytes: 0,
+                        block_size: None,
+                    });
+                    self.check_limit(header.content_size.unwrap_or(0))?;
+                }
+                FrameEvent::Block(block) => {
+                    group.blocks.push(block);
+                    content += MAX_PAGE_SIZE as usize;
+                }
+                FrameEvent::End { content_checksum } => {
+                    group.consumed += length;
+                    group.next = Next::End { content_checksum };
+                    break;
+                }
+                FrameEvent::Skippable { .. } => {}
+            }
+            group.consumed += length;
+        }
+        Ok(group)
+    }
+
+    async fn decode(
+        &mut self,
+        codec: &mut Codec,
+        group: &Group<'_>,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> Result<()> {
+        let start = out.len();
+        let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
+            return Ok(());
+        };
+        let mut blocks = group.blocks.as_slice();
+        if let (None, [first, rest @ ..]) = (frame.block_size, blocks) {
+            let (content, timings) = on_host(|| decode_alone(first))?;
+            report.add(Report {
+                engine: "cpu",
+                reason: "the first block of a frame".into(),
+                timings,
+            });
+            frame.block_size = Some(content.len() as u32);
+            out.extend_from_slice(&content);
+            blocks = rest;
+        }
+        let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
+        if is_page_size(block_size) && !blocks.is_empty() {
+            report.add(decode_pages(codec, blocks, block_size, out).await?);
+        } else {
+            for block in blocks {
+                out.extend_from_slice(&decode_alone(block)?);
+            }
+        }
+        let added = (out.len() - start) as u64;
+        frame.n_bytes += added;
+        if frame.header.content_checksum {
+            frame.hasher.write(&out[start..]);
+        }
+        if let Err(error) = self.check_limit(added) {
+            out.truncate(start);
+            return Err(error);
+        }
+        self.n_bytes += added;
+        Ok(())
+    }
+
+    fn end(&mut self, content_checksum: Option<u32>) -> Result<()> {
+        let Some(frame) = self.frame.take() else {
+            return Ok(());
+        };
+        let actual = frame.n_bytes;
+        if let Some(stored) = frame.header.content_size.filter(|&stored| stored != actual) {
+            return Err(Error::ContentSizeMismatch { stored, actual });
+        }
+        let computed = frame.hasher.finish_32();
+        match content_checksum {
+            Some(stored) if stored != computed => Err(Error::ChecksumMismatch {
+                what: "content",
+                stored,
+                computed,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_limit(&self, added: u64) -> Result<()> {
+        match self.limit {
+            Some(limit) if self.n_bytes.saturating_add(added) > limit => {
+                Err(Error::OutputLimit { limit })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a frame is the CPU's.
+fn not_for_gpu(header: &FrameHeader) -> Option<&'static str> {
+    if header.legacy {
+        Some("legacy frames are the CPU's")
+    } else if header.linked {
+        Some("linked blocks are the CPU's")
+    } else if header.block_max_size > MAX_PAGE_SIZE {
+        Some("blocks above 64 KiB are the CPU's")
+    } else {
+        None
+    }
+}
+
+/// The caller's limit in place of what was left of it.
+fn limit_of(error: Error, limit: Option<u64>) -> Error {
+    match (error, limit) {
+        (Error::OutputLimit { .. }, Some(limit)) => Error::OutputLimit { limit },
+        (error, _) => error,
+    }
+}
+
+/// Decodes a block of unknown content on the CPU.
+fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
+    if !block.compressed {
+        return Ok(block.data.to_vec());
+    }
+    let mut content = vec![0; MAX_PAGE_SIZE as usize];
+    let corrupt = |source: BlockError| Error::CorruptPage {
+        page: block.index,
+        source,
+    };
+    let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
+    content.truncate(length);
+    Ok(content)
+}
+
+/// Decodes blocks as pages; those that are no page of `block_size` bytes on their own.
+async fn decode_pages(
+    codec: &mut Codec,
+    blocks: &[FrameBlock<'_>],
+    block_size: u32,
+    out: &mut Vec<u8>,
+) -> Result<Report> {
+    let n_bytes = blocks.len() as u64 * u64::from(block_size);
+    let mut pages = PackedPages {
+        packed: Vec::new(),
+        table: Vec::new(),
+        page_size: block_size,
+        n_bytes,
+    };
+    for block in blocks {
+        let kind = if block.compressed {
+            PageKind::Lz4
+        } else {
+            PageKind::Stored
+        };
+        let entry = PageEntry {
+            offset: pages.packed.len() as u64,
+            length: block.data.len() as u32,
+            kind,
+        };
+        pages.packed.extend_from_slice(block.data);
+        pages
+            .packed
+            .resize(pages.packed.len().next_multiple_of(4), 0);
+        pages.table.push(entry);
+    }
+    let ((bytes, errors), report) = codec.decompress_pages_status_async(&pages).await?;
+    let mut taken = 0;
+    for (i, block) in blocks
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| errors[i].is_some())
+    {
+        let start = i * block_size as usize;
+        out.extend_from_slice(&bytes[taken..start]);
+        out.extend_from_slice(&decode_alone(block)?);
+        taken = start + block_size as usize;
+    }
+    out.extend_from_slice(&bytes[taken..]);
+    Ok(report)
+}

@@ -1,0 +1,82 @@
+//! Running the launches of a [`Job`] on a device.
+
+use std::ops::Range;
+
+use crate::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Recorder, Sized64, Stream};
+use crate::kernels::{Arg, Job, Slot};
+use crate::{Error, Result};
+
+/// The buffers of one run of a job, by role. Those the caller did not give come from the device's pool and go back
+/// there on drop; work submitted on them runs to its end first.
+#[derive(Debug)]
+pub(crate) struct JobBuffers {
+    buffers: Vec<(Slot, Buffer, Range<u64>)>,
+}
+
+impl JobBuffers {
+    /// The buffers of `job`: `given` ones, each a range of a buffer of at least the job's size, and new ones.
+    pub(crate) fn allocate(
+        device: &GpuDevice,
+        job: &Job,
+        given: &[(Slot, &Buffer, Range<u64>)],
+    ) -> Result<Self> {
+        let mut buffers = Vec::with_capacity(job.buffers.len());
+        for &(slot, n_bytes) in &job.buffers {
+            match given.iter().find(|(role, ..)| *role == slot) {
+                Some((_, buffer, range)) => {
+                    buffers.push((slot, (*buffer).clone(), range.start..range.start + n_bytes))
+                }
+                None => buffers.push((slot, device.allocate_memory(n_bytes)?, 0..n_bytes)),
+            }
+        }
+        Ok(Self { buffers })
+    }
+
+    /// The buffer in a role.
+    pub(crate) fn get(&self, slot: Slot) -> Result<&Buffer> {
+        self.find(slot).map(|(buffer, _)| buffer)
+    }
+
+    fn find(&self, slot: Slot) -> Result<(&Buffer, &Range<u64>)> {
+        let found = self.buffers.iter().find(|(role, ..)| *role == slot);
+        found
+            .map(|(_, buffer, range)| (buffer, range))
+            .ok_or_else(|| Error::Engine {
+                engine: "batch",
+                message: format!("the job has no buffer {slot:?}"),
+            })
+    }
+
+    /// Records all launches of `job`; its kernels are compiled first if this is their first use.
+    pub(crate) async fn record(
+        &self,
+        device: &GpuDevice,
+        job: &Job,
+        stream: &mut Stream,
+    ) -> Result<()> {
+        for launch in &job.launches {
+            let overrides: Vec<(&str, f64)> = launch
+                .overrides
+                .iter()
+                .map(|&(name, v)| (name, f64::from(v)))
+                .collect();
+            let kernel = device
+                .compile_kernel(&KernelSource::of(launch.kernel, &overrides))
+                .await?;
+            let mut args = Vec::with_capacity(launch.args.len());
+            for arg in &launch.args {
+                args.push(match arg {
+                    Arg::Params(words) => KernelArg::Params(words),
+                    Arg::Buffer(slot) => match self.find(*slot)? {
+                        (buffer, range) if *range == (0..buffer.n_bytes()) => {
+                            KernelArg::Buffer(buffer)
+                        }
+                        (buffer, range) => KernelArg::Slice(buffer, range.clone()),
+                    },
+                });
+            }
+            stream.launch(&kernel, launch.grid, &args)?;
+        }
+        Ok(())
+    }
+}

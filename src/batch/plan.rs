@@ -1,0 +1,287 @@
+//! Cutting work into jobs that fit the device. Pure.
+
+use std::ops::Range;
+
+use crate::gpu::Capabilities;
+use crate::kernels::Job;
+use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
+use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
+use crate::{Error, Result};
+
+/// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
+pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
+    (u64::from(page_size) + u64::from(page_size) / 255 + 16).next_multiple_of(4)
+}
+
+/// Refuses page sizes that the kernels do not know.
+pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
+    if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
+        return Ok(());
+    }
+    let value = page_size.to_string();
+    Err(Error::InvalidArgument {
+        name: "page size",
+        value,
+        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
+    })
+}
+
+/// Whether the device takes every buffer of `job`.
+fn fits(job: &Job, capabilities: &Capabilities) -> bool {
+    let limit = capabilities
+        .max_binding_bytes
+        .min(capabilities.max_buffer_bytes);
+    job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit)
+}
+
+/// The largest number of pages up to `most` for which `job` fits; at least 1.
+fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Job) -> u64 {
+    let mut fitting = 1;
+    let mut too_many = most.clamp(1, u64::from(MAX_PAGES_PER_JOB)) + 1;
+    while too_many - fitting > 1 {
+        let middle = fitting + (too_many - fitting) / 2;
+        if fits(&job(middle), capabilities) {
+            fitting = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    fitting
+}
+
+/// Byte ranges of the jobs that compress `n_bytes`: each a whole number of pages but the last, at most `batch_pages`
+/// pages.
+pub(crate) fn compress(
+    n_bytes: u64,
+    page_size: u32,
+    level: Level,
+    batch_pages: u64,
+    capabilities: &Capabilities,
+) -> Vec<Range<u64>> {
+    let page = u64::from(page_size);
+    let most = batch_pages.min(n_bytes.div_ceil(page));
+    let pages = most_pages(most, capabilities, |n| {
+        compress_job(n * page, page_size, level)
+    });
+    cut(n_bytes, pages * page)
+}
+
+/// Page ranges of the jobs that decompress `n_pages`, each at most `batch_pages` pages.
+pub(crate) fn decompress(
+    n_pages: u64,
+    page_size: u32,
+    batch_pages: u64,
+    capabilities: &Capabilities,
+) -> Vec<Range<u64>> {
+    let job = |n: u64| {
+        decompress_job(
+            n * u64::from(page_size),
+            page_size,
+            n * worst_block_bytes(page_size),
+        )
+    };
+    cut(
+        n_pages,
+        most_pages(batch_pages.min(n_pages), capabilities, job),
+    )
+}
+
+fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
+    (0..n.div_ceil(step))
+        .map(|i| i * step..((i + 1) * step).min(n))
+        .collect()
+}
+
+/// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Gathered<'a> {
+    /// The blocks.
+    pub packed: Blocks<'a>,
+    /// Two words a page.
+    pub table: Vec<u32>,
+    /// Pages (counted in the batch) whose block is longer than any valid one; the CPU says what is wrong with them.
+    pub oversized: Vec<usize>,
+}
+
+/// Blocks of a job.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Blocks<'a> {
+    /// A range of the caller's packed bytes.
+    Whole(&'a [u8]),
+    /// Blocks scattered there, brought together.
+    Copied(Vec<u8>),
+}
+
+impl Blocks<'_> {
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Copied(bytes) => bytes,
+        }
+    }
+}
+
+/// Table words that every engine answers with `BadTableEntry`: an LZ4 block of length 0.
+const BAD_ENTRY: [u32; 2] = [0, 0];
+
+/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way.
+pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathered<'a> {
+    let worst = worst_block_bytes(pages.page_size);
+    let n_pages = range.len() as u64;
+    let entries = pages.table.get(range.clone()).unwrap_or_default();
+    let is_sound = |entry: &PageEntry| {
+        let end = entry.offset.checked_add(u64::from(entry.length));
+        end.is_some_and(|end| end <= pages.packed.len() as u64) && entry.to_words().is_some()
+    };
+    let is_given = |entry: &PageEntry| is_sound(entry) && u64::from(entry.length) <= worst;
+    let oversized = (range.start..)
+        .zip(entries)
+        .filter(|(_, e)| is_sound(e) && !is_given(e))
+        .map(|(i, _)| i)
+        .collect();
+    let given = || entries.iter().filter(|entry| is_given(entry));
+    let start = given().map(|entry| entry.offset).min().unwrap_or(0);
+    let end = given()
+        .map(|entry| entry.offset + u64::from(entry.length))
+        .max()
+        .unwrap_or(0)
+        .max(start);
+    let words = |entry: &PageEntry, offset: u64| {
+        let moved = PageEntry { offset, ..*entry };
+        if is_given(entry) {
+            moved.to_words().unwrap_or(BAD_ENTRY)
+        } else {
+            BAD_ENTRY
+        }
+    };
+    if end - start <= n_pages * worst {
+        let whole = pages
+            .packed
+            .get(start as usize..end as usize)
+            .unwrap_or_default();
+        let table = entries
+            .iter()
+            .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
+            .collect();
+        return Gathered {
+            packed: Blocks::Whole(whole),
+            table,
+            oversized,
+        };
+    }
+    let mut copied = Vec::new();
+    let mut table = Vec::with_capacity(2 * entries.len());
+    for entry in entries {
+        table.extend(words(entry, copied.len() as u64));
+        if is_given(entry) {
+            let from = entry.offset as usize;
+            copied.extend_from_slice(
+                pages
+                    .packed
+                    .get(from..from + entry.length as usize)
+                    .unwrap_or_default(),
+            );
+            copied.resize(copied.len().next_multiple_of(4), 0);
+        }
+    }
+    Gathered {
+        packed: Blocks::Copied(copied),
+        table,
+        oversized,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lz4::PageKind;
+
+    #[test]
+    fn cuts_cover_everything_once() {
+        for (n, step) in [(1, 1), (10, 3), (9, 3), (5, 100)] {
+            let ranges = cut(n, step);
+            assert_eq!(ranges.first().map(|r| r.start), Some(0));
+            assert_eq!(ranges.last().map(|r| r.end), Some(n));
+            assert!(ranges.windows(2).all(|w| w[0].end == w[1].start));
+            assert!(ranges.iter().all(|r| r.end - r.start <= step));
+        }
+        assert!(cut(0, 5).is_empty());
+    }
+
+    #[test]
+    fn the_largest_fitting_number_of_pages_is_found() {
+        let capabilities = Capabilities {
+            max_binding_bytes: 1000,
+            max_buffer_bytes: 2000,
+            max_workgroup_bytes: 0,
+            max_workgroup_invocations: 0,
+            max_grid: 0,
+            max_storage_buffers: 0,
+            subgroups: false,
+            int64: false,
+            timestamps: false,
+            spirv_passthrough: false,
+        };
+        let job = |n: u64| Job {
+            buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
+            launches: Vec::new(),
+        };
+        assert_eq!(most_pages(1 << 40, &capabilities, job), 100);
+        assert_eq!(most_pages(7, &capabilities, job), 7);
+        assert_eq!(most_pages(0, &capabilities, job), 1);
+    }
+
+    fn entry(offset: u64, length: u32) -> PageEntry {
+        PageEntry {
+            offset,
+            length,
+            kind: PageKind::Lz4,
+        }
+    }
+
+    fn pages(packed: usize, table: Vec<PageEntry>) -> PackedPages {
+        let n_bytes = 4096 * table.len() as u64;
+        PackedPages {
+            packed: (0..packed).map(|i| i as u8).collect(),
+            table,
+            page_size: 4096,
+            n_bytes,
+        }
+    }
+
+    #[test]
+    fn neighbouring_blocks_are_taken_as_they_lie() {
+        let pages = pages(
+            100,
+            vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
+        );
+        let gathered = gather(&pages, 1..3);
+        assert_eq!(gathered.packed, Blocks::Whole(&pages.packed[12..50]));
+        assert_eq!(gathered.table, [0, 8, 2, 30]);
+    }
+
+    #[test]
+    fn wrong_entries_become_bad_ones_and_oversized_ones_are_named() {
+        let table = vec![
+            entry(3, 4),
+            entry(96, 8),
+            entry(u64::MAX, 8),
+            entry(40, 8),
+            entry(0, 9000),
+        ];
+        let pages = pages(10_000, table);
+        let gathered = gather(&pages, 0..5);
+        assert_eq!(gathered.table, [0, 0, 14, 8, 0, 0, 0, 8, 0, 0]);
+        assert_eq!(gathered.oversized, [4]);
+    }
+
+    #[test]
+    fn scattered_blocks_are_brought_together() {
+        let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
+        let gathered = gather(&pages, 0..2);
+        assert_eq!(gathered.table, [0, 5, 2, 4]);
+        assert_eq!(gathered.packed.bytes().len(), 12);
+        assert_eq!(gathered.packed.bytes()[8..], pages.packed[..4]);
+    }
+}

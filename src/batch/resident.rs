@@ -1,0 +1,217 @@
+//! Pages that are in GPU memory already, and stay there: nothing but sizes and statuses crosses the bus.
+
+use super::job::JobBuffers;
+use super::plan;
+use super::ring::words;
+use super::status::block_errors;
+use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
+use crate::kernels::Slot;
+use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
+use crate::lz4::{BlockError, Level};
+use crate::{Error, Result};
+
+/// Compressed pages in GPU memory.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResidentPages {
+    /// Pages in order, as many parts as the device's largest binding makes necessary.
+    pub parts: Vec<ResidentPart>,
+    /// Bytes in a page; the last one may be shorter.
+    pub page_size: u32,
+    /// Bytes in all pages together.
+    pub n_bytes: u64,
+    /// Time of the kernels by the device's clock; `None` without timestamps.
+    pub kernel_ns: Option<u64>,
+}
+
+/// Compressed pages of one job.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResidentPart {
+    /// Blocks, each at a multiple of 4 bytes; only the first [`packed_bytes`](Self::packed_bytes) are written.
+    pub packed: Buffer,
+    /// Bytes of blocks.
+    pub packed_bytes: u64,
+    /// Two words a page: [`TableEntry`](crate::kernels::lz4::TableEntry).
+    pub table: Buffer,
+    /// Bytes of the pages.
+    pub n_bytes: u64,
+}
+
+impl ResidentPart {
+    /// A part made elsewhere. The kernels check table and blocks, whatever they hold.
+    #[must_use]
+    pub const fn new(packed: Buffer, packed_bytes: u64, table: Buffer, n_bytes: u64) -> Self {
+        Self {
+            packed,
+            packed_bytes,
+            table,
+            n_bytes,
+        }
+    }
+}
+
+impl ResidentPages {
+    /// Parts made elsewhere.
+    #[must_use]
+    pub fn new(parts: Vec<ResidentPart>, page_size: u32) -> Self {
+        let n_bytes = parts.iter().map(|part| part.n_bytes).sum();
+        Self {
+            parts,
+            page_size,
+            n_bytes,
+            kernel_ns: None,
+        }
+    }
+
+    /// Bytes of pages over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        let pages = |part: &ResidentPart| part.n_bytes.div_ceil(u64::from(self.page_size));
+        let stored: u64 = self
+            .parts
+            .iter()
+            .map(|part| part.packed_bytes + 8 * pages(part))
+            .sum();
+        if stored == 0 {
+            1.0
+        } else {
+            self.n_bytes as f64 / stored as f64
+        }
+    }
+}
+
+/// What became of resident pages.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResidentOutcome {
+    /// Of each page, what is wrong with it; such a page is all zeros.
+    pub errors: Vec<Option<BlockError>>,
+    /// Time of the kernels by the device's clock; `None` without timestamps.
+    pub kernel_ns: Option<u64>,
+}
+
+/// Compresses the first `n_bytes` of `pages`, which must be large enough for them rounded up to 4.
+///
+/// # Errors
+/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+pub async fn compress_resident_async(
+    device: &GpuDevice,
+    pages: &Buffer,
+    n_bytes: u64,
+    page_size: u32,
+    level: Level,
+) -> Result<ResidentPages> {
+    check(pages, n_bytes, page_size)?;
+    let most_pages = u64::from(MAX_PAGES_PER_JOB);
+    let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
+    let mut submitted = Vec::with_capacity(plan.len());
+    for range in plan {
+        let job = compress_job(range.end - range.start, page_size, level);
+        let given = [(Slot::Pages, pages, range.clone())];
+        let buffers = JobBuffers::allocate(device, &job, &given)?;
+        let mut stream = device.stream();
+        buffers.record(device, &job, &mut stream).await?;
+        let keep =
+            [Slot::Packed, Slot::Table, Slot::TileSums].map(|slot| buffers.get(slot).cloned());
+        // Scratch goes back to the pool here, and the next job, which runs after this one, takes the same.
+        submitted.push((stream.submit()?, keep, range.end - range.start));
+    }
+    let mut result = ResidentPages {
+        parts: Vec::new(),
+        page_size,
+        n_bytes,
+        kernel_ns: Some(0),
+    };
+    for (submission, [packed, table, sums], n_bytes) in submitted {
+        let kernel_ns = submission.wait_async().await?;
+        result.kernel_ns = result
+            .kernel_ns
+            .zip(kernel_ns)
+            .map(|(so_far, more)| so_far + more);
+        let total = device.download_async(&sums?, 0..4).await?;
+        let packed_bytes = 4 * words(&total).first().copied().map_or(0, u64::from);
+        result.parts.push(ResidentPart {
+            packed: packed?,
+            packed_bytes,
+            table: table?,
+            n_bytes,
+        });
+    }
+    Ok(result)
+}
+
+/// Decompresses `compressed` into `pages`, which must be large enough for its bytes rounded up to 4.
+///
+/// # Errors
+/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are no error here: see
+/// [`ResidentOutcome::errors`].
+pub async fn decompress_resident_async(
+    device: &GpuDevice,
+    compressed: &ResidentPages,
+    pages: &Buffer,
+) -> Result<ResidentOutcome> {
+    check(pages, compressed.n_bytes, compressed.page_size)?;
+    let mut submitted = Vec::with_capacity(compressed.parts.len());
+    let mut start = 0;
+    for part in &compressed.parts {
+        if start % u64::from(compressed.page_size) != 0
+            || part.packed_bytes == 0
+            || part.n_bytes == 0
+        {
+            return Err(invalid(
+                "parts",
+                format!("{part:?}"),
+                "whole pages in every part but the last, none empty",
+            ));
+        }
+        let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes);
+        let whole = |buffer: &Buffer| 0..buffer.n_bytes();
+        let given = [
+            (Slot::Packed, &part.packed, whole(&part.packed)),
+            (Slot::Table, &part.table, whole(&part.table)),
+            (Slot::Pages, pages, start..start + part.n_bytes),
+        ];
+        let buffers = JobBuffers::allocate(device, &job, &given)?;
+        let mut stream = device.stream();
+        buffers.record(device, &job, &mut stream).await?;
+        let status = buffers.get(Slot::Status)?.clone();
+        submitted.push((
+            stream.submit()?,
+            status,
+            part.n_bytes.div_ceil(u64::from(compressed.page_size)),
+        ));
+        start += part.n_bytes;
+    }
+    let mut outcome = ResidentOutcome {
+        errors: Vec::new(),
+        kernel_ns: Some(0),
+    };
+    for (submission, status, n_pages) in submitted {
+        let kernel_ns = submission.wait_async().await?;
+        outcome.kernel_ns = outcome
+            .kernel_ns
+            .zip(kernel_ns)
+            .map(|(so_far, more)| so_far + more);
+        let codes = device.download_async(&status, 0..4 * n_pages).await?;
+        outcome.errors.extend(block_errors(&words(&codes))?);
+    }
+    Ok(outcome)
+}
+
+fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
+    plan::check_page_size(page_size)?;
+    if n_bytes.next_multiple_of(4) > pages.n_bytes() {
+        let value = format!("{n_bytes} in a buffer of {}", pages.n_bytes());
+        return Err(invalid("n_bytes", value, "at most the size of the buffer"));
+    }
+    Ok(())
+}
+
+fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
+    Error::InvalidArgument {
+        name,
+        value,
+        expected,
+    }
+}

@@ -1,0 +1,171 @@
+//! A device with a ring of memory that it shares with the host: one place for each job in flight, kept between calls.
+
+use super::timing::Timings;
+use crate::clock::Clock;
+use crate::gpu::{
+    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
+    Waitable,
+};
+use crate::{Error, Result};
+
+/// A device and its ring. What runs on it is in [`super::compress`] and [`super::decompress`].
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(super) device: GpuDevice,
+    pub(super) ring: Vec<RingPlace>,
+    /// Jobs overlap; otherwise each step waits for the one before, and is measured alone.
+    pub(super) overlap: bool,
+    /// Most pages in a job.
+    pub(super) batch_pages: u64,
+    /// Times the device was lost and brought back.
+    pub(super) n_devices_lost: u64,
+}
+
+/// Shared memory of one job in flight.
+#[derive(Debug, Default)]
+pub(super) struct RingPlace {
+    upload: Option<HostBuffer>,
+    /// Table and packed size, or statuses.
+    pub(super) words: Option<HostBuffer>,
+    /// Packed blocks, or pages.
+    pub(super) bytes: Option<HostBuffer>,
+}
+
+/// Times of the jobs of a call.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    upload_ns: u64,
+    kernel_ns: Option<u64>,
+    n_kernels: usize,
+    pub(super) readback_ns: u64,
+}
+
+impl Meter {
+    /// Counts the kernels of one job; one unmeasured job leaves all unmeasured.
+    pub(super) fn kernels(&mut self, measured: Option<u64>) {
+        self.kernel_ns = match self.n_kernels {
+            0 => measured,
+            _ => self
+                .kernel_ns
+                .zip(measured)
+                .map(|(so_far, more)| so_far + more),
+        };
+        self.n_kernels += 1;
+    }
+
+    pub(super) fn timings(&self, clock: Clock) -> Timings {
+        Timings {
+            upload_ns: Some(self.upload_ns),
+            kernel_ns: self.kernel_ns,
+            readback_ns: Some(self.readback_ns),
+            total_ns: clock.elapsed_ns(),
+        }
+    }
+}
+
+impl Pipeline {
+    /// A pipeline of `slots` jobs in flight (one if not `overlap`), each of at most `batch_pages` pages.
+    pub(crate) fn new(device: GpuDevice, slots: usize, overlap: bool, batch_pages: u64) -> Self {
+        let slots = if overlap { slots.max(1) } else { 1 };
+        let ring = (0..slots).map(|_| RingPlace::default()).collect();
+        Self {
+            device,
+            ring,
+            overlap,
+            batch_pages,
+            n_devices_lost: 0,
+        }
+    }
+
+    pub(crate) fn device(&self) -> &GpuDevice {
+        &self.device
+    }
+
+    /// Brings `parts` to their buffers: writes them to shared memory and records the copies. Without overlap the
+    /// copies are made at once and a new stream begins.
+    pub(super) async fn upload(
+        &mut self,
+        place: usize,
+        parts: &[(&[u8], &Buffer)],
+        mut stream: Stream,
+        meter: &mut Meter,
+    ) -> Result<Stream> {
+        let clock = Clock::start();
+        let padded = |bytes: &[u8]| (bytes.len() as u64).next_multiple_of(8);
+        let total = parts
+            .iter()
+            .map(|(bytes, _)| padded(bytes))
+            .sum::<u64>()
+            .max(8);
+        let host = reserve(
+            &self.device,
+            &mut self.ring[place].upload,
+            total,
+            HostUse::Upload,
+        )?;
+        let mut offset = 0;
+        for (bytes, buffer) in parts {
+            write_padded(host, offset, bytes).await?;
+            let n_bytes = (bytes.len() as u64).next_multiple_of(4);
+            stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
+            offset += padded(bytes);
+        }
+        if !self.overlap {
+            stream.submit()?.wait_async().await?;
+            stream = self.device.stream();
+        }
+        meter.upload_ns += clock.elapsed_ns();
+        Ok(stream)
+    }
+}
+
+/// Writes `bytes` at a multiple of 8, zeros after them up to a multiple of 4.
+async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
+    let (body, rest) = bytes.split_at(bytes.len() & !7);
+    host.write_async(offset, body).await?;
+    let mut tail = [0; 8];
+    tail[..rest.len()].copy_from_slice(rest);
+    host.write_async(
+        offset + body.len() as u64,
+        &tail[..rest.len().next_multiple_of(4)],
+    )
+    .await
+}
+
+/// The buffer in `held`, replaced by a larger one if it is too small.
+pub(super) fn reserve<'a>(
+    device: &GpuDevice,
+    held: &'a mut Option<HostBuffer>,
+    n_bytes: u64,
+    host_use: HostUse,
+) -> Result<&'a HostBuffer> {
+    if held
+        .as_ref()
+        .is_none_or(|buffer| buffer.n_bytes() < n_bytes)
+    {
+        // An eighth more, so that sizes that vary a little do not allocate again and again.
+        let most = device.capabilities().max_buffer_bytes;
+        let roomy = (n_bytes + n_bytes / 8)
+            .next_multiple_of(256)
+            .min(most)
+            .max(n_bytes);
+        *held = Some(device.allocate_host(roomy, host_use)?);
+    }
+    held.as_ref()
+        .ok_or_else(|| broken("shared memory was not allocated".into()))
+}
+
+/// Little-endian words.
+pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect()
+}
+
+pub(super) fn broken(message: String) -> Error {
+    Error::Engine {
+        engine: "batch",
+        message,
+    }
+}

@@ -1,0 +1,32 @@
+//! Status words of the kernels.
+
+use super::ring::broken;
+use crate::Result;
+use crate::lz4::BlockError;
+
+/// The error that a status word stands for; 0 is none.
+///
+/// # Errors
+/// [`Engine`](crate::Error::Engine) for a word that is no status: the kernel did not run.
+pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
+    const ALL: [BlockError; 6] = [
+        BlockError::Truncated,
+        BlockError::OutputOverrun,
+        BlockError::ZeroOffset,
+        BlockError::OffsetTooFar,
+        BlockError::OutputUnderrun,
+        BlockError::BadTableEntry,
+    ];
+    if code == 0 {
+        return Ok(None);
+    }
+    let found = ALL.into_iter().find(|error| *error as u32 == code);
+    found
+        .map(Some)
+        .ok_or_else(|| broken(format!("the kernel wrote status {code}")))
+}
+
+/// The errors of many status words.
+pub(crate) fn block_errors(codes: &[u32]) -> Result<Vec<Option<BlockError>>> {
+    codes.iter().map(|&code| block_error(code)).collect()
+}

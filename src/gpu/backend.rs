@@ -1,0 +1,267 @@
+//! The one interface between the work (codecs, operations, users' kernels) and an engine.
+
+use std::future::Future;
+use std::ops::Range;
+
+use super::info::{Capabilities, GpuDeviceInfo};
+use crate::Result;
+use crate::kernels::{Access, KernelInfo};
+
+/// WGSL to compile, with all that makes one compiled kernel different from another.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelSource<'a> {
+    /// Complete WGSL source.
+    pub wgsl: &'a str,
+    /// Entry point, a `@compute` function; also the label.
+    pub entry: &'a str,
+    /// Values of `override` constants by name.
+    pub overrides: &'a [(&'a str, f64)],
+    /// Access of each binding of group 0; binding `i` is element `i`.
+    pub bindings: &'a [Access],
+    /// The kernel checks its own accesses, divisors and loops, so that the engine may leave out its own checks.
+    /// `false` is always safe. Workgroup memory starts at zero either way.
+    pub self_checked: bool,
+}
+
+impl<'a> KernelSource<'a> {
+    /// A kernel with the engine's checks and no override constants.
+    #[must_use]
+    pub const fn new(wgsl: &'a str, entry: &'a str, bindings: &'a [Access]) -> Self {
+        Self {
+            wgsl,
+            entry,
+            overrides: &[],
+            bindings,
+            self_checked: false,
+        }
+    }
+
+    /// A kernel of the crate's own table.
+    #[must_use]
+    pub const fn of(kernel: &'a KernelInfo, overrides: &'a [(&'a str, f64)]) -> Self {
+        Self {
+            wgsl: kernel.wgsl,
+            entry: kernel.name,
+            overrides,
+            bindings: kernel.bindings,
+            self_checked: kernel.self_checked,
+        }
+    }
+}
+
+/// An argument of a launch; the n-th argument is binding n of group 0.
+#[derive(Debug)]
+pub enum KernelArg<'a, Buffer> {
+    /// A whole device buffer; `arrayLength` sees its length in bytes as allocated by the caller.
+    Buffer(&'a Buffer),
+    /// A range of a device buffer in bytes; it starts at a multiple of 256 and its length is a multiple of 4.
+    Slice(&'a Buffer, Range<u64>),
+    /// A small uniform block; padded to a multiple of 16 bytes.
+    Params(&'a [u32]),
+}
+
+/// What a host buffer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HostUse {
+    /// The host writes, the device copies from it.
+    Upload,
+    /// The device copies to it, the host reads.
+    Download,
+}
+
+/// One end of a copy: a buffer and a byte offset, a multiple of 4.
+#[derive(Debug)]
+pub enum Place<'a, Buffer, HostBuffer> {
+    /// Device memory.
+    Device(&'a Buffer, u64),
+    /// Memory that host and device share.
+    Host(&'a HostBuffer, u64),
+}
+
+/// A length in bytes.
+pub trait Sized64 {
+    /// Bytes asked for at allocation.
+    fn n_bytes(&self) -> u64;
+}
+
+/// Memory that both host and device reach: mapped on wgpu, pinned on CUDA.
+pub trait HostMemory: Sized64 {
+    /// Copies `bytes` to `offset` once the device has finished with earlier contents.
+    /// An [`HostUse::Upload`] buffer only; `offset` is a multiple of 8, the length of 4. Ranges written between two
+    /// submissions must not overlap.
+    fn write_async(&self, offset: u64, bytes: &[u8]) -> impl Future<Output = Result<()>>;
+
+    /// Waits until the device has finished writing, then shows `range` (multiples of 4) to `read`.
+    /// An [`HostUse::Download`] buffer only.
+    fn read_async<R>(
+        &self,
+        range: Range<u64>,
+        read: impl FnOnce(&[u8]) -> R,
+    ) -> impl Future<Output = Result<R>>;
+}
+
+/// Launches and copies recorded in order and submitted as one unit; each sees the writes of those before it.
+pub trait Recorder {
+    /// Compiled kernel of this engine.
+    type Kernel;
+    /// Device memory of this engine.
+    type Buffer;
+    /// Host memory of this engine.
+    type HostBuffer;
+    /// What [`submit`](Self::submit) gives to wait on.
+    type Submission;
+
+    /// Records one dispatch of `grid` workgroups.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) when the arguments do not fit the kernel's bindings or the
+    /// grid exceeds the device's limit.
+    fn launch(
+        &mut self,
+        kernel: &Self::Kernel,
+        grid: [u32; 3],
+        args: &[KernelArg<'_, Self::Buffer>],
+    ) -> Result<()>;
+
+    /// Records a copy of `n_bytes`, a multiple of 4.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) when a range leaves its buffer or both ends are host memory.
+    fn copy(
+        &mut self,
+        dst: Place<'_, Self::Buffer, Self::HostBuffer>,
+        src: Place<'_, Self::Buffer, Self::HostBuffer>,
+        n_bytes: u64,
+    ) -> Result<()>;
+
+    /// Hands everything recorded to the device; returns before it has run.
+    ///
+    /// # Errors
+    /// Whatever the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
+    fn submit(self) -> Result<Self::Submission>;
+}
+
+/// Work handed to the device.
+pub trait Waitable {
+    /// Waits until the work has run.
+    ///
+    /// Returns the device's own measure of the launches in nanoseconds, copies left out; `None` where the device has
+    /// no timestamps.
+    fn wait_async(self) -> impl Future<Output = Result<Option<u64>>>;
+}
+
+/// What runs kernels. Handles are cheap to clone and typed per engine; memory is freed, or pooled, on drop.
+pub trait Backend: Clone {
+    /// A compiled kernel.
+    type Kernel: Clone;
+    /// Device memory.
+    type Buffer: Clone + Sized64;
+    /// Memory that host and device share.
+    type HostBuffer: Clone + HostMemory;
+    /// A recorder of launches and copies.
+    type Stream: Recorder<
+            Kernel = Self::Kernel,
+            Buffer = Self::Buffer,
+            HostBuffer = Self::HostBuffer,
+            Submission = Self::Submission,
+        >;
+    /// Submitted work.
+    type Submission: Waitable;
+
+    /// The engine: `"wgpu"`.
+    fn name(&self) -> &'static str;
+
+    /// The device, as it describes itself.
+    fn info(&self) -> &GpuDeviceInfo;
+
+    /// What kernels may use here.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Compiles WGSL, or finds it compiled already: kernels are cached by the content of their source.
+    ///
+    /// Fails with [`KernelCompile`](crate::Error::KernelCompile) and the compiler's words, line and column.
+    fn compile_kernel(
+        &self,
+        source: &KernelSource<'_>,
+    ) -> impl Future<Output = Result<Self::Kernel>>;
+
+    /// Device memory of `n_bytes`, a positive multiple of 4. Contents are unspecified.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`](crate::Error::OutOfMemory); [`InvalidArgument`](crate::Error::InvalidArgument) beyond the
+    /// device's largest buffer.
+    fn allocate_memory(&self, n_bytes: u64) -> Result<Self::Buffer>;
+
+    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share.
+    ///
+    /// # Errors
+    /// As [`allocate_memory`](Self::allocate_memory).
+    fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<Self::HostBuffer>;
+
+    /// An empty recorder.
+    fn stream(&self) -> Self::Stream;
+
+    /// Waits until everything submitted has run.
+    fn synchronize_async(&self) -> impl Future<Output = Result<()>>;
+
+    /// Launches one kernel at once.
+    ///
+    /// # Errors
+    /// As [`Recorder::launch`] and [`Recorder::submit`].
+    fn launch_kernel(
+        &self,
+        kernel: &Self::Kernel,
+        grid: [u32; 3],
+        args: &[KernelArg<'_, Self::Buffer>],
+    ) -> Result<Self::Submission> {
+        let mut stream = self.stream();
+        stream.launch(kernel, grid, args)?;
+        stream.submit()
+    }
+
+    /// Copies `bytes` (length a multiple of 4) from the host to `dst` at `offset`, and waits for it.
+    fn upload_async(
+        &self,
+        dst: &Self::Buffer,
+        offset: u64,
+        bytes: &[u8],
+    ) -> impl Future<Output = Result<()>> {
+        async move {
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let host = self.allocate_host(bytes.len() as u64, HostUse::Upload)?;
+            host.write_async(0, bytes).await?;
+            let mut stream = self.stream();
+            stream.copy(
+                Place::Device(dst, offset),
+                Place::Host(&host, 0),
+                bytes.len() as u64,
+            )?;
+            stream.submit()?.wait_async().await.map(drop)
+        }
+    }
+
+    /// Copies `range` (multiples of 4) of `src` to the host.
+    fn download_async(
+        &self,
+        src: &Self::Buffer,
+        range: Range<u64>,
+    ) -> impl Future<Output = Result<Vec<u8>>> {
+        async move {
+            if range.is_empty() {
+                return Ok(Vec::new());
+            }
+            let n_bytes = range.end - range.start;
+            let host = self.allocate_host(n_bytes, HostUse::Download)?;
+            let mut stream = self.stream();
+            stream.copy(
+                Place::Host(&host, 0),
+                Place::Device(src, range.start),
+                n_bytes,
+            )?;
+            stream.submit()?;
+            host.read_async(0..n_bytes, <[u8]>::to_vec).await
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! [`GpuDevice`]: one device on whichever engine runs it.
+
+use super::backend::{Backend, HostUse, KernelSource};
+use super::choice::{DeviceRequest, Rejected};
+use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+use super::info::{Capabilities, GpuDeviceInfo};
+use super::wgpu::WgpuDevice;
+use crate::Result;
+
+/// An open GPU. Cheap to clone; clones share kernels, memory pool and fate.
+///
+/// ```no_run
+/// use pagepress::gpu::{Backend, GpuDevice};
+/// let device = GpuDevice::new()?;
+/// println!("{} through {}", device.info(), device.name());
+/// # Ok::<(), pagepress::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GpuDevice {
+    engine: Engine,
+    request: DeviceRequest,
+    reason: String,
+    rejected: Vec<Rejected>,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Wgpu(WgpuDevice),
+}
+
+impl GpuDevice {
+    /// Opens the best hardware GPU.
+    ///
+    /// # Errors
+    /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.
+    pub async fn new_async() -> Result<Self> {
+        Self::open_async(&DeviceRequest::default()).await
+    }
+
+    /// Opens the adapter at `index` of [`list_adapters_async`](Self::list_adapters_async), a software one too.
+    ///
+    /// # Errors
+    /// [`BackendUnavailable`](crate::Error::BackendUnavailable).
+    pub async fn new_with_adapter_index_async(index: usize) -> Result<Self> {
+        Self::open_async(&DeviceRequest {
+            adapter_index: Some(index),
+            ..DeviceRequest::default()
+        })
+        .await
+    }
+
+    /// Opens the device that `request` describes.
+    ///
+    /// # Errors
+    /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.
+    pub async fn open_async(request: &DeviceRequest) -> Result<Self> {
+        let opened = super::wgpu::open(request).await?;
+        Ok(Self {
+            engine: Engine::Wgpu(opened.device),
+            request: request.clone(),
+            reason: opened.reason,
+            rejected: opened.rejected,
+        })
+    }
+
+    /// Opens the same device anew, after this one was lost.
+    ///
+    /// # Errors
+    /// As [`open_async`](Self::open_async).
+    pub async fn reopen_async(&self) -> Result<Self> {
+        Self::open_async(&self.request).await
+    }
+
+    /// All adapters, hardware before software. A browser shows at most one.
+    pub async fn list_adapters_async() -> Vec<GpuDeviceInfo> {
+        super::wgpu::list().await
+    }
+
+    /// Whether there is a hardware GPU.
+    pub async fn is_available_async() -> bool {
+        Self::new_async().await.is_ok()
+    }
+
+    /// Why this device was taken.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The adapters that were not, each with its reason.
+    #[must_use]
+    pub fn rejected(&self) -> &[Rejected] {
+        &self.rejected
+    }
+
+    /// Whether the device still answers.
+    ///
+    /// # Errors
+    /// [`DeviceLost`](crate::Error::DeviceLost).
+    pub fn check(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Wgpu(device) => device.check(),
+        }
+    }
+
+    /// Gives the device up; it is lost for all its clones.
+    pub fn destroy(&self) {
+        match &self.engine {
+            Engine::Wgpu(device) => device.destroy(),
+        }
+    }
+
+    /// The device of the wgpu engine, for use with wgpu itself.
+    #[must_use]
+    pub fn as_wgpu(&self) -> Option<&WgpuDevice> {
+        match &self.engine {
+            Engine::Wgpu(device) => Some(device),
+        }
+    }
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl GpuDevice {
+    /// [`new_async`](Self::new_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new() -> Result<Self> {
+        super::runtime::block_on(Self::new_async())
+    }
+
+    /// [`new_with_adapter_index_async`](Self::new_with_adapter_index_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new_with_adapter_index(index: usize) -> Result<Self> {
+        super::runtime::block_on(Self::new_with_adapter_index_async(index))
+    }
+
+    /// [`open_async`](Self::open_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(request: &DeviceRequest) -> Result<Self> {
+        super::runtime::block_on(Self::open_async(request))
+    }
+
+    /// [`list_adapters_async`](Self::list_adapters_async), blocking.
+    #[must_use]
+    pub fn list_adapters() -> Vec<GpuDeviceInfo> {
+        super::runtime::block_on(Self::list_adapters_async())
+    }
+
+    /// [`is_available_async`](Self::is_available_async), blocking.
+    #[must_use]
+    pub fn is_available() -> bool {
+        super::runtime::block_on(Self::is_available_async())
+    }
+}
+
+impl Backend for GpuDevice {
+    type Kernel = Kernel;
+    type Buffer = Buffer;
+    type HostBuffer = HostBuffer;
+    type Stream = Stream;
+    type Submission = Submission;
+
+    fn name(&self) -> &'static str {
+        match &self.engine {
+            Engine::Wgpu(device) => device.name(),
+        }
+    }
+
+    fn info(&self) -> &GpuDeviceInfo {
+        match &self.engine {
+            Engine::Wgpu(device) => device.info(),
+        }
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        match &self.engine {
+            Engine::Wgpu(device) => device.capabilities(),
+        }
+    }
+
+    async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<Kernel> {
+        match &self.engine {
+            Engine::Wgpu(device) => device.compile_kernel(source).await.map(Kernel::Wgpu),
+        }
+    }
+
+    fn allocate_memory(&self, n_bytes: u64) -> Result<Buffer> {
+        match &self.engine {
+            Engine::Wgpu(device) => device.allocate_memory(n_bytes).map(Buffer::Wgpu),
+        }
+    }
+
+    fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<HostBuffer> {
+        match &self.engine {
+            Engine::Wgpu(device) => device
+                .allocate_host(n_bytes, host_use)
+                .map(HostBuffer::Wgpu),
+        }
+    }
+
+    fn stream(&self) -> Stream {
+        match &self.engine {
+            Engine::Wgpu(device) => Stream::Wgpu(device.stream()),
+        }
+    }
+
+    async fn synchronize_async(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Wgpu(device) => device.synchronize_async().await,
+        }
+    }
+}

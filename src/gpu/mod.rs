@@ -1,0 +1,30 @@
+//! What runs kernels: devices, and the interface that all work is written against.
+//!
+//! [`Backend`] is that interface: compile WGSL, allocate, record launches and copies, submit, wait. An engine
+//! implements it ([`wgpu`] today); [`GpuDevice`] is the front over all engines and implements it too, with handles
+//! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
+
+mod backend;
+mod choice;
+mod device;
+mod handles;
+mod info;
+pub mod runtime;
+pub mod wgpu;
+
+pub use backend::{
+    Backend, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Sized64, Waitable,
+};
+pub use choice::{
+    DeviceRequest, LimitTier, PowerPreference, Rejected, RuntimeChecks, SpirvPassthrough,
+};
+pub use device::GpuDevice;
+pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::batch::gpu_available;
+pub use crate::batch::{
+    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig, SelectedBackend,
+    gpu_available_async, select_backend,
+};

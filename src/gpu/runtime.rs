@@ -1,0 +1,19 @@
+//! Running futures: blocking natively, spawning on the web. Nothing here blocks in a browser.
+
+/// Whether blocking calls exist on this target: natively yes, on wasm32 no.
+#[must_use]
+pub const fn sync_available() -> bool {
+    cfg!(not(target_arch = "wasm32"))
+}
+
+/// Runs a future to its end on this thread. Native only: a browser's main thread must never block.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    pollster::block_on(future)
+}
+
+/// Runs a future on the browser's event loop and returns at once. wasm32 only.
+#[cfg(target_arch = "wasm32")]
+pub fn spawn_local(future: impl Future<Output = ()> + 'static) {
+    wasm_bindgen_futures::spawn_local(future);
+}

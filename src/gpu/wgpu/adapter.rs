@@ -1,0 +1,121 @@
+//! Adapters that wgpu finds, and their descriptions. GL is left out: its drivers crash on some machines.
+
+use crate::gpu::choice::{DeviceRequest, PowerPreference};
+use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
+
+/// All adapters, best kind first, else in the order the drivers list them.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) async fn list(_request: &DeviceRequest) -> Vec<wgpu::Adapter> {
+    use crate::gpu::choice::rank;
+    let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends,
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let mut adapters = instance.enumerate_adapters(backends).await;
+    adapters.sort_by_key(|adapter| {
+        rank(
+            describe(&adapter.get_info()).kind,
+            PowerPreference::HighPerformance,
+        )
+    });
+    adapters
+}
+
+/// The adapter of the browser, if it gives one. The first requests after a page load may be answered with none, so a
+/// few are made.
+#[cfg(target_arch = "wasm32")]
+pub(super) async fn list(request: &DeviceRequest) -> Vec<wgpu::Adapter> {
+    const TRIES: u32 = 4;
+    if !has_navigator_gpu() {
+        return Vec::new();
+    }
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::BROWSER_WEBGPU,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let options = wgpu::RequestAdapterOptions {
+        power_preference: match request.power_preference {
+            PowerPreference::HighPerformance => wgpu::PowerPreference::HighPerformance,
+            PowerPreference::LowPower => wgpu::PowerPreference::LowPower,
+        },
+        ..wgpu::RequestAdapterOptions::default()
+    };
+    for _ in 0..TRIES {
+        if let Ok(adapter) = instance.request_adapter(&options).await {
+            return vec![adapter];
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn has_navigator_gpu() -> bool {
+    let key = |name: &str| wasm_bindgen::JsValue::from_str(name);
+    js_sys::Reflect::get(&js_sys::global(), &key("navigator"))
+        .and_then(|navigator| js_sys::Reflect::get(&navigator, &key("gpu")))
+        .is_ok_and(|gpu| gpu.is_object())
+}
+
+/// Our description of an adapter.
+pub(super) fn describe(info: &wgpu::AdapterInfo) -> GpuDeviceInfo {
+    GpuDeviceInfo {
+        name: info.name.clone(),
+        vendor: if info.vendor == 0 {
+            String::new()
+        } else {
+            format!("{:#06x}", info.vendor)
+        },
+        engine: super::ENGINE,
+        api: match info.backend {
+            wgpu::Backend::Vulkan => "vulkan",
+            wgpu::Backend::Metal => "metal",
+            wgpu::Backend::Dx12 => "dx12",
+            wgpu::Backend::BrowserWebGpu => "webgpu",
+            wgpu::Backend::Gl => "gl",
+            wgpu::Backend::Noop => "noop",
+        },
+        kind: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
+            wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
+            wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
+            wgpu::DeviceType::Other => DeviceKind::Unknown,
+            wgpu::DeviceType::Cpu => DeviceKind::Software,
+        },
+        driver: [info.driver.as_str(), info.driver_info.as_str()]
+            .join(" ")
+            .trim()
+            .to_owned(),
+        subgroup_size: (info.subgroup_min_size, info.subgroup_max_size),
+    }
+}
+
+/// Adds what only the browser's own device object tells.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn describe_web(device: &wgpu::Device, info: &mut GpuDeviceInfo) {
+    let key = |name: &str| wasm_bindgen::JsValue::from_str(name);
+    let Some(device) = device.as_webgpu() else {
+        return;
+    };
+    let Ok(adapter) = js_sys::Reflect::get(device.as_ref(), &key("adapterInfo")) else {
+        return;
+    };
+    let text = |name: &str| {
+        let value = js_sys::Reflect::get(&adapter, &key(name));
+        value
+            .ok()
+            .and_then(|value| value.as_string())
+            .unwrap_or_default()
+    };
+    info.vendor = text("vendor");
+    if info.name.is_empty() {
+        info.name = [info.vendor.as_str(), &text("architecture")]
+            .join(" ")
+            .trim()
+            .to_owned();
+    }
+    if text("architecture") == "swiftshader" {
+        info.kind = DeviceKind::Software;
+    }
+}

@@ -1,0 +1,298 @@
+//! An open wgpu device and its [`Backend`] implementation.
+
+use std::sync::Arc;
+
+use super::adapter;
+use super::fault::Faults;
+use super::kernel::{self, KernelCache, WgpuKernel};
+use super::memory::{Pool, WgpuBuffer, WgpuHostBuffer};
+use super::stream::{WgpuStream, WgpuSubmission};
+use super::timer::Timers;
+use super::{ENGINE, signal};
+use crate::gpu::backend::{Backend, HostUse, KernelSource};
+use crate::gpu::choice::{
+    DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough, choose,
+};
+use crate::gpu::info::{Capabilities, GpuDeviceInfo};
+use crate::{Error, Result};
+
+/// A wgpu device; clones share it.
+#[derive(Debug, Clone)]
+pub struct WgpuDevice(Arc<Shared>);
+
+/// What all handles of a device share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub info: GpuDeviceInfo,
+    pub capabilities: Capabilities,
+    pub trust_self_checked: bool,
+    pub timestamp_period_ns: f32,
+    pub faults: Arc<Faults>,
+    pub pool: Pool,
+    pub timers: Timers,
+    pub kernels: KernelCache,
+}
+
+/// A device just opened, and how it was chosen.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub device: WgpuDevice,
+    pub reason: String,
+    pub rejected: Vec<Rejected>,
+}
+
+/// Descriptions of all adapters, best first: the order that [`DeviceRequest::adapter_index`] counts.
+pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
+    let adapters = adapter::list(&DeviceRequest::default()).await;
+    adapters
+        .iter()
+        .map(|adapter| adapter::describe(&adapter.get_info()))
+        .collect()
+}
+
+/// Opens the device that `request` asks for.
+pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
+    let adapters = adapter::list(request).await;
+    let infos: Vec<GpuDeviceInfo> = adapters
+        .iter()
+        .map(|a| adapter::describe(&a.get_info()))
+        .collect();
+    let chosen = choose(&infos, request)?;
+    let Some((adapter, info)) = adapters.into_iter().zip(infos).nth(chosen.index) else {
+        return Err(Error::BackendUnavailable {
+            backend: ENGINE,
+            reason: "the adapter went away".into(),
+        });
+    };
+    let device = open_adapter(&adapter, info, request).await?;
+    if device.0.info.is_software() && !request.allow_software && request.adapter_index.is_none() {
+        let reason = format!(
+            "only a software adapter found ({}) and it was not allowed",
+            device.0.info
+        );
+        device.destroy();
+        return Err(Error::BackendUnavailable {
+            backend: ENGINE,
+            reason,
+        });
+    }
+    Ok(Opened {
+        device,
+        reason: chosen.reason,
+        rejected: chosen.rejected,
+    })
+}
+
+async fn open_adapter(
+    adapter: &wgpu::Adapter,
+    info: GpuDeviceInfo,
+    request: &DeviceRequest,
+) -> Result<WgpuDevice> {
+    let features = features(adapter, request);
+    let limits = limits(&adapter.limits(), request.limits);
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("pagepress"),
+        required_features: features,
+        required_limits: limits.clone(),
+        ..wgpu::DeviceDescriptor::default()
+    };
+    let (device, queue) =
+        adapter
+            .request_device(&descriptor)
+            .await
+            .map_err(|error| Error::BackendUnavailable {
+                backend: ENGINE,
+                reason: format!("{info}: {error}"),
+            })?;
+    let faults = Arc::new(Faults::default());
+    let (lost, noted) = (Arc::clone(&faults), Arc::clone(&faults));
+    device.set_device_lost_callback(move |reason, message| {
+        lost.note_lost(format!("{reason:?} {message}"))
+    });
+    device.on_uncaptured_error(Arc::new(move |error| noted.note(error)));
+    #[cfg(target_arch = "wasm32")]
+    let info = {
+        let mut info = info;
+        adapter::describe_web(&device, &mut info);
+        info
+    };
+    let capabilities = capabilities(&limits, features);
+    let trust_self_checked =
+        cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded;
+    Ok(WgpuDevice(Arc::new(Shared {
+        timestamp_period_ns: queue.get_timestamp_period(),
+        device,
+        queue,
+        info,
+        capabilities,
+        trust_self_checked,
+        faults,
+        pool: Pool::default(),
+        timers: Timers::default(),
+        kernels: KernelCache::default(),
+    })))
+}
+
+fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
+    let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
+    if cfg!(not(target_arch = "wasm32")) {
+        wanted |= wgpu::Features::SUBGROUP
+            | wgpu::Features::SUBGROUP_BARRIER
+            | wgpu::Features::SHADER_INT64;
+        let vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
+        if vulkan && request.spirv_passthrough == SpirvPassthrough::WhereOffered {
+            wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
+        }
+    }
+    wanted & adapter.features()
+}
+
+/// The default limits of WebGPU, raised to the adapter's own where size matters.
+fn limits(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
+    let mut limits = wgpu::Limits::defaults();
+    if tier == LimitTier::Adapter {
+        limits.max_buffer_size = adapter.max_buffer_size.max(limits.max_buffer_size);
+        limits.max_storage_buffer_binding_size = adapter
+            .max_storage_buffer_binding_size
+            .max(limits.max_storage_buffer_binding_size);
+        limits.max_compute_workgroup_storage_size = adapter
+            .max_compute_workgroup_storage_size
+            .max(limits.max_compute_workgroup_storage_size);
+        limits.max_compute_invocations_per_workgroup = adapter
+            .max_compute_invocations_per_workgroup
+            .max(limits.max_compute_invocations_per_workgroup);
+        limits.max_compute_workgroup_size_x = adapter
+            .max_compute_workgroup_size_x
+            .max(limits.max_compute_workgroup_size_x);
+    }
+    limits
+}
+
+fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities {
+    Capabilities {
+        // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
+        max_binding_bytes: limits.max_storage_buffer_binding_size / 4 * 4,
+        max_buffer_bytes: limits.max_buffer_size / 4 * 4,
+        max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+        max_grid: limits.max_compute_workgroups_per_dimension,
+        max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
+        subgroups: features.contains(wgpu::Features::SUBGROUP),
+        int64: features.contains(wgpu::Features::SHADER_INT64),
+        timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+        spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+    }
+}
+
+/// Lets wgpu free what nothing uses any more.
+pub(super) fn let_go(device: &wgpu::Device) {
+    // A failed poll frees nothing; the caller's next allocation tells.
+    drop(device.poll(wgpu::PollType::Poll));
+}
+
+impl Shared {
+    /// Natively: blocks until the submission (`None`: the latest) has run and its callbacks were called; somebody
+    /// must poll. In a browser the event loop does it, and this returns at once.
+    pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let polled = self.device.poll(wgpu::PollType::Wait {
+            submission_index,
+            timeout: None,
+        });
+        self.faults.check()?;
+        polled
+            .map(drop)
+            .map_err(|error| self.broken(error.to_string()))
+    }
+
+    /// An engine error, or the loss of the device behind it.
+    pub(super) fn broken(&self, message: String) -> Error {
+        let_go(&self.device);
+        self.faults.explain(Error::Engine {
+            engine: ENGINE,
+            message,
+        })
+    }
+}
+
+impl WgpuDevice {
+    /// wgpu's device, for use with wgpu itself.
+    #[must_use]
+    pub fn raw_device(&self) -> &wgpu::Device {
+        &self.0.device
+    }
+
+    /// wgpu's queue, for use with wgpu itself.
+    #[must_use]
+    pub fn raw_queue(&self) -> &wgpu::Queue {
+        &self.0.queue
+    }
+
+    /// Kernels compiled so far.
+    #[must_use]
+    pub fn n_kernels(&self) -> usize {
+        self.0.kernels.n_kernels()
+    }
+
+    /// Whether the device still answers.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] with the driver's words.
+    pub fn check(&self) -> Result<()> {
+        let_go(&self.0.device);
+        self.0.faults.check()
+    }
+
+    /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
+    pub fn destroy(&self) {
+        self.0.device.destroy();
+        let_go(&self.0.device);
+    }
+}
+
+impl Backend for WgpuDevice {
+    type Kernel = WgpuKernel;
+    type Buffer = WgpuBuffer;
+    type HostBuffer = WgpuHostBuffer;
+    type Stream = WgpuStream;
+    type Submission = WgpuSubmission;
+
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn info(&self) -> &GpuDeviceInfo {
+        &self.0.info
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.0.capabilities
+    }
+
+    async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<WgpuKernel> {
+        kernel::compile(&self.0, source).await
+    }
+
+    fn allocate_memory(&self, n_bytes: u64) -> Result<WgpuBuffer> {
+        WgpuBuffer::storage(&self.0, n_bytes)
+    }
+
+    fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<WgpuHostBuffer> {
+        WgpuHostBuffer::new(&self.0, n_bytes, host_use)
+    }
+
+    fn stream(&self) -> WgpuStream {
+        WgpuStream::new(&self.0)
+    }
+
+    async fn synchronize_async(&self) -> Result<()> {
+        let (sender, receiver) = signal::channel();
+        self.0.queue.on_submitted_work_done(move || sender.send(()));
+        self.0.wait_for(None)?;
+        match receiver.receive().await {
+            Some(()) => self.0.faults.check(),
+            None => Err(self.0.broken("submitted work was dropped".into())),
+        }
+    }
+}

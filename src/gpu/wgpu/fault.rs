@@ -1,0 +1,111 @@
+//! Errors that wgpu reports on the side, turned into values.
+//!
+//! Natively a call runs inside error scopes and its own error comes back at once. In a browser errors arrive later;
+//! the device's handler keeps the first one, and the next wait returns it. A lost device answers every call with
+//! [`Error::DeviceLost`].
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::ENGINE;
+use crate::{Error, Result};
+
+/// What went wrong on a device so far.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    lost: Mutex<Option<String>>,
+    first: Mutex<Option<Error>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Faults {
+    /// Notes that the device is gone.
+    pub(super) fn note_lost(&self, reason: String) {
+        lock(&self.lost).get_or_insert(reason);
+    }
+
+    /// Notes an error that no call was there to return.
+    pub(super) fn note(&self, error: wgpu::Error) {
+        lock(&self.first).get_or_insert(convert(error, 0));
+    }
+
+    /// The loss of the device, or the first error noted since the last check.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(reason) = lock(&self.lost).clone() {
+            return Err(Error::DeviceLost { reason });
+        }
+        match lock(&self.first).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// `error` in terms of the device: a lost device is the reason for whatever follows.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        match lock(&self.lost).clone() {
+            Some(reason) => Error::DeviceLost { reason },
+            None => error,
+        }
+    }
+}
+
+/// Our error for one of wgpu's; `requested` is the size of an allocation, if it was one.
+pub(super) fn convert(error: wgpu::Error, requested: u64) -> Error {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { requested },
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            Error::Engine {
+                engine: ENGINE,
+                message: description,
+            }
+        }
+    }
+}
+
+/// Runs `call` and returns its own error natively; in a browser the error reaches [`Faults::note`] later.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn guarded<T>(
+    device: &wgpu::Device,
+    faults: &Faults,
+    requested: u64,
+    call: impl FnOnce() -> T,
+) -> Result<T> {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    faults.check()?;
+    let filters = [
+        wgpu::ErrorFilter::Internal,
+        wgpu::ErrorFilter::OutOfMemory,
+        wgpu::ErrorFilter::Validation,
+    ];
+    let [internal, memory, validation] = filters.map(|filter| device.push_error_scope(filter));
+    let value = call();
+    let mut first = None;
+    for scope in [validation, memory, internal] {
+        // Natively the answer is there at once.
+        if let Poll::Ready(Some(error)) =
+            pin!(scope.pop()).poll(&mut Context::from_waker(Waker::noop()))
+        {
+            first.get_or_insert(error);
+        }
+    }
+    match first {
+        Some(error) => Err(faults.explain(convert(error, requested))),
+        None => Ok(value),
+    }
+}
+
+/// Runs `call`; its error reaches [`Faults::note`] later.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn guarded<T>(
+    _device: &wgpu::Device,
+    faults: &Faults,
+    _requested: u64,
+    call: impl FnOnce() -> T,
+) -> Result<T> {
+    faults.check()?;
+    Ok(call())
+}

@@ -1,0 +1,296 @@
+//! Compiled kernels, cached by what their source says.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::device::Shared;
+use crate::gpu::backend::KernelSource;
+use crate::kernels::Access;
+use crate::{Error, Result};
+
+/// A compiled kernel.
+#[derive(Debug, Clone)]
+pub struct WgpuKernel(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    key: Key,
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// All that tells one compiled kernel from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    wgsl: String,
+    entry: String,
+    overrides: Vec<(String, u64)>,
+    bindings: Vec<Access>,
+    self_checked: bool,
+}
+
+impl WgpuKernel {
+    pub(super) fn entry(&self) -> &str {
+        &self.0.key.entry
+    }
+
+    pub(super) fn bindings(&self) -> &[Access] {
+        &self.0.key.bindings
+    }
+
+    pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
+        &self.0.pipeline
+    }
+
+    pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.0.layout
+    }
+
+    fn is(&self, source: &KernelSource<'_>) -> bool {
+        let key = &self.0.key;
+        let same_overrides = || {
+            let values = key
+                .overrides
+                .iter()
+                .map(|(name, bits)| (name.as_str(), *bits));
+            values.eq(source
+                .overrides
+                .iter()
+                .map(|&(name, value)| (name, value.to_bits())))
+        };
+        key.wgsl == source.wgsl
+            && key.entry == source.entry
+            && key.bindings == source.bindings
+            && key.self_checked == source.self_checked
+            && same_overrides()
+    }
+}
+
+/// Kernels of one device, by the hash of their source.
+#[derive(Debug, Default)]
+pub(super) struct KernelCache {
+    kernels: Mutex<HashMap<u64, Vec<WgpuKernel>>>,
+}
+
+impl KernelCache {
+    fn find(&self, hash: u64, source: &KernelSource<'_>) -> Option<WgpuKernel> {
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels
+            .get(&hash)?
+            .iter()
+            .find(|kernel| kernel.is(source))
+            .cloned()
+    }
+
+    fn keep(&self, hash: u64, kernel: WgpuKernel) {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.entry(hash).or_default().push(kernel);
+    }
+
+    /// How many kernels are compiled.
+    pub(super) fn n_kernels(&self) -> usize {
+        self.kernels
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .map(Vec::len)
+            .sum()
+    }
+}
+
+fn hash_of(source: &KernelSource<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (
+        source.wgsl,
+        source.entry,
+        source.bindings,
+        source.self_checked,
+    )
+        .hash(&mut hasher);
+    for &(name, value) in source.overrides {
+        (name, value.to_bits()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// The kernel of `source`, from the cache or compiled.
+pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<WgpuKernel> {
+    let hash = hash_of(source);
+    if let Some(kernel) = shared.kernels.find(hash, source) {
+        return Ok(kernel);
+    }
+    let failed = |message: String| {
+        shared.faults.explain(Error::KernelCompile {
+            kernel: source.entry.to_owned(),
+            message,
+        })
+    };
+    shared.faults.check()?;
+    let scope = shared
+        .device
+        .push_error_scope(wgpu::ErrorFilter::Validation);
+    let internal = shared.device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let made = module(shared, source).map(|module| {
+        let (layout, pipeline) = pipeline(shared, source, &module);
+        (module, layout, pipeline)
+    });
+    // Both scopes are closed before the first await: they belong to this thread.
+    let (internal, scope) = (internal.pop(), scope.pop());
+    let (module, layout, pipeline) = made.map_err(failed)?;
+    let errors = [internal.await, scope.await];
+    if let Some(error) = errors.into_iter().flatten().next() {
+        let found = module.get_compilation_info().await;
+        return Err(failed(describe(&found, &error)));
+    }
+    shared.faults.check()?;
+    let key = Key {
+        wgsl: source.wgsl.to_owned(),
+        entry: source.entry.to_owned(),
+        overrides: source
+            .overrides
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_bits()))
+            .collect(),
+        bindings: source.bindings.to_vec(),
+        self_checked: source.self_checked,
+    };
+    let kernel = WgpuKernel(Arc::new(Compiled {
+        key,
+        pipeline,
+        layout,
+    }));
+    shared.kernels.keep(hash, kernel.clone());
+    Ok(kernel)
+}
+
+/// The compiler's messages with line and column; wgpu's own words where it gave none.
+fn describe(found: &wgpu::CompilationInfo, error: &wgpu::Error) -> String {
+    let lines = found
+        .messages
+        .iter()
+        .map(|message| match &message.location {
+            Some(at) => format!(
+                "{}:{}: {}",
+                at.line_number, at.line_position, message.message
+            ),
+            None => message.message.clone(),
+        });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        error.to_string()
+    } else {
+        lines.join("\n")
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn module(
+    shared: &Shared,
+    source: &KernelSource<'_>,
+) -> std::result::Result<wgpu::ShaderModule, String> {
+    use std::borrow::Cow;
+    let trusted = source.self_checked && shared.trust_self_checked;
+    if trusted && shared.capabilities.spirv_passthrough {
+        let words = super::spirv::translate(source)?;
+        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+            label: Some(source.entry),
+            entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
+                name: Cow::Borrowed(source.entry),
+                workgroup_size: (0, 0, 0),
+            }]),
+            spirv: Some(Cow::Owned(words)),
+            ..wgpu::ShaderModuleDescriptorPassthrough::default()
+        };
+        // SAFETY: naga wrote the SPIR-V from a validated module; only the scope of barriers was narrowed to the one
+        // that WGSL defines. The kernel checks its own accesses (`self_checked`).
+        return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
+    }
+    let descriptor = descriptor(source);
+    if trusted {
+        // SAFETY: the kernel checks its own accesses, divisors and loops (`self_checked`).
+        return Ok(unsafe {
+            shared
+                .device
+                .create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+        });
+    }
+    Ok(shared.device.create_shader_module(descriptor))
+}
+
+#[cfg(target_arch = "wasm32")]
+fn module(
+    shared: &Shared,
+    source: &KernelSource<'_>,
+) -> std::result::Result<wgpu::ShaderModule, String> {
+    Ok(shared.device.create_shader_module(descriptor(source)))
+}
+
+fn descriptor<'a>(source: &KernelSource<'a>) -> wgpu::ShaderModuleDescriptor<'a> {
+    wgpu::ShaderModuleDescriptor {
+        label: Some(source.entry),
+        source: wgpu::ShaderSource::Wgsl(source.wgsl.into()),
+    }
+}
+
+fn pipeline(
+    shared: &Shared,
+    source: &KernelSource<'_>,
+    module: &wgpu::ShaderModule,
+) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
+    let entries: Vec<_> = source
+        .bindings
+        .iter()
+        .zip(0u32..)
+        .map(|(access, i)| layout_entry(*access, i))
+        .collect();
+    let layout = shared
+        .device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(source.entry),
+            entries: &entries,
+        });
+    let pipeline_layout = shared
+        .device
+        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(source.entry),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+    // Overrides of a passthrough module are resolved in its SPIR-V already.
+    let resolved =
+        source.self_checked && shared.trust_self_checked && shared.capabilities.spirv_passthrough;
+    let pipeline = shared
+        .device
+        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(source.entry),
+            layout: Some(&pipeline_layout),
+            module,
+            entry_point: Some(source.entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: if resolved { &[] } else { source.overrides },
+                zero_initialize_workgroup_memory: !(source.self_checked
+                    && shared.trust_self_checked),
+            },
+            cache: None,
+        });
+    (layout, pipeline)
+}
+
+fn layout_entry(access: Access, binding: u32) -> wgpu::BindGroupLayoutEntry {
+    let ty = match access {
+        Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+        Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+        Access::Uniform => wgpu::BufferBindingType::Uniform,
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}

@@ -1,0 +1,363 @@
+//! Device memory from a bounded pool, and memory that host and device share.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::device;
+use super::device::Shared;
+use super::fault::guarded;
+use super::signal;
+use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::{Error, Result};
+
+/// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
+/// page in a browser shares it with others.
+const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
+    1 << 30
+} else {
+    8 << 30
+};
+
+/// Free buffers by usage and size.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    state: Mutex<PoolState>,
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    free: BTreeMap<(u32, u64), Vec<wgpu::Buffer>>,
+    held_bytes: u64,
+}
+
+impl Pool {
+    fn take(&self, usage: wgpu::BufferUsages, n_bytes: u64) -> Option<wgpu::Buffer> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = state.free.get_mut(&(usage.bits(), n_bytes))?.pop()?;
+        state.held_bytes -= n_bytes;
+        Some(buffer)
+    }
+
+    fn put(&self, buffer: wgpu::Buffer) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_bytes = buffer.size();
+        if state.held_bytes + n_bytes <= MAX_POOLED_BYTES {
+            state.held_bytes += n_bytes;
+            state
+                .free
+                .entry((buffer.usage().bits(), n_bytes))
+                .or_default()
+                .push(buffer);
+        }
+    }
+
+    /// Frees everything.
+    pub(super) fn clear(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = PoolState::default();
+    }
+}
+
+/// Size actually allocated: at most a quarter more than asked for (above 1 KiB), so that buffers of about one size are exchangeable.
+fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
+    let step = (n_bytes.next_power_of_two() / 8).max(256);
+    let class = n_bytes.next_multiple_of(step);
+    if class <= max_bytes { class } else { n_bytes }
+}
+
+/// Checks a size that a caller asked for.
+fn check_size(n_bytes: u64, max_bytes: u64) -> Result<()> {
+    if n_bytes > 0 && n_bytes.is_multiple_of(4) && n_bytes <= max_bytes {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name: "n_bytes",
+        value: n_bytes.to_string(),
+        expected: "a positive multiple of 4 within the largest buffer of the device",
+    })
+}
+
+/// Device memory; goes back to the pool when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct WgpuBuffer(Arc<PooledBuffer>);
+
+#[derive(Debug)]
+struct PooledBuffer {
+    buffer: Option<wgpu::Buffer>,
+    n_bytes: u64,
+    shared: Arc<Shared>,
+}
+
+impl Drop for PooledBuffer {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.buffer.take() {
+            self.shared.pool.put(buffer);
+        }
+    }
+}
+
+impl WgpuBuffer {
+    /// Memory for kernels: storage, source and target of copies.
+    pub(super) fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        check_size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        Self::new(shared, n_bytes, usage)
+    }
+
+    /// Memory for the parameters of launches.
+    pub(super) fn uniform(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        Self::new(
+            shared,
+            n_bytes,
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        )
+    }
+
+    fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<Self> {
+        let size = size_class(n_bytes, shared.capabilities.max_buffer_bytes);
+        let buffer = match shared.pool.take(usage, size) {
+            Some(buffer) => buffer,
+            None => create(shared, size, usage, false)?,
+        };
+        Ok(Self(Arc::new(PooledBuffer {
+            buffer: Some(buffer),
+            n_bytes,
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.
+    #[must_use]
+    pub fn raw(&self) -> Option<&wgpu::Buffer> {
+        self.0.buffer.as_ref()
+    }
+}
+
+impl Sized64 for WgpuBuffer {
+    fn n_bytes(&self) -> u64 {
+        self.0.n_bytes
+    }
+}
+
+/// A new buffer. When memory runs out, what the pool holds is freed and the allocation tried once more.
+fn create(
+    shared: &Arc<Shared>,
+    size: u64,
+    usage: wgpu::BufferUsages,
+    mapped: bool,
+) -> Result<wgpu::Buffer> {
+    let descriptor = wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage,
+        mapped_at_creation: mapped,
+    };
+    let attempt = || {
+        guarded(&shared.device, &shared.faults, size, || {
+            shared.device.create_buffer(&descriptor)
+        })
+    };
+    match attempt() {
+        Err(Error::OutOfMemory { .. }) => {
+            shared.pool.clear();
+            device::let_go(&shared.device);
+            attempt()
+        }
+        other => other,
+    }
+}
+
+/// Memory that host and device share.
+#[derive(Debug, Clone)]
+pub struct WgpuHostBuffer(Arc<HostInner>);
+
+#[derive(Debug)]
+struct HostInner {
+    buffer: wgpu::Buffer,
+    host_use: HostUse,
+    mapped: AtomicBool,
+    submission: Mutex<Option<wgpu::SubmissionIndex>>,
+    shared: Arc<Shared>,
+}
+
+impl WgpuHostBuffer {
+    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
+        check_size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let (usage, mapped) = match host_use {
+            HostUse::Upload => (
+                wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                true,
+            ),
+            HostUse::Download => (
+                wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                false,
+            ),
+        };
+        Ok(Self(Arc::new(HostInner {
+            buffer: create(shared, n_bytes, usage, mapped)?,
+            host_use,
+            mapped: AtomicBool::new(mapped),
+            submission: Mutex::new(None),
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    pub(super) fn raw(&self) -> &wgpu::Buffer {
+        &self.0.buffer
+    }
+
+    pub(super) fn host_use(&self) -> HostUse {
+        self.0.host_use
+    }
+
+    /// Hands the memory to the device; before a submission that uses it.
+    pub(super) fn unmap(&self) {
+        if self.0.mapped.swap(false, Ordering::AcqRel) {
+            self.0.buffer.unmap();
+        }
+    }
+
+    /// Notes the submission that uses it.
+    pub(super) fn used_by(&self, index: wgpu::SubmissionIndex) {
+        *self
+            .0
+            .submission
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(index);
+    }
+
+    /// Waits until the device has finished with the memory, and hands it to the host.
+    async fn map(&self, range: Range<u64>) -> Result<()> {
+        if self.0.mapped.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let shared = &self.0.shared;
+        let mode = match self.0.host_use {
+            HostUse::Upload => wgpu::MapMode::Write,
+            HostUse::Download => wgpu::MapMode::Read,
+        };
+        let (sender, receiver) = signal::channel();
+        guarded(&shared.device, &shared.faults, 0, || {
+            self.0
+                .buffer
+                .map_async(mode, range, |outcome| sender.send(outcome));
+        })?;
+        let index = self
+            .0
+            .submission
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        shared.wait_for(index)?;
+        match receiver.receive().await {
+            Some(Ok(())) => {
+                self.0.mapped.store(true, Ordering::Release);
+                Ok(())
+            }
+            Some(Err(error)) => Err(shared.broken(error.to_string())),
+            None => Err(shared.broken("a buffer was not mapped".into())),
+        }
+    }
+
+    fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
+        let inside = offset
+            .checked_add(n_bytes)
+            .is_some_and(|end| end <= self.n_bytes());
+        if host_use == self.0.host_use
+            && inside
+            && offset.is_multiple_of(4)
+            && n_bytes.is_multiple_of(4)
+        {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument {
+            name: "range",
+            value: format!(
+                "{host_use:?} of {n_bytes} bytes at {offset}, {:?} of {}",
+                self.0.host_use,
+                self.n_bytes()
+            ),
+            expected: "a range inside the buffer, in multiples of 4, in the direction the buffer is for",
+        })
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let range = offset..offset + bytes.len() as u64;
+        let view = self.0.buffer.get_mapped_range_mut(range);
+        view.map_err(|e| self.0.shared.broken(e.to_string()))?
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// One copy, from wasm memory into the mapping; wgpu's own view would make another.
+    #[cfg(target_arch = "wasm32")]
+    fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let Some(buffer) = self.0.buffer.as_webgpu() else {
+            return Err(self.0.shared.broken("not a WebGPU buffer".into()));
+        };
+        let mapping = buffer.get_mapped_range_with_f64_and_f64(offset as f64, bytes.len() as f64);
+        let mapping = mapping.map_err(|error| self.0.shared.broken(format!("{error:?}")))?;
+        js_sys::Uint8Array::new(&mapping).copy_from(bytes);
+        Ok(())
+    }
+}
+
+impl Sized64 for WgpuHostBuffer {
+    fn n_bytes(&self) -> u64 {
+        self.0.buffer.size()
+    }
+}
+
+impl HostMemory for WgpuHostBuffer {
+    async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check(HostUse::Upload, offset, bytes.len() as u64)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.map(0..self.n_bytes()).await?;
+        self.fill(offset, bytes)
+    }
+
+    async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        self.check(
+            HostUse::Download,
+            range.start,
+            range.end.saturating_sub(range.start),
+        )?;
+        if range.is_empty() {
+            return Ok(read(&[]));
+        }
+        self.map(range.clone()).await?;
+        let value = match self.0.buffer.get_mapped_range(range) {
+            Ok(view) => Ok(read(&view)),
+            Err(error) => Err(self.0.shared.broken(error.to_string())),
+        };
+        self.unmap();
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_class;
+
+    #[test]
+    fn classes_hold_what_was_asked_for_and_waste_at_most_a_quarter() {
+        for n_bytes in [4u64, 252, 256, 260, 4096, 100_000, 134_217_728, 134_217_732] {
+            let class = size_class(n_bytes, u64::MAX);
+            assert!(
+                class >= n_bytes && class.is_multiple_of(4),
+                "{n_bytes} {class}"
+            );
+            assert!(
+                n_bytes < 4096 || class <= n_bytes + n_bytes / 4,
+                "{n_bytes} {class}"
+            );
+        }
+        assert_eq!(size_class(1000, 1001), 1000);
+    }
+}

@@ -1,0 +1,24 @@
+//! The wgpu engine: Vulkan, Metal and DX12 natively, WebGPU in a browser.
+//!
+//! The hard thing here is that wgpu reports errors beside the calls that caused them, differently on each target;
+//! [`fault`] turns them into values. The rest is a thin implementation of [`Backend`](super::Backend).
+
+mod adapter;
+mod device;
+mod fault;
+mod kernel;
+mod memory;
+mod signal;
+#[cfg(not(target_arch = "wasm32"))]
+mod spirv;
+mod stream;
+mod timer;
+
+pub use device::WgpuDevice;
+pub(crate) use device::{list, open};
+pub use kernel::WgpuKernel;
+pub use memory::{WgpuBuffer, WgpuHostBuffer};
+pub use stream::{WgpuStream, WgpuSubmission};
+
+/// Name of the engine.
+const ENGINE: &str = "wgpu";

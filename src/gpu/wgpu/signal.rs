@@ -1,0 +1,71 @@
+//! One value from a callback to a future.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+struct State<T> {
+    value: Option<T>,
+    waker: Option<Waker>,
+}
+
+/// The callback's end.
+pub(super) struct Sender<T>(Arc<Mutex<State<T>>>);
+
+/// The future's end.
+pub(super) struct Receiver<T>(Arc<Mutex<State<T>>>);
+
+/// A pair of ends.
+pub(super) fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let state = Arc::new(Mutex::new(State {
+        value: None,
+        waker: None,
+    }));
+    (Sender(Arc::clone(&state)), Receiver(state))
+}
+
+impl<T> Sender<T> {
+    /// Sends the value and wakes the receiver.
+    pub(super) fn send(self, value: T) {
+        let waker = {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            state.value = Some(value);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Waits for the value; `None` when the callback was dropped without a call.
+    pub(super) async fn receive(self) -> Option<T> {
+        poll_fn(|context| {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(value) = state.value.take() {
+                return Poll::Ready(Some(value));
+            }
+            if Arc::strong_count(&self.0) == 1 {
+                return Poll::Ready(None);
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let waker = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .waker
+            .take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}

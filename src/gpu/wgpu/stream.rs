@@ -1,0 +1,401 @@
+//! Launches and copies of one submission. They are kept as a list and encoded on [`submit`](Recorder::submit), when
+//! the parameters of all launches are known and go up in one buffer.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device::Shared;
+use super::fault::guarded;
+use super::kernel::WgpuKernel;
+use super::memory::{WgpuBuffer, WgpuHostBuffer};
+use super::signal;
+use super::timer::{MAX_PASSES, Timer, Timers};
+use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
+use crate::kernels::Access;
+use crate::{Error, Result};
+
+/// Offsets of uniform blocks are multiples of this on every adapter.
+const UNIFORM_ALIGNMENT: usize = 256;
+
+/// And of slices of storage buffers.
+const STORAGE_ALIGNMENT: u64 = 256;
+
+/// Recorder of one submission.
+#[derive(Debug)]
+pub struct WgpuStream {
+    shared: Arc<Shared>,
+    steps: Vec<Step>,
+    params: Vec<u8>,
+    hosts: Vec<WgpuHostBuffer>,
+}
+
+#[derive(Debug)]
+enum Step {
+    Launch {
+        kernel: WgpuKernel,
+        grid: [u32; 3],
+        args: Vec<Bound>,
+    },
+    Copy {
+        src: End,
+        dst: End,
+        n_bytes: u64,
+    },
+}
+
+#[derive(Debug)]
+enum Bound {
+    Buffer {
+        buffer: WgpuBuffer,
+        offset: u64,
+        n_bytes: u64,
+    },
+    Params {
+        offset: u64,
+        n_bytes: u64,
+    },
+}
+
+#[derive(Debug)]
+enum End {
+    Device(WgpuBuffer, u64),
+    Host(WgpuHostBuffer, u64),
+}
+
+impl End {
+    fn raw(&self) -> Option<(&wgpu::Buffer, u64)> {
+        match self {
+            Self::Device(buffer, offset) => buffer.raw().map(|raw| (raw, *offset)),
+            Self::Host(buffer, offset) => Some((buffer.raw(), *offset)),
+        }
+    }
+}
+
+/// Work handed to the device.
+#[derive(Debug)]
+pub struct WgpuSubmission {
+    shared: Arc<Shared>,
+    index: wgpu::SubmissionIndex,
+    timer: Option<Timer>,
+}
+
+impl WgpuStream {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            steps: Vec::new(),
+            params: Vec::new(),
+            hosts: Vec::new(),
+        }
+    }
+
+    fn bind(
+        &mut self,
+        kernel: &WgpuKernel,
+        at: usize,
+        arg: &KernelArg<'_, WgpuBuffer>,
+    ) -> Result<Bound> {
+        let access = kernel.bindings().get(at).copied();
+        let is_storage = matches!(access, Some(Access::Read | Access::ReadWrite));
+        match arg {
+            KernelArg::Buffer(buffer) if is_storage => {
+                self.bind_range(kernel, at, buffer, 0..buffer.n_bytes())
+            }
+            KernelArg::Slice(buffer, range) if is_storage => {
+                self.bind_range(kernel, at, buffer, range.clone())
+            }
+            KernelArg::Params(words) if access == Some(Access::Uniform) && !words.is_empty() => {
+                let offset = self.params.len().next_multiple_of(UNIFORM_ALIGNMENT);
+                self.params.resize(offset, 0);
+                self.params.extend_from_slice(bytemuck::cast_slice(words));
+                self.params
+                    .resize(self.params.len().next_multiple_of(16), 0);
+                Ok(Bound::Params {
+                    offset: offset as u64,
+                    n_bytes: (self.params.len() - offset) as u64,
+                })
+            }
+            _ => {
+                let value = format!("binding {at} of {} is {access:?}", kernel.entry());
+                Err(invalid(
+                    "args",
+                    value,
+                    "a buffer for storage, parameters for uniform",
+                ))
+            }
+        }
+    }
+
+    fn bind_range(
+        &self,
+        kernel: &WgpuKernel,
+        at: usize,
+        buffer: &WgpuBuffer,
+        range: Range<u64>,
+    ) -> Result<Bound> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        let aligned = range.start.is_multiple_of(STORAGE_ALIGNMENT)
+            && n_bytes.is_multiple_of(4)
+            && n_bytes > 0;
+        let fits =
+            range.end <= buffer.n_bytes() && n_bytes <= self.shared.capabilities.max_binding_bytes;
+        if aligned && fits {
+            return Ok(Bound::Buffer {
+                buffer: buffer.clone(),
+                offset: range.start,
+                n_bytes,
+            });
+        }
+        let value = format!(
+            "binding {at} of {}: bytes {range:?} of {}",
+            kernel.entry(),
+            buffer.n_bytes()
+        );
+        Err(invalid(
+            "args",
+            value,
+            "an aligned range inside the buffer, within the device's largest binding",
+        ))
+    }
+
+    fn end(
+        &mut self,
+        place: Place<'_, WgpuBuffer, WgpuHostBuffer>,
+        host_use: HostUse,
+        n_bytes: u64,
+    ) -> Result<End> {
+        let (end, size, offset) = match place {
+            Place::Device(buffer, offset) => (
+                End::Device(buffer.clone(), offset),
+                buffer.n_bytes(),
+                offset,
+            ),
+            Place::Host(buffer, offset) => {
+                if buffer.host_use() != host_use {
+                    return Err(invalid(
+                        "copy",
+                        format!("{:?}", buffer.host_use()),
+                        "host memory for this direction",
+                    ));
+                }
+                self.hosts.push(buffer.clone());
+                (End::Host(buffer.clone(), offset), buffer.n_bytes(), offset)
+            }
+        };
+        let inside = offset.checked_add(n_bytes).is_some_and(|to| to <= size);
+        if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
+            return Ok(end);
+        }
+        let value = format!("{n_bytes} bytes at {offset} of {size}");
+        Err(invalid(
+            "copy",
+            value,
+            "a range inside the buffer, in multiples of 4",
+        ))
+    }
+
+    /// Runs of launches, each one compute pass.
+    fn n_passes(&self) -> usize {
+        let is_launch = |step: &Step| matches!(step, Step::Launch { .. });
+        let starts = (0..self.steps.len())
+            .filter(|&i| is_launch(&self.steps[i]) && (i == 0 || !is_launch(&self.steps[i - 1])));
+        starts.count()
+    }
+
+    fn encode(
+        &self,
+        params: Option<&WgpuBuffer>,
+        timer: &mut Option<Timer>,
+    ) -> wgpu::CommandBuffer {
+        let mut encoder = self
+            .shared
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut rest = self.steps.as_slice();
+        while let Some(step) = rest.first() {
+            if let Step::Copy { src, dst, n_bytes } = step {
+                if let (Some((src, from)), Some((dst, to))) = (src.raw(), dst.raw()) {
+                    encoder.copy_buffer_to_buffer(src, from, dst, to, *n_bytes);
+                }
+                rest = &rest[1..];
+                continue;
+            }
+            let n_launches = rest
+                .iter()
+                .take_while(|step| matches!(step, Step::Launch { .. }))
+                .count();
+            let (launches, after) = rest.split_at(n_launches);
+            let timestamp_writes = timer.as_mut().map(Timer::next_pass);
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: None,
+                timestamp_writes,
+            });
+            for launch in launches {
+                self.dispatch(&mut pass, launch, params);
+            }
+            rest = after;
+        }
+        if let Some(timer) = timer {
+            timer.resolve(&mut encoder);
+        }
+        encoder.finish()
+    }
+
+    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, step: &Step, params: Option<&WgpuBuffer>) {
+        let Step::Launch { kernel, grid, args } = step else {
+            return;
+        };
+        let mut entries = Vec::with_capacity(args.len());
+        for (arg, binding) in args.iter().zip(0..) {
+            let (buffer, offset, n_bytes) = match arg {
+                Bound::Buffer {
+                    buffer,
+                    offset,
+                    n_bytes,
+                } => (buffer.raw(), *offset, *n_bytes),
+                Bound::Params { offset, n_bytes } => {
+                    (params.and_then(WgpuBuffer::raw), *offset, *n_bytes)
+                }
+            };
+            let Some(buffer) = buffer else { return };
+            let size = wgpu::BufferSize::new(n_bytes);
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer,
+                offset,
+                size,
+            });
+            entries.push(wgpu::BindGroupEntry { binding, resource });
+        }
+        let group = self
+            .shared
+            .device
+            .create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(kernel.entry()),
+                layout: kernel.layout(),
+                entries: &entries,
+            });
+        pass.set_pipeline(kernel.pipeline());
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+    }
+}
+
+fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
+    Error::InvalidArgument {
+        name,
+        value,
+        expected,
+    }
+}
+
+impl Recorder for WgpuStream {
+    type Kernel = WgpuKernel;
+    type Buffer = WgpuBuffer;
+    type HostBuffer = WgpuHostBuffer;
+    type Submission = WgpuSubmission;
+
+    fn launch(
+        &mut self,
+        kernel: &WgpuKernel,
+        grid: [u32; 3],
+        args: &[KernelArg<'_, WgpuBuffer>],
+    ) -> Result<()> {
+        if args.len() != kernel.bindings().len() {
+            let value = format!("{} for {}", args.len(), kernel.entry());
+            return Err(invalid("args", value, "one argument for each binding"));
+        }
+        if grid.iter().any(|&n| n > self.shared.capabilities.max_grid) {
+            return Err(invalid(
+                "grid",
+                format!("{grid:?}"),
+                "workgroups within the device's limit in each dimension",
+            ));
+        }
+        let bound = args
+            .iter()
+            .enumerate()
+            .map(|(at, arg)| self.bind(kernel, at, arg))
+            .collect::<Result<Vec<_>>>()?;
+        if !grid.contains(&0) {
+            self.steps.push(Step::Launch {
+                kernel: kernel.clone(),
+                grid,
+                args: bound,
+            });
+        }
+        Ok(())
+    }
+
+    fn copy(
+        &mut self,
+        dst: Place<'_, WgpuBuffer, WgpuHostBuffer>,
+        src: Place<'_, WgpuBuffer, WgpuHostBuffer>,
+        n_bytes: u64,
+    ) -> Result<()> {
+        if matches!((&dst, &src), (Place::Host(..), Place::Host(..))) {
+            return Err(invalid(
+                "copy",
+                "host to host".into(),
+                "at least one end in device memory",
+            ));
+        }
+        let src = self.end(src, HostUse::Upload, n_bytes)?;
+        let dst = self.end(dst, HostUse::Download, n_bytes)?;
+        if n_bytes > 0 {
+            self.steps.push(Step::Copy { src, dst, n_bytes });
+        }
+        Ok(())
+    }
+
+    fn submit(self) -> Result<WgpuSubmission> {
+        let shared = &self.shared;
+        let n_passes = self.n_passes();
+        let mut timer = match n_passes {
+            0 => None,
+            n if n > MAX_PASSES as usize => None,
+            _ => Timers::take(shared)?,
+        };
+        let params = match self.params.is_empty() {
+            true => None,
+            false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
+        };
+        self.hosts.iter().for_each(WgpuHostBuffer::unmap);
+        let index = guarded(&shared.device, &shared.faults, 0, || {
+            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::raw) {
+                shared.queue.write_buffer(buffer, 0, &self.params);
+            }
+            shared
+                .queue
+                .submit([self.encode(params.as_ref(), &mut timer)])
+        })?;
+        for host in &self.hosts {
+            host.used_by(index.clone());
+        }
+        if let Some(timer) = &timer {
+            timer.host().used_by(index.clone());
+        }
+        Ok(WgpuSubmission {
+            shared: Arc::clone(shared),
+            index,
+            timer,
+        })
+    }
+}
+
+impl Waitable for WgpuSubmission {
+    async fn wait_async(self) -> Result<Option<u64>> {
+        let shared = &self.shared;
+        if let Some(timer) = self.timer {
+            let measured = timer.read(shared.timestamp_period_ns).await?;
+            shared.timers.keep(timer);
+            return Ok(measured);
+        }
+        let (sender, receiver) = signal::channel();
+        shared.queue.on_submitted_work_done(move || sender.send(()));
+        shared.wait_for(Some(self.index))?;
+        match receiver.receive().await {
+            Some(()) => shared.faults.check().map(|()| None),
+            None => Err(shared.broken("submitted work was dropped".into())),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Real files.
+
+use std::path::PathBuf;
+
+use pagepress::lz4::{self, Level};
+
+use crate::pages::{assert_same, generated};
+use crate::subject::Subject;
+
+/// Files of `PAGEPRESS_CORPUS`; without it, generated pages stand in for them.
+fn corpora() -> Vec<(String, Vec<u8>)> {
+    let Some(folder) = std::env::var_os("PAGEPRESS_CORPUS") else {
+        return vec![("generated".into(), generated(4096, 1 << 20, 1))];
+    };
+    let files = std::fs::read_dir(&folder).expect("PAGEPRESS_CORPUS is a folder of files");
+    let mut paths: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "PAGEPRESS_CORPUS is empty");
+    paths
+        .into_iter()
+        .map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
+        .collect()
+}
+
+pub fn corpora_equal_the_twins(subject: &mut Subject) {
+    // Slices from all over a file, as much as generated pages are asked for.
+    let n_bytes = subject.n_bytes.max(1 << 20);
+    for (name, bytes) in corpora() {
+        let step = (bytes.len() / n_bytes).max(1) * 65_536;
+        let slices: Vec<u8> = bytes
+            .chunks(65_536)
+            .step_by(step / 65_536)
+            .flatten()
+            .copied()
+            .collect();
+        for (page_size, level) in [
+            (4096, Level::Fast),
+            (4096, Level::High),
+            (65_536, Level::Fast),
+        ] {
+            let what = format!("{name} {page_size} {level:?}");
+            let expected = lz4::compress_pages(&slices, page_size, level).unwrap();
+            let (found, report) = subject
+                .codec
+                .compress_pages(&slices, page_size, level)
+                .unwrap();
+            assert_same(&found, &expected, &what);
+            assert!(
+                subject.codec.decompress_pages(&found).unwrap().0 == slices,
+                "{what}: decompressed"
+            );
+            println!(
+                "{what}: {} bytes, ratio {:.3}, {:?}",
+                slices.len(),
+                found.ratio(),
+                report.timings
+            );
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Good pages.
+
+use pagepress::batch::{compress_resident_async, decompress_resident_async};
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig};
+use pagepress::lz4::{self, Level, PackedPages};
+
+use crate::common::pages::{GENERATORS, edge_lengths};
+use crate::subject::{PAGE_SIZES, Subject};
+
+/// About `n_bytes` of pages of every kind.
+pub fn generated(page_size: u32, n_bytes: usize, seed: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(n_bytes + page_size as usize);
+    for (i, (_, make)) in GENERATORS.iter().cycle().enumerate() {
+        if bytes.len() >= n_bytes {
+            break;
+        }
+        bytes.extend(make(page_size as usize, seed + i as u64));
+    }
+    bytes
+}
+
+/// The first difference, in words that help.
+pub fn assert_same(found: &PackedPages, expected: &PackedPages, what: &str) {
+    let differs = found
+        .table
+        .iter()
+        .zip(&expected.table)
+        .position(|(a, b)| a != b);
+    if let Some(page) = differs {
+        panic!(
+            "{what}: page {page}: {:?}, expected {:?}",
+            found.table[page], expected.table[page]
+        );
+    }
+    let byte = found
+        .packed
+        .iter()
+        .zip(&expected.packed)
+        .position(|(a, b)| a != b);
+    if let Some(byte) = byte {
+        let page = expected
+            .table
+            .partition_point(|entry| entry.offset <= byte as u64)
+            - 1;
+        panic!(
+            "{what}: page {page}, byte {byte} of packed, block {:?}",
+            expected.table[page]
+        );
+    }
+    assert_eq!(
+        found.packed.len(),
+        expected.packed.len(),
+        "{what}: packed bytes"
+    );
+    assert!(found == expected, "{what}");
+}
+
+pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
+    for page_size in PAGE_SIZES {
+        for level in [Level::Fast, Level::High] {
+            let what = format!("{} {page_size} {level:?}", subject.name);
+            let bytes = generated(page_size, subject.n_bytes, u64::from(page_size));
+            let expected = lz4::compress_pages(&bytes, page_size, level).unwrap();
+            let (found, report) = subject
+                .codec
+                .compress_pages(&bytes, page_size, level)
+                .unwrap();
+            assert_same(&found, &expected, &what);
+            assert_eq!(report.engine, "wgpu");
+            let (back, report) = subject.codec.decompress_pages(&found).unwrap();
+            assert!(back == bytes, "{what}: decompressed");
+            assert_eq!(report.engine, "wgpu");
+        }
+    }
+}
+
+pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
+    let lengths = edge_lengths(4096);
+    // Every length on the main way; on the others a few of them.
+    let step = if subject.name == "wgpu" { 1 } else { 7 };
+    for (i, &length) in lengths.iter().enumerate().step_by(step) {
+        let (name, make) = GENERATORS[i % GENERATORS.len()];
+        let mut bytes = generated(4096, 8192, i as u64);
+        bytes.extend(make(length, i as u64));
+        let what = format!("{} tail of {length} bytes of {name}", subject.name);
+        let expected = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
+        let (found, _) = subject
+            .codec
+            .compress_pages(&bytes, 4096, Level::Fast)
+            .unwrap();
+        assert_same(&found, &expected, &what);
+        assert!(
+            subject.codec.decompress_pages(&found).unwrap().0 == bytes,
+            "{what}: decompressed"
+        );
+    }
+    let (empty, _) = subject
+        .codec
+        .compress_pages(&[], 4096, Level::Fast)
+        .unwrap();
+    assert_same(
+        &empty,
+        &lz4::compress_pages(&[], 4096, Level::Fast).unwrap(),
+        "no pages",
+    );
+    assert!(subject.codec.decompress_pages(&empty).unwrap().0.is_empty());
+}
+
+pub fn batches_may_be_cut_anywhere(subject: &Subject) {
+    let bytes = generated(4096, 100 * 4096, 9);
+    let (pages, _) = bytes.as_chunks::<4096>();
+    let expected = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
+    for (batch_size, async_dma, ring_buffer_slots) in
+        [(1000, true, 4), (7, true, 3), (33, true, 1), (40, false, 4)]
+    {
+        let config = GpuBatchConfig {
+            batch_size,
+            async_dma,
+            ring_buffer_slots,
+            ..GpuBatchConfig::default()
+        };
+        let what = format!("{} {config:?}", subject.name);
+        let mut compressor =
+            GpuBatchCompressor::with_device(subject.device.clone(), config).unwrap();
+        for _ in 0..2 {
+            let result = compressor.compress_batch(pages).unwrap();
+            assert_same(&result.pages, &expected, &what);
+            assert!(
+                result.total_time_ns >= result.h2d_time_ns + result.d2h_time_ns,
+                "{what}: {:?}",
+                result.timings
+            );
+            assert_eq!(
+                result.timings.kernel_ns.is_some(),
+                subject.device.capabilities().timestamps
+            );
+            let back = compressor.decompress_batch(&result.pages).unwrap();
+            assert!(back.into_pages().unwrap() == pages, "{what}: decompressed");
+        }
+        assert_eq!(compressor.stats().pages_compressed, 200);
+    }
+}
+
+pub fn resident_pages_equal_the_twins(subject: &Subject) {
+    let device = &subject.device;
+    for (page_size, tail) in [(4096, 0), (4096, 1001), (65_536, 3)] {
+        let mut bytes = generated(page_size, 4 * 65_536, 3);
+        bytes.truncate(bytes.len() - tail);
+        let expected = lz4::compress_pages(&bytes, page_size, Level::Fast).unwrap();
+        let n_bytes = bytes.len() as u64;
+        let padded: Vec<u8> = bytes
+            .iter()
+            .copied()
+            .chain([0; 8])
+            .take(bytes.len().next_multiple_of(4))
+            .collect();
+        block_on(async {
+            let pages = device.allocate_memory(padded.len() as u64).unwrap();
+            device.upload_async(&pages, 0, &padded).await.unwrap();
+            let found = compress_resident_async(device, &pages, n_bytes, page_size, Level::Fast)
+                .await
+                .unwrap();
+            assert_eq!(found.parts.len(), 1);
+            let part = &found.parts[0];
+            assert!((found.ratio() - expected.ratio()).abs() < 1e-9);
+            let packed = device
+                .download_async(&part.packed, 0..part.packed_bytes)
+                .await
+                .unwrap();
+            assert!(
+                packed == expected.packed,
+                "{} {page_size} {tail}: resident blocks",
+                subject.name
+            );
+            let back = device.allocate_memory(padded.len() as u64 + 4096).unwrap();
+            device
+                .upload_async(&back, 0, &vec![0xff; padded.len() + 4096])
+                .await
+                .unwrap();
+            let outcome = decompress_resident_async(device, &found, &back)
+                .await
+                .unwrap();
+            assert!(outcome.errors.iter().all(Option::is_none));
+            let found = device
+                .download_async(&back, 0..padded.len() as u64 + 4096)
+                .await
+                .unwrap();
+            assert!(
+                found[..bytes.len()] == bytes,
+                "{} {page_size} {tail}: resident pages",
+                subject.name
+            );
+            assert!(
+                found[padded.len()..].iter().all(|&byte| byte == 0xff),
+                "written beyond the pages"
+            );
+        });
+    }
+}

@@ -1,0 +1,43 @@
+//! The engine under test.
+
+use pagepress::batch::Codec;
+use pagepress::gpu::{DeviceRequest, GpuDevice};
+
+/// Generated pages of 4 KiB for each page size and level, when nothing else is asked for.
+const DEFAULT_PAGES: usize = 256;
+
+/// Page sizes that the kernels know.
+pub const PAGE_SIZES: [u32; 5] = [4096, 8192, 16_384, 32_768, 65_536];
+
+/// An engine, the way to it, and how much to ask of it.
+pub struct Subject {
+    pub name: &'static str,
+    pub device: GpuDevice,
+    pub codec: Codec,
+    /// Bytes of generated pages for each page size and level.
+    pub n_bytes: usize,
+}
+
+impl Subject {
+    /// Opens the device of `request`, a software one too; the way takes a `share`-th of the pages.
+    pub fn open(name: &'static str, request: &DeviceRequest, share: usize) -> Self {
+        let request = DeviceRequest {
+            allow_software: true,
+            ..request.clone()
+        };
+        let device = GpuDevice::open(&request).expect(
+            "conformance needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set \
+             VK_ICD_FILENAMES",
+        );
+        let pages = std::env::var("PAGEPRESS_CONFORMANCE_PAGES")
+            .map(|text| text.parse().expect("a number of pages"));
+        let n_bytes = pages.unwrap_or(DEFAULT_PAGES) * 4096 / share;
+        let codec = Codec::with_device(device.clone()).expect("a codec");
+        Self {
+            name,
+            device,
+            codec,
+            n_bytes: n_bytes.max(4 * 65_536),
+        }
+    }
+}
