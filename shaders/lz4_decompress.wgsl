@@ -82,8 +82,8 @@ fn packed_word(p: u32) -> u32 {
 
 // Four bytes of the page from byte p on; those outside the page, up to three before or after it, are arbitrary.
 fn page_word(page: ptr<function, Page>, p: u32) -> u32 {
-    let i = u32(max(i32((*page).first) + (i32(p) >> 2), 0));
-    return funnel(pages[i], pages[i + 1], (p & 3) * 8);
+    let i = i32((*page).first) + (i32(p) >> 2);
+    return funnel(pages[max(i, 0)], pages[i + 1], (p & 3) * 8);
 }
 
 fn fail(page: ptr<function, Page>, code: u32) {
