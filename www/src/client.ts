@@ -23,6 +23,7 @@ export class Client {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 0;
+  #lost: Failure | null = null;
 
   constructor() {
     this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
@@ -39,6 +40,7 @@ export class Client {
     argument: Calls[Name]["argument"],
     stage: (stage: string) => void = () => {},
   ): Promise<Calls[Name]["answer"]> {
+    if (this.#lost !== null) return Promise.reject(new CallError(this.#lost));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject, stage });
@@ -59,7 +61,8 @@ export class Client {
   }
 
   #failAll(message: string): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(new CallError({ code: "WORKER_LOST", message }));
+    this.#lost = { code: "WORKER_LOST", message };
+    for (const waiting of this.#waiting.values()) waiting.reject(new CallError(this.#lost));
     this.#waiting.clear();
   }
 }
