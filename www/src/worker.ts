@@ -1,7 +1,7 @@
 // Does all the work, so that the page stays responsive.
 import { createCompressor, PagepressError } from "pagepress";
 import type { Compressor } from "pagepress";
-import type { CallName, Calls, Failure, Reply, Request } from "./messages";
+import type { CallName, Calls, EngineChoice, Failure, Reply, Request } from "./messages";
 import { makeSample } from "./samples";
 
 /** gzip takes a second per 25 MB, so it sees at most this much of a file. */
@@ -15,11 +15,20 @@ type Handlers = {
   [Name in CallName]: (argument: Calls[Name]["argument"], stage: Stage) => Promise<Calls[Name]["answer"]>;
 };
 
+/** The open compressor, or why there is none. */
 let compressor: Compressor | null = null;
+let notOpen: unknown = new Error("no engine is open");
 
 function opened(): Compressor {
-  if (compressor === null) throw new Error("no engine is open");
+  if (compressor === null) throw notOpen;
   return compressor;
+}
+
+async function warmedUp(choice: EngineChoice): Promise<Compressor> {
+  const next = await createCompressor(choice);
+  const sample = makeSample("memory", WARM_UP_BYTES);
+  await next.decompress(await next.compress(sample));
+  return next;
 }
 
 async function timed<Value>(work: () => Promise<Value>): Promise<[Value, number]> {
@@ -40,11 +49,13 @@ const handlers: Handlers = {
   async open(choice) {
     compressor?.dispose();
     compressor = null;
-    const next = await createCompressor(choice);
-    const sample = makeSample("memory", WARM_UP_BYTES);
-    await next.decompress(await next.compress(sample));
-    compressor = next;
-    return next.backend;
+    try {
+      compressor = await warmedUp(choice);
+    } catch (error) {
+      notOpen = error;
+      throw error;
+    }
+    return compressor.backend;
   },
 
   async generate({ sample, size }) {
