@@ -9,7 +9,7 @@ await exitWith(async () => {
   const args = process.argv.slice(2);
   portOf(args);
   await setup();
-  for (const script of [["scripts/build.mjs", "--package-only"], ["scripts/page.mjs"]]) {
+  for (const script of [["scripts/build.mjs"], ["scripts/page.mjs"]]) {
     const { code } = await run("node", script);
     if (code !== 0) throw new Remedy(`node ${script.join(" ")} failed (exit code ${code}); its output is above`);
   }

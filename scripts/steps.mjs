@@ -44,7 +44,7 @@ export function steps() {
       env: driver(swiftshader()),
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--doc"), env: driver(lavapipe()) },
-    { group: "browser", name: "build wasm, package and page", command: node("scripts/build.mjs"), shared: true },
+    { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },

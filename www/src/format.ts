@@ -1,11 +1,11 @@
 // Numbers as people read them.
 
-/** A size in bytes, for example `16.0 MiB`. */
+/** A size in bytes, for example `1.5 MiB`. */
 export function size(bytes: number): string {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
   const units = ["KiB", "MiB", "GiB"];
   const power = Math.min(units.length, Math.floor(Math.log2(bytes) / 10));
-  return `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
+  return `${(bytes / 1024 ** power).toFixed(1).replace(/\.0$/, "")} ${units[power - 1]}`;
 }
 
 /** Bytes per second from bytes and milliseconds, for example `1.2 GB/s`; `null` when too short to tell. */

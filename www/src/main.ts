@@ -109,8 +109,9 @@ async function decompress(file: File, outcome: Outcome): Promise<void> {
   const outputName = file.name.endsWith(".lz4") ? file.name.slice(0, -4) || "output" : `${file.name}.out`;
   const stage = (text: string) => showProgress(`${file.name}: ${text}`);
   const result = await client.call("decompress", { file, maxOutputSize: MOST_BYTES }, stage);
-  const { output, decompressMs, backend } = result;
-  Object.assign(outcome, { outputName, outputBytes: output.size, decompressMs, backend });
+  const { output, decompressMs, backend, timing } = result;
+  Object.assign(outcome, { outputName, outputBytes: output.size, decompressMs, backend, timing });
+  showBackend(backend);
   addDecompressed(file.name, outputName, file.size, result);
 }
 

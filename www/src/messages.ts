@@ -33,6 +33,7 @@ export interface Decompressed {
   output: Blob;
   decompressMs: number;
   backend: Backend;
+  timing: Timing;
 }
 
 /** CompressionStream's gzip on the first `inputBytes` of the same data. */

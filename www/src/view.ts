@@ -17,17 +17,22 @@ function make(tag: string, className: string, ...children: Child[]): HTMLElement
   return made;
 }
 
-/** Name of the engine that ran, for a badge or a bar. */
-export function engineName({ engine, software }: Backend): string {
+/** Name of an engine. */
+function engineName(engine: Backend["engine"], software: boolean): string {
   if (engine === "cpu") return "CPU";
   return software ? "WebGPU in software" : "WebGPU";
+}
+
+/** Name of the engine that ran a call: in automatic mode it is chosen for each. */
+function engineOf({ backend, timing }: Compressed | Decompressed): string {
+  return engineName(timing?.engine ?? backend.engine, backend.software);
 }
 
 /** Says which engine runs, on what, and why. */
 export function showBackend(backend: Backend): void {
   const { engine, adapter, software, reason, rejected } = backend;
   element("badge").dataset["state"] = software ? "software" : engine;
-  element("badge-engine").textContent = engineName(backend);
+  element("badge-engine").textContent = engineName(engine, software);
   element("badge-adapter").textContent = adapter ?? "";
   element("badge-reason").textContent = reason;
   element("rejected").hidden = rejected.length === 0;
@@ -129,15 +134,17 @@ export function addCompressed(
   result: Compressed,
 ): (gzip: Gzipped) => void {
   const outputBytes = result.output.size;
-  const own: Measured = { label: engineName(result.backend), own: true, inputBytes, outputBytes, ...times(result) };
+  const { compressMs, decompressMs } = result;
+  const label = `LZ4, ${engineOf(result)}`;
+  const own: Measured = { label, own: true, inputBytes, outputBytes, compressMs, decompressMs };
   const check = result.verified
     ? make("span", "verified", "✓ round trip verified")
     : make("strong", "", "✗ the round trip failed: do not use this output");
   const sizes = [`${format.size(inputBytes)} → ${format.size(outputBytes)}, `, check];
   const bars = make("div", "bars");
-  const engine = [engineName(result.backend), result.backend.adapter].filter(Boolean).join(", ");
-  const details = [engine, `${format.size(choice.blockSize)} blocks, level ${choice.level}`, phases(result)];
-  const foot = make("p", "quiet foot", `${details.filter(Boolean).join("; ")}.`);
+  const details = [`${format.size(choice.blockSize)} blocks`, `level ${choice.level}`, phases(result)];
+  const why = result.timing?.reason ? ` ${engineOf(result)}: ${result.timing.reason}.` : "";
+  const foot = make("p", "quiet foot", `${details.filter(Boolean).join(", ")}.${why}`);
   const card = make("article", "card", head(name, sizes, `${name}.lz4`, result.output));
   if (inputBytes > 0) {
     fillBars(bars, [own]);
@@ -147,14 +154,10 @@ export function addCompressed(
   addCard(card);
 
   return (gzip) => {
-    fillBars(bars, [own, { label: "gzip (browser)", own: false, ...gzip }]);
+    fillBars(bars, [own, { label: "gzip, CPU", own: false, ...gzip }]);
     const part = gzip.inputBytes < inputBytes ? ` gzip ran on the first ${format.size(gzip.inputBytes)}.` : "";
     foot.append(part);
   };
-}
-
-function times({ compressMs, decompressMs }: Compressed): { compressMs: number; decompressMs: number } {
-  return { compressMs, decompressMs };
 }
 
 /** Adds a card for a decompressed file. */
@@ -163,7 +166,7 @@ export function addDecompressed(name: string, outputName: string, inputBytes: nu
   const pace = format.speed(outputBytes, result.decompressMs);
   const sizes = `${format.size(inputBytes)} → ${format.size(outputBytes)}${pace ? `, ${pace}` : ""}`;
   const card = make("article", "card", head(`${name} → ${outputName}`, [sizes], outputName, result.output));
-  card.append(make("p", "quiet foot", `Decompressed on: ${engineName(result.backend)}.`));
+  card.append(make("p", "quiet foot", `Decompressed by ${engineOf(result)}.`));
   addCard(card);
 }
 

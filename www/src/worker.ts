@@ -47,7 +47,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
 
 const handlers: Handlers = {
   async open(choice) {
-    compressor?.dispose();
+    await compressor?.dispose();
     compressor = null;
     try {
       compressor = await warmedUp(choice);
@@ -82,7 +82,8 @@ const handlers: Handlers = {
     const input = await bytesOf(file);
     stage("decompressing");
     const [output, decompressMs] = await timed(() => engine.decompress(input, { maxOutputSize }));
-    return { output: new Blob([output]), decompressMs, backend: engine.backend };
+    const { backend, lastTiming: timing } = engine;
+    return { output: new Blob([output]), decompressMs, backend, timing };
   },
 
   async gzip({ file }, stage) {
