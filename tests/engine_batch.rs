@@ -1,5 +1,11 @@
 //! The codec's front on a GPU: frames, streams, loss of the device, choice of the engine.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 

@@ -1,6 +1,12 @@
 //! Every shader validates and translates to every target, with every set of override constants that a job uses, and
 //! says of its bindings and parameters what the kernel table says.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
