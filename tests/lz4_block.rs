@@ -1,5 +1,6 @@
 //! Blocks: the fast encoder and decoder against the naive ones, and against liblz4.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
 

@@ -86,8 +86,8 @@ impl Encoder {
             self.output.resize(room, 0);
         }
         let length = match &mut self.table {
-            Table::Page(buckets) => encode_block(input, &self.parse, buckets, &mut self.output),
-            Table::Large(buckets) => encode_block(input, &self.parse, buckets, &mut self.output),
+            Table::Page(buckets) => dispatch(input, &self.parse, buckets, &mut self.output),
+            Table::Large(buckets) => dispatch(input, &self.parse, buckets, &mut self.output),
         };
         Ok(&self.output[..length])
     }
@@ -108,6 +108,31 @@ const fn worst_case(n_bytes: usize) -> usize {
     n_bytes + n_bytes / 255 + 16
 }
 
+/// Runs [`encode_block`] as compiled for the instructions that this machine has.
+fn dispatch<B: Buckets>(input: &[u8], parse: &Parse, buckets: &mut B, output: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        fn with_avx2<B: Buckets>(
+            input: &[u8],
+            parse: &Parse,
+            buckets: &mut B,
+            output: &mut [u8],
+        ) -> usize {
+            encode_block(input, parse, buckets, output)
+        }
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+        {
+            // SAFETY: the machine has the three features.
+            return unsafe { with_avx2(input, parse, buckets, output) };
+        }
+    }
+    encode_block(input, parse, buckets, output)
+}
+
+#[inline(always)]
 fn encode_block<B: Buckets>(
     input: &[u8],
     parse: &Parse,

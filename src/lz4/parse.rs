@@ -1,6 +1,6 @@
 //! The canonical parse: parameters, windows of positions, and the walk that turns candidates into sequences.
 
-use super::table::Buckets;
+use super::table::{Buckets, FLIP, NO_BUCKET};
 use super::{Level, WINDOW};
 use crate::{Error, Result};
 
@@ -134,7 +134,7 @@ pub(super) fn parse_block<B: Buckets>(
         held: None,
         emit,
     };
-    let mut window = Window::new(parse.bucket_bits + parse.tag_bits);
+    let mut window = Window::new(parse);
     for start in (0..=last).step_by(WINDOW) {
         let done = walk.position >= start + WINDOW;
         window.load(input, start, last);
@@ -145,24 +145,32 @@ pub(super) fn parse_block<B: Buckets>(
     }
 }
 
-/// Sixty-four aligned positions: which are searchable, which are runs, and their hashes.
+/// Sixty-four aligned positions: which are searchable, which are runs, and what the table needs of them.
+///
+/// Buckets and entries are computed for all positions at once, which compilers turn into vector code. They are not
+/// set where all positions are runs.
 struct Window {
     start: usize,
     searchable: u64,
     runs: u64,
+    /// Right shift that leaves bucket and tag of a product.
     hash_shift: u32,
-    /// Bucket and tag of each position, the tag in the low bits. Not set where all positions are runs.
-    keys: [u32; WINDOW],
+    tag_bits: u32,
+    buckets: [u16; WINDOW],
+    /// `entry(p)`; of large blocks only the tag, which is 0.
+    entries: [u16; WINDOW],
 }
 
 impl Window {
-    const fn new(key_bits: u32) -> Self {
+    const fn new(parse: &Parse) -> Self {
         Self {
             start: 0,
             searchable: 0,
             runs: 0,
-            hash_shift: 32 - key_bits,
-            keys: [0; WINDOW],
+            hash_shift: 32 - parse.bucket_bits - parse.tag_bits,
+            tag_bits: parse.tag_bits,
+            buckets: [0; WINDOW],
+            entries: [0; WINDOW],
         }
     }
 
@@ -187,10 +195,11 @@ impl Window {
         let from = start.saturating_sub(1);
         let to = (start + WINDOW + 3).min(input.len());
         bytes[from + 1 - start..to + 1 - start].copy_from_slice(&input[from..to]);
-        self.hash(&bytes);
         if start == 0 {
-            self.runs &= !1;
+            // Position 0 is no run: the byte before it differs.
+            bytes[0] = !bytes[1];
         }
+        self.hash(&bytes);
     }
 
     /// `bytes` holds the byte before the window, the window and three bytes more.
@@ -200,26 +209,28 @@ impl Window {
         if self.runs == u64::MAX {
             return;
         }
-        for (i, key) in self.keys.iter_mut().enumerate() {
+        let (start, hash_shift, tag_bits) = (self.start as u32, self.hash_shift, self.tag_bits);
+        let tag_mask = (1 << tag_bits) - 1;
+        for i in 0..WINDOW {
             let word = u32::from_le_bytes([bytes[i + 1], bytes[i + 2], bytes[i + 3], bytes[i + 4]]);
-            *key = word.wrapping_mul(HASH_MULTIPLIER) >> self.hash_shift;
+            let key = word.wrapping_mul(HASH_MULTIPLIER) >> hash_shift;
+            self.buckets[i] = (key >> tag_bits) as u16;
+            self.entries[i] = (((start + i as u32) ^ FLIP) << tag_bits | key & tag_mask) as u16;
         }
     }
 
+    /// Runs and positions that are not searchable stay out of the table.
     #[inline(always)]
-    fn insert<B: Buckets>(&self, buckets: &mut B) {
-        let mut left = self.searchable & !self.runs;
-        if left == u64::MAX {
-            for (i, &key) in self.keys.iter().enumerate() {
-                buckets.insert(key, self.start + i);
-            }
+    fn insert<B: Buckets>(&mut self, buckets: &mut B) {
+        let mut left_out = self.runs | !self.searchable;
+        if left_out == u64::MAX {
             return;
         }
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            buckets.insert(self.keys[i], self.start + i);
-            left &= left - 1;
+        while left_out != 0 {
+            self.buckets[left_out.trailing_zeros() as usize] = NO_BUCKET;
+            left_out &= left_out - 1;
         }
+        buckets.insert(&self.buckets, &self.entries, self.start);
     }
 }
 
@@ -272,7 +283,7 @@ impl<F: FnMut(Sequence)> Walk<'_, F> {
             let offset = if window.runs >> i & 1 == 1 {
                 1
             } else {
-                buckets.offset(self.input, window.keys[i], p)
+                buckets.offset(self.input, window.buckets[i], window.entries[i], p)
             };
             if offset == 0 {
                 match self.held.take() {

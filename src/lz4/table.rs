@@ -1,128 +1,145 @@
 //! The tables of the match finder: buckets of two entries, for pages and for large blocks.
+//!
+//! The first entries of all buckets lie in one array, the second in another, and every 16-bit number is an index, so
+//! nothing needs a bounds check. An insertion moves A to B for all positions of a window, then writes A, the lowest
+//! position last: no insertion looks at another, so none waits for one.
 
 use super::WINDOW;
 use super::parse::{Parse, word};
 
-const WINDOW_BITS: u32 = WINDOW.trailing_zeros();
 /// Within a window the lowest position becomes the largest entry.
-const FLIP: u32 = WINDOW as u32 - 1;
+pub(super) const FLIP: u32 = WINDOW as u32 - 1;
+/// The bucket of positions that are not to be inserted; real buckets have at most 14 bits.
+pub(super) const NO_BUCKET: u16 = u16::MAX;
+/// Every index of 16 bits.
+const N_BUCKETS: usize = 1 << 16;
 /// Farthest that an LZ4 offset reaches.
 const MAX_OFFSET: u32 = 65_535;
 
-/// Buckets of two entries. A key is a bucket number with the tag in its low bits.
+/// Buckets of two entries.
 pub(super) trait Buckets {
     /// Empties every bucket.
     fn clear(&mut self);
     /// The offset of the candidate of `p`, which is not a run; 0 for none.
-    fn offset(&self, input: &[u8], key: u32, p: usize) -> usize;
-    /// Inserts `p`. In each bucket the first insertion of a window moves A to B; later ones change nothing.
-    fn insert(&mut self, key: u32, p: usize);
+    fn offset(&self, input: &[u8], bucket: u16, entry: u16, p: usize) -> usize;
+    /// Inserts the positions of the window at `start`: in each bucket that occurs, A becomes B and the lowest of its
+    /// positions A.
+    fn insert(&mut self, buckets: &[u16; WINDOW], entries: &[u16; WINDOW], start: usize);
 }
 
-/// Buckets for pages: two 16-bit entries in a word, A above B, zeros when empty.
+/// Buckets for pages: 16-bit entries, zeros when empty.
 pub(super) struct PageBuckets {
-    words: Box<[u32]>,
+    a: Box<[u16; N_BUCKETS]>,
+    b: Box<[u16; N_BUCKETS]>,
+    n_buckets: usize,
     tag_bits: u32,
+    tag_mask: u16,
 }
 
 impl PageBuckets {
     pub(super) fn new(parse: &Parse) -> Self {
-        let words = vec![0; 1 << parse.bucket_bits()].into_boxed_slice();
         Self {
-            words,
+            a: bytemuck::zeroed_box(),
+            b: bytemuck::zeroed_box(),
+            n_buckets: 1 << parse.bucket_bits(),
             tag_bits: parse.tag_bits(),
+            tag_mask: (1 << parse.tag_bits()) - 1,
         }
     }
 }
 
 impl Buckets for PageBuckets {
     fn clear(&mut self) {
-        self.words.fill(0);
+        self.a[..self.n_buckets].fill(0);
+        self.b[..self.n_buckets].fill(0);
     }
 
     #[inline(always)]
-    fn offset(&self, input: &[u8], key: u32, p: usize) -> usize {
-        let bucket = self.words[(key >> self.tag_bits) as usize];
-        let (a, b) = (bucket >> 16, bucket & 0xffff);
-        let offset_of = |entry: u32| {
-            let q = ((entry >> self.tag_bits) ^ FLIP) as usize;
-            if q < p && word(input, q) == word(input, p) {
+    fn offset(&self, input: &[u8], bucket: u16, entry: u16, p: usize) -> usize {
+        let bucket = usize::from(bucket);
+        let (a, b) = (self.a[bucket], self.b[bucket]);
+        let word_of_p = word(input, p);
+        let offset_of = |entry: u16| {
+            let q = ((u32::from(entry) >> self.tag_bits) ^ FLIP) as usize;
+            if q < p && word(input, q) == word_of_p {
                 p - q
             } else {
                 0
             }
         };
-        if self.tag_bits > 0 {
-            let tag_mask = (1 << self.tag_bits) - 1;
-            offset_of(if (a ^ key) & tag_mask == 0 { a } else { b })
-        } else {
-            match offset_of(a) {
+        if self.tag_mask == 0 {
+            return match offset_of(a) {
                 0 => offset_of(b),
                 offset => offset,
-            }
+            };
         }
+        offset_of(if (a ^ entry) & self.tag_mask == 0 {
+            a
+        } else {
+            b
+        })
     }
 
     #[inline(always)]
-    fn insert(&mut self, key: u32, p: usize) {
-        let p = p as u32;
-        let bucket = &mut self.words[(key >> self.tag_bits) as usize];
-        let tag = key & ((1 << self.tag_bits) - 1);
-        let entry = (p ^ FLIP) << self.tag_bits | tag;
-        let a = *bucket >> 16;
-        // In the first window an entry of zeros is an empty one: position 63 comes last.
-        let first = a >> (self.tag_bits + WINDOW_BITS) != p >> WINDOW_BITS || a == 0;
-        *bucket = if first { entry << 16 | a } else { *bucket };
+    fn insert(&mut self, buckets: &[u16; WINDOW], entries: &[u16; WINDOW], _start: usize) {
+        for &bucket in buckets {
+            self.b[usize::from(bucket)] = self.a[usize::from(bucket)];
+        }
+        for (&bucket, &entry) in buckets.iter().zip(entries).rev() {
+            self.a[usize::from(bucket)] = entry;
+        }
     }
 }
 
-/// Buckets for blocks above 64 KiB: two 32-bit entries, each one more than `p ^ 63`, zeros when empty.
+/// Buckets for blocks above 64 KiB: 32-bit entries, each one more than `p ^ 63`, zeros when empty.
 pub(super) struct LargeBuckets {
-    pairs: Box<[(u32, u32)]>,
+    a: Box<[u32; N_BUCKETS]>,
+    b: Box<[u32; N_BUCKETS]>,
+    n_buckets: usize,
 }
 
 impl LargeBuckets {
     pub(super) fn new(parse: &Parse) -> Self {
+        let n_buckets = 1 << parse.bucket_bits();
         Self {
-            pairs: vec![(0, 0); 1 << parse.bucket_bits()].into_boxed_slice(),
+            a: bytemuck::zeroed_box(),
+            b: bytemuck::zeroed_box(),
+            n_buckets,
         }
     }
 }
 
 impl Buckets for LargeBuckets {
     fn clear(&mut self) {
-        self.pairs.fill((0, 0));
+        self.a[..self.n_buckets].fill(0);
+        self.b[..self.n_buckets].fill(0);
     }
 
     #[inline(always)]
-    fn offset(&self, input: &[u8], key: u32, p: usize) -> usize {
-        let (a, b) = self.pairs[key as usize];
+    fn offset(&self, input: &[u8], bucket: u16, _entry: u16, p: usize) -> usize {
+        let bucket = usize::from(bucket);
         let offset_of = |entry: u32| {
             let Some(flipped) = entry.checked_sub(1) else {
                 return 0;
             };
-            let offset = (p as u32).wrapping_sub(flipped ^ FLIP);
-            let q = (flipped ^ FLIP) as usize;
-            if offset <= MAX_OFFSET && word(input, q) == word(input, p) {
-                offset as usize
-            } else {
-                0
-            }
+            let q = flipped ^ FLIP;
+            let offset = (p as u32).wrapping_sub(q);
+            let same = offset <= MAX_OFFSET && word(input, q as usize) == word(input, p);
+            if same { offset as usize } else { 0 }
         };
-        match offset_of(a) {
-            0 => offset_of(b),
+        match offset_of(self.a[bucket]) {
+            0 => offset_of(self.b[bucket]),
             offset => offset,
         }
     }
 
     #[inline(always)]
-    fn insert(&mut self, key: u32, p: usize) {
-        let p = p as u32;
-        let pair = &mut self.pairs[key as usize];
-        let a = pair.0;
-        let first = a == 0 || (a - 1) >> WINDOW_BITS != p >> WINDOW_BITS;
-        if first {
-            *pair = ((p ^ FLIP) + 1, a);
+    fn insert(&mut self, buckets: &[u16; WINDOW], _entries: &[u16; WINDOW], start: usize) {
+        for &bucket in buckets {
+            self.b[usize::from(bucket)] = self.a[usize::from(bucket)];
+        }
+        for (i, &bucket) in buckets.iter().enumerate().rev() {
+            self.a[usize::from(bucket)] = ((start + i) as u32 ^ FLIP) + 1;
         }
     }
 }

@@ -142,11 +142,13 @@ pub fn decompress_block(block: &[u8], page_length: usize) -> Result<Vec<u8>, Blo
     };
     let long = |half: u8, ip: &mut usize| {
         let mut length = usize::from(half);
-        while half == 15 {
-            let byte = next(ip)?;
-            length += usize::from(byte);
-            if byte != 255 {
-                break;
+        if half == 15 {
+            loop {
+                let byte = next(ip)?;
+                length += usize::from(byte);
+                if byte != 255 {
+                    break;
+                }
             }
         }
         Ok(length)

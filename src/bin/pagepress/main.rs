@@ -1,1 +1,49 @@
+//! The `pagepress` command: LZ4 files, interchangeable with those of `lz4`, on any engine.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod args;
+#[cfg(not(target_arch = "wasm32"))]
+mod bench;
+#[cfg(not(target_arch = "wasm32"))]
+mod convert;
+#[cfg(not(target_arch = "wasm32"))]
+mod devices;
+#[cfg(not(target_arch = "wasm32"))]
+mod engine;
+#[cfg(not(target_arch = "wasm32"))]
+mod failure;
+#[cfg(not(target_arch = "wasm32"))]
+mod input;
+#[cfg(not(target_arch = "wasm32"))]
+mod output;
+#[cfg(not(target_arch = "wasm32"))]
+mod progress;
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+mod resident;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    use args::{Arguments, Command};
+    use std::process::ExitCode;
+
+    let arguments = Arguments::of_process();
+    if let Err(error) = output::remove_temporary_files_on_signals() {
+        eprintln!("pagepress: {error}");
+        return ExitCode::FAILURE;
+    }
+    let all_done = match arguments.command {
+        Command::Compress(arguments) => convert::compress_files(&arguments),
+        Command::Decompress(arguments) => convert::decompress_files(&arguments),
+        Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    if all_done {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Browsers have the library, not the command.
+#[cfg(target_arch = "wasm32")]
 fn main() {}

@@ -1,0 +1,139 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use crate::bench::BenchArguments;
+use crate::engine::{Backend, EngineArguments};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+
+const EXIT_CODES: &str =
+    "Exit codes: 0 all done, 1 something failed, 2 wrong usage, 130 interrupted.";
+
+/// Compresses and decompresses LZ4 files on any GPU and without one.
+#[derive(Debug, Parser)]
+#[command(name = "pagepress", version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+impl Arguments {
+    /// The arguments of this process; a wrong usage ends it with exit code 2.
+    pub fn of_process() -> Self {
+        let arguments = Self::parse();
+        if let Err(message) = arguments.check() {
+            Self::command()
+                .error(ErrorKind::ArgumentConflict, message)
+                .exit();
+        }
+        arguments
+    }
+
+    /// Refuses arguments that exclude each other.
+    fn check(&self) -> Result<(), &'static str> {
+        let files = match &self.command {
+            Command::Compress(arguments) => {
+                let gpu_takes_it =
+                    arguments.block_size.is_power_of_two() && arguments.block_size <= MAX_PAGE_SIZE;
+                if arguments.engine.backend == Backend::Wgpu && !gpu_takes_it {
+                    return Err(
+                        "--backend wgpu takes --block-size 4096, 8192, 16384, 32768 or 65536",
+                    );
+                }
+                &arguments.files
+            }
+            Command::Decompress(arguments) => &arguments.files,
+            Command::Devices | Command::Bench(_) => return Ok(()),
+        };
+        if files.output.is_some() && files.inputs.len() > 1 {
+            return Err(
+                "-o OUT is for one FILE; without it each gets its own output, and -c joins them",
+            );
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compress files to .lz4 files, which every LZ4 program reads. Inputs are kept.
+    #[command(visible_alias = "c", after_help = EXIT_CODES)]
+    Compress(CompressArguments),
+    /// Decompress .lz4 files of any LZ4 program. Inputs are kept.
+    #[command(visible_alias = "d", after_help = EXIT_CODES)]
+    Decompress(DecompressArguments),
+    /// List CPUs and GPUs, and say which one --backend auto takes and why.
+    #[command(after_help = EXIT_CODES)]
+    Devices,
+    /// Compress files in pages on one engine, verify the result, then time it.
+    #[command(after_help = EXIT_CODES)]
+    Bench(BenchArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct CompressArguments {
+    #[command(flatten)]
+    pub files: FileArguments,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+    /// Content of a block in bytes, 4096 to 4194304
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = block_size())]
+    pub block_size: u32,
+    /// How hard to look for matches
+    #[arg(long, value_enum, default_value_t = Level::Fast)]
+    pub level: Level,
+}
+
+#[derive(Debug, Args)]
+pub struct DecompressArguments {
+    #[command(flatten)]
+    pub files: FileArguments,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+    /// Fail rather than write more than this many bytes for one input
+    #[arg(long, value_name = "BYTES")]
+    pub limit: Option<u64>,
+}
+
+/// What compressing and decompressing share.
+#[derive(Debug, Args)]
+pub struct FileArguments {
+    /// Input files; - is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub inputs: Vec<PathBuf>,
+    /// Output file, for one input; - is standard output [default: the input's name with .lz4 added or removed]
+    #[arg(short, long, value_name = "OUT", conflicts_with = "stdout")]
+    pub output: Option<PathBuf>,
+    /// Write to standard output, one input after the other
+    #[arg(short = 'c', long)]
+    pub stdout: bool,
+    /// Overwrite outputs, and write compressed data to a terminal
+    #[arg(short, long)]
+    pub force: bool,
+    /// Say nothing unless something fails
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// A greedy search
+    Fast,
+    /// Smaller output, slower
+    High,
+}
+
+impl From<Level> for pagepress::lz4::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Fast => Self::Fast,
+            Level::High => Self::High,
+        }
+    }
+}
+
+fn block_size() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(MIN_PAGE_SIZE)..=i64::from(MAX_BLOCK_SIZE))
+}

@@ -1,0 +1,232 @@
+//! `bench`: verifies one engine on the user's files, then times it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pagepress::batch::Codec;
+use pagepress::lz4::{self, PackedPages};
+use serde_json::{Value, json};
+
+use crate::args::Level;
+use crate::engine::EngineArguments;
+use crate::failure::Failure;
+#[cfg(feature = "wgpu")]
+use crate::resident;
+
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Files to compress in pages
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    engine: EngineArguments,
+    /// Bytes in a page: 4096, 8192, 16384, 32768 or 65536
+    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    page_size: u32,
+    /// How hard to look for matches
+    #[arg(long, value_enum, default_value_t = Level::Fast)]
+    level: Level,
+    /// Time the kernels on pages that stay in GPU memory too
+    #[arg(long)]
+    resident: bool,
+    /// Repeat a smaller file to this many bytes of resident pages [default: 1 GiB, on a software adapter the file]
+    #[arg(long, value_name = "BYTES", requires = "resident")]
+    resident_bytes: Option<u64>,
+    /// Timed runs, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Speeds in GB/s (10^9 bytes of pages a second); `None` was not measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Speeds {
+    pub compress: Option<f64>,
+    pub decompress: Option<f64>,
+}
+
+/// What is measured with pages that stay in GPU memory.
+#[derive(Debug, Default)]
+pub struct Resident {
+    /// By the device's clock, kernels only.
+    pub speeds: Speeds,
+    /// Bytes of pages.
+    pub n_bytes: u64,
+}
+
+/// Benches every file; false if one failed.
+pub fn run(arguments: &BenchArguments) -> bool {
+    let mut codec = match arguments.engine.open(None) {
+        Ok(codec) => codec,
+        Err(error) => {
+            Failure::Engine { source: error }.report();
+            return false;
+        }
+    };
+    let mut all_done = true;
+    for path in &arguments.files {
+        if let Err(failure) = bench_file(&mut codec, arguments, path) {
+            failure.report();
+            all_done = false;
+        }
+    }
+    all_done
+}
+
+fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| Failure::Open {
+        input: name.clone(),
+        source,
+    })?;
+    let fail = |source| Failure::Codec {
+        input: name.clone(),
+        source,
+    };
+    let (pages, engine) = verify(codec, arguments, &bytes, &name)?;
+    let end_to_end = time_end_to_end(codec, arguments, &bytes, &pages).map_err(fail)?;
+    let resident = time_resident(codec, arguments, &bytes, &name)?;
+    let line = json!({
+        "file": name,
+        "n_bytes": bytes.len(),
+        "page_size": arguments.page_size,
+        "engine": engine,
+        "adapter": codec.choice().adapter,
+        "level": if arguments.level == Level::Fast { "fast" } else { "high" },
+        "ratio": rounded(pages.ratio()),
+        "compress_gbps": resident.speeds.compress.map(rounded),
+        "decompress_gbps": resident.speeds.decompress.map(rounded),
+        "resident_bytes": resident.n_bytes,
+        "end_to_end_compress_gbps": end_to_end.compress.map(rounded),
+        "end_to_end_decompress_gbps": end_to_end.decompress.map(rounded),
+        "runs": arguments.runs,
+        "verified": true,
+    });
+    if arguments.json {
+        println!("{line}");
+    } else {
+        print_table(&line);
+    }
+    Ok(())
+}
+
+/// The pages by the engine under test, which must be those of the CPU and come back.
+fn verify(
+    codec: &mut Codec,
+    arguments: &BenchArguments,
+    bytes: &[u8],
+    name: &str,
+) -> Result<(PackedPages, &'static str), Failure> {
+    let fail = |source| Failure::Codec {
+        input: name.to_owned(),
+        source,
+    };
+    let level = arguments.level.into();
+    let expected = lz4::compress_pages(bytes, arguments.page_size, level).map_err(fail)?;
+    let (pages, report) = codec
+        .compress_pages(bytes, arguments.page_size, level)
+        .map_err(fail)?;
+    let (content, _) = codec.decompress_pages(&pages).map_err(fail)?;
+    if pages != expected || content != bytes {
+        return Err(Failure::Unverified {
+            input: name.to_owned(),
+            engine: report.engine,
+        });
+    }
+    Ok((pages, report.engine))
+}
+
+fn time_end_to_end(
+    codec: &mut Codec,
+    arguments: &BenchArguments,
+    bytes: &[u8],
+    pages: &PackedPages,
+) -> pagepress::Result<Speeds> {
+    let (mut compress, mut decompress) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.runs {
+        let level = arguments.level.into();
+        let (_, report) = codec.compress_pages(bytes, arguments.page_size, level)?;
+        compress.push(report.timings.total_ns);
+        let (_, report) = codec.decompress_pages(pages)?;
+        decompress.push(report.timings.total_ns);
+    }
+    let n_bytes = bytes.len() as u64;
+    Ok(Speeds {
+        compress: gigabytes_per_second(n_bytes, compress),
+        decompress: gigabytes_per_second(n_bytes, decompress),
+    })
+}
+
+#[cfg(feature = "wgpu")]
+fn time_resident(
+    codec: &Codec,
+    arguments: &BenchArguments,
+    bytes: &[u8],
+    name: &str,
+) -> Result<Resident, Failure> {
+    let Some(device) = codec
+        .device()
+        .filter(|_| arguments.resident && !bytes.is_empty())
+    else {
+        return Ok(Resident::default());
+    };
+    let run = resident::Run {
+        device,
+        page_size: arguments.page_size,
+        level: arguments.level.into(),
+        runs: arguments.runs,
+    };
+    let verified = pagepress::gpu::runtime::block_on(run.measure(bytes, arguments.resident_bytes))
+        .map_err(|source| Failure::Codec {
+            input: name.to_owned(),
+            source,
+        })?;
+    verified.ok_or_else(|| Failure::Unverified {
+        input: name.to_owned(),
+        engine: "wgpu",
+    })
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn time_resident(
+    _codec: &Codec,
+    _arguments: &BenchArguments,
+    _bytes: &[u8],
+    _name: &str,
+) -> Result<Resident, Failure> {
+    Ok(Resident::default())
+}
+
+/// Bytes over the median of the times; `None` for no bytes or no times.
+pub fn gigabytes_per_second(n_bytes: u64, mut times_ns: Vec<u64>) -> Option<f64> {
+    times_ns.sort_unstable();
+    let median = *times_ns.get(times_ns.len() / 2)?;
+    (n_bytes > 0 && median > 0).then(|| n_bytes as f64 / median as f64)
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+fn print_table(line: &Value) {
+    let text = |key: &str| match &line[key] {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    };
+    println!(
+        "{}: page {}, {} {} {}, ratio {}, compress {} GB/s (resident {}), decompress {} GB/s (resident {}), verified",
+        text("file"),
+        text("page_size"),
+        text("engine"),
+        text("adapter"),
+        text("level"),
+        text("ratio"),
+        text("end_to_end_compress_gbps"),
+        text("compress_gbps"),
+        text("end_to_end_decompress_gbps"),
+        text("decompress_gbps"),
+    );
+}

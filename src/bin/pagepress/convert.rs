@@ -1,0 +1,168 @@
+//! `compress` and `decompress`: one input after the other, each to its output.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pagepress::batch::{Codec, Progress};
+use pagepress::lz4::frame::{FrameOptions, StreamError};
+
+use crate::args::{CompressArguments, DecompressArguments, FileArguments};
+use crate::engine::{self, EngineArguments};
+use crate::failure::Failure;
+use crate::input::{Input, is_dash, stdin_is_terminal};
+use crate::output::{Output, stdout_is_terminal};
+use crate::progress::Bar;
+
+const SUFFIX: &str = "lz4";
+
+/// Compresses all inputs; false if one failed.
+pub fn compress_files(arguments: &CompressArguments) -> bool {
+    let options = FrameOptions {
+        block_size: arguments.block_size,
+        level: arguments.level.into(),
+        ..FrameOptions::default()
+    };
+    let files = &arguments.files;
+    for_each_input(files, &arguments.engine, |codec, path| {
+        let output = compressed_path(files, path);
+        if output.is_none() && stdout_is_terminal() && !files.force {
+            return Err(Failure::TerminalOutput);
+        }
+        convert(files, path, output.as_deref(), |input, output, progress| {
+            let (total, report) =
+                codec.compress_stream(input.reader, output, &options, progress)?;
+            Ok((total, engine::describe(codec, &report)))
+        })
+    })
+}
+
+/// Decompresses all inputs; false if one failed.
+pub fn decompress_files(arguments: &DecompressArguments) -> bool {
+    let files = &arguments.files;
+    for_each_input(files, &arguments.engine, |codec, path| {
+        if is_dash(path) && stdin_is_terminal() {
+            return Err(Failure::TerminalInput);
+        }
+        let output = decompressed_path(files, path)?;
+        convert(files, path, output.as_deref(), |input, output, progress| {
+            let limit = arguments.limit;
+            let (total, report) = codec.decompress_stream(input.reader, output, limit, progress)?;
+            Ok((total, engine::describe(codec, &report)))
+        })
+    })
+}
+
+/// Converts every input on one engine, whether or not others fail.
+fn for_each_input(
+    files: &FileArguments,
+    engine: &EngineArguments,
+    convert: impl Fn(&mut Codec, &Path) -> Result<(), Failure>,
+) -> bool {
+    let mut codec = match engine.open(total_length(&files.inputs)) {
+        Ok(codec) => codec,
+        Err(error) => {
+            Failure::Engine { source: error }.report();
+            return false;
+        }
+    };
+    let mut all_done = true;
+    for path in &files.inputs {
+        if let Err(failure) = convert(&mut codec, path) {
+            failure.report();
+            all_done = false;
+        }
+    }
+    all_done
+}
+
+/// Bytes in all inputs, if they are files.
+fn total_length(inputs: &[PathBuf]) -> Option<u64> {
+    let lengths = inputs.iter().map(|path| match path.metadata() {
+        Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+        // An input that is not there is told when its turn comes.
+        Err(_) if !is_dash(path) => Some(0),
+        _ => None,
+    });
+    lengths.sum()
+}
+
+/// Runs `stream` from the input at `path` to `output`, or standard output for none.
+fn convert(
+    files: &FileArguments,
+    path: &Path,
+    output: Option<&Path>,
+    stream: impl FnOnce(
+        Input,
+        &mut Output,
+        &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Progress, String), StreamError>,
+) -> Result<(), Failure> {
+    let input = Input::open(path)?;
+    let mut output = match output {
+        Some(output) => Output::create(output, path, files.force)?,
+        None => Output::stdout(),
+    };
+    let (name, metadata) = (input.name.clone(), input.metadata.clone());
+    let mut bar = Bar::new(&name, input.length(), files.quiet);
+    let result = stream(input, &mut output, &mut |progress| {
+        bar.set(progress.bytes_in);
+        ControlFlow::Continue(())
+    });
+    let elapsed = bar.finish();
+    let (total, engine) =
+        result.map_err(|error| Failure::from_stream(error, &name, &output.name))?;
+    let output_name = output.name.clone();
+    output.commit(metadata.as_ref())?;
+    if !files.quiet {
+        eprintln!("{}", summary(&name, &output_name, total, elapsed, &engine));
+    }
+    Ok(())
+}
+
+/// One line on what was done.
+fn summary(input: &str, output: &str, total: Progress, elapsed: Duration, engine: &str) -> String {
+    let Progress {
+        bytes_in,
+        bytes_out,
+    } = total;
+    let smaller = bytes_in.min(bytes_out).max(1);
+    let ratio = bytes_in.max(bytes_out) as f64 / smaller as f64;
+    let seconds = elapsed.as_secs_f64();
+    format!(
+        "{input} -> {output}: {bytes_in} -> {bytes_out} bytes ({ratio:.3}x) in {seconds:.2} s on {engine}"
+    )
+}
+
+/// Where the compressed form of `input` goes; `None` is standard output.
+fn compressed_path(files: &FileArguments, input: &Path) -> Option<PathBuf> {
+    explicit_path(files, input).unwrap_or_else(|| {
+        let mut name = input.as_os_str().to_owned();
+        name.push(".");
+        name.push(SUFFIX);
+        Some(name.into())
+    })
+}
+
+/// Where the content of `input` goes; `None` is standard output.
+fn decompressed_path(files: &FileArguments, input: &Path) -> Result<Option<PathBuf>, Failure> {
+    if let Some(path) = explicit_path(files, input) {
+        return Ok(path);
+    }
+    if input.extension() == Some(OsStr::new(SUFFIX)) {
+        return Ok(Some(input.with_extension("")));
+    }
+    Err(Failure::NoSuffix {
+        input: input.display().to_string(),
+    })
+}
+
+/// The output that does not follow from the input's name; the inner `None` is standard output.
+fn explicit_path(files: &FileArguments, input: &Path) -> Option<Option<PathBuf>> {
+    match &files.output {
+        Some(output) => Some((!is_dash(output)).then(|| output.clone())),
+        None if files.stdout || is_dash(input) => Some(None),
+        None => None,
+    }
+}

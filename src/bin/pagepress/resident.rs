@@ -1,0 +1,133 @@
+//! Timing kernels on pages that stay in GPU memory.
+
+use std::time::{Duration, Instant};
+
+use pagepress::Result;
+use pagepress::batch::{ResidentPages, compress_resident_async, decompress_resident_async};
+use pagepress::gpu::{Backend, Buffer, GpuDevice};
+use pagepress::lz4::Level;
+
+use crate::bench::{Resident, Speeds, gigabytes_per_second};
+
+/// Bytes of resident pages on hardware, so that no cache holds them.
+const HARDWARE_BYTES: u64 = 1 << 30;
+/// Bytes that cross the bus at a time.
+const TRANSFER_BYTES: usize = 64 << 20;
+/// How long a GPU works before it is timed: its clock falls during transfers.
+const WARM_UP: Duration = Duration::from_secs(1);
+
+/// What to run.
+pub struct Run<'a> {
+    pub device: &'a GpuDevice,
+    pub page_size: u32,
+    pub level: Level,
+    pub runs: u32,
+}
+
+impl Run<'_> {
+    /// Measures pages of `bytes`, repeated to `at_least` bytes or a size that suits the device. `None` if what comes
+    /// back differs.
+    pub async fn measure(&self, bytes: &[u8], at_least: Option<u64>) -> Result<Option<Resident>> {
+        let software = self.device.info().is_software();
+        let default = if software { 0 } else { HARDWARE_BYTES };
+        let content = repeated(bytes, self.page_size, at_least.unwrap_or(default));
+        let n_bytes = content.len() as u64;
+        let pages = self.device.allocate_memory(n_bytes.next_multiple_of(4))?;
+        upload(self.device, &pages, &content).await?;
+        let warm_up = if software { Duration::ZERO } else { WARM_UP };
+        let (compressed, compress) = self.time_compress(&pages, n_bytes, warm_up).await?;
+        let back = self.device.allocate_memory(n_bytes.next_multiple_of(4))?;
+        let decompress = self.time_decompress(&compressed, &back, warm_up).await?;
+        let (Some(decompress), true) = (decompress, equal(self.device, &back, &content).await?)
+        else {
+            return Ok(None);
+        };
+        let speeds = Speeds {
+            compress: gigabytes_per_second(n_bytes, compress),
+            decompress: gigabytes_per_second(n_bytes, decompress),
+        };
+        Ok(Some(Resident { speeds, n_bytes }))
+    }
+
+    /// The pages, and kernel times in nanoseconds, as many as runs if the device tells time.
+    async fn time_compress(
+        &self,
+        pages: &Buffer,
+        n_bytes: u64,
+        warm_up: Duration,
+    ) -> Result<(ResidentPages, Vec<u64>)> {
+        let compress =
+            || compress_resident_async(self.device, pages, n_bytes, self.page_size, self.level);
+        let begin = Instant::now();
+        let mut compressed = compress().await?;
+        while begin.elapsed() < warm_up {
+            compressed = compress().await?;
+        }
+        let mut times = Vec::new();
+        for _ in 0..self.runs {
+            compressed = compress().await?;
+            times.extend(compressed.kernel_ns);
+        }
+        Ok((compressed, times))
+    }
+
+    /// Kernel times in nanoseconds; `None` if a page is said to be corrupt.
+    async fn time_decompress(
+        &self,
+        compressed: &ResidentPages,
+        back: &Buffer,
+        warm_up: Duration,
+    ) -> Result<Option<Vec<u64>>> {
+        let decompress = || decompress_resident_async(self.device, compressed, back);
+        let begin = Instant::now();
+        decompress().await?;
+        while begin.elapsed() < warm_up {
+            decompress().await?;
+        }
+        let mut times = Vec::new();
+        for _ in 0..self.runs {
+            let outcome = decompress().await?;
+            if outcome.errors.iter().any(Option::is_some) {
+                return Ok(None);
+            }
+            times.extend(outcome.kernel_ns);
+        }
+        Ok(Some(times))
+    }
+}
+
+/// Whole pages of `bytes` again and again, `at_least` bytes in all; `bytes` itself if it is longer.
+fn repeated(bytes: &[u8], page_size: u32, at_least: u64) -> Vec<u8> {
+    let page_size = page_size as usize;
+    let whole = bytes.len() / page_size * page_size;
+    let at_least = usize::try_from(at_least).unwrap_or(usize::MAX);
+    if whole == 0 || bytes.len() >= at_least {
+        return bytes.to_vec();
+    }
+    let mut out = bytes[..whole].repeat(at_least.div_ceil(whole));
+    out.truncate(at_least.next_multiple_of(page_size));
+    out
+}
+
+async fn upload(device: &GpuDevice, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
+    for (i, piece) in bytes.chunks(TRANSFER_BYTES).enumerate() {
+        let mut piece = piece.to_vec();
+        piece.resize(piece.len().next_multiple_of(4), 0);
+        device
+            .upload_async(buffer, (i * TRANSFER_BYTES) as u64, &piece)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn equal(device: &GpuDevice, buffer: &Buffer, expected: &[u8]) -> Result<bool> {
+    for (i, expected) in expected.chunks(TRANSFER_BYTES).enumerate() {
+        let start = (i * TRANSFER_BYTES) as u64;
+        let end = start + expected.len().next_multiple_of(4) as u64;
+        let piece = device.download_async(buffer, start..end).await?;
+        if !piece.starts_with(expected) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,192 @@
+//! What the `pagepress` command does with devices, pipes, permissions and signals.
+#![cfg(all(feature = "cli", target_os = "linux"))]
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::command::{Folder, run_with, start};
+use common::lz4_command::lz4_ok;
+use common::pages;
+
+#[test]
+fn a_full_disk_is_told() {
+    let folder = Folder::new();
+    folder.write("file", &pages::random(1_000_000, 1));
+    let run = folder
+        .run(&["compress", "file", "-o", "/dev/full"])
+        .fails(1);
+    assert!(
+        run.errors.contains("/dev/full") && run.errors.contains("space"),
+        "{}",
+        run.errors
+    );
+    folder
+        .run(&["compress", "file", "-o", "/dev/null"])
+        .succeeds();
+    assert!(Path::new("/dev/null").exists());
+}
+
+#[test]
+fn permissions_and_time_follow_the_input_and_links_stay() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    let mode = |name: &str| {
+        folder
+            .path(name)
+            .metadata()
+            .expect("exists")
+            .permissions()
+            .mode()
+    };
+    let time = |name: &str| {
+        folder
+            .path(name)
+            .metadata()
+            .expect("exists")
+            .modified()
+            .ok()
+    };
+    fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o640)).expect("sets");
+    folder.run(&["compress", "file"]).succeeds();
+    assert_eq!(mode("file.lz4") & 0o777, 0o640);
+    assert_eq!(time("file.lz4"), time("file"));
+    symlink(folder.path("file.lz4"), folder.path("link.lz4")).expect("links");
+    folder
+        .run(&["compress", "-f", "file", "-o", "link.lz4"])
+        .succeeds();
+    assert!(folder.path("link.lz4").is_symlink(), "the link is kept");
+    folder
+        .run(&["decompress", "link.lz4", "-o", "back"])
+        .succeeds();
+    assert_eq!(folder.read("back"), b"content");
+}
+
+#[test]
+fn a_fifo_is_an_input_and_an_output() {
+    let folder = Folder::new();
+    let content = pages::text(500_000, 1);
+    folder.write("file", &content);
+    for name in ["in", "out"] {
+        let made = Command::new("mkfifo")
+            .arg(folder.path(name))
+            .status()
+            .expect("mkfifo runs");
+        assert!(made.success());
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| fs::write(folder.path("in"), &content).expect("writes"));
+        let reader = scope.spawn(|| folder.read("out"));
+        folder.run(&["compress", "in", "-o", "out"]).succeeds();
+        let frame = reader.join().expect("reads");
+        assert!(lz4_ok(&["-d", "-c"], &frame) == content);
+    });
+}
+
+#[test]
+fn an_interrupt_removes_the_temporary_file() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new();
+        // Writes 9 MB, then waits for more input.
+        let frame = lz4_ok(&["-c"], &pages::random(20_000_000, 1));
+        let mut child = start(folder.root(), &["decompress", "-", "-o", "out"]);
+        let mut stdin = child.stdin.take().expect("stdin is piped");
+        std::io::Write::write_all(&mut stdin, &frame[..15_000_000]).expect("writes");
+        let begin = Instant::now();
+        while folder.names().is_empty() {
+            assert!(
+                begin.elapsed() < Duration::from_secs(20),
+                "no temporary file"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let id = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .expect("kills")
+                .success()
+        );
+        let status = child.wait().expect("ends");
+        assert_eq!(status.code(), Some(130), "{signal}");
+        assert_eq!(folder.names(), Vec::<String>::new(), "{signal}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_causes_no_noise() {
+    let folder = Folder::new();
+    folder.write("file", &pages::random(20_000_000, 1));
+    let mut child = start(folder.root(), &["compress", "-q", "-c", "file"]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_read_error_is_told_apart() {
+    let folder = Folder::new();
+    // Its first bytes belong to no memory.
+    let run = folder
+        .run(&["compress", "/proc/self/mem", "-o", "out"])
+        .fails(1);
+    assert!(
+        run.errors.contains("reading /proc/self/mem"),
+        "{}",
+        run.errors
+    );
+    assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn an_unreadable_file_is_told() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o000)).expect("sets");
+    // The superuser reads everything; then there is nothing to see here.
+    if fs::read(folder.path("file")).is_err() {
+        let run = folder.run(&["compress", "file"]).fails(1);
+        assert!(
+            run.errors.contains("file: Permission denied"),
+            "{}",
+            run.errors
+        );
+        assert_eq!(folder.names(), ["file"]);
+    }
+}
+
+#[test]
+fn without_a_gpu_auto_works_and_a_forced_gpu_is_an_error() {
+    let folder = Folder::new();
+    folder.write("file", &pages::text(100_000, 1));
+    // No Vulkan driver is found in a place that is not there.
+    let run = |backend: &str| {
+        let arguments = ["compress", "-f", "file", "--backend", backend];
+        let hide = [
+            ("VK_ICD_FILENAMES", "/nowhere.json"),
+            ("VK_DRIVER_FILES", "/nowhere.json"),
+        ];
+        run_with(folder.root(), &arguments, &hide)
+    };
+    assert!(run("auto").succeeds().errors.contains("on the CPU"));
+    let failed = run("wgpu").fails(1);
+    assert!(
+        failed.errors.contains("wgpu is not available"),
+        "{}",
+        failed.errors
+    );
+    assert!(
+        failed.errors.contains("pagepress devices"),
+        "{}",
+        failed.errors
+    );
+    run("cpu").succeeds();
+}
