@@ -76,13 +76,11 @@ impl Codec {
         }
         #[cfg(feature = "wgpu")]
         match GpuCodec::open_async(&options).await {
-            Ok((gpu, choice)) => {
-                Ok(Self {
-                    options,
-                    choice,
-                    gpu: Some(gpu),
-                })
-            }
+            Ok((gpu, choice)) => Ok(Self {
+                options,
+                choice,
+                gpu: Some(gpu),
+            }),
             Err(error) if options.backend == BackendRequest::Wgpu => Err(error),
             Err(error) => {
                 let rejected = super::gpu_codec::rejected_async(&error).await;
