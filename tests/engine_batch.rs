@@ -1,5 +1,11 @@
 //! The codec's front on a GPU: frames, streams, loss of the device, choice of the engine.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 
@@ -342,4 +348,61 @@ fn the_documents_quick_choice() {
     assert_eq!(select_backend(5000, false), SelectedBackend::CpuNoGpu);
     assert_eq!(select_backend(10, true), SelectedBackend::CpuSmallBatch);
     assert!(!select_backend(10, true).reason().is_empty());
+}
+
+/// The document's examples, with only the path of the crate changed.
+#[test]
+fn the_documents_examples_compile_and_run() {
+    fn basic_usage() -> Result<(), Box<dyn std::error::Error>> {
+        use pagepress::gpu::{GpuBatchCompressor, GpuBatchConfig, gpu_available};
+        use pagepress::{Algorithm, PAGE_SIZE};
+        if gpu_available() {
+            let config = GpuBatchConfig {
+                device_index: 0,
+                algorithm: Algorithm::Lz4,
+                batch_size: 1000,
+                async_dma: true,
+                ring_buffer_slots: 4,
+            };
+            let mut compressor = GpuBatchCompressor::new(config)?;
+            let pages: Vec<[u8; PAGE_SIZE]> = vec![[0u8; PAGE_SIZE]; 1000];
+            let result = compressor.compress_batch(&pages)?;
+            println!("Compression ratio: {:.2}x", result.compression_ratio());
+        }
+        Ok(())
+    }
+    fn batch_results(
+        compressor: &mut GpuBatchCompressor,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let pages: Vec<[u8; PAGE_SIZE]> = vec![[0u8; PAGE_SIZE]; 1000];
+        let result = compressor.compress_batch(&pages)?;
+        println!("H2D transfer: {} ns", result.h2d_time_ns);
+        println!("Kernel execution: {} ns", result.kernel_time_ns);
+        println!("D2H transfer: {} ns", result.d2h_time_ns);
+        println!("Total time: {} ns", result.total_time_ns);
+        let throughput = result.throughput_bytes_per_sec(pages.len() * PAGE_SIZE);
+        println!("Throughput: {:.2} GB/s", throughput / 1e9);
+        println!("Compression ratio: {:.2}x", result.compression_ratio());
+        println!("PCIe 5x rule satisfied: {}", result.pcie_rule_satisfied());
+        assert!(result.compression_ratio() > 200.0 && throughput > 0.0);
+        Ok(())
+    }
+    basic_usage().unwrap();
+    let mut compressor =
+        GpuBatchCompressor::with_device(device(), GpuBatchConfig::default()).unwrap();
+    batch_results(&mut compressor).unwrap();
+    assert!(!compressor.would_benefit(1) || !compressor.info().is_software());
+}
+
+/// Futures can be spawned on a runtime of many threads.
+#[test]
+fn futures_are_send() {
+    fn is_send(_: &impl Send) {}
+    is_send(&Codec::new_async(CodecOptions::default()));
+    is_send(&GpuDevice::new_async());
+    let mut codec = codec();
+    is_send(&codec.compress_pages_async(&[], 4096, Level::Fast));
+    let options = FrameOptions::default();
+    is_send(&codec.compress_frame_async(&[], &options, |_| ControlFlow::Continue(())));
+    is_send(&codec.decompress_frame_async(&[], None, |_| ControlFlow::Continue(())));
 }
