@@ -80,7 +80,10 @@ async fn a_broken_page_leaves_the_others_intact() {
         }
     }
     let error = codec.decompress_pages_async(&packed).await.unwrap_err();
-    assert!(matches!(error, Error::CorruptPage { page: 3, .. }), "{error}");
+    assert!(
+        matches!(error, Error::CorruptPage { page: 3, .. }),
+        "{error}"
+    );
 }
 
 #[wasm_bindgen_test]
