@@ -1,13 +1,12 @@
 // Decompresses pages; checks every access; one status a page.
 //
 // A workgroup is 32 invocations: LANES of them a page, 32 / LANES pages at once. All lanes of a page read the
-// same tokens, from a window of the block in registers. Of the page's words, lane l writes those whose index leaves
-// l modulo LANES, so that the border of two runs needs no synchronisation. A match reads what other lanes wrote:
-// there is a barrier before it.
+// same tokens. Of the page's words, lane l writes those whose index leaves l modulo LANES, so that the border of two
+// runs needs no synchronisation. A match reads what other lanes wrote: there is a barrier before it.
 //
-// packed  blocks, each from a whole word on; a multiple of 16 bytes
+// packed  blocks, each from a whole word on; 32 bytes more, never used, may be read
 // table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
-// pages   PAGE_SIZE bytes each, n_bytes in all; a multiple of 16 bytes
+// pages   PAGE_SIZE bytes each, n_bytes in all, rounded up to whole words; 32 bytes more may be read
 // status  0, or the code of a BlockError; the page is zero then
 //
 // Twin: src/lz4/decode.rs
@@ -22,9 +21,9 @@ struct Params {
     pad: u32,
 }
 
-@group(0) @binding(0) var<storage, read> packed: array<vec4<u32>>;
+@group(0) @binding(0) var<storage, read> packed: array<u32>;
 @group(0) @binding(1) var<storage, read> table: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read_write> pages: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> pages: array<u32>;
 @group(0) @binding(3) var<storage, read_write> status: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
@@ -62,10 +61,6 @@ struct Page {
     end: u32,
     // Next byte of the page to write.
     write: u32,
-    // 32 bytes of packed from `window` on, a multiple of 16 with window <= read; see `slide`.
-    window: u32,
-    low: vec4<u32>,
-    high: vec4<u32>,
     // The sequence at hand.
     n_literals: u32,
     n_match: u32,
@@ -74,61 +69,21 @@ struct Page {
     written: u32,
 }
 
+// The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
 fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return (a >> s) | ((b << 1) << (31 - s));
-}
-
-fn packed_at(i: u32) -> vec4<u32> {
-    return packed[min(i, (params.n_packed_words - 1) >> 2)];
-}
-
-// Makes the window begin at most 15 bytes before `read`.
-fn slide(page: ptr<function, Page>) {
-    let skipped = (*page).read - (*page).window;
-    if skipped >= 16 {
-        (*page).window = (*page).read & ~15u;
-        let i = (*page).window >> 4;
-        if skipped < 32 {
-            (*page).low = (*page).high;
-        } else {
-            (*page).low = packed_at(i);
-        }
-        (*page).high = packed_at(i + 1);
-    }
-}
-
-// Four of five words from word k of (a, b) on; k < 4.
-fn word_pair(a: vec4<u32>, b: u32, k: u32) -> vec2<u32> {
-    let by_two = select(a.xyz, vec3(a.zw, b), (k & 2) != 0);
-    return select(by_two.xy, by_two.yz, (k & 1) != 0);
-}
-
-// Four bytes of the window from byte d on; d <= 28.
-fn window_word(page: ptr<function, Page>, d: u32) -> u32 {
-    let pair = word_pair(select((*page).low, (*page).high, d >= 16), (*page).high.x, (d >> 2) & 3);
-    return funnel(pair.x, pair.y, (d & 3) * 8);
 }
 
 // Four bytes of packed from byte p on.
 fn packed_word(p: u32) -> u32 {
     let i = p >> 2;
-    let last = params.n_packed_words - 1;
-    let j = min(i, last);
-    let k = min(i + 1, last);
-    return funnel(packed[j >> 2][j & 3], packed[k >> 2][k & 3], (p & 3) * 8);
+    return funnel(packed[i], packed[i + 1], (p & 3) * 8);
 }
 
 // Four bytes of the page from byte p on; those outside the page, up to three before or after it, are arbitrary.
 fn page_word(page: ptr<function, Page>, p: u32) -> u32 {
-    let last = (*page).first + ((*page).n - 1) / 4;
-    let i = (*page).first + u32(i32(p) >> 2);
-    let four = pages[min(i, last) >> 2];
-    var next = 0u;
-    if (i & 3) == 3 {
-        next = pages[min(i + 1, last) >> 2].x;
-    }
-    let pair = word_pair(four, next, i & 3);
-    return funnel(pair.x, pair.y, (p & 3) * 8);
+    let i = i32((*page).first) + (i32(p) >> 2);
+    return funnel(pages[max(i, 0)], pages[i + 1], (p & 3) * 8);
 }
 
 fn fail(page: ptr<function, Page>, code: u32) {
@@ -138,9 +93,8 @@ fn fail(page: ptr<function, Page>, code: u32) {
 
 // Reads up to four extension bytes of a length: returns what they add; the stage becomes `next` if the length ends.
 fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
-    slide(page);
     let left = (*page).end - (*page).read;
-    let bytes = window_word(page, (*page).read - (*page).window);
+    let bytes = packed_word((*page).read);
     let n_full = min(countTrailingZeros(~bytes) >> 3, 4u);
     if n_full >= left {
         fail(page, TRUNCATED);
@@ -156,12 +110,11 @@ fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
 }
 
 fn read_token(page: ptr<function, Page>) {
-    slide(page);
     if (*page).read >= (*page).end {
         fail(page, TRUNCATED);
         return;
     }
-    let token = window_word(page, (*page).read - (*page).window);
+    let token = packed_word((*page).read);
     (*page).read++;
     (*page).n_literals = (token >> 4) & 15;
     (*page).n_match = token & 15;
@@ -174,12 +127,15 @@ fn first_own_word(page: ptr<function, Page>, p: u32) -> u32 {
     return w + (((*page).lane - w) & (LANES - 1));
 }
 
-// Writes word w of the page. Bytes of it before `write` keep what this lane wrote there last.
-fn store(page: ptr<function, Page>, w: u32, value: u32) {
-    let i = (*page).first + w;
+// Writes word w of the page. Of the first word of a run, the bytes before `write` keep what this lane wrote last.
+fn store_first(page: ptr<function, Page>, w: u32, value: u32) {
     let kept = select(0u, (1u << (8 * ((*page).write & 3))) - 1, w * 4 < (*page).write);
-    (*page).written = ((*page).written & kept) | (value & ~kept);
-    pages[i >> 2][i & 3] = (*page).written;
+    store(page, w, ((*page).written & kept) | (value & ~kept));
+}
+
+fn store(page: ptr<function, Page>, w: u32, value: u32) {
+    (*page).written = value;
+    pages[(*page).first + w] = value;
 }
 
 fn copy_literals(page: ptr<function, Page>) {
@@ -188,14 +144,7 @@ fn copy_literals(page: ptr<function, Page>) {
     let base = (*page).read - (*page).write;
     var w = first_own_word(page, (*page).write);
     if w * 4 < end {
-        let d = base + w * 4 - (*page).window;
-        var value: u32;
-        if d <= 28 {
-            value = window_word(page, d);
-        } else {
-            value = packed_word(base + w * 4);
-        }
-        store(page, w, value);
+        store_first(page, w, packed_word(base + w * 4));
         for (w += LANES; w * 4 < end; w += LANES) {
             store(page, w, packed_word(base + w * 4));
         }
@@ -224,8 +173,7 @@ fn read_literals(page: ptr<function, Page>) {
         fail(page, TRUNCATED);
         return;
     }
-    slide(page);
-    (*page).offset = window_word(page, (*page).read - (*page).window) & 0xffff;
+    (*page).offset = packed_word((*page).read) & 0xffff;
     (*page).read += 2;
     if (*page).offset == 0 {
         fail(page, ZERO_OFFSET);
@@ -236,13 +184,19 @@ fn read_literals(page: ptr<function, Page>) {
     }
 }
 
+// k modulo offset, for k below 2^19; the quotient by floats is off by one at most.
+fn remainder(k: u32, offset: u32) -> u32 {
+    let r = k - u32(f32(k) / f32(offset)) * offset;
+    return select(select(r, r - offset, r >= offset), r + offset, r >= 0x80000000u);
+}
+
 // Four bytes of the endless repetition of the `offset` bytes before `write`, from byte k of it on. For k = -3..0
 // the bytes before the first are arbitrary.
 fn repeated_word(page: ptr<function, Page>, k: u32) -> u32 {
     let offset = (*page).offset;
     let source = (*page).write - offset;
     let head = page_word(page, source);
-    let phase = (k + 4 * offset) % offset;
+    let phase = remainder(k + 4 * offset, offset);
     if offset == 3 {
         let three = ((head & 0xffffff) >> (8 * phase) | (head << (24 - 8 * phase))) & 0xffffff;
         return three | (three << 24);
@@ -275,7 +229,7 @@ fn copy_match(page: ptr<function, Page>) {
     let end = (*page).write + (*page).n_match;
     var w = first_own_word(page, (*page).write);
     if w * 4 < end {
-        store(page, w, match_word(page, w));
+        store_first(page, w, match_word(page, w));
         for (w += LANES; w * 4 < end; w += LANES) {
             store(page, w, match_word(page, w));
         }
@@ -316,7 +270,7 @@ fn open_page(page: ptr<function, Page>, index: u32) {
     let length = entry.y & 0x3fffffff;
     (*page).first = index * (PAGE_SIZE / 4);
     (*page).n = min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE);
-    if entry.x > params.n_packed_words || (length + 3) / 4 > params.n_packed_words - entry.x || length == 0
+    if entry.x > params.n_packed_words || (length + 3) / 4 > params.n_packed_words - entry.x || length == 0 || (kind == KIND_LZ4 && length > (*page).n + (*page).n / 255 + 16)
         || kind > KIND_FILL || (kind == KIND_STORED && length != (*page).n)
         || (kind == KIND_FILL && (length != 8 || ((*page).n & 7) != 0)) {
         (*page).status = BAD_TABLE_ENTRY;
@@ -327,16 +281,11 @@ fn open_page(page: ptr<function, Page>, index: u32) {
         (*page).read = entry.x * 4;
         (*page).end = entry.x * 4 + length;
         (*page).write = 0u;
-        (*page).window = (*page).read & ~15u;
-        (*page).low = packed_at((*page).read >> 4);
-        (*page).high = packed_at(((*page).read >> 4) + 1);
         return;
     }
     let mask = select(0xffffffffu, 1u, kind == KIND_FILL);
     for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
-        let from_word = entry.x + (w & mask);
-        let to_word = (*page).first + w;
-        pages[to_word >> 2][to_word & 3] = packed[from_word >> 2][from_word & 3];
+        pages[(*page).first + w] = packed[entry.x + (w & mask)];
     }
 }
 
@@ -344,14 +293,12 @@ fn open_page(page: ptr<function, Page>, index: u32) {
 fn close_page(page: ptr<function, Page>) {
     if (*page).status != 0 {
         for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
-            let i = (*page).first + w;
-            pages[i >> 2][i & 3] = 0u;
+            pages[(*page).first + w] = 0u;
         }
     } else if ((*page).n & 3) != 0 {
         let w = (*page).n / 4;
         if (w & (LANES - 1)) == (*page).lane {
-            let i = (*page).first + w;
-            pages[i >> 2][i & 3] &= (1u << (8 * ((*page).n & 3))) - 1;
+            pages[(*page).first + w] &= (1u << (8 * ((*page).n & 3))) - 1;
         }
     }
 }

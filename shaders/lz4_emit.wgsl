@@ -14,8 +14,7 @@ override PAGE_SIZE: u32 = 4096;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    n_words: u32,
-    pad: u32,
+    pad: vec2<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
@@ -27,10 +26,14 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> packed: array<atomic<u32>>;
 @group(0) @binding(7) var<uniform> params: Params;
 
+// The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
+fn funnel(a: u32, b: u32, s: u32) -> u32 {
+    return (a >> s) | ((b << 1) << (31 - s));
+}
+
 fn word_at(first_word: u32, p: u32) -> u32 {
     let i = first_word + (p >> 2);
-    let s = (p & 3) * 8;
-    return (pages[min(i, params.n_words - 1)] >> s) | ((pages[min(i + 1, params.n_words - 1)] << 1) << (31 - s));
+    return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
 // Bytes on their way into packed: whole words are stored, words shared with other sequences are ORed.
@@ -74,76 +77,71 @@ fn put_extension(writer: ptr<function, Writer>, length: u32) {
     }
 }
 
-// The lowest n of four bytes; n may be negative or more than 4.
-fn first_bytes(v: u32, n: i32) -> u32 {
-    return select(v & ((1u << (8 * u32(clamp(n, 0, 3)))) - 1), v, n >= 4);
+// Bits of `v` at byte `at` of a word, `at` from -3 to 3; nothing of it shows in the word elsewhere.
+fn shifted(v: u32, at: i32) -> u32 {
+    let left = v << (u32(at & 3) * 8);
+    let right = v >> (u32(-at & 3) * 8);
+    return select(0u, select(right, left, at >= 0), at > -4 && at < 4);
 }
 
-fn write(word: u32, bits: u32, is_shared: bool) {
-    if is_shared {
-        atomicOr(&packed[word], bits);
-    } else {
-        atomicStore(&packed[word], bits);
-    }
-}
-
-// A sequence of at most 12 literals and no length of more than one extension byte: at most 16 bytes, all at once.
-fn emit_short(first_word: u32, base: u32, place: u32, anchor: u32, literals: u32, tail: u32, n_tail: u32, token: u32) {
-    let n = i32(literals);
-    let l0 = first_bytes(word_at(first_word, anchor), n);
-    let l1 = first_bytes(word_at(first_word, anchor + 4), n - 4);
-    let l2 = first_bytes(word_at(first_word, anchor + 8), n - 8);
-    var v = vec4(token | (l0 << 8), (l0 >> 24) | (l1 << 8), (l1 >> 24) | (l2 << 8), l2 >> 24);
-    let t = (literals + 1) >> 2;
-    let ts = ((literals + 1) & 3) * 8;
-    let low = tail << ts;
-    let high = (tail >> 1) >> (31 - ts);
-    v |= select(vec4(0u), vec4(low), vec4(0u, 1u, 2u, 3u) == vec4(t));
-    v |= select(vec4(0u), vec4(high), vec4(0u, 1u, 2u, 3u) == vec4(t + 1));
-    let s = (place & 3) * 8;
-    let r = 31 - s;
-    let first = base + (place >> 2);
-    let last = base + ((place + literals + n_tail) >> 2);
-    write(first, v.x << s, true);
-    if first < last {
-        write(first + 1, (v.y << s) | ((v.x >> 1) >> r), first + 1 == last);
-    }
-    if first + 1 < last {
-        write(first + 2, (v.z << s) | ((v.y >> 1) >> r), first + 2 == last);
-    }
-    if first + 2 < last {
-        write(first + 3, (v.w << s) | ((v.z >> 1) >> r), first + 3 == last);
-    }
-    if first + 3 < last {
-        write(first + 4, (v.w >> 1) >> r, true);
-    }
+// All bits from byte n of a word on; n may lie outside the word.
+fn bits_from(n: i32) -> u32 {
+    return select(0xffffffffu << (u32(clamp(n, 0, 3)) * 8), 0u, n >= 4);
 }
 
 fn emit_sequence(first_word: u32, n: u32, base: u32, sequence: vec2<u32>, anchor: u32, is_last: bool) {
     let start = select(sequence.x & 0xffff, n, is_last);
     let literals = start - anchor;
     let place = sequence.y & 0xffff;
-    let match_length = (sequence.y >> 16) - start - 4;
-    let token = (min(literals, 15u) << 4) | select(min(match_length, 15u), 0u, is_last);
-    if literals <= 12 && !is_last && match_length < 270 {
-        let has_extension = match_length >= 15;
-        let tail = (sequence.x >> 16) | select(0u, (match_length - 15) << 16, has_extension);
-        emit_short(first_word, base, place, anchor, literals, tail, select(2u, 3u, has_extension), token);
+    let match_length = select((sequence.y >> 16) - start - 4, 0u, is_last);
+    let token = (min(literals, 15u) << 4) | min(match_length, 15u);
+    if literals >= 270 || match_length >= 270 {
+        emit_long(first_word, base, sequence.x >> 16, place, anchor, literals, match_length, is_last);
         return;
     }
+    // Head: token and at most one extension byte. Tail: offset and at most one extension byte.
+    let head = token | select(0u, (literals - 15) << 8, literals >= 15);
+    let literals_at = place + select(1u, 2u, literals >= 15);
+    let tail_at = literals_at + literals;
+    let tail = select((sequence.x >> 16) | select(0u, (match_length - 15) << 16, match_length >= 15), 0u, is_last);
+    let end = tail_at + select(select(2u, 3u, match_length >= 15), 0u, is_last);
+    let last = (end - 1) >> 2;
+    // Literals for byte 4 * w of the block are at byte 4 * w + delta of the page, perhaps before its start.
+    let delta = anchor - literals_at;
+    let s = (delta & 3) * 8;
+    var i = first_word + u32(i32((place & ~3u) + delta) >> 2);
+    var low = pages[select(i, 0u, i > 0x7fffffff)];
+    for (var w = place >> 2; w <= last; w++) {
+        i++;
+        let high = pages[i];
+        let at = i32(w * 4);
+        var v = funnel(low, high, s)
+            & bits_from(i32(literals_at) - at) & ~bits_from(i32(tail_at) - at);
+        low = high;
+        v |= shifted(head, i32(place) - at) | shifted(tail, i32(tail_at) - at);
+        if w * 4 < place || w == last {
+            atomicOr(&packed[base + w], v);
+        } else {
+            atomicStore(&packed[base + w], v);
+        }
+    }
+}
+
+fn emit_long(first_word: u32, base: u32, offset: u32, place: u32, anchor: u32, literals: u32, match_length: u32, is_last: bool) {
     var writer = Writer(base + (place >> 2), 0u, place & 3, (place & 3) != 0);
-    put(&writer, token, 1u);
+    put(&writer, (min(literals, 15u) << 4) | min(match_length, 15u), 1u);
     put_extension(&writer, literals);
     var p = anchor;
+    let start = anchor + literals;
     while p + 4 <= start {
         put(&writer, word_at(first_word, p), 4u);
         p += 4;
     }
     if p < start {
-        put(&writer, first_bytes(word_at(first_word, p), i32(start - p)), start - p);
+        put(&writer, word_at(first_word, p) & ~bits_from(i32(start - p)), start - p);
     }
     if !is_last {
-        put(&writer, sequence.x >> 16, 2u);
+        put(&writer, offset, 2u);
         put_extension(&writer, match_length);
     }
     if writer.n > 0 {

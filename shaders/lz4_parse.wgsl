@@ -28,8 +28,8 @@ override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    n_words: u32,
     pages_per_workgroup: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
@@ -40,10 +40,10 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(6) var<uniform> params: Params;
 
-// In the search: the buckets. In the parse, after it, in quarters: candidate bits, visited bits, starts and sums.
+// In the search: the buckets. Outside of it, in quarters: candidate bits, visited bits, starts or sums, and the two
+// words below. Nothing else, since every byte counts for how many workgroups run at once.
 var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
-var<workgroup> agreed: atomic<u32>;
-var<workgroup> next_page: u32;
+
 
 const NONE: u32 = 0xffffffffu;
 // A match that reaches further is ended by all lanes together.
@@ -56,31 +56,33 @@ const KIND_FILL: u32 = 2u << 30;
 // What a lane knows of its page.
 struct Page {
     first_word: u32,
-    last_word: u32,
     n: u32,
     lane: u32,
     scratch: u32,
 }
 
-// Bytes s/8.. of the eight bytes a, b; s = 0, 8, 16 or 24.
+// The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
 fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return (a >> s) | ((b << 1) << (31 - s));
 }
 
+// Four bytes of the page from byte p on.
 fn word_at(page: Page, p: u32) -> u32 {
     let i = page.first_word + (p >> 2);
-    return funnel(pages[min(i, page.last_word)], pages[min(i + 1, page.last_word)], (p & 3) * 8);
+    return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
 // What the lanes want next; the largest code wins and is returned to all. `round` must grow from call to call.
+override AGREED: u32 = BUCKETS - 1;
+override NEXT_PAGE: u32 = BUCKETS - 2;
 const NOTHING: u32 = 0;
 const CHANGED: u32 = 255;
 
 fn agree(round: u32, code: u32) -> u32 {
     if code != NOTHING {
-        atomicMax(&agreed, (round << 8) | code);
+        atomicMax(&shared_words[AGREED], (round << 8) | code);
     }
-    let all = workgroupUniformLoad(&agreed);
+    let all = workgroupUniformLoad(&shared_words[AGREED]);
     return select(NOTHING, all & 255, (all >> 8) == round);
 }
 
@@ -92,11 +94,14 @@ fn clear_buckets(lane: u32) {
     }
 }
 
-// Whether the entries decode to earlier positions with the same words.
-fn verify(page: Page, entries: vec4<u32>, positions: vec4<u32>, words: vec4<u32>) -> vec4<u32> {
-    let q = (entries >> vec4(TAG_BITS)) ^ vec4(63u);
+// Offsets of the positions to where the entries point, 0 unless `plausible` and the words agree.
+fn verify(page: Page, entries: vec4<u32>, positions: vec4<u32>, words: vec4<u32>, plausible: vec4<bool>) -> vec4<u32> {
+    let decoded = (entries >> vec4(TAG_BITS)) ^ vec4(63u);
+    let tried = plausible & (decoded < positions);
+    // Lanes with nothing to try read near their neighbours, which costs nothing.
+    let q = select(vec4(positions.x), decoded, tried);
     let found = vec4(word_at(page, q.x), word_at(page, q.y), word_at(page, q.z), word_at(page, q.w));
-    return select(vec4(0u), positions - q, (found == words) & (q < positions));
+    return select(vec4(0u), positions - q, tried & (found == words));
 }
 
 fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
@@ -109,9 +114,9 @@ fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
 fn search_round(page: Page, round: u32) -> u32 {
     let p = round * 128 + page.lane * 4;
     let i = page.first_word + (p >> 2);
-    let before = pages[min(max(i, 1u) - 1, page.last_word)];
-    let low = pages[min(i, page.last_word)];
-    let high = pages[min(i + 1, page.last_word)];
+    let before = pages[max(i, 1u) - 1];
+    let low = pages[i];
+    let high = pages[i + 1];
     let words = vec4(low, (low >> 8) | (high << 24), (low >> 16) | (high << 16), (low >> 24) | (high << 8));
     let previous = vec4((before >> 24) | (low << 8), words.xyz);
     let positions = vec4(p, p + 1, p + 2, p + 3);
@@ -142,12 +147,14 @@ fn search_round(page: Page, round: u32) -> u32 {
     let older = seen & vec4(0xffffu);
     var offsets: vec4<u32>;
     if TAG_BITS > 0 {
-        offsets = verify(page, select(older, newer, ((newer ^ tags) & vec4(TAG_MASK)) == vec4(0u)), positions, words);
+        let is_newer = ((newer ^ tags) & vec4(TAG_MASK)) == vec4(0u);
+        let is_older = ((older ^ tags) & vec4(TAG_MASK)) == vec4(0u);
+        offsets = verify(page, select(older, newer, is_newer), positions, words, inserted & (is_newer | is_older));
     } else {
-        offsets = verify(page, newer, positions, words);
-        offsets = select(offsets, verify(page, older, positions, words), offsets == vec4(0u));
+        offsets = verify(page, newer, positions, words, inserted);
+        offsets |= verify(page, older, positions, words, inserted & (offsets == vec4(0u)));
     }
-    offsets = select(select(vec4(0u), offsets, searchable), vec4(1u), run);
+    offsets = select(offsets, vec4(1u), run);
     candidates[page.scratch + (p >> 2)] = vec2(offsets.x | (offsets.y << 16), offsets.z | (offsets.w << 16));
     let bits = select(vec4(0u), vec4(1u, 2u, 4u, 8u), offsets != vec4(0u));
     return bits.x | bits.y | bits.z | bits.w;
@@ -220,36 +227,17 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
     return NONE;
 }
 
-// How many of the 16 bytes from p on, a multiple of 4, agree with those at p - offset.
+// How many of the 8 bytes from p on, a multiple of 4, agree with those at p - offset.
 fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
     let s = ((p - offset) & 3) * 8;
     let i = page.first_word + (p >> 2);
     let j = page.first_word + ((p - offset) >> 2);
-    let q1 = pages[min(j + 1, page.last_word)];
-    let q2 = pages[min(j + 2, page.last_word)];
-    let q3 = pages[min(j + 3, page.last_word)];
-    let d0 = pages[min(i, page.last_word)] ^ funnel(pages[min(j, page.last_word)], q1, s);
-    let d1 = pages[min(i + 1, page.last_word)] ^ funnel(q1, q2, s);
-    let d2 = pages[min(i + 2, page.last_word)] ^ funnel(q2, q3, s);
-    let d3 = pages[min(i + 3, page.last_word)] ^ funnel(q3, pages[min(j + 4, page.last_word)], s);
-    let low = (d0 | d1) != 0;
-    let first = select(select(d3, d2, d2 != 0), select(d1, d0, d0 != 0), low);
-    let words = select(select(12u, 8u, d2 != 0), select(4u, 0u, d0 != 0), low);
-    return select(words + (countTrailingZeros(first) >> 3), 16u, (d2 | d3) == 0 && !low);
-}
-
-// End of the match `offset` back whose bytes before `known` agree; or, past `bound`, a place before that end.
-fn match_end(page: Page, offset: u32, known: u32, bound: u32) -> u32 {
-    let limit = page.n - 5;
-    var p = known & ~3u;
-    loop {
-        let n = agreeing(page, p, offset);
-        p += n;
-        if n < 16 || p >= limit || p > bound {
-            break;
-        }
-    }
-    return min(p, limit);
+    let middle = pages[j + 1];
+    let d0 = pages[i] ^ funnel(pages[j], middle, s);
+    let d1 = pages[i + 1] ^ funnel(middle, pages[j + 2], s);
+    let first = select(d0, d1, d0 == 0);
+    let words = select(0u, 4u, d0 == 0);
+    return select(words + (countTrailingZeros(first) >> 3), 8u, first == 0);
 }
 
 fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: u32) {
@@ -273,33 +261,60 @@ struct Exit {
 
 // Walks a segment from `start`, marks the matches found and remembers them in `matches`. A later walk of the segment
 // gets `before`, the exit of the walk before it: once it comes upon a match of that one, the rest is the same.
+//
+// A step compares 8 bytes, of a new match or of the one at hand, so that lanes with long matches hold nobody up.
 fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> Exit {
+    let limit = page.n - 5;
     var p = start >> 1;
-    var forced = (start & 1) != 0;
+    var may_look_ahead = LAZY && (start & 1) == 0;
     var cleared = segment.begin;
-    var exit = Exit(0u, NONE);
+    // The match at hand starts at m and reaches p; NONE between matches.
+    var m = NONE;
+    var offset = 0u;
+    // The match at m - 1 that the one at hand must beat, and its end; 0 if there is none.
+    var shorter_offset = 0u;
+    var shorter_end = 0u;
     loop {
-        var m = next_bit(0u, page, segment, p);
         if m == NONE {
-            exit.state = 2 * max(p, segment.end);
-            break;
+            m = next_bit(0u, page, segment, p);
+            if m == NONE {
+                return leave(page, segment, cleared, again, Exit(2 * max(p, segment.end), NONE));
+            }
+            offset = candidate_at(page, m);
+            p = (m + 4) & ~3u;
         }
-        var offset = candidate_at(page, m);
-        var end = match_end(page, offset, m + 4, m + LONG);
-        if LAZY && !forced && m + 13 <= page.n && end < m + LAZY_BELOW {
-            let offset_next = candidate_at(page, m + 1);
-            if offset_next != 0 {
-                let end_next = match_end(page, offset_next, m + 5, m + 1 + LONG);
-                if end_next > end + 1 {
+        let n = agreeing(page, p, offset);
+        p = min(p + n, limit);
+        var is_long = false;
+        if n == 8 && p < limit {
+            if p <= m + LONG {
+                continue;
+            }
+            is_long = true;
+        }
+        if LAZY {
+            if shorter_offset != 0 {
+                if p <= shorter_end + 1 {
+                    m--;
+                    offset = shorter_offset;
+                    p = shorter_end;
+                }
+                shorter_offset = 0u;
+            } else if may_look_ahead && m + 13 <= page.n && p < m + LAZY_BELOW {
+                let next = candidate_at(page, m + 1);
+                if next != 0 {
+                    shorter_offset = offset;
+                    shorter_end = p;
                     m++;
-                    offset = offset_next;
-                    end = end_next;
+                    offset = next;
+                    p = (m + 4) & ~3u;
+                    continue;
                 }
             }
+            may_look_ahead = true;
         }
         if m >= segment.end {
-            exit.state = 2 * m + 1;
-            break;
+            return leave(page, segment, cleared, again, Exit(2 * m + 1, NONE));
         }
         let relative = m - segment.begin;
         let i = BUCKETS / 4 + (relative >> 5) * 32 + page.lane;
@@ -313,14 +328,16 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
             return before;
         }
         atomicStore(&shared_words[i], visited | bit);
-        matches[page.scratch + (m >> 2)] = offset | (end << 16);
-        p = end;
-        forced = false;
-        if end > m + LONG && end + 5 < page.n {
-            exit = Exit(2 * max(p, segment.end), m);
-            break;
+        matches[page.scratch + (m >> 2)] = offset | (p << 16);
+        if is_long {
+            return leave(page, segment, cleared, again, Exit(2 * max(p, segment.end), m));
         }
+        m = NONE;
     }
+    return before;
+}
+
+fn leave(page: Page, segment: Segment, cleared: u32, again: bool, exit: Exit) -> Exit {
     if again {
         clear_visited(page, segment, cleared, segment.end);
     }
@@ -363,7 +380,7 @@ fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
     return vec4(before, all);
 }
 
-// Ends the long match of one lane by all lanes together, 16 bytes each a step. All pass the round and that lane;
+// Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass the round and that lane;
 // returns the round reached and, to that lane, the end.
 fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) -> vec2<u32> {
     let shared_offset = BUCKETS / 2 + 40;
@@ -375,7 +392,7 @@ fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) ->
     }
     workgroupBarrier();
     let offset = atomicLoad(&shared_words[shared_offset]);
-    var own = (atomicLoad(&shared_words[shared_end]) & ~3u) + 16 * page.lane;
+    var own = (atomicLoad(&shared_words[shared_end]) & ~3u) + 8 * page.lane;
     var round = round_before;
     loop {
         var end = page.n - 5;
@@ -383,14 +400,14 @@ fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) ->
             end = min(end, own + agreeing(page, own, offset));
         }
         round++;
-        let first = agree(round, select(NOTHING, 64 - page.lane, end < own + 16 || end == page.n - 5));
+        let first = agree(round, select(NOTHING, 64 - page.lane, end < own + 8 || end == page.n - 5));
         if first != NOTHING {
             if page.lane == 64 - first {
                 atomicStore(&shared_words[shared_end], end);
             }
             break;
         }
-        own += 512;
+        own += 256;
     }
     workgroupBarrier();
     return vec2(round, atomicLoad(&shared_words[shared_end]));
@@ -551,7 +568,7 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
 // Whether the page repeats its first eight bytes (.x is 0 then); in .y the round. Two steps, since most pages fail
 // the first.
 fn find_fill(page: Page, round: u32) -> vec2<u32> {
-    let words = vec2(pages[page.first_word], pages[min(page.first_word + 1, page.last_word)]);
+    let words = vec2(pages[page.first_word], pages[page.first_word + 1]);
     let expected = select(words.x, words.y, (page.lane & 1) != 0);
     let n_words = page.n / 4;
     var differs = (page.n & 7) != 0 || (page.lane < n_words && pages[page.first_word + page.lane] != expected);
@@ -576,6 +593,10 @@ fn parse_page(page: Page, index: u32, round_before: u32) -> u32 {
     search(page);
     storageBarrier();
     workgroupBarrier();
+    if page.lane == 0 {
+        atomicStore(&shared_words[AGREED], 0u);
+    }
+    workgroupBarrier();
     let first_sequence = index * (PAGE_SIZE / 4) + 1;
     var progress = Progress(0u, 0u, 0u, 0u, fill.y);
     for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
@@ -596,15 +617,14 @@ fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
     var round = 0u;
     for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
         if lane == 0 {
-            next_page = atomicAdd(&tile_sums[0], 1u);
+            atomicStore(&shared_words[NEXT_PAGE], atomicAdd(&tile_sums[0], 1u));
         }
-        let index = workgroupUniformLoad(&next_page);
+        let index = workgroupUniformLoad(&shared_words[NEXT_PAGE]);
         if index >= params.n_pages {
             break;
         }
         let page = Page(
             index * (PAGE_SIZE / 4),
-            params.n_words - 1,
             min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
             lane,
             workgroup.x * (PAGE_SIZE / 4),

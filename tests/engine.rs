@@ -1,5 +1,11 @@
 //! The engine by itself: small kernels of its own on whatever adapter the machine has, software included.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;

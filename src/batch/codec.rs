@@ -76,14 +76,12 @@ impl Codec {
         }
         #[cfg(feature = "wgpu")]
         match GpuCodec::open_async(&options).await {
-            Ok((gpu, choice)) => {
-                return Ok(Self {
-                    options,
-                    choice,
-                    gpu: Some(gpu),
-                });
-            }
-            Err(error) if options.backend == BackendRequest::Wgpu => return Err(error),
+            Ok((gpu, choice)) => Ok(Self {
+                options,
+                choice,
+                gpu: Some(gpu),
+            }),
+            Err(error) if options.backend == BackendRequest::Wgpu => Err(error),
             Err(error) => {
                 let rejected = super::gpu_codec::rejected_async(&error).await;
                 let choice = BackendChoice::cpu("no hardware GPU can be used".into(), rejected);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::job::JobBuffers;
 use super::plan;
-use super::ring::{Meter, Pipeline, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, put, reserve, room, words};
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
@@ -45,7 +45,7 @@ impl Pipeline {
         let mut meter = Meter::default();
         let n_bytes = bytes.len() as u64;
         let mut pages = PackedPages {
-            packed: Vec::new(),
+            packed: room(bytes.len().next_multiple_of(4)),
             table: Vec::new(),
             page_size,
             n_bytes,
@@ -58,9 +58,11 @@ impl Pipeline {
             self.device.capabilities(),
         );
         let mut running: VecDeque<Running> = VecDeque::new();
+        let mut n_packed = 0;
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.finish(&mut running, &mut pages, &mut meter).await?;
+                self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
+                    .await?;
             }
             let part = &bytes[range.start as usize..range.end as usize];
             let job = self
@@ -73,8 +75,11 @@ impl Pipeline {
             }
         }
         while !running.is_empty() {
-            self.finish(&mut running, &mut pages, &mut meter).await?;
+            self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
+                .await?;
         }
+        pages.packed.truncate(n_packed);
+        pages.packed.shrink_to_fit();
         Ok((pages, meter.timings(clock)))
     }
 
@@ -168,6 +173,7 @@ impl Pipeline {
         &mut self,
         running: &mut VecDeque<Running>,
         pages: &mut PackedPages,
+        n_packed: &mut usize,
         meter: &mut Meter,
     ) -> Result<()> {
         let Some(mut job) = running.pop_front() else {
@@ -175,15 +181,16 @@ impl Pipeline {
         };
         self.fetch(&mut job, meter).await?;
         let clock = Clock::start();
-        let base = pages.packed.len();
+        let base = *n_packed;
+        *n_packed += job.packed_bytes as usize;
         if let Some(download) = &self.ring[job.place].bytes {
             let packed = &mut pages.packed;
             download
-                .read_async(0..job.packed_bytes, |bytes| packed.extend_from_slice(bytes))
+                .read_async(0..job.packed_bytes, |bytes| put(packed, base, bytes))
                 .await?;
         }
         for entry in job.table.chunks_exact(2) {
-            let entry = PageEntry::from_words([entry[0], entry[1]], &pages.packed[base..]);
+            let entry = PageEntry::from_words([entry[0], entry[1]], &pages.packed[base..*n_packed]);
             let entry = entry.map_err(|error| {
                 broken(format!("kernels wrote a table entry of no kind: {error}"))
             })?;

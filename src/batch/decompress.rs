@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::job::JobBuffers;
 use super::plan::{self, Gathered};
-use super::ring::{Meter, Pipeline, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, put, reserve, room, words};
 use super::status::block_errors;
 use super::timing::Timings;
 use crate::clock::Clock;
@@ -35,7 +35,7 @@ impl Pipeline {
         let clock = Clock::start();
         let mut meter = Meter::default();
         let n_bytes = check(pages)?;
-        let mut bytes = Vec::with_capacity(n_bytes);
+        let mut bytes = room(n_bytes);
         let mut status = Vec::with_capacity(pages.table.len());
         let capabilities = self.device.capabilities();
         let plan = plan::decompress(
@@ -138,17 +138,16 @@ impl Pipeline {
             return Err(broken("pages were not asked for".into()));
         };
         let copied = job.n_bytes.next_multiple_of(4) as u64;
-        host.read_async(0..copied, |read| {
-            bytes.extend_from_slice(&read[..job.n_bytes])
-        })
-        .await?;
+        let start = job.pages.start * pages.page_size as usize;
+        host.read_async(0..copied, |read| put(bytes, start, &read[..job.n_bytes]))
+            .await?;
         let codes = host_status
             .read_async(0..4 * job.pages.len() as u64, words)
             .await?;
         status.extend(block_errors(&codes)?);
         for page in job.oversized {
             let start = page * pages.page_size as usize;
-            let end = bytes.len().min(start + pages.page_size as usize);
+            let end = (start + pages.page_size as usize).min(pages.n_bytes as usize);
             status[page] = pages.table[page]
                 .decompress(&pages.packed, &mut bytes[start..end])
                 .err();

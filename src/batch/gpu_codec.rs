@@ -222,7 +222,7 @@ fn case(compress: bool, page_size: u32, level: Option<Level>, n_bytes: usize) ->
         compress,
         page_size,
         level,
-        size: n_bytes.min(SAMPLE_BYTES).max(1).ilog2(),
+        size: n_bytes.clamp(1, SAMPLE_BYTES).ilog2(),
     }
 }
 

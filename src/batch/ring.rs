@@ -169,3 +169,32 @@ pub(super) fn broken(message: String) -> Error {
         message,
     }
 }
+
+/// Room for `n_bytes` of output. Natively memory that is untouched until it is written; in a browser, where memory
+/// never shrinks, nothing yet.
+pub(super) fn room(n_bytes: usize) -> Vec<u8> {
+    if cfg!(target_arch = "wasm32") {
+        Vec::new()
+    } else {
+        vec![0; n_bytes]
+    }
+}
+
+/// Puts `bytes` at `at`, on several cores natively when there is much: one core is slower than the bus.
+pub(super) fn put(out: &mut Vec<u8>, at: usize, bytes: &[u8]) {
+    if out.len() < at + bytes.len() {
+        out.resize(at + bytes.len(), 0);
+    }
+    let out = &mut out[at..at + bytes.len()];
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        use rayon::prelude::*;
+        const SHARE_BYTES: usize = 1 << 20;
+        let shares = out
+            .par_chunks_mut(SHARE_BYTES)
+            .zip(bytes.par_chunks(SHARE_BYTES));
+        shares.for_each(|(out, bytes)| out.copy_from_slice(bytes));
+    }
+    #[cfg(target_arch = "wasm32")]
+    out.copy_from_slice(bytes);
+}

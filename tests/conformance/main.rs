@@ -3,6 +3,12 @@
 //! `PAGEPRESS_CONFORMANCE_PAGES` is the number of generated pages for each page size and level (software GPUs are
 //! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -206,6 +206,12 @@ impl Shared {
             .map_err(|error| self.broken(error.to_string()))
     }
 
+    /// [`broken`](Self::broken), once news of a lost device had time to arrive.
+    pub(super) async fn failed(&self, message: String) -> Error {
+        signal::turn().await;
+        self.broken(message)
+    }
+
     /// An engine error, or the loss of the device behind it.
     pub(super) fn broken(&self, message: String) -> Error {
         let_go(&self.device);
@@ -292,7 +298,7 @@ impl Backend for WgpuDevice {
         self.0.wait_for(None)?;
         match receiver.receive().await {
             Some(()) => self.0.faults.check(),
-            None => Err(self.0.broken("submitted work was dropped".into())),
+            None => Err(self.0.failed("submitted work was dropped".into()).await),
         }
     }
 }

@@ -59,11 +59,14 @@ impl Pool {
     }
 }
 
+/// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
+const SLACK_BYTES: u64 = 64;
+
 /// Size actually allocated: at most a quarter more than asked for (above 1 KiB), so that buffers of about one size are exchangeable.
 fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
-    let step = (n_bytes.next_power_of_two() / 8).max(256);
-    let class = n_bytes.next_multiple_of(step);
-    if class <= max_bytes { class } else { n_bytes }
+    let needed = n_bytes + SLACK_BYTES;
+    let step = (needed.next_power_of_two() / 8).max(256);
+    needed.next_multiple_of(step).min(max_bytes)
 }
 
 /// Checks a size that a caller asked for.
@@ -257,8 +260,8 @@ impl WgpuHostBuffer {
                 self.0.mapped.store(true, Ordering::Release);
                 Ok(())
             }
-            Some(Err(error)) => Err(shared.broken(error.to_string())),
-            None => Err(shared.broken("a buffer was not mapped".into())),
+            Some(Err(error)) => Err(shared.failed(error.to_string()).await),
+            None => Err(shared.failed("a buffer was not mapped".into()).await),
         }
     }
 
@@ -284,13 +287,24 @@ impl WgpuHostBuffer {
         })
     }
 
+    /// Copies on several cores when there is much: one core is slower than the bus.
     #[cfg(not(target_arch = "wasm32"))]
     fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let range = offset..offset + bytes.len() as u64;
-        let view = self.0.buffer.get_mapped_range_mut(range);
-        view.map_err(|e| self.0.shared.broken(e.to_string()))?
-            .copy_from_slice(bytes);
-        Ok(())
+        use rayon::prelude::*;
+        const SHARE_BYTES: usize = 1 << 20;
+        bytes
+            .par_chunks(SHARE_BYTES)
+            .enumerate()
+            .try_for_each(|(i, share)| {
+                let start = offset + (i * SHARE_BYTES) as u64;
+                let view = self
+                    .0
+                    .buffer
+                    .get_mapped_range_mut(start..start + share.len() as u64);
+                view.map_err(|error| self.0.shared.broken(error.to_string()))?
+                    .copy_from_slice(share);
+                Ok(())
+            })
     }
 
     /// One copy, from wasm memory into the mapping; wgpu's own view would make another.
@@ -358,6 +372,6 @@ mod tests {
                 "{n_bytes} {class}"
             );
         }
-        assert_eq!(size_class(1000, 1001), 1000);
+        assert_eq!(size_class(1000, 1001), 1001);
     }
 }

@@ -395,7 +395,7 @@ impl Waitable for WgpuSubmission {
         shared.wait_for(Some(self.index))?;
         match receiver.receive().await {
             Some(()) => shared.faults.check().map(|()| None),
-            None => Err(shared.broken("submitted work was dropped".into())),
+            None => Err(shared.failed("submitted work was dropped".into()).await),
         }
     }
 }

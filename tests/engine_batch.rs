@@ -1,0 +1,408 @@
+//! The codec's front on a GPU: frames, streams, loss of the device, choice of the engine.
+#![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::io::Cursor;
+use std::ops::ControlFlow;
+
+use common::pages::{GENERATORS, text};
+use pagepress::batch::{BackendRequest, Codec, CodecOptions};
+use pagepress::gpu::{
+    DeviceRequest, GpuBatchCompressor, GpuBatchConfig, GpuDevice, SelectedBackend, gpu_available,
+    select_backend,
+};
+use pagepress::lz4::frame::{self, FrameOptions};
+use pagepress::lz4::{self, Level};
+use pagepress::{Algorithm, Error, PAGE_SIZE};
+
+fn device() -> GpuDevice {
+    let request = DeviceRequest {
+        allow_software: true,
+        ..DeviceRequest::default()
+    };
+    GpuDevice::open(&request).expect(
+        "these tests need a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES",
+    )
+}
+
+fn codec() -> Codec {
+    Codec::with_device(device()).unwrap()
+}
+
+fn content(n_bytes: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (i, (_, make)) in GENERATORS.iter().cycle().enumerate() {
+        if bytes.len() >= n_bytes {
+            break;
+        }
+        bytes.extend(make(5000 + 37 * i, i as u64));
+    }
+    bytes.truncate(n_bytes);
+    bytes
+}
+
+#[test]
+fn frames_equal_those_of_the_cpu_and_decode_on_the_gpu() {
+    let mut codec = codec();
+    for block_size in [4096, 16_384, 65_536] {
+        for n_bytes in [0, 1, 13, 4096, 200_000] {
+            let content = content(n_bytes);
+            let options = FrameOptions {
+                block_size,
+                block_checksums: n_bytes % 2 == 0,
+                ..FrameOptions::default()
+            };
+            let expected = frame::compress(&content, &options).unwrap();
+            let (found, report) = codec.compress_frame(&content, &options).unwrap();
+            assert!(found == expected, "{block_size} {n_bytes}");
+            assert_eq!(
+                report.engine,
+                if n_bytes == 0 { "cpu" } else { "wgpu" },
+                "{}",
+                report.reason
+            );
+            let (back, _) = codec
+                .decompress_frame(&found, Some(n_bytes as u64))
+                .unwrap();
+            assert!(back == content, "{block_size} {n_bytes}");
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_no_pages_go_to_the_cpu_and_the_report_says_so() {
+    let mut codec = codec();
+    let content = content(300_000);
+    for block_size in [5000, 262_144] {
+        let options = FrameOptions {
+            block_size,
+            ..FrameOptions::default()
+        };
+        let (found, report) = codec.compress_frame(&content, &options).unwrap();
+        assert_eq!(report.engine, "cpu");
+        assert!(report.reason.contains("CPU"), "{}", report.reason);
+        assert!(found == frame::compress(&content, &options).unwrap());
+        assert!(codec.decompress_frame(&found, None).unwrap().0 == content);
+    }
+    let (_, report) = codec
+        .decompress_frame(
+            &frame::compress(
+                &content,
+                &FrameOptions {
+                    block_size: 1 << 20,
+                    ..FrameOptions::default()
+                },
+            )
+            .unwrap(),
+            None,
+        )
+        .unwrap();
+    assert_eq!(
+        (report.engine, report.reason.as_str()),
+        ("cpu", "blocks above 64 KiB are the CPU's")
+    );
+}
+
+#[test]
+fn concatenated_frames_of_both_kinds_decode_in_order() {
+    let mut codec = codec();
+    let content = content(150_000);
+    let small = frame::compress(
+        &content,
+        &FrameOptions {
+            block_size: 4096,
+            ..FrameOptions::default()
+        },
+    )
+    .unwrap();
+    let large = frame::compress(
+        &content,
+        &FrameOptions {
+            block_size: 1 << 20,
+            ..FrameOptions::default()
+        },
+    )
+    .unwrap();
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4];
+    let all = [&small[..], &skippable, &small, &large, &small].concat();
+    let (back, _) = codec.decompress_frame(&all, None).unwrap();
+    assert!(back == content.repeat(4));
+    let limited = codec.decompress_frame(&all, Some(400_000)).unwrap_err();
+    assert_eq!(limited, Error::OutputLimit { limit: 400_000 });
+}
+
+#[test]
+fn errors_in_frames_are_those_of_the_cpu() {
+    let mut codec = codec();
+    let content = content(100_000);
+    let options = FrameOptions {
+        block_size: 4096,
+        ..FrameOptions::default()
+    };
+    let good = frame::compress(&content, &options).unwrap();
+    assert_eq!(
+        codec
+            .decompress_frame(b"not lz4 at all", None)
+            .unwrap_err()
+            .code(),
+        "NOT_LZ4"
+    );
+    for cut in [3, 10, 1000, good.len() - 1] {
+        let found = codec.decompress_frame(&good[..cut], None).unwrap_err();
+        assert_eq!(
+            found.code(),
+            frame::decompress(&good[..cut], None).unwrap_err().code(),
+            "cut at {cut}"
+        );
+    }
+    for at in (7..good.len()).step_by(997) {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        let found = codec.decompress_frame(&bad, None).map(|(bytes, _)| bytes);
+        let expected = frame::decompress(&bad, None);
+        assert_eq!(
+            found.as_ref().map_err(Error::code),
+            expected.as_ref().map_err(Error::code),
+            "byte {at}"
+        );
+    }
+    let cancelled =
+        pagepress::gpu::runtime::block_on(
+            codec.compress_frame_async(&content, &options, |_| ControlFlow::Break(())),
+        );
+    assert_eq!(cancelled.unwrap_err(), Error::Cancelled);
+}
+
+#[test]
+fn streams_do_the_same() {
+    let mut codec = codec();
+    let content = content(3_000_000);
+    let options = FrameOptions::default();
+    let mut written = Vec::new();
+    let mut last = 0;
+    let (done, report) = codec
+        .compress_stream(
+            Cursor::new(content.clone()),
+            &mut written,
+            &options,
+            |progress| {
+                assert!(progress.bytes_in >= last);
+                last = progress.bytes_in;
+                ControlFlow::Continue(())
+            },
+        )
+        .unwrap();
+    assert_eq!(
+        (done.bytes_in, done.bytes_out),
+        (content.len() as u64, written.len() as u64)
+    );
+    assert_eq!(report.engine, "wgpu");
+    assert!(written == frame::compress(&content, &options).unwrap());
+    let mut back = Vec::new();
+    let (done, _) = codec
+        .decompress_stream(Cursor::new(written.clone()), &mut back, None, |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(
+        (done.bytes_in, done.bytes_out),
+        (written.len() as u64, content.len() as u64)
+    );
+    assert!(back == content);
+}
+
+#[test]
+fn a_device_lost_in_the_middle_is_brought_back_and_the_batch_replayed() {
+    let bytes = content(64 * PAGE_SIZE);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    let config = GpuBatchConfig {
+        batch_size: 8,
+        ..GpuBatchConfig::default()
+    };
+    let device = device();
+    let mut compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
+    let before = compressor.compress_batch(pages).unwrap();
+    device.destroy();
+    let after = compressor.compress_batch(pages).unwrap();
+    assert_eq!(after.pages, before.pages);
+    assert_eq!(compressor.stats().n_devices_lost, 1);
+    compressor.device().destroy();
+    assert_eq!(
+        compressor
+            .decompress_batch(&before.pages)
+            .unwrap()
+            .into_pages()
+            .unwrap(),
+        pages
+    );
+    assert_eq!(compressor.stats().n_devices_lost, 2);
+    assert_eq!(
+        before.pages,
+        lz4::compress_pages(&bytes, PAGE_SIZE as u32, Level::Fast).unwrap()
+    );
+}
+
+#[test]
+fn configurations_are_checked_and_algorithms_differ() {
+    let device = device();
+    let bytes = text(64 * PAGE_SIZE, 1);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    for zero in [
+        GpuBatchConfig {
+            batch_size: 0,
+            ..GpuBatchConfig::default()
+        },
+        GpuBatchConfig {
+            ring_buffer_slots: 0,
+            ..GpuBatchConfig::default()
+        },
+    ] {
+        let error = GpuBatchCompressor::with_device(device.clone(), zero).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
+    }
+    let config = GpuBatchConfig {
+        algorithm: Algorithm::Lz4High,
+        ..GpuBatchConfig::default()
+    };
+    let mut compressor = GpuBatchCompressor::with_device(device, config).unwrap();
+    let high = compressor.compress_batch(pages).unwrap();
+    assert_eq!(
+        high.pages,
+        lz4::compress_pages(&bytes, PAGE_SIZE as u32, Level::High).unwrap()
+    );
+    assert!(high.compression_ratio() > 1.0);
+    assert!(high.throughput_bytes_per_sec(bytes.len()) > 0.0);
+    let mut wrong = high.pages.clone();
+    wrong.page_size = 8192;
+    assert_eq!(
+        compressor.decompress_batch(&wrong).unwrap_err().code(),
+        "INVALID_ARGUMENT"
+    );
+    wrong.page_size = 4096;
+    wrong.table.pop();
+    assert_eq!(
+        compressor.decompress_batch(&wrong).unwrap_err().code(),
+        "INVALID_ARGUMENT"
+    );
+    assert_eq!(compressor.compress_batch(&[]).unwrap().pages.table, []);
+}
+
+#[test]
+fn software_is_never_taken_unasked() {
+    let only_software = GpuDevice::list_adapters()
+        .iter()
+        .all(pagepress::gpu::GpuDeviceInfo::is_software);
+    assert_eq!(gpu_available(), !only_software);
+    let auto = Codec::new(CodecOptions {
+        allow_software: true,
+        ..CodecOptions::default()
+    })
+    .unwrap();
+    assert_eq!(
+        auto.choice().engine,
+        if only_software { "cpu" } else { "wgpu" }
+    );
+    if only_software {
+        assert!(
+            !auto.choice().rejected.is_empty()
+                && auto.choice().rejected[0].reason.contains("software")
+        );
+        let forced = CodecOptions {
+            backend: BackendRequest::Wgpu,
+            ..CodecOptions::default()
+        };
+        let error = Codec::new(forced).unwrap_err();
+        assert_eq!(error.code(), "BACKEND_UNAVAILABLE");
+        assert!(error.to_string().contains("software"), "{error}");
+        let error = GpuBatchCompressor::new(GpuBatchConfig::default()).unwrap_err();
+        assert_eq!(error.code(), "BACKEND_UNAVAILABLE");
+        let allowed = Codec::new(CodecOptions {
+            allow_software: true,
+            ..forced
+        })
+        .unwrap();
+        assert!(allowed.choice().software && allowed.choice().engine == "wgpu");
+    }
+    let cpu = Codec::new(CodecOptions {
+        backend: BackendRequest::Cpu,
+        ..CodecOptions::default()
+    })
+    .unwrap();
+    assert_eq!(
+        (cpu.choice().engine, cpu.choice().adapter.as_str()),
+        ("cpu", "")
+    );
+}
+
+#[test]
+fn the_documents_quick_choice() {
+    assert_eq!(select_backend(5000, true), SelectedBackend::Gpu);
+    assert_eq!(format!("{:?}", select_backend(5000, true)), "Gpu");
+    assert_eq!(select_backend(5000, false), SelectedBackend::CpuNoGpu);
+    assert_eq!(select_backend(10, true), SelectedBackend::CpuSmallBatch);
+    assert!(!select_backend(10, true).reason().is_empty());
+}
+
+/// The document's examples, with only the path of the crate changed.
+#[test]
+fn the_documents_examples_compile_and_run() {
+    fn basic_usage() -> Result<(), Box<dyn std::error::Error>> {
+        use pagepress::gpu::{GpuBatchCompressor, GpuBatchConfig, gpu_available};
+        use pagepress::{Algorithm, PAGE_SIZE};
+        if gpu_available() {
+            let config = GpuBatchConfig {
+                device_index: 0,
+                algorithm: Algorithm::Lz4,
+                batch_size: 1000,
+                async_dma: true,
+                ring_buffer_slots: 4,
+            };
+            let mut compressor = GpuBatchCompressor::new(config)?;
+            let pages: Vec<[u8; PAGE_SIZE]> = vec![[0u8; PAGE_SIZE]; 1000];
+            let result = compressor.compress_batch(&pages)?;
+            println!("Compression ratio: {:.2}x", result.compression_ratio());
+        }
+        Ok(())
+    }
+    fn batch_results(
+        compressor: &mut GpuBatchCompressor,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let pages: Vec<[u8; PAGE_SIZE]> = vec![[0u8; PAGE_SIZE]; 1000];
+        let result = compressor.compress_batch(&pages)?;
+        println!("H2D transfer: {} ns", result.h2d_time_ns);
+        println!("Kernel execution: {} ns", result.kernel_time_ns);
+        println!("D2H transfer: {} ns", result.d2h_time_ns);
+        println!("Total time: {} ns", result.total_time_ns);
+        let throughput = result.throughput_bytes_per_sec(pages.len() * PAGE_SIZE);
+        println!("Throughput: {:.2} GB/s", throughput / 1e9);
+        println!("Compression ratio: {:.2}x", result.compression_ratio());
+        println!("PCIe 5x rule satisfied: {}", result.pcie_rule_satisfied());
+        assert!(result.compression_ratio() > 200.0 && throughput > 0.0);
+        Ok(())
+    }
+    basic_usage().unwrap();
+    let mut compressor =
+        GpuBatchCompressor::with_device(device(), GpuBatchConfig::default()).unwrap();
+    batch_results(&mut compressor).unwrap();
+    assert!(!compressor.would_benefit(1) || !compressor.info().is_software());
+}
+
+/// Futures can be spawned on a runtime of many threads.
+#[test]
+fn futures_are_send() {
+    fn is_send(_: &impl Send) {}
+    is_send(&Codec::new_async(CodecOptions::default()));
+    is_send(&GpuDevice::new_async());
+    let mut codec = codec();
+    is_send(&codec.compress_pages_async(&[], 4096, Level::Fast));
+    let options = FrameOptions::default();
+    is_send(&codec.compress_frame_async(&[], &options, |_| ControlFlow::Continue(())));
+    is_send(&codec.decompress_frame_async(&[], None, |_| ControlFlow::Continue(())));
+}

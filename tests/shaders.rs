@@ -1,0 +1,274 @@
+//! Every shader validates and translates to every target, with every set of override constants that a job uses, and
+//! says of its bindings and parameters what the kernel table says.
+#![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use naga::back::{hlsl, msl, spv};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use pagepress::kernels::lz4::{compress_job, decompress_job};
+use pagepress::kernels::{Access, Arg, KernelInfo, Launch};
+use pagepress::lz4::Level;
+
+/// Every launch that some job makes, once for each kernel and set of overrides.
+fn launches() -> Vec<Launch> {
+    let mut found: BTreeMap<String, Launch> = BTreeMap::new();
+    for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
+        let n_bytes = 3000 * u64::from(page_size) - 5;
+        let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
+        jobs.extend(
+            [Level::Fast, Level::High].map(|level| compress_job(n_bytes, page_size, level)),
+        );
+        for launch in jobs.into_iter().flat_map(|job| job.launches) {
+            found.insert(
+                format!("{} {:?}", launch.kernel.name, launch.overrides),
+                launch,
+            );
+        }
+    }
+    found.into_values().collect()
+}
+
+fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(kernel.wgsl)
+        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(kernel.wgsl)));
+    let info = Validator::new(ValidationFlags::all(), Capabilities::default())
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(kernel.wgsl)));
+    (module, info)
+}
+
+#[test]
+fn every_shader_file_is_in_the_kernel_table() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let sources: BTreeSet<&str> = launches().iter().map(|launch| launch.kernel.wgsl).collect();
+    let files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    let wgsl: Vec<_> = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "wgsl"))
+        .collect();
+    assert!(!wgsl.is_empty(), "no shader found");
+    for path in &wgsl {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(
+            sources.contains(text.as_str()),
+            "{} is in no job",
+            path.display()
+        );
+    }
+    assert_eq!(sources.len(), wgsl.len());
+}
+
+#[test]
+fn every_launch_translates_to_spirv_msl_and_hlsl() {
+    let mut failures = Vec::new();
+    let launches = launches();
+    assert!(!launches.is_empty(), "no launch found");
+    for launch in &launches {
+        let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
+        for (target, result) in translate(launch) {
+            if let Err(error) = result {
+                failures.push(format!("{name} to {target}: {error}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    println!("{} launches", launches.len());
+}
+
+fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
+    let (module, info) = parse(launch.kernel);
+    let constants = launch
+        .overrides
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), f64::from(value)))
+        .collect();
+    let stage = naga::ShaderStage::Compute;
+    let entry = Some((stage, launch.kernel.name));
+    let (module, info) =
+        naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
+            .unwrap_or_else(|error| {
+                panic!("{} {:?}: {error}", launch.kernel.name, launch.overrides)
+            });
+    let spirv = {
+        let pipeline = spv::PipelineOptions {
+            shader_stage: stage,
+            entry_point: launch.kernel.name.to_owned(),
+        };
+        spv::write_vec(&module, &info, &spv::Options::default(), Some(&pipeline))
+    };
+    let metal = {
+        let options = msl::Options {
+            fake_missing_bindings: true,
+            lang_version: (2, 4),
+            ..msl::Options::default()
+        };
+        let pipeline = msl::PipelineOptions {
+            entry_point: Some((stage, launch.kernel.name.to_owned())),
+            ..msl::PipelineOptions::default()
+        };
+        msl::write_string(&module, &info, &options, &pipeline)
+    };
+    let direct3d = {
+        let options = hlsl::Options {
+            fake_missing_bindings: true,
+            ..hlsl::Options::default()
+        };
+        let pipeline = hlsl::PipelineOptions {
+            entry_point: Some((stage, launch.kernel.name.to_owned())),
+        };
+        let mut text = String::new();
+        hlsl::Writer::new(&mut text, &options, &pipeline)
+            .write(&module, &info, None)
+            .map(drop)
+    };
+    [
+        ("SPIR-V", spirv.map(drop).map_err(|error| error.to_string())),
+        ("MSL", metal.map(drop).map_err(|error| error.to_string())),
+        ("HLSL", direct3d.map_err(|error| error.to_string())),
+    ]
+}
+
+#[test]
+fn bindings_and_parameters_are_those_of_the_kernel_table() {
+    for launch in launches() {
+        let kernel = launch.kernel;
+        let (module, _) = parse(kernel);
+        assert!(
+            module
+                .entry_points
+                .iter()
+                .any(|entry| entry.name == kernel.name),
+            "{}: entry point",
+            kernel.name
+        );
+        let mut found = BTreeMap::new();
+        for (_, variable) in module.global_variables.iter() {
+            let Some(binding) = &variable.binding else {
+                continue;
+            };
+            assert_eq!(binding.group, 0, "{}", kernel.name);
+            let access = match variable.space {
+                naga::AddressSpace::Uniform => Access::Uniform,
+                naga::AddressSpace::Storage { access }
+                    if access.contains(naga::StorageAccess::STORE) =>
+                {
+                    Access::ReadWrite
+                }
+                naga::AddressSpace::Storage { .. } => Access::Read,
+                other => panic!("{}: {other:?}", kernel.name),
+            };
+            let n_bytes = module.types[variable.ty].inner.size(module.to_ctx());
+            assert!(
+                found.insert(binding.binding, (access, n_bytes)).is_none(),
+                "{}: binding twice",
+                kernel.name
+            );
+        }
+        let bindings: Vec<Access> = found.values().map(|&(access, _)| access).collect();
+        assert_eq!(bindings, kernel.bindings, "{}", kernel.name);
+        assert!(
+            found.keys().copied().eq(0..found.len() as u32),
+            "{}: gaps in the bindings",
+            kernel.name
+        );
+        assert_eq!(launch.args.len(), kernel.bindings.len(), "{}", kernel.name);
+        for (arg, (access, n_bytes)) in launch.args.iter().zip(found.values()) {
+            match arg {
+                Arg::Buffer(slot) => {
+                    assert_ne!(*access, Access::Uniform, "{} {slot:?}", kernel.name)
+                }
+                Arg::Params(words) => {
+                    assert_eq!(*access, Access::Uniform, "{}", kernel.name);
+                    assert_eq!(
+                        4 * words.len() as u32,
+                        *n_bytes,
+                        "{}: size of Params",
+                        kernel.name
+                    );
+                    assert_eq!(words.len() % 4, 0, "{}", kernel.name);
+                }
+            }
+        }
+        let names: BTreeSet<&str> = module
+            .overrides
+            .iter()
+            .filter_map(|(_, o)| o.name.as_deref())
+            .collect();
+        for (name, _) in &launch.overrides {
+            assert!(names.contains(name), "{}: override {name}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn jobs_stay_within_the_default_limits_of_webgpu() {
+    for launch in launches() {
+        let kernel = launch.kernel;
+        assert!(
+            launch.grid.iter().all(|&n| (1..=65_535).contains(&n)),
+            "{}: grid {:?}",
+            kernel.name,
+            launch.grid
+        );
+        let n_storage = kernel
+            .bindings
+            .iter()
+            .filter(|access| **access != Access::Uniform)
+            .count();
+        assert!(
+            n_storage <= 8,
+            "{}: {n_storage} storage buffers",
+            kernel.name
+        );
+        let (module, info) = parse(kernel);
+        let constants = launch
+            .overrides
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), f64::from(value)))
+            .collect();
+        let entry = Some((naga::ShaderStage::Compute, kernel.name));
+        let (module, info) =
+            naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
+                .unwrap();
+        let at = module
+            .entry_points
+            .iter()
+            .position(|entry| entry.name == kernel.name)
+            .unwrap();
+        let invocations: u32 = module.entry_points[at].workgroup_size.iter().product();
+        assert!(
+            invocations <= 256,
+            "{}: {invocations} invocations",
+            kernel.name
+        );
+        let used = info.get_entry_point(at);
+        let workgroup_bytes: u32 = module
+            .global_variables
+            .iter()
+            .filter(|&(handle, variable)| {
+                variable.space == naga::AddressSpace::WorkGroup && !used[handle].is_empty()
+            })
+            .map(|(_, variable)| {
+                module.types[variable.ty]
+                    .inner
+                    .size(module.to_ctx())
+                    .next_multiple_of(16)
+            })
+            .sum();
+        assert!(
+            workgroup_bytes <= 16_384,
+            "{}: {workgroup_bytes} bytes of workgroup memory",
+            kernel.name
+        );
+    }
+}
