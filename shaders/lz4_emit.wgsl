@@ -14,8 +14,7 @@ override PAGE_SIZE: u32 = 4096;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    n_words: u32,
-    pad: u32,
+    pad: vec2<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;

@@ -28,8 +28,8 @@ override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    pad: u32,
     pages_per_workgroup: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;

@@ -13,8 +13,8 @@
 struct Params {
     n_bytes: u32,
     n_pages: u32,
-    n_words: u32,
     n_tiles: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> sizes: array<u32>;

@@ -9,6 +9,8 @@ pub mod lz4;
 
 mod clock;
 mod error;
+#[cfg(target_arch = "wasm32")]
+pub mod web;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
-use super::Job;
-use crate::lz4::Level;
+use super::{Access, Arg, Job, KernelInfo, Launch, Slot};
+use crate::lz4::{Level, Parse};
 
 /// Most pages in one job: the placement scan has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
@@ -16,28 +16,233 @@ pub struct TableEntry {
     pub length_and_kind: u32,
 }
 
-/// Launches that compress `n_bytes` of pages in [`super::Slot::Pages`] into `Packed` and `Table`.
+const PLACE_WGSL: &str = include_str!("../../shaders/lz4_place.wgsl");
+
+/// All kernels of the codec, in the order in which a page meets them.
+pub const KERNELS: [&KernelInfo; 6] = [
+    &BEGIN,
+    &PARSE,
+    &PLACE_TILES,
+    &PLACE_SUMS,
+    &EMIT,
+    &DECOMPRESS,
+];
+
+static BEGIN: KernelInfo = place("lz4_begin");
+static PLACE_TILES: KernelInfo = place("lz4_place_tiles");
+static PLACE_SUMS: KernelInfo = place("lz4_place_sums");
+
+static PARSE: KernelInfo = KernelInfo {
+    name: "lz4_parse",
+    wgsl: include_str!("../../shaders/lz4_parse.wgsl"),
+    bindings: &[
+        Access::Read,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::Uniform,
+    ],
+    self_checked: true,
+};
+
+static EMIT: KernelInfo = KernelInfo {
+    name: "lz4_emit",
+    wgsl: include_str!("../../shaders/lz4_emit.wgsl"),
+    bindings: &[
+        Access::Read,
+        Access::Read,
+        Access::Read,
+        Access::Read,
+        Access::Read,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::Uniform,
+    ],
+    self_checked: true,
+};
+
+static DECOMPRESS: KernelInfo = KernelInfo {
+    name: "lz4_decompress",
+    wgsl: include_str!("../../shaders/lz4_decompress.wgsl"),
+    bindings: &[
+        Access::Read,
+        Access::Read,
+        Access::ReadWrite,
+        Access::ReadWrite,
+        Access::Uniform,
+    ],
+    self_checked: true,
+};
+
+const fn place(name: &'static str) -> KernelInfo {
+    KernelInfo {
+        name,
+        wgsl: PLACE_WGSL,
+        bindings: &[
+            Access::Read,
+            Access::ReadWrite,
+            Access::ReadWrite,
+            Access::Uniform,
+        ],
+        self_checked: true,
+    }
+}
+
+/// Most workgroups of `lz4_parse`; more than any device runs at once, so that none idles.
+const MAX_PARSERS: u32 = 8192;
+/// Most bytes of their scratch for candidates: the smallest binding limit of WebGPU.
+const MAX_CANDIDATE_BYTES: u32 = 128 << 20;
+/// Pages that share one tile of the placement scan.
+const PAGES_PER_TILE: u32 = 1024;
+/// Most workgroups in one dimension.
+const MAX_GRID: u32 = 65_535;
+
+/// Launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
 /// `TileSums[0]` holds the number of words used in `Packed` afterwards.
 ///
-/// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`.
+/// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
+/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB.
 #[must_use]
 pub fn compress_job(n_bytes: u64, page_size: u32, level: Level) -> Job {
-    let _ = (n_bytes, page_size, level);
-    Job {
-        buffers: Vec::new(),
-        launches: Vec::new(),
-    }
+    let n_pages = n_bytes.div_ceil(page_size.into()) as u32;
+    let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
+    let n_parsers = n_pages
+        .min(MAX_PARSERS)
+        .min(MAX_CANDIDATE_BYTES / (2 * page_size));
+    let parser_bytes = u64::from(n_parsers) * u64::from(page_size);
+    let a_word_each = 4 * u64::from(n_pages);
+    let page_words = n_bytes.next_multiple_of(4);
+    let buffers = vec![
+        (Slot::Pages, page_words),
+        (Slot::Candidates, 2 * parser_bytes),
+        (Slot::Matches, parser_bytes),
+        (
+            Slot::Sequences,
+            u64::from(n_pages) * u64::from(page_size) * 2,
+        ),
+        (Slot::Sizes, a_word_each),
+        (Slot::Places, a_word_each),
+        (Slot::TileSums, 4 + 4 * u64::from(n_tiles)),
+        (Slot::Table, 2 * a_word_each),
+        // A page that does not shrink is stored.
+        (Slot::Packed, page_words),
+    ];
+    let params = |last| Arg::Params(vec![n_bytes as u32, n_pages, last, 0]);
+    let place = |kernel, grid| Launch {
+        kernel,
+        overrides: Vec::new(),
+        grid: [grid, 1, 1],
+        args: with_params(
+            &[Slot::Sizes, Slot::Places, Slot::TileSums],
+            params(n_tiles),
+        ),
+    };
+    let parse = Launch {
+        kernel: &PARSE,
+        overrides: parse_overrides(page_size, level),
+        grid: [n_parsers, 1, 1],
+        args: with_params(
+            &[
+                Slot::Pages,
+                Slot::Candidates,
+                Slot::Matches,
+                Slot::Sequences,
+                Slot::Sizes,
+                Slot::TileSums,
+            ],
+            params(pages_per_parser(n_pages, n_parsers)),
+        ),
+    };
+    let emit = Launch {
+        kernel: &EMIT,
+        overrides: vec![("PAGE_SIZE", page_size)],
+        grid: [n_pages.min(MAX_GRID), 1, 1],
+        args: with_params(
+            &[
+                Slot::Pages,
+                Slot::Sequences,
+                Slot::Sizes,
+                Slot::Places,
+                Slot::TileSums,
+                Slot::Table,
+                Slot::Packed,
+            ],
+            params(0),
+        ),
+    };
+    let launches = vec![
+        place(&BEGIN, 1),
+        parse,
+        place(&PLACE_TILES, n_tiles),
+        place(&PLACE_SUMS, 1),
+        emit,
+    ];
+    Job { buffers, launches }
 }
 
 /// Launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
 /// A page that fails is filled with zeros and leaves its neighbours intact.
 ///
-/// `packed_bytes` is the size of the packed buffer; the kernel refuses table entries that leave it.
+/// `packed_bytes` is the size of the packed buffer, above 0; the kernel refuses table entries that leave it.
 #[must_use]
 pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Job {
-    let _ = (n_bytes, page_size, packed_bytes);
+    let n_pages = n_bytes.div_ceil(page_size.into()) as u32;
+    let packed_words = packed_bytes.div_ceil(4);
+    let lanes = decompress_lanes(page_size);
+    let slots = [Slot::Packed, Slot::Table, Slot::Pages, Slot::Status];
+    let params = Arg::Params(vec![n_bytes as u32, n_pages, packed_words as u32, 0]);
     Job {
-        buffers: Vec::new(),
-        launches: Vec::new(),
+        buffers: vec![
+            (Slot::Packed, 4 * packed_words),
+            (Slot::Table, 8 * u64::from(n_pages)),
+            (Slot::Pages, n_bytes.next_multiple_of(4)),
+            (Slot::Status, 4 * u64::from(n_pages)),
+        ],
+        launches: vec![Launch {
+            kernel: &DECOMPRESS,
+            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
+            grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
+            args: with_params(&slots, params),
+        }],
+    }
+}
+
+fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
+    let buffers = slots.iter().map(|&slot| Arg::Buffer(slot));
+    buffers.chain([params]).collect()
+}
+
+fn parse_overrides(page_size: u32, level: Level) -> Vec<(&'static str, u32)> {
+    // A page size that the parse does not know is refused before a job is made; the defaults are those of 4 KiB.
+    let Ok(parse) = Parse::new(page_size, level) else {
+        return Vec::new();
+    };
+    vec![
+        ("PAGE_SIZE", page_size),
+        ("BUCKET_BITS", parse.bucket_bits()),
+        ("TAG_BITS", parse.tag_bits()),
+        ("LAZY", parse.lazy().into()),
+        ("BACKWARD", parse.backward().into()),
+    ]
+}
+
+/// Most pages that one workgroup of `lz4_parse` takes. Workgroups take the next page whenever they are free, so those
+/// that run first may take several times their share; the bound keeps each one short on devices that run few.
+fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
+    if n_pages <= n_parsers {
+        1
+    } else {
+        4 * n_pages.div_ceil(n_parsers)
+    }
+}
+
+/// Invocations that decompress one page together: more for large pages, of which there are fewer.
+fn decompress_lanes(page_size: u32) -> u32 {
+    match page_size {
+        0..=8192 => 4,
+        8193..=16384 => 8,
+        _ => 16,
     }
 }

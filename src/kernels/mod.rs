@@ -41,10 +41,16 @@ pub enum Slot {
     Table,
     /// One word a page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
-    /// Scratch of the match finder: candidate offsets.
+    /// Scratch of `lz4_parse`, for each of its workgroups: an offset of 16 bits for every position of a page.
     Candidates,
-    /// Scratch: sequences found, two words each.
+    /// Scratch of `lz4_parse`, for each of its workgroups: a word for every four positions of a page.
+    Matches,
+    /// Scratch: the sequences of each page, two words each, with room for one every four bytes.
     Sequences,
+    /// Scratch, a word a page: length and kind of its block.
+    Sizes,
+    /// Scratch, a word a page: place of its block within its tile.
+    Places,
     /// Scratch: sums of the table's tiles; word 0 is the total packed size in words after the job.
     TileSums,
 }

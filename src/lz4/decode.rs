@@ -7,6 +7,8 @@ use super::parse::MIN_MATCH;
 const TOKEN_MAX: usize = 15;
 /// Bytes that are copied at once on the short path.
 const COPY_STEP: usize = 16;
+/// The same for matches with an offset below that.
+const SMALL_STEP: usize = 8;
 /// Input and output that a short sequence may touch, copies past its end included.
 const SHORT_INPUT: usize = 1 + COPY_STEP + 2;
 const SHORT_OUTPUT: usize = COPY_STEP + 2 * COPY_STEP;
@@ -52,7 +54,8 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Decodes sequences of few literals and a short match, away from the ends, until one is different.
+    /// Decodes sequences of few literals away from the ends, copying more than it must, until one is different: that
+    /// one is left as it was found.
     #[inline(always)]
     fn short_sequences(&mut self) {
         let Self { block, out, .. } = self;
@@ -62,8 +65,8 @@ impl Cursor<'_> {
             .and_then(|tail| tail.first_chunk::<SHORT_INPUT>())
         {
             let token = usize::from(input[0]);
-            let (n_literals, extra) = (token >> 4, token & TOKEN_MAX);
-            if n_literals == TOKEN_MAX || extra == TOKEN_MAX || op + SHORT_OUTPUT > out.len() {
+            let (n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
+            if n_literals == TOKEN_MAX || op + SHORT_OUTPUT > out.len() {
                 break;
             }
             out[op..op + COPY_STEP].copy_from_slice(&input[1..=COPY_STEP]);
@@ -72,19 +75,29 @@ impl Cursor<'_> {
                 input[2 + n_literals],
             ]));
             let at = op + n_literals;
-            let length = MIN_MATCH + extra;
+            let mut next = ip + 1 + n_literals + 2;
             if offset == 0 || offset > at {
                 break;
             }
             let from = at - offset;
-            if offset >= COPY_STEP {
+            if length < MIN_MATCH + TOKEN_MAX && offset >= COPY_STEP {
                 out.copy_within(from..from + COPY_STEP, at);
                 out.copy_within(from + COPY_STEP..from + 2 * COPY_STEP, at + COPY_STEP);
             } else {
+                if length == MIN_MATCH + TOKEN_MAX {
+                    let Some((more, end)) = extension(block, next) else {
+                        break;
+                    };
+                    length = length.saturating_add(more);
+                    next = end;
+                    if length > out.len() - at {
+                        break;
+                    }
+                }
                 copy_match(out, at, offset, length);
             }
             op = at + length;
-            ip += 1 + n_literals + 2;
+            ip = next;
         }
         (self.ip, self.op) = (ip, op);
     }
@@ -128,17 +141,12 @@ impl Cursor<'_> {
     /// A length that starts with `half` of a token.
     #[inline(always)]
     fn length(&mut self, half: usize) -> Result<usize, BlockError> {
-        let mut length = half;
-        if half == TOKEN_MAX {
-            loop {
-                let byte = self.byte()?;
-                length = length.saturating_add(usize::from(byte));
-                if byte != 255 {
-                    break;
-                }
-            }
+        if half < TOKEN_MAX {
+            return Ok(half);
         }
-        Ok(length)
+        let (more, end) = extension(self.block, self.ip).ok_or(BlockError::Truncated)?;
+        self.ip = end;
+        Ok(half.saturating_add(more))
     }
 
     #[inline(always)]
@@ -157,21 +165,59 @@ impl Cursor<'_> {
     }
 }
 
-/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats.
+/// The bytes at `ip` that continue a length: their sum, and where they end.
+#[inline(always)]
+fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
+    let mut sum = 0_usize;
+    loop {
+        let byte = *block.get(ip)?;
+        ip += 1;
+        sum = sum.saturating_add(usize::from(byte));
+        if byte != 255 {
+            return Some((sum, ip));
+        }
+    }
+}
+
+/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats. May write past
+/// them, inside `out`.
 #[inline(always)]
 fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
-    let from = at - offset;
-    if offset >= length {
-        out.copy_within(from..from + length, at);
+    let end = at + length;
+    if offset >= COPY_STEP && end + COPY_STEP <= out.len() {
+        let mut to = at;
+        while to < end {
+            out.copy_within(to - offset..to - offset + COPY_STEP, to);
+            to += COPY_STEP;
+        }
+    } else if offset >= SMALL_STEP && end + SMALL_STEP <= out.len() {
+        let mut to = at;
+        while to < end {
+            out.copy_within(to - offset..to - offset + SMALL_STEP, to);
+            to += SMALL_STEP;
+        }
+    } else if offset > 1 && end + 2 * SMALL_STEP <= out.len() {
+        // Eight bytes one by one; from then on a multiple of the offset that is at least 8 is an offset too.
+        for i in at..at + SMALL_STEP {
+            out[i] = out[i - offset];
+        }
+        let offset = offset * SMALL_STEP.div_ceil(offset);
+        let mut to = at + SMALL_STEP;
+        while to < end {
+            out.copy_within(to - offset..to - offset + SMALL_STEP, to);
+            to += SMALL_STEP;
+        }
+    } else if offset >= length {
+        out.copy_within(at - offset..end - offset, at);
     } else if offset == 1 {
-        let byte = out[from];
-        out[at..at + length].fill(byte);
+        let byte = out[at - 1];
+        out[at..end].fill(byte);
     } else {
-        // The bytes from `from` on are periodic, so every copy doubles what can be copied next.
+        // The bytes from `at - offset` on are periodic, so every copy doubles what can be copied next.
         let mut done = 0;
         while done < length {
             let step = (offset + done).min(length - done);
-            out.copy_within(from..from + step, at + done);
+            out.copy_within(at - offset..at - offset + step, at + done);
             done += step;
         }
     }

@@ -14,8 +14,8 @@
 //!   An entry decodes to the position `(entry >> tag_bits) ^ 63`, so 0 stands for position 63 with tag 0.
 //! - `run(p)`: `p >= 1` and `word(p - 1) == word(p)`.
 //! - `candidate(p)`, an offset or 0 for none, sees the table as it was before p's window. If `run(p)`: 1.
-//!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: A if its tag equals
-//!   `tag(p)`, else B. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to `q`
+//!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: the first of A
+//!   and B whose tag equals `tag(p)`, if one does. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to `q`
 //!   succeeds if `q < p` and `word(q) == word(p)`; the offset is `p - q`.
 //! - After the lookups of a window, in each bucket: of the window's positions that fall in the bucket and
 //!   are not runs, let `e` be the largest `entry`. If there is one, `(A, B)` becomes `(e, A)`. (The largest
@@ -25,7 +25,8 @@
 //! going past `n - 5`; at least 4 wherever there is a candidate.
 //!
 //! **Parse.** `p = 0`, `anchor = 0`. Repeat: `m` = the first searchable position `>= p` with a candidate; none:
-//! stop. If `lazy` and `m + 1` is searchable, has a candidate and `length(m + 1) > length(m)`: `m = m + 1`.
+//! stop. If `lazy`, `length(m) <` [`LAZY_BELOW`] `= 32`, and `m + 1` is searchable, has a candidate and
+//! `length(m + 1) > length(m)`: `m = m + 1`.
 //! `offset = candidate(m)`, `end = m + length(m)`. If `backward`: while `m > anchor`, `m > offset` and the bytes
 //! at `m - 1` and `m - 1 - offset` are equal: `m = m - 1`. Emit literals `anchor..m`, then the match
 //! `(offset, end - m)`; `p = anchor = end`. After the last match, emit literals `anchor..n`.
@@ -55,6 +56,9 @@ pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;
+
+/// The lazy parse looks for a longer match at the next position only from a match shorter than this.
+pub const LAZY_BELOW: usize = 32;
 
 /// How hard the encoder looks for matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -95,7 +95,7 @@ impl PageEntry {
     pub(super) fn block<'a>(&self, packed: &'a [u8], page_length: usize) -> Option<&'a [u8]> {
         let length = self.length as usize;
         let fits_kind = match self.kind {
-            PageKind::Lz4 => length > 0 && self.length <= MAX_LENGTH,
+            PageKind::Lz4 => length > 0 && length <= longest_block(page_length),
             PageKind::Stored => length == page_length,
             PageKind::Fill(_) => length == FILL_BYTES && page_length.is_multiple_of(FILL_BYTES),
         };
@@ -122,6 +122,11 @@ impl From<[u32; 2]> for crate::kernels::lz4::TableEntry {
             length_and_kind,
         }
     }
+}
+
+/// Longest block in bytes that can decode to `page_length` bytes: one run of literals.
+const fn longest_block(page_length: usize) -> usize {
+    page_length + page_length / 255 + 16
 }
 
 /// The little-endian 64-bit word that fills `page`, if there is one: its length is a multiple of 8, at least 8.

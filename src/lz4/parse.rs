@@ -1,7 +1,7 @@
 //! The canonical parse: parameters, windows of positions, and the walk that turns candidates into sequences.
 
 use super::table::{Buckets, FLIP, NO_BUCKET};
-use super::{Level, WINDOW};
+use super::{LAZY_BELOW, Level, WINDOW};
 use crate::{Error, Result};
 
 /// Smallest page and block size in bytes.
@@ -299,7 +299,7 @@ impl<F: FnMut(Sequence)> Walk<'_, F> {
                 length,
             };
             match self.held.take() {
-                None if self.parse.lazy && p < last => {
+                None if self.parse.lazy && p < last && length < LAZY_BELOW => {
                     self.held = Some(found);
                     self.position += 1;
                 }

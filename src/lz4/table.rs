@@ -73,11 +73,13 @@ impl Buckets for PageBuckets {
                 offset => offset,
             };
         }
-        offset_of(if (a ^ entry) & self.tag_mask == 0 {
-            a
+        if (a ^ entry) & self.tag_mask == 0 {
+            offset_of(a)
+        } else if (b ^ entry) & self.tag_mask == 0 {
+            offset_of(b)
         } else {
-            b
-        })
+            0
+        }
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The canonical encoder and the decoder written straight from their definitions, one step at a time: a second
 //! opinion on the fast ones.
 
-use pagepress::lz4::{BlockError, Parse};
+use pagepress::lz4::{BlockError, LAZY_BELOW, Parse};
 
 const WINDOW: usize = 64;
 
@@ -54,9 +54,11 @@ fn candidates(input: &[u8], parse: &Parse) -> Vec<usize> {
             let offset = if run(input, p) {
                 1
             } else if parse.tag_bits() > 0 {
-                let same_tag =
-                    a.is_some_and(|a| a % (1 << parse.tag_bits()) == tag(input, p, parse));
-                offset_of(input, if same_tag { a } else { b }, p, parse)
+                let same_tag = |entry: &Option<usize>| {
+                    entry.is_some_and(|e| e % (1 << parse.tag_bits()) == tag(input, p, parse))
+                };
+                let tried = [a, b].into_iter().find(same_tag).flatten();
+                offset_of(input, tried, p, parse)
             } else {
                 match offset_of(input, a, p, parse) {
                     0 => offset_of(input, b, p, parse),
@@ -95,7 +97,7 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
     {
         let mut m = p + ahead;
         let mut length = match_length(input, m, offsets[m]);
-        if parse.lazy() && m + 1 < offsets.len() && offsets[m + 1] != 0 {
+        if parse.lazy() && length < LAZY_BELOW && m + 1 < offsets.len() && offsets[m + 1] != 0 {
             let next = match_length(input, m + 1, offsets[m + 1]);
             if next > length {
                 (m, length) = (m + 1, next);

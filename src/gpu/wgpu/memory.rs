@@ -59,11 +59,14 @@ impl Pool {
     }
 }
 
+/// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
+const SLACK_BYTES: u64 = 64;
+
 /// Size actually allocated: at most a quarter more than asked for (above 1 KiB), so that buffers of about one size are exchangeable.
 fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
-    let step = (n_bytes.next_power_of_two() / 8).max(256);
-    let class = n_bytes.next_multiple_of(step);
-    if class <= max_bytes { class } else { n_bytes }
+    let needed = n_bytes + SLACK_BYTES;
+    let step = (needed.next_power_of_two() / 8).max(256);
+    needed.next_multiple_of(step).min(max_bytes)
 }
 
 /// Checks a size that a caller asked for.
@@ -369,6 +372,6 @@ mod tests {
                 "{n_bytes} {class}"
             );
         }
-        assert_eq!(size_class(1000, 1001), 1000);
+        assert_eq!(size_class(1000, 1001), 1001);
     }
 }

@@ -1,0 +1,60 @@
+// The two wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { output, root, run } from "./run.mjs";
+
+const modules = [
+  { name: "cpu", features: [] },
+  { name: "gpu", features: ["wgpu"] },
+];
+
+const dist = join(root, "dist");
+const compiled = join(root, "target/wasm32-unknown-unknown/wasm/pagepress.wasm");
+
+/** Builds `dist/{cpu,gpu}.js` and `dist/{cpu,gpu}_bg.wasm`. */
+export async function buildModules() {
+  const bindgen = await findBindgen();
+  await mkdir(dist, { recursive: true });
+  for (const { name, features } of modules) {
+    await compile(features);
+    await finish(name, bindgen);
+  }
+}
+
+function compile(features) {
+  const options = ["--lib", "--profile", "wasm", "--target", "wasm32-unknown-unknown"];
+  return run("cargo", ["build", ...options, "--no-default-features", "--features", features.join(",")]);
+}
+
+/** Turns what cargo made into a module of the package, unless that was done with the same input before. */
+async function finish(name, bindgen) {
+  const stamp = join(root, `target/wasm32-unknown-unknown/wasm/${name}.stamp`);
+  const script = await readFile(new URL(import.meta.url));
+  const input = createHash("sha256").update(await readFile(compiled)).update(script).digest("hex");
+  const parts = [`${name}.js`, `${name}_bg.wasm`].map((file) => join(dist, file));
+  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === input;
+  if (isFresh) return;
+  const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
+  const names = ["--remove-name-section", "--remove-producers-section"];
+  await run(bindgen, [compiled, ...flags, ...names, "--out-dir", dist, "--out-name", name]);
+  const [, wasm] = parts;
+  const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
+  await run(process.execPath, [optimizer, wasm, "-O3", "--all-features", "-o", `${wasm}.opt`]);
+  await rename(`${wasm}.opt`, wasm);
+  await writeFile(stamp, input);
+}
+
+/** The wasm-bindgen whose version is that of Cargo.lock: from target/tools, else from the path. */
+async function findBindgen() {
+  const lock = await readFile(join(root, "Cargo.lock"), "utf8");
+  const wanted = /name = "wasm-bindgen"\nversion = "(.+)"/.exec(lock)?.[1];
+  const candidates = [join(root, "target/tools/bin/wasm-bindgen"), "wasm-bindgen"];
+  for (const candidate of candidates) {
+    const version = await output(candidate, ["--version"]).catch(() => "");
+    if (version.trim().split(" ")[1] === wanted) return candidate;
+  }
+  const remedy = `cargo install wasm-bindgen-cli --version ${wanted} --root target/tools`;
+  throw new Error(`wasm-bindgen ${wanted} is not installed; run: ${remedy}`);
+}

@@ -1,0 +1,147 @@
+// Installs what building and testing need and is not there yet; does nothing where all is there.
+//
+// It runs before node_modules exists, so it uses only what Node brings.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { findChromium, findProgram, lavapipe, swiftshader, wasmBindgenVersion } from "./machine.mjs";
+import { Remedy, ask, exitWith, root, run } from "./process.mjs";
+
+const wasmTarget = "wasm32-unknown-unknown";
+const toolsFolder = path.join(root, "target", "tools");
+
+/** What each Debian package is for, and how to tell that it is there. */
+const debianPackages = [
+  { name: "build-essential", use: "a C compiler and linker for Rust", there: () => findProgram("cc") },
+  { name: "lz4", use: "the lz4 command, which tests compare with", there: () => findProgram("lz4"), test: true },
+  {
+    name: "mesa-vulkan-drivers",
+    use: "a software GPU (lavapipe) for tests",
+    there: lavapipe,
+    test: true,
+  },
+  {
+    name: "chromium",
+    use: "the browser for tests, with a second software GPU (SwiftShader)",
+    there: () => findChromium() && swiftshader(),
+    test: true,
+  },
+  {
+    name: "chromium-driver",
+    use: "runs Rust tests in the browser",
+    there: () => findProgram("chromedriver"),
+    test: true,
+  },
+];
+
+/**
+ * Makes the machine ready.
+ *
+ * `tests` also installs what only tests need. Throws a `Remedy` that says what is missing and how to get it.
+ */
+export async function setup({ tests = false } = {}) {
+  checkNode();
+  await installDebianPackages(tests);
+  checkRust();
+  await installRustParts(tests);
+  await installWasmBindgen();
+  await installNpmPackages();
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new Remedy(`Node ${process.versions.node} is too old: install Node 20.19 or newer, https://nodejs.org`);
+  }
+}
+
+async function installDebianPackages(tests) {
+  const missing = debianPackages.filter((one) => (tests || !one.test) && !one.there());
+  if (missing.length === 0) return;
+  const names = missing.map((one) => one.name);
+  for (const { name, use } of missing) console.log(`setup: missing ${name}: ${use}`);
+  const command = `apt-get install -y --no-install-recommends ${names.join(" ")}`;
+  if (!findProgram("apt-get")) {
+    throw new Remedy(`Install these by this system's means, then try again: ${names.join(", ")}`);
+  }
+  if (process.getuid?.() !== 0) {
+    throw new Remedy(`Not root, so run this, then try again:\n  sudo ${command}`);
+  }
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  await must("apt-get", ["update"], { env });
+  await must("apt-get", command.split(" ").slice(1), { env });
+}
+
+function checkRust() {
+  const found = /rustc (\d+)\.(\d+)/.exec(ask("rustc", ["--version"]) ?? "");
+  if (!found) throw new Remedy("Rust is missing: install it from https://rustup.rs, then open a new shell");
+  const needed = /rust-version = "(\d+)\.(\d+)"/.exec(readFileSync(path.join(root, "Cargo.toml"), "utf8"));
+  const [major, minor] = found.slice(1).map(Number);
+  const [neededMajor, neededMinor] = needed.slice(1).map(Number);
+  if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+    throw new Remedy(
+      `Rust ${major}.${minor} is older than ${neededMajor}.${neededMinor}, which this needs: rustup update stable`,
+    );
+  }
+}
+
+/** The wasm target, and for tests the formatter and the linter. */
+async function installRustParts(tests) {
+  const sysroot = ask("rustc", ["--print", "sysroot"]);
+  if (!existsSync(path.join(sysroot, "lib", "rustlib", wasmTarget))) {
+    needRustup(`the Rust target ${wasmTarget}`);
+    await must("rustup", ["target", "add", wasmTarget]);
+  }
+  if (!tests) return;
+  const components = { rustfmt: ["fmt", "--version"], clippy: ["clippy", "--version"] };
+  for (const [component, question] of Object.entries(components)) {
+    if (ask("cargo", question) !== null) continue;
+    needRustup(`the Rust component ${component}`);
+    await must("rustup", ["component", "add", component]);
+  }
+}
+
+function needRustup(what) {
+  if (!findProgram("rustup")) {
+    throw new Remedy(`${what} is missing and there is no rustup to add it: install Rust from https://rustup.rs`);
+  }
+}
+
+/** The wasm-bindgen of Cargo.lock's version, built once into target/tools unless PATH has it. */
+async function installWasmBindgen() {
+  const version = wasmBindgenVersion();
+  if (findWasmBindgen()) return;
+  console.log(`setup: building wasm-bindgen ${version} into target/tools; once, 2 to 5 minutes`);
+  // Without --locked: a dependency in its lock file is no longer in the index.
+  await must("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", toolsFolder]);
+}
+
+/** Path of a wasm-bindgen of Cargo.lock's version, or null. */
+export function findWasmBindgen() {
+  const version = wasmBindgenVersion();
+  const candidates = [path.join(toolsFolder, "bin", "wasm-bindgen"), findProgram("wasm-bindgen")];
+  return candidates.find((file) => file && ask(file, ["--version"]) === `wasm-bindgen ${version}`) ?? null;
+}
+
+/** The npm packages of package-lock.json; again only when that file has changed. */
+async function installNpmPackages() {
+  const mark = path.join(root, "node_modules", ".pagepress-lock");
+  const hash = createHash("sha256").update(readFileSync(path.join(root, "package-lock.json"))).digest("hex");
+  if (existsSync(mark) && readFileSync(mark, "utf8") === hash) return;
+  console.log("setup: installing npm packages");
+  await must("npm", ["ci", "--no-fund", "--no-audit"]);
+  writeFileSync(mark, hash);
+}
+
+async function must(command, args, options) {
+  console.log(`setup: ${command} ${args.join(" ")}`);
+  const { code } = await run(command, args, options);
+  if (code !== 0) {
+    throw new Remedy(`\`${command} ${args.join(" ")}\` failed (exit code ${code}); it needs the network once`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await exitWith(() => setup({ tests: process.argv.includes("--tests") }));
+}

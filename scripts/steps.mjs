@@ -1,0 +1,71 @@
+// The steps of `npm test`, in the order in which they run.
+import { lavapipe, swiftshader } from "./machine.mjs";
+
+const wasm = ["--lib", "--target", "wasm32-unknown-unknown"];
+const node = (script, ...args) => ["node", [script, ...args]];
+const cargo = (...args) => ["cargo", args];
+const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
+
+/** The software GPU that a step's Vulkan loader shall find, and no other. */
+const driver = (manifest) => ({ VK_ICD_FILENAMES: manifest, VK_DRIVER_FILES: manifest });
+
+/**
+ * Steps as `{group, name, command: [program, arguments], env}`.
+ *
+ * Cargo steps share one target folder and follow each other so that each configuration is built once.
+ */
+export function steps() {
+  const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
+  return [
+    { group: "native", name: "format", command: cargo("fmt", "--check") },
+    { group: "native", name: "lint, default features", command: clippy("--all-targets") },
+    { group: "native", name: "lint, CPU only", command: clippy("--all-targets", "--no-default-features") },
+    {
+      group: "native",
+      name: "lint, library with wgpu",
+      command: clippy("--all-targets", "--no-default-features", "--features", "wgpu"),
+    },
+    { group: "native", name: "lint, wasm CPU only", command: clippy(...wasm, "--no-default-features") },
+    {
+      group: "native",
+      name: "lint, wasm with wgpu",
+      command: clippy(...wasm, "--no-default-features", "--features", "wgpu"),
+    },
+    {
+      group: "native",
+      name: "Rust tests, GPU is lavapipe",
+      command: cargo("test", "--all-targets", "--no-fail-fast"),
+      env: driver(lavapipe()),
+    },
+    {
+      group: "native",
+      name: "GPU suites, GPU is SwiftShader",
+      command: cargo("test", "--no-fail-fast", ...gpuSuites),
+      env: driver(swiftshader()),
+    },
+    { group: "native", name: "documentation tests", command: cargo("test", "--doc"), env: driver(lavapipe()) },
+    { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
+    { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+    { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
+    { group: "page", name: "page", command: node("www/test.mjs") },
+  ];
+}
+
+/** Names by which steps can be chosen. */
+export const groups = ["native", "browser", "package", "page"];
+
+/** The steps of the chosen groups; the build belongs to all that need its result. */
+export function choose(chosen) {
+  return steps().filter(
+    (step) => chosen.includes(step.group) || (step.shared && chosen.some((group) => group !== "native")),
+  );
+}
+
+/** Counts `{passed, failed}` that a step's output reports for its single tests, or null. */
+export function countTests(output) {
+  const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
+  const found = [...plain.matchAll(/^(?:test result: .*?\. )?(\d+) passed[;,] (\d+) failed/gm)];
+  if (found.length === 0) return null;
+  const sum = (column) => found.reduce((total, match) => total + Number(match[column]), 0);
+  return { passed: sum(1), failed: sum(2) };
+}

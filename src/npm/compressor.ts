@@ -1,0 +1,146 @@
+import { checkBytes, checkSize, checkWords } from "./arguments.js";
+import { PagepressError, toPagepressError } from "./errors.js";
+import type { Codec, Outcome } from "./glue.js";
+import type { Opened } from "./open.js";
+import type {
+  BackendInfo,
+  CheckedPages,
+  CompressOptions,
+  CompressPagesOptions,
+  DecompressOptions,
+  Device,
+  Level,
+  PackedPages,
+  PackedPagesInput,
+  Timing,
+} from "./types.js";
+
+/** Compresses and decompresses LZ4 frames and batches of pages on one engine. Made by `createCompressor`.
+ *
+ * Calls run one after the other in the order they were made. */
+export class Compressor {
+  #codec: Codec;
+  #level: Level;
+  #backend: BackendInfo;
+  #device: Device | null;
+  #obstacles: BackendInfo["rejected"];
+  #timing: Timing | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #disposal: Promise<void> | undefined;
+
+  /** @internal */
+  constructor({ codec, obstacles }: Opened, level: Level) {
+    this.#codec = codec;
+    this.#level = level;
+    this.#obstacles = obstacles;
+    this.#backend = this.#describe();
+    this.#device = codec.device();
+  }
+
+  /** The engine, and why. After a GPU is lost in `"auto"` mode it is the CPU. */
+  get backend(): BackendInfo {
+    return this.#backend;
+  }
+
+  /** The `GPUDevice` in use; null on the CPU and after `dispose`. A lost device is replaced by the next call. */
+  get device(): Device | null {
+    return this.#device;
+  }
+
+  /** Where the time of the last call that succeeded went; null before. */
+  get lastTiming(): Timing | null {
+    return this.#timing;
+  }
+
+  /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
+  compress(bytes: Uint8Array, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#run((codec) => {
+      const { blockSize = 65536, level = this.#level } = options;
+      const { contentChecksum = true, blockChecksums = false } = options;
+      checkBytes("bytes", bytes);
+      checkSize("blockSize", blockSize, 0xffff_ffff);
+      return codec.compress(bytes, blockSize, level, contentChecksum, blockChecksums);
+    });
+  }
+
+  /** Decompresses all LZ4 frames in `bytes`. */
+  decompress(bytes: Uint8Array, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#run((codec) => {
+      const { maxOutputSize } = options;
+      checkBytes("bytes", bytes);
+      if (maxOutputSize !== undefined) checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+      return codec.decompress(bytes, maxOutputSize);
+    });
+  }
+
+  /** Compresses `bytes` page by page. */
+  compressPages(bytes: Uint8Array, options: CompressPagesOptions = {}): Promise<PackedPages> {
+    return this.#run((codec) => {
+      const { pageSize = 4096, level = this.#level } = options;
+      checkBytes("bytes", bytes);
+      checkSize("pageSize", pageSize, 0xffff_ffff);
+      return codec.compressPages(bytes, pageSize, level);
+    });
+  }
+
+  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
+  decompressPages(pages: PackedPagesInput): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#run((codec) => {
+      checkPages(pages);
+      return codec.decompressPages(pages.packed, pages.table, pages.pageSize, pages.byteLength);
+    });
+  }
+
+  /** Decompresses pages and says of each whether it is sound, and if not, why. */
+  checkPages(pages: PackedPagesInput): Promise<CheckedPages> {
+    return this.#run((codec) => {
+      checkPages(pages);
+      return codec.decompressPagesStatus(pages.packed, pages.table, pages.pageSize, pages.byteLength);
+    });
+  }
+
+  /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#last.then(() => {
+      this.#device = null;
+      this.#codec.close();
+      this.#codec.free();
+    });
+    return this.#disposal;
+  }
+
+  #run<T>(call: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+    if (this.#disposal) {
+      return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
+    }
+    const result = this.#last.then(() => this.#call(call));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #call<T>(call: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+    try {
+      const { value, timing } = await call(this.#codec);
+      this.#timing = timing;
+      return value;
+    } catch (error) {
+      throw toPagepressError(error);
+    } finally {
+      this.#backend = this.#describe();
+      this.#device = this.#codec.device();
+    }
+  }
+
+  #describe(): BackendInfo {
+    const backend = this.#codec.backend();
+    if (this.#obstacles.length === 0) return backend;
+    return { ...backend, reason: "no GPU can be used", rejected: this.#obstacles };
+  }
+}
+
+function checkPages(pages: PackedPagesInput): void {
+  checkBytes("packed", pages.packed);
+  checkWords("table", pages.table);
+  checkSize("pageSize", pages.pageSize, 0xffff_ffff);
+  checkSize("byteLength", pages.byteLength, Number.MAX_SAFE_INTEGER);
+}

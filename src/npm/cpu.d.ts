@@ -1,0 +1,5 @@
+import type { Glue } from "./glue.js";
+
+declare const init: Glue["default"];
+export default init;
+export declare const Codec: Glue["Codec"];

@@ -1,0 +1,39 @@
+/** What went wrong: the codes of the Rust library, and `DISPOSED` for a compressor that was given up. */
+export type PagepressErrorCode =
+  | "CORRUPT_PAGE"
+  | "NOT_LZ4"
+  | "TRUNCATED_FRAME"
+  | "CHECKSUM_MISMATCH"
+  | "INVALID_FRAME"
+  | "CONTENT_SIZE_MISMATCH"
+  | "DICTIONARY_NEEDED"
+  | "OUTPUT_LIMIT"
+  | "INVALID_ARGUMENT"
+  | "BACKEND_UNAVAILABLE"
+  | "DEVICE_LOST"
+  | "OUT_OF_MEMORY"
+  | "KERNEL_COMPILE"
+  | "ENGINE"
+  | "CANCELLED"
+  | "DISPOSED";
+
+/** Every error that this package throws or rejects with. */
+export class PagepressError extends Error {
+  override readonly name = "PagepressError";
+  /** The stable name of the error. */
+  readonly code: PagepressErrorCode;
+
+  constructor(code: PagepressErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of the engine. */
+export function toPagepressError(error: unknown): PagepressError {
+  if (error instanceof PagepressError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = (error as { code?: PagepressErrorCode } | null | undefined)?.code;
+  if (error instanceof Error && typeof code === "string") return new PagepressError(code, message);
+  return new PagepressError("ENGINE", `the engine stopped: ${message}`, { cause: error });
+}

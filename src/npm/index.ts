@@ -1,0 +1,31 @@
+import { Compressor } from "./compressor.js";
+import { toPagepressError } from "./errors.js";
+import { open } from "./open.js";
+import type { CompressorOptions } from "./types.js";
+
+export type { Compressor } from "./compressor.js";
+export { PagepressError, type PagepressErrorCode } from "./errors.js";
+export {
+  PAGE_STATUS,
+  type BackendInfo,
+  type CheckedPages,
+  type CompressOptions,
+  type CompressPagesOptions,
+  type CompressorOptions,
+  type DecompressOptions,
+  type Device,
+  type Engine,
+  type Level,
+  type PackedPages,
+  type PackedPagesInput,
+  type Timing,
+} from "./types.js";
+
+/** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
+export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
+  try {
+    return new Compressor(await open(options), options.level ?? "fast");
+  } catch (error) {
+    throw toPagepressError(error);
+  }
+}

@@ -1,0 +1,103 @@
+/** How hard to look for matches: `"fast"` is greedy, `"high"` is slower and smaller. */
+export type Level = "fast" | "high";
+
+/** An engine: a GPU through WebGPU, or the CPU through WebAssembly. Both write the same bytes. */
+export type Engine = "webgpu" | "cpu";
+
+/** The browser's `GPUDevice`, where types for WebGPU are installed. */
+export type Device = typeof globalThis extends { GPUDevice: { prototype: infer D } } ? D : object;
+
+export interface CompressorOptions {
+  /** `"auto"` (default) takes a hardware GPU for work on which it is measured to be faster, else the CPU. */
+  backend?: "auto" | Engine;
+  /** Speed (default) or battery, where there are several GPUs. */
+  powerPreference?: "high-performance" | "low-power";
+  /** Whether `backend: "webgpu"` may take an adapter that is software. Default false; `"auto"` never takes one. */
+  allowSoftware?: boolean;
+  /** The level of calls that name none. Default `"fast"`. */
+  level?: Level;
+}
+
+export interface CompressOptions {
+  /** Content of a block in bytes, 4096 to 4194304. Default 65536; GPUs take 4, 8, 16, 32 and 64 KiB. */
+  blockSize?: number;
+  level?: Level;
+  /** Whether a checksum of the content ends the frame. Default true. */
+  contentChecksum?: boolean;
+  /** Whether each block carries a checksum. Default false. */
+  blockChecksums?: boolean;
+}
+
+export interface DecompressOptions {
+  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default: no limit. */
+  maxOutputSize?: number;
+}
+
+export interface CompressPagesOptions {
+  /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */
+  pageSize?: number;
+  level?: Level;
+}
+
+/** A batch of compressed pages. */
+export interface PackedPages {
+  /** The blocks, each at a multiple of 4 bytes. */
+  readonly packed: Uint8Array<ArrayBuffer>;
+  /** Two words a page: offset of the block in words of 4 bytes; length in bytes, with the kind in its two upper bits
+   * (0 an LZ4 block, 1 the page itself, 2 a word of 8 bytes that fills the page). */
+  readonly table: Uint32Array<ArrayBuffer>;
+  /** Bytes in a page; the last one may be shorter. */
+  readonly pageSize: number;
+  /** Bytes in all pages together. */
+  readonly byteLength: number;
+  /** Bytes of pages over bytes of blocks and table. */
+  readonly ratio: number;
+}
+
+/** What `decompressPages` needs of a batch. Arrays may be views into a larger buffer. */
+export type PackedPagesInput = Omit<Readonly<PackedPages>, "packed" | "table" | "ratio"> & {
+  readonly packed: Uint8Array;
+  readonly table: Uint32Array;
+};
+
+/** What is wrong with a page, by its number in `status`; 0 is a sound page. */
+export const PAGE_STATUS = [
+  "ok",
+  "truncated",
+  "output-overrun",
+  "zero-offset",
+  "offset-too-far",
+  "output-underrun",
+  "bad-table-entry",
+] as const;
+
+/** Pages, with what is wrong with each. */
+export interface CheckedPages {
+  /** All pages; those that are wrong are zeros. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** A number for each page: its place in `PAGE_STATUS`. */
+  readonly status: Uint8Array<ArrayBuffer>;
+}
+
+/** The engine in use, and why. */
+export interface BackendInfo {
+  readonly engine: Engine;
+  /** Name and kind of the adapter; null on the CPU. */
+  readonly adapter: string | null;
+  /** Whether the adapter is a CPU that imitates a GPU. */
+  readonly software: boolean;
+  readonly reason: string;
+  /** Candidates that were not taken. */
+  readonly rejected: readonly { readonly candidate: string; readonly reason: string }[];
+}
+
+/** How a call was run. Nanoseconds; null where there was nothing to measure, or nothing to measure with. */
+export interface Timing {
+  /** The engine of this call: in `"auto"` mode the one that is measured to be faster. */
+  readonly engine: Engine;
+  readonly reason: string;
+  readonly uploadNs: number | null;
+  readonly kernelNs: number | null;
+  readonly readbackNs: number | null;
+  readonly totalNs: number;
+}

@@ -1,0 +1,154 @@
+//! JavaScript values from and to those of the crate.
+
+use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
+use wasm_bindgen::JsValue;
+
+use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
+use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::{Error, Result};
+
+/// An `Error` of JavaScript with the property `code`.
+pub(super) fn to_js_error(error: &Error) -> JsValue {
+    let value = js_sys::Error::new(&error.to_string());
+    set(&value, "code", error.code());
+    value.into()
+}
+
+pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
+    match name {
+        "auto" => Ok(BackendRequest::Auto),
+        "cpu" => Ok(BackendRequest::Cpu),
+        "webgpu" => Ok(BackendRequest::Wgpu),
+        _ => Err(wrong("backend", name, "give auto, cpu or webgpu")),
+    }
+}
+
+pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
+    match name {
+        "high-performance" => Ok(PowerPreference::HighPerformance),
+        "low-power" => Ok(PowerPreference::LowPower),
+        _ => Err(wrong(
+            "powerPreference",
+            name,
+            "give high-performance or low-power",
+        )),
+    }
+}
+
+pub(super) fn level_from(name: &str) -> Result<Level> {
+    match name {
+        "fast" => Ok(Level::Fast),
+        "high" => Ok(Level::High),
+        _ => Err(wrong("level", name, "give fast or high")),
+    }
+}
+
+/// Pages from their parts; `table` has two words a page.
+pub(super) fn pages_from(
+    packed: Vec<u8>,
+    table: &[u32],
+    page_size: u32,
+    n_bytes: f64,
+) -> Result<PackedPages> {
+    let (entries, rest) = table.as_chunks::<2>();
+    if !rest.is_empty() {
+        let length = table.len().to_string();
+        return Err(wrong("table length", &length, "give two words a page"));
+    }
+    let table = entries
+        .iter()
+        .enumerate()
+        .map(|(page, &words)| {
+            PageEntry::from_words(words, &packed)
+                .map_err(|source| Error::CorruptPage { page, source })
+        })
+        .collect::<Result<_>>()?;
+    Ok(PackedPages {
+        packed,
+        table,
+        page_size,
+        n_bytes: n_bytes as u64,
+    })
+}
+
+/// `{ packed, table, pageSize, byteLength, ratio }`.
+pub(super) fn pages_to_js(pages: &PackedPages) -> Result<Object> {
+    let mut words = Vec::with_capacity(2 * pages.table.len());
+    for entry in &pages.table {
+        let entry = entry.to_words().ok_or_else(|| Error::Engine {
+            engine: "cpu",
+            message: format!("no table words for {entry:?}"),
+        })?;
+        words.extend(entry);
+    }
+    let value = Object::new();
+    set(&value, "packed", Uint8Array::from(pages.packed.as_slice()));
+    set(&value, "table", Uint32Array::from(words.as_slice()));
+    set(&value, "pageSize", pages.page_size);
+    set(&value, "byteLength", pages.n_bytes as f64);
+    set(&value, "ratio", pages.ratio());
+    Ok(value)
+}
+
+/// `{ engine, adapter, software, reason, rejected }`.
+pub(super) fn choice_to_js(choice: &BackendChoice) -> Object {
+    let rejected = Array::new();
+    for candidate in &choice.rejected {
+        let value = Object::new();
+        set(&value, "candidate", candidate.candidate.as_str());
+        set(&value, "reason", candidate.reason.as_str());
+        rejected.push(&value);
+    }
+    let value = Object::new();
+    set(&value, "engine", engine_name(choice.engine));
+    let adapter = Some(choice.adapter.as_str()).filter(|name| !name.is_empty());
+    set(
+        &value,
+        "adapter",
+        adapter.map_or(JsValue::NULL, JsValue::from_str),
+    );
+    set(&value, "software", choice.software);
+    set(&value, "reason", choice.reason.as_str());
+    set(&value, "rejected", rejected);
+    value
+}
+
+/// `{ value, timing: { engine, reason, uploadNs, kernelNs, readbackNs, totalNs } }`.
+pub(super) fn outcome_to_js(value: impl Into<JsValue>, report: &Report) -> JsValue {
+    let Timings {
+        upload_ns,
+        kernel_ns,
+        readback_ns,
+        total_ns,
+    } = report.timings;
+    let or_null = |ns: Option<u64>| ns.map_or(JsValue::NULL, |ns| JsValue::from_f64(ns as f64));
+    let timing = Object::new();
+    set(&timing, "engine", engine_name(report.engine));
+    set(&timing, "reason", report.reason.as_str());
+    set(&timing, "uploadNs", or_null(upload_ns));
+    set(&timing, "kernelNs", or_null(kernel_ns));
+    set(&timing, "readbackNs", or_null(readback_ns));
+    set(&timing, "totalNs", total_ns as f64);
+    let outcome = Object::new();
+    set(&outcome, "value", value);
+    set(&outcome, "timing", timing);
+    outcome.into()
+}
+
+/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
+pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
+    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
+}
+
+/// The engine as JavaScript knows it: what wgpu drives there is WebGPU.
+fn engine_name(engine: &str) -> &str {
+    if engine == "wgpu" { "webgpu" } else { engine }
+}
+
+fn wrong(name: &'static str, value: &str, expected: &'static str) -> Error {
+    Error::InvalidArgument {
+        name,
+        value: value.to_owned(),
+        expected,
+    }
+}
