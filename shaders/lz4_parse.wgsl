@@ -49,17 +49,19 @@ var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
 
 const NONE: u32 = 0xffffffffu;
 // A match that reaches further is ended by all lanes together.
-const LONG: u32 = 64;
+const LONG: u32 = 96;
 // The lazy parse looks ahead from shorter matches only.
 const LAZY_BELOW: u32 = 32;
 const KIND_STORED: u32 = 1u << 30;
 const KIND_FILL: u32 = 2u << 30;
 
-// What a lane knows of its page.
+// Which lane this is. Not a part of Page, all of which is uniform, so that it may decide who meets at a barrier.
+var<private> lane: u32;
+
+// A page, as all lanes of its workgroup know it.
 struct Page {
     first_word: u32,
     n: u32,
-    lane: u32,
     scratch: u32,
 }
 
@@ -74,23 +76,26 @@ fn word_at(page: Page, p: u32) -> u32 {
     return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
-// What the lanes want next; the largest code wins and is returned to all. `round` must grow from call to call.
+// What the lanes want next; the largest code wins and is returned to all. `round` counts the calls.
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
+override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
+override LONG_END: u32 = BUCKETS / 2 + 101;
 const NOTHING: u32 = 0;
 const CHANGED: u32 = 255;
 
-fn agree(round: u32, code: u32) -> u32 {
+fn agree(round: ptr<function, u32>, code: u32) -> u32 {
+    *round += 1u;
     if code != NOTHING {
-        atomicMax(&shared_words[AGREED], (round << 8) | code);
+        atomicMax(&shared_words[AGREED], (*round << 8) | code);
     }
     let all = workgroupUniformLoad(&shared_words[AGREED]);
-    return select(NOTHING, all & 255, (all >> 8) == round);
+    return select(NOTHING, all & 255, (all >> 8) == *round);
 }
 
 // ---- Search ---------------------------------------------------------------------------------------------------
 
-fn clear_buckets(lane: u32) {
+fn clear_buckets() {
     for (var i = lane; i < BUCKETS; i += WIDTH) {
         atomicStore(&shared_words[i], 0u);
     }
@@ -114,7 +119,7 @@ fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
 
 // Positions 4 * (WIDTH * round + lane) and the three after it; returns a bit for each that has a candidate.
 fn search_round(page: Page, round: u32) -> u32 {
-    let p = (round * WIDTH + page.lane) * 4;
+    let p = (round * WIDTH + lane) * 4;
     let i = page.first_word + (p >> 2);
     let before = pages[max(i, 1u) - 1];
     let low = pages[i];
@@ -131,7 +136,7 @@ fn search_round(page: Page, round: u32) -> u32 {
     let inserted = searchable & !run;
     var seen = vec4(0u);
     for (var window = 0u; window < WIDTH / 16; window++) {
-        let mine = (page.lane >> 4) == window;
+        let mine = (lane >> 4) == window;
         if mine {
             seen = vec4(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]),
                         atomicLoad(&shared_words[buckets.z]), atomicLoad(&shared_words[buckets.w]));
@@ -166,14 +171,14 @@ fn search_round(page: Page, round: u32) -> u32 {
 // Finds all candidates. Their bits are left in `matches`: those of lane l in eight rounds in word l of the words
 // that belong to the positions of these rounds.
 fn search(page: Page) {
-    clear_buckets(page.lane);
+    clear_buckets();
     workgroupBarrier();
     let rounds = (page.n - 12) / (4 * WIDTH) + 1;
     var bits = 0u;
     for (var round = 0u; round < rounds; round++) {
         bits |= search_round(page, round) << (4 * (round & 7));
         if (round & 7) == 7 || round + 1 == rounds {
-            matches[page.scratch + (round >> 3) * (8 * WIDTH) + page.lane] = bits;
+            matches[page.scratch + (round >> 3) * (8 * WIDTH) + lane] = bits;
             bits = 0u;
         }
     }
@@ -204,8 +209,8 @@ fn prepare_segment(page: Page, segment: Segment) {
                 bits |= ((matches[from_word + j] >> (4 * (round & 7))) & 15) << (4 * j);
             }
         }
-        atomicStore(&shared_words[k * WIDTH + page.lane], bits);
-        atomicStore(&shared_words[BUCKETS / 4 + k * WIDTH + page.lane], 0u);
+        atomicStore(&shared_words[k * WIDTH + lane], bits);
+        atomicStore(&shared_words[BUCKETS / 4 + k * WIDTH + lane], 0u);
     }
     storageBarrier();
 }
@@ -216,16 +221,16 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
     }
     let relative = from_position - segment.begin;
     var k = relative >> 5;
-    var bits = atomicLoad(&shared_words[section + k * WIDTH + page.lane]) & (0xffffffffu << (relative & 31));
+    var bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & (0xffffffffu << (relative & 31));
     loop {
         if bits != 0 {
             return segment.begin + k * 32 + countTrailingZeros(bits);
         }
         k++;
         if k >= SEGMENT_WORDS {
-            return NONE;
+            break;
         }
-        bits = atomicLoad(&shared_words[section + k * WIDTH + page.lane]);
+        bits = atomicLoad(&shared_words[section + k * WIDTH + lane]);
     }
     return NONE;
 }
@@ -249,7 +254,7 @@ fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: 
         let relative = p - segment.begin;
         let next = min((p | 31) + 1, to_position);
         let mask = (0xffffffffu >> (32 - (next - p))) << (relative & 31);
-        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + page.lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         atomicStore(&shared_words[i], atomicLoad(&shared_words[i]) & ~mask);
         p = next;
     }
@@ -320,7 +325,7 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
             return leave(page, segment, cleared, again, Exit(2 * m + 1, NONE));
         }
         let relative = m - segment.begin;
-        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + page.lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         let bit = 1u << (relative & 31);
         if again {
             clear_visited(page, segment, cleared, m);
@@ -328,7 +333,7 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
         }
         let visited = atomicLoad(&shared_words[i]);
         if (visited & bit) != 0 {
-            return before;
+            break;
         }
         atomicStore(&shared_words[i], visited | bit);
         matches[page.scratch + (m >> 2)] = offset | (p << 16);
@@ -350,13 +355,13 @@ fn leave(page: Page, segment: Segment, cleared: u32, again: bool, exit: Exit) ->
 // Tells the segments after this one that none of them starts before `exit`.
 fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
     let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, WIDTH);
-    for (var k = page.lane + 1; k <= target_lane; k++) {
+    for (var k = lane + 1; k <= target_lane; k++) {
         atomicMax(&shared_words[section + k], exit);
     }
 }
 
 // Over the lanes before this one, and in .zw over all lanes: the sum of `sum` and the largest `largest`.
-fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
+fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     let sums = BUCKETS / 2;
     let ends = BUCKETS / 2 + 64;
     var s = sum;
@@ -383,49 +388,43 @@ fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
     return vec4(before, all);
 }
 
-// Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass the round and that lane;
-// returns the round reached and, to that lane, the end.
-fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) -> vec2<u32> {
-    let shared_offset = BUCKETS / 2 + 100;
-    let shared_end = BUCKETS / 2 + 101;
-    if page.lane == owner {
+// Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass that lane, which
+// finds the end at LONG_END.
+fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match: u32) {
+    if lane == owner {
         let found = matches[page.scratch + (long_match >> 2)];
-        atomicStore(&shared_words[shared_offset], found & 0xffff);
-        atomicStore(&shared_words[shared_end], found >> 16);
+        atomicStore(&shared_words[LONG_OFFSET], found & 0xffff);
+        atomicStore(&shared_words[LONG_END], found >> 16);
     }
     workgroupBarrier();
-    let offset = atomicLoad(&shared_words[shared_offset]);
-    var own = (atomicLoad(&shared_words[shared_end]) & ~3u) + 8 * page.lane;
-    var round = round_before;
+    let offset = atomicLoad(&shared_words[LONG_OFFSET]);
+    var own = (atomicLoad(&shared_words[LONG_END]) & ~3u) + 8 * lane;
     loop {
         var end = page.n - 5;
         if own < end {
             end = min(end, own + agreeing(page, own, offset));
         }
-        round++;
-        let first = agree(round, select(NOTHING, WIDTH - page.lane, end < own + 8 || end == page.n - 5));
+        let first = agree(round, select(NOTHING, WIDTH - lane, end < own + 8 || end == page.n - 5));
         if first != NOTHING {
-            if page.lane == WIDTH - first {
-                atomicStore(&shared_words[shared_end], end);
+            if lane == WIDTH - first {
+                atomicStore(&shared_words[LONG_END], end);
             }
             break;
         }
         own += 8 * WIDTH;
     }
     workgroupBarrier();
-    return vec2(round, atomicLoad(&shared_words[shared_end]));
 }
 
 // Lets every segment start where the ones before leave, until nothing changes. Returns the state in which the
-// chunk is left, and the round reached.
-fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round_before: u32) -> vec2<u32> {
-    var round = round_before;
+// chunk is left.
+fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr<function, u32>) -> u32 {
     var section = BUCKETS / 2;
-    for (var i = page.lane; i < 224; i += WIDTH) {
+    for (var i = lane; i < 224; i += WIDTH) {
         atomicStore(&shared_words[section + i], 0u);
     }
     var start = 2 * segment.begin;
-    if page.lane == 0 {
+    if lane == 0 {
         start = max(start, carry);
     }
     var exit = walk(page, segment, start, false, Exit(0u, NONE));
@@ -433,38 +432,37 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round_befo
     loop {
         push_exit(page, section, chunk_begin, exit.state);
         workgroupBarrier();
-        let pushed = max(atomicLoad(&shared_words[section + page.lane]), 2 * segment.begin);
-        var wish = select(WIDTH - page.lane, NOTHING, exit.long_match == NONE);
-        if page.lane > 0 && pushed != start {
+        let pushed = max(atomicLoad(&shared_words[section + lane]), 2 * segment.begin);
+        var wish = select(WIDTH - lane, NOTHING, exit.long_match == NONE);
+        if lane > 0 && pushed != start {
             start = pushed;
             exit = walk(page, segment, start, true, exit);
             wish = CHANGED;
         }
-        round++;
         let next = agree(round, wish);
         if next == NOTHING {
             break;
         }
         if next != CHANGED {
             // The lanes before this one are settled, so its long match stands.
-            let ended = end_long_match(page, round, WIDTH - next, exit.long_match);
-            round = ended.x;
-            if page.lane == WIDTH - next {
+            end_long_match(page, round, WIDTH - next, exit.long_match);
+            if lane == WIDTH - next {
                 let i = page.scratch + (exit.long_match >> 2);
-                matches[i] = (matches[i] & 0xffff) | (ended.y << 16);
-                exit = walk(page, segment, 2 * ended.y, false, exit);
+                let end = atomicLoad(&shared_words[LONG_END]);
+                matches[i] = (matches[i] & 0xffff) | (end << 16);
+                exit = walk(page, segment, 2 * end, false, exit);
             }
         }
         // Nobody reads this section any more: clear it for the round after the next.
-        atomicStore(&shared_words[section + page.lane], 0u);
-        if page.lane == 0 {
+        atomicStore(&shared_words[section + lane], 0u);
+        if lane == 0 {
             atomicStore(&shared_words[section + WIDTH], 0u);
         }
         section ^= 128u;
     }
     let left = atomicLoad(&shared_words[section + WIDTH]);
     workgroupBarrier();
-    return vec2(left, round);
+    return left;
 }
 
 // ---- Sequences ------------------------------------------------------------------------------------------------
@@ -474,7 +472,7 @@ fn count_matches(page: Page, segment: Segment) -> vec2<u32> {
     var n = 0u;
     var last = NONE;
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * WIDTH + page.lane]);
+        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * WIDTH + lane]);
         n += countOneBits(bits);
         if bits != 0 {
             last = segment.begin + 32 * k + firstLeadingBit(bits);
@@ -540,22 +538,19 @@ struct Progress {
     anchor: u32,
     n_sequences: u32,
     bytes: u32,
-    round: u32,
 }
 
-fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress) -> Progress {
+fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress, round: ptr<function, u32>) -> Progress {
     var progress = before;
-    let begin = chunk_begin + page.lane * SEGMENT;
+    let begin = chunk_begin + lane * SEGMENT;
     let segment = Segment(begin, max(begin, min(begin + SEGMENT, page.n - 11)));
     prepare_segment(page, segment);
-    let settled = settle(page, segment, chunk_begin, before.state, before.round);
-    progress.state = settled.x;
-    progress.round = settled.y;
+    progress.state = settle(page, segment, chunk_begin, before.state, round);
     let own = count_matches(page, segment);
-    let placed = scan_lanes(page.lane, own.x, own.y);
+    let placed = scan_lanes(own.x, own.y);
     let at = first_sequence + before.n_sequences + placed.x;
     let bytes = write_sequences(page, segment, max(placed.y, before.anchor), at);
-    let placed_bytes = scan_lanes(page.lane, bytes, 0u);
+    let placed_bytes = scan_lanes(bytes, 0u);
     let base = before.bytes + placed_bytes.x;
     for (var i = 0u; i < own.x; i++) {
         sequences[at + i].y += base;
@@ -568,55 +563,54 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
 
 // ---- Pages ----------------------------------------------------------------------------------------------------
 
-// Whether the page repeats its first eight bytes (.x is 0 then); in .y the round. Two steps, since most pages fail
+// Whether the page repeats its first eight bytes. Two steps, since most pages fail
 // the first.
-fn find_fill(page: Page, round: u32) -> vec2<u32> {
+fn find_fill(page: Page, round: ptr<function, u32>) -> bool {
     let words = vec2(pages[page.first_word], pages[page.first_word + 1]);
-    let expected = select(words.x, words.y, (page.lane & 1) != 0);
+    let expected = select(words.x, words.y, (lane & 1) != 0);
     let n_words = page.n / 4;
-    var differs = (page.n & 7) != 0 || (page.lane < n_words && pages[page.first_word + page.lane] != expected);
-    let soon = agree(round + 1, u32(differs));
-    if soon != NOTHING {
-        return vec2(soon, round + 1);
+    var differs = (page.n & 7) != 0 || (lane < n_words && pages[page.first_word + lane] != expected);
+    if agree(round, u32(differs)) != NOTHING {
+        return false;
     }
-    for (var i = page.lane + WIDTH; i < n_words; i += WIDTH) {
+    for (var i = lane + WIDTH; i < n_words; i += WIDTH) {
         differs |= pages[page.first_word + i] != expected;
     }
-    return vec2(agree(round + 2, u32(differs)), round + 2);
+    return agree(round, u32(differs)) == NOTHING;
 }
 
-fn parse_page(page: Page, index: u32, round_before: u32) -> u32 {
-    let fill = find_fill(page, round_before);
-    if fill.x == NOTHING || page.n < 13 {
-        if page.lane == 0 {
-            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, fill.x == NOTHING);
+fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
+    let is_fill = find_fill(page, round);
+    if is_fill || page.n < 13 {
+        if lane == 0 {
+            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, is_fill);
         }
-        return fill.y;
+        return;
     }
     search(page);
     storageBarrier();
     workgroupBarrier();
-    if page.lane == 0 {
+    if lane == 0 {
         atomicStore(&shared_words[AGREED], 0u);
     }
     workgroupBarrier();
     let first_sequence = index * (PAGE_SIZE / 4) + 1;
-    var progress = Progress(0u, 0u, 0u, 0u, fill.y);
+    var progress = Progress(0u, 0u, 0u, 0u);
     for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
-        progress = parse_chunk(page, chunk, first_sequence, progress);
+        progress = parse_chunk(page, chunk, first_sequence, progress, round);
     }
-    if page.lane == 0 {
+    if lane == 0 {
         let literals = page.n - progress.anchor;
         let size = progress.bytes + 1 + literals + extension(literals);
         sequences[first_sequence - 1] = vec2(progress.n_sequences + 1, 0u);
         sequences[first_sequence + progress.n_sequences] = vec2(0u, progress.bytes);
         sizes[index] = select(size, page.n | KIND_STORED, size >= page.n);
     }
-    return progress.round;
 }
 
 @compute @workgroup_size(WIDTH)
-fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+    lane = index_in_workgroup;
     var round = 0u;
     for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
         if lane == 0 {
@@ -629,9 +623,8 @@ fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         let page = Page(
             index * (PAGE_SIZE / 4),
             min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
-            lane,
             workgroup.x * (PAGE_SIZE / 4),
         );
-        round = parse_page(page, index, round);
+        parse_page(page, index, &round);
     }
 }
