@@ -2,7 +2,7 @@
 // Needs dist/: `npm run build`.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createServer } from "vite";
@@ -32,11 +32,11 @@ async function checkNode(folder, tarball) {
 }
 
 /** The types hold for strict callers, with the module resolution of Node and of bundlers. */
-async function checkTypes(folder, tarball) {
-  const place = await installFixture(folder, "types", tarball);
+async function checkTypes(place, file) {
   for (const module of [["nodenext"], ["esnext", "--moduleResolution", "bundler"]]) {
-    const flags = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--lib", "es2022,dom", "--types", ""];
-    const args = [...flags, "--target", "es2022", "--module", ...module, join(place, "main.ts")];
+    const flags = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--lib", "es2022,dom"];
+    const target = ["--target", "es2022", "--module", ...module];
+    const args = [...flags, ...target, join(place, `${file}.ts`)];
     await run(process.execPath, [bin("typescript/bin/tsc"), ...args], { cwd: place });
   }
 }
@@ -92,6 +92,14 @@ async function checkSite(report, name, server, scopes) {
   await server.close();
 }
 
+/** Servers that render pages import the package: that loads no module and touches no global. */
+async function checkImport() {
+  const before = Object.keys(globalThis);
+  const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
+  assert.deepEqual(Object.keys(module).sort(), ["PAGE_STATUS", "PagepressError", "createCompressor"]);
+  assert.deepEqual(Object.keys(globalThis), before);
+}
+
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
   const report = new Report();
@@ -102,7 +110,12 @@ async function main() {
     await report.run("manifest", checkManifest);
     await report.run("sizes", checkSizes);
     await report.run("publint", () => run(process.execPath, [bin("publint/src/cli.js"), "--strict", "--pack", "false"]));
-    await report.run("types of the package", () => checkTypes(folder, tarball));
+    const types = await installFixture(folder, "types", tarball);
+    await report.run("types", () => checkTypes(types, "main"));
+    await report.run("types, with those of WebGPU", async () => {
+      await cp(bin("@webgpu/types"), join(types, "node_modules/@webgpu/types"), { recursive: true });
+      await checkTypes(types, "device");
+    });
     await report.run("Node", () => checkNode(folder, tarball));
     await report.run("import has no side effect", () => checkImport());
     const plain = await installFixture(folder, "plain", tarball);
@@ -114,14 +127,6 @@ async function main() {
     await remove();
   }
   report.finish();
-}
-
-/** Servers that render pages import the package: that loads no module and touches no global. */
-async function checkImport() {
-  const before = Object.keys(globalThis);
-  const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
-  assert.deepEqual(Object.keys(module).sort(), ["PAGE_STATUS", "PagepressError", "createCompressor"]);
-  assert.deepEqual(Object.keys(globalThis), before);
 }
 
 main().catch((error) => {
