@@ -44,7 +44,7 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
     },
     {
       group: "native",
