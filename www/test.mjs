@@ -69,6 +69,7 @@ async function outcomesOf(page, count, act) {
   const before = await page.evaluate(() => window.__results.length);
   await act();
   await page.waitForFunction((many) => window.__results.length >= many, before + count, { timeout: 300_000 });
+  await page.locator("#progress").waitFor({ state: "hidden" });
   return page.evaluate((from) => window.__results.slice(from), before);
 }
 
@@ -92,6 +93,8 @@ function drop(page, name) {
 
 /** Saves what the newest card of `outputName` offers, and returns its path. */
 async function download(page, outputName) {
+  // Chromium drops downloads beyond ten a second.
+  await page.waitForTimeout(200);
   const [event] = await Promise.all([
     page.waitForEvent("download"),
     page.locator(`a[download="${outputName}"]`).first().click(),
