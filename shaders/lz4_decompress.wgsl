@@ -198,12 +198,12 @@ fn repeated_word(page: ptr<function, Page>, k: u32) -> u32 {
     let head = page_word(page, source);
     let phase = remainder(k + 4 * offset, offset);
     if offset == 3 {
-        let three = ((head & 0xffffff) >> (8 * phase) | (head << (24 - 8 * phase))) & 0xffffff;
+        let three = (((head & 0xffffff) >> (8 * phase)) | (head << (24 - 8 * phase))) & 0xffffff;
         return three | (three << 24);
     }
     if offset < 3 {
         let two = select(head & 0xffff, (head & 0xff) * 0x101, offset == 1);
-        return (two * 0x10001) >> (8 * phase) | ((two << (8 * phase)) << 16);
+        return ((two * 0x10001) >> (8 * phase)) | ((two << (8 * phase)) << 16);
     }
     let word = page_word(page, source + phase);
     let left = offset - phase;

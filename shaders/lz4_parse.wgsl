@@ -1,10 +1,10 @@
 // Finds the sequences of each page: candidates, then the greedy (or lazy) parse of src/lz4/mod.rs.
 //
-// A workgroup is 32 lanes and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
+// A workgroup is WIDTH lanes, and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
 // four adjacent positions; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
-// candidates  scratch, PAGE_SIZE / 4 entries a workgroup: four 16-bit offsets, 0 for none
+// candidates  scratch, PAGE_SIZE / 2 words a workgroup: two 16-bit offsets each, 0 for none
 // matches     scratch, PAGE_SIZE / 4 words a workgroup: entry p / 4 is `offset | end << 16` of the match at p
 // sequences   PAGE_SIZE / 4 entries a page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
@@ -14,6 +14,8 @@
 // Twin: src/lz4/parse.rs
 
 override PAGE_SIZE: u32 = 4096;
+// 32 or 64.
+override WIDTH: u32 = 32;
 override BUCKET_BITS: u32 = 9;
 override TAG_BITS: u32 = 4;
 override LAZY: bool = false;
@@ -21,7 +23,7 @@ override BACKWARD: bool = false;
 
 override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
-override SEGMENT: u32 = CHUNK / 32;
+override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 
@@ -33,7 +35,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
-@group(0) @binding(1) var<storage, read_write> candidates: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read_write> candidates: array<u32>;
 @group(0) @binding(2) var<storage, read_write> matches: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
 @group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
@@ -47,17 +49,19 @@ var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
 
 const NONE: u32 = 0xffffffffu;
 // A match that reaches further is ended by all lanes together.
-const LONG: u32 = 64;
+const LONG: u32 = 96;
 // The lazy parse looks ahead from shorter matches only.
 const LAZY_BELOW: u32 = 32;
 const KIND_STORED: u32 = 1u << 30;
 const KIND_FILL: u32 = 2u << 30;
 
-// What a lane knows of its page.
+// Which lane this is. Not a part of Page, all of which is uniform, so that it may decide who meets at a barrier.
+var<private> lane: u32;
+
+// A page, as all lanes of its workgroup know it.
 struct Page {
     first_word: u32,
     n: u32,
-    lane: u32,
     scratch: u32,
 }
 
@@ -72,24 +76,27 @@ fn word_at(page: Page, p: u32) -> u32 {
     return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
-// What the lanes want next; the largest code wins and is returned to all. `round` must grow from call to call.
+// What the lanes want next; the largest code wins and is returned to all. `round` counts the calls.
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
+override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
+override LONG_END: u32 = BUCKETS / 2 + 101;
 const NOTHING: u32 = 0;
 const CHANGED: u32 = 255;
 
-fn agree(round: u32, code: u32) -> u32 {
+fn agree(round: ptr<function, u32>, code: u32) -> u32 {
+    *round += 1u;
     if code != NOTHING {
-        atomicMax(&shared_words[AGREED], (round << 8) | code);
+        atomicMax(&shared_words[AGREED], (*round << 8) | code);
     }
     let all = workgroupUniformLoad(&shared_words[AGREED]);
-    return select(NOTHING, all & 255, (all >> 8) == round);
+    return select(NOTHING, all & 255, (all >> 8) == *round);
 }
 
 // ---- Search ---------------------------------------------------------------------------------------------------
 
-fn clear_buckets(lane: u32) {
-    for (var i = lane; i < BUCKETS; i += 32) {
+fn clear_buckets() {
+    for (var i = lane; i < BUCKETS; i += WIDTH) {
         atomicStore(&shared_words[i], 0u);
     }
 }
@@ -110,9 +117,9 @@ fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
     }
 }
 
-// Positions 128 * round + 4 * lane and the three after it; returns a bit for each that has a candidate.
+// Positions 4 * (WIDTH * round + lane) and the three after it; returns a bit for each that has a candidate.
 fn search_round(page: Page, round: u32) -> u32 {
-    let p = round * 128 + page.lane * 4;
+    let p = (round * WIDTH + lane) * 4;
     let i = page.first_word + (p >> 2);
     let before = pages[max(i, 1u) - 1];
     let low = pages[i];
@@ -128,8 +135,8 @@ fn search_round(page: Page, round: u32) -> u32 {
     let entries = ((positions ^ vec4(63u)) << vec4(TAG_BITS)) | tags;
     let inserted = searchable & !run;
     var seen = vec4(0u);
-    for (var window = 0u; window < 2; window++) {
-        let mine = (page.lane >> 4) == window;
+    for (var window = 0u; window < WIDTH / 16; window++) {
+        let mine = (lane >> 4) == window;
         if mine {
             seen = vec4(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]),
                         atomicLoad(&shared_words[buckets.z]), atomicLoad(&shared_words[buckets.w]));
@@ -155,21 +162,23 @@ fn search_round(page: Page, round: u32) -> u32 {
         offsets |= verify(page, older, positions, words, inserted & (offsets == vec4(0u)));
     }
     offsets = select(offsets, vec4(1u), run);
-    candidates[page.scratch + (p >> 2)] = vec2(offsets.x | (offsets.y << 16), offsets.z | (offsets.w << 16));
+    candidates[2 * page.scratch + (p >> 1)] = offsets.x | (offsets.y << 16);
+    candidates[2 * page.scratch + (p >> 1) + 1] = offsets.z | (offsets.w << 16);
     let bits = select(vec4(0u), vec4(1u, 2u, 4u, 8u), offsets != vec4(0u));
     return bits.x | bits.y | bits.z | bits.w;
 }
 
-// Finds all candidates. Their bits are left in `matches`: word l of each 256 has those of lane l in eight rounds.
+// Finds all candidates. Their bits are left in `matches`: those of lane l in eight rounds in word l of the words
+// that belong to the positions of these rounds.
 fn search(page: Page) {
-    clear_buckets(page.lane);
+    clear_buckets();
     workgroupBarrier();
-    let rounds = (page.n - 12) / 128 + 1;
+    let rounds = (page.n - 12) / (4 * WIDTH) + 1;
     var bits = 0u;
     for (var round = 0u; round < rounds; round++) {
         bits |= search_round(page, round) << (4 * (round & 7));
         if (round & 7) == 7 || round + 1 == rounds {
-            matches[page.scratch + (round >> 3) * 256 + page.lane] = bits;
+            matches[page.scratch + (round >> 3) * (8 * WIDTH) + lane] = bits;
             bits = 0u;
         }
     }
@@ -185,24 +194,23 @@ struct Segment {
 }
 
 fn candidate_at(page: Page, p: u32) -> u32 {
-    let four = candidates[page.scratch + (p >> 2)];
-    let two = select(four.x, four.y, (p & 2) != 0);
-    return select(two & 0xffff, two >> 16, (p & 1) != 0);
+    return (candidates[2 * page.scratch + (p >> 1)] >> (16 * (p & 1))) & 0xffff;
 }
 
 // Gathers the candidate bits of a segment from where the search left them, and clears the visited bits.
 fn prepare_segment(page: Page, segment: Segment) {
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
         var bits = 0u;
-        let round = (segment.begin >> 7) + (k >> 2);
-        if segment.begin + 32 * k < segment.end {
-            let from_word = page.scratch + (round >> 3) * 256 + (k & 3) * 8;
+        let p = segment.begin + 32 * k;
+        if p < segment.end {
+            let round = p / (4 * WIDTH);
+            let from_word = page.scratch + (round >> 3) * (8 * WIDTH) + ((p >> 2) & (WIDTH - 1));
             for (var j = 0u; j < 8; j++) {
                 bits |= ((matches[from_word + j] >> (4 * (round & 7))) & 15) << (4 * j);
             }
         }
-        atomicStore(&shared_words[k * 32 + page.lane], bits);
-        atomicStore(&shared_words[BUCKETS / 4 + k * 32 + page.lane], 0u);
+        atomicStore(&shared_words[k * WIDTH + lane], bits);
+        atomicStore(&shared_words[BUCKETS / 4 + k * WIDTH + lane], 0u);
     }
     storageBarrier();
 }
@@ -213,16 +221,16 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
     }
     let relative = from_position - segment.begin;
     var k = relative >> 5;
-    var bits = atomicLoad(&shared_words[section + k * 32 + page.lane]) & (0xffffffffu << (relative & 31));
+    var bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & (0xffffffffu << (relative & 31));
     loop {
         if bits != 0 {
             return segment.begin + k * 32 + countTrailingZeros(bits);
         }
         k++;
         if k >= SEGMENT_WORDS {
-            return NONE;
+            break;
         }
-        bits = atomicLoad(&shared_words[section + k * 32 + page.lane]);
+        bits = atomicLoad(&shared_words[section + k * WIDTH + lane]);
     }
     return NONE;
 }
@@ -246,7 +254,7 @@ fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: 
         let relative = p - segment.begin;
         let next = min((p | 31) + 1, to_position);
         let mask = (0xffffffffu >> (32 - (next - p))) << (relative & 31);
-        let i = BUCKETS / 4 + (relative >> 5) * 32 + page.lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         atomicStore(&shared_words[i], atomicLoad(&shared_words[i]) & ~mask);
         p = next;
     }
@@ -317,7 +325,7 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
             return leave(page, segment, cleared, again, Exit(2 * m + 1, NONE));
         }
         let relative = m - segment.begin;
-        let i = BUCKETS / 4 + (relative >> 5) * 32 + page.lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         let bit = 1u << (relative & 31);
         if again {
             clear_visited(page, segment, cleared, m);
@@ -325,7 +333,7 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
         }
         let visited = atomicLoad(&shared_words[i]);
         if (visited & bit) != 0 {
-            return before;
+            break;
         }
         atomicStore(&shared_words[i], visited | bit);
         matches[page.scratch + (m >> 2)] = offset | (p << 16);
@@ -346,19 +354,19 @@ fn leave(page: Page, segment: Segment, cleared: u32, again: bool, exit: Exit) ->
 
 // Tells the segments after this one that none of them starts before `exit`.
 fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
-    let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, 32u);
-    for (var k = page.lane + 1; k <= target_lane; k++) {
+    let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, WIDTH);
+    for (var k = lane + 1; k <= target_lane; k++) {
         atomicMax(&shared_words[section + k], exit);
     }
 }
 
 // Over the lanes before this one, and in .zw over all lanes: the sum of `sum` and the largest `largest`.
-fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
+fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     let sums = BUCKETS / 2;
     let ends = BUCKETS / 2 + 64;
     var s = sum;
     var e = largest;
-    for (var d = 1u; d < 32; d *= 2) {
+    for (var d = 1u; d < WIDTH; d *= 2) {
         atomicStore(&shared_words[sums + lane], s);
         atomicStore(&shared_words[ends + lane], e);
         workgroupBarrier();
@@ -375,54 +383,48 @@ fn scan_lanes(lane: u32, sum: u32, largest: u32) -> vec4<u32> {
     if lane > 0 {
         before = vec2(s - sum, atomicLoad(&shared_words[ends + lane - 1]));
     }
-    let all = vec2(atomicLoad(&shared_words[sums + 31]), atomicLoad(&shared_words[ends + 31]));
+    let all = vec2(atomicLoad(&shared_words[sums + WIDTH - 1]), atomicLoad(&shared_words[ends + WIDTH - 1]));
     workgroupBarrier();
     return vec4(before, all);
 }
 
-// Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass the round and that lane;
-// returns the round reached and, to that lane, the end.
-fn end_long_match(page: Page, round_before: u32, owner: u32, long_match: u32) -> vec2<u32> {
-    let shared_offset = BUCKETS / 2 + 40;
-    let shared_end = BUCKETS / 2 + 41;
-    if page.lane == owner {
+// Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass that lane, which
+// finds the end at LONG_END.
+fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match: u32) {
+    if lane == owner {
         let found = matches[page.scratch + (long_match >> 2)];
-        atomicStore(&shared_words[shared_offset], found & 0xffff);
-        atomicStore(&shared_words[shared_end], found >> 16);
+        atomicStore(&shared_words[LONG_OFFSET], found & 0xffff);
+        atomicStore(&shared_words[LONG_END], found >> 16);
     }
     workgroupBarrier();
-    let offset = atomicLoad(&shared_words[shared_offset]);
-    var own = (atomicLoad(&shared_words[shared_end]) & ~3u) + 8 * page.lane;
-    var round = round_before;
+    let offset = atomicLoad(&shared_words[LONG_OFFSET]);
+    var own = (atomicLoad(&shared_words[LONG_END]) & ~3u) + 8 * lane;
     loop {
         var end = page.n - 5;
         if own < end {
             end = min(end, own + agreeing(page, own, offset));
         }
-        round++;
-        let first = agree(round, select(NOTHING, 64 - page.lane, end < own + 8 || end == page.n - 5));
+        let first = agree(round, select(NOTHING, WIDTH - lane, end < own + 8 || end == page.n - 5));
         if first != NOTHING {
-            if page.lane == 64 - first {
-                atomicStore(&shared_words[shared_end], end);
+            if lane == WIDTH - first {
+                atomicStore(&shared_words[LONG_END], end);
             }
             break;
         }
-        own += 256;
+        own += 8 * WIDTH;
     }
     workgroupBarrier();
-    return vec2(round, atomicLoad(&shared_words[shared_end]));
 }
 
 // Lets every segment start where the ones before leave, until nothing changes. Returns the state in which the
-// chunk is left, and the round reached.
-fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round_before: u32) -> vec2<u32> {
-    var round = round_before;
+// chunk is left.
+fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr<function, u32>) -> u32 {
     var section = BUCKETS / 2;
-    for (var i = page.lane; i < 128; i += 32) {
+    for (var i = lane; i < 224; i += WIDTH) {
         atomicStore(&shared_words[section + i], 0u);
     }
     var start = 2 * segment.begin;
-    if page.lane == 0 {
+    if lane == 0 {
         start = max(start, carry);
     }
     var exit = walk(page, segment, start, false, Exit(0u, NONE));
@@ -430,38 +432,37 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round_befo
     loop {
         push_exit(page, section, chunk_begin, exit.state);
         workgroupBarrier();
-        let pushed = max(atomicLoad(&shared_words[section + page.lane]), 2 * segment.begin);
-        var wish = select(64 - page.lane, NOTHING, exit.long_match == NONE);
-        if page.lane > 0 && pushed != start {
+        let pushed = max(atomicLoad(&shared_words[section + lane]), 2 * segment.begin);
+        var wish = select(WIDTH - lane, NOTHING, exit.long_match == NONE);
+        if lane > 0 && pushed != start {
             start = pushed;
             exit = walk(page, segment, start, true, exit);
             wish = CHANGED;
         }
-        round++;
         let next = agree(round, wish);
         if next == NOTHING {
             break;
         }
         if next != CHANGED {
             // The lanes before this one are settled, so its long match stands.
-            let ended = end_long_match(page, round, 64 - next, exit.long_match);
-            round = ended.x;
-            if page.lane == 64 - next {
+            end_long_match(page, round, WIDTH - next, exit.long_match);
+            if lane == WIDTH - next {
                 let i = page.scratch + (exit.long_match >> 2);
-                matches[i] = (matches[i] & 0xffff) | (ended.y << 16);
-                exit = walk(page, segment, 2 * ended.y, false, exit);
+                let end = atomicLoad(&shared_words[LONG_END]);
+                matches[i] = (matches[i] & 0xffff) | (end << 16);
+                exit = walk(page, segment, 2 * end, false, exit);
             }
         }
         // Nobody reads this section any more: clear it for the round after the next.
-        atomicStore(&shared_words[section + page.lane], 0u);
-        if page.lane == 0 {
-            atomicStore(&shared_words[section + 32], 0u);
+        atomicStore(&shared_words[section + lane], 0u);
+        if lane == 0 {
+            atomicStore(&shared_words[section + WIDTH], 0u);
         }
-        section ^= 64u;
+        section ^= 128u;
     }
-    let left = atomicLoad(&shared_words[section + 32]);
+    let left = atomicLoad(&shared_words[section + WIDTH]);
     workgroupBarrier();
-    return vec2(left, round);
+    return left;
 }
 
 // ---- Sequences ------------------------------------------------------------------------------------------------
@@ -471,7 +472,7 @@ fn count_matches(page: Page, segment: Segment) -> vec2<u32> {
     var n = 0u;
     var last = NONE;
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * 32 + page.lane]);
+        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * WIDTH + lane]);
         n += countOneBits(bits);
         if bits != 0 {
             last = segment.begin + 32 * k + firstLeadingBit(bits);
@@ -537,22 +538,19 @@ struct Progress {
     anchor: u32,
     n_sequences: u32,
     bytes: u32,
-    round: u32,
 }
 
-fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress) -> Progress {
+fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progress, round: ptr<function, u32>) -> Progress {
     var progress = before;
-    let begin = chunk_begin + page.lane * SEGMENT;
+    let begin = chunk_begin + lane * SEGMENT;
     let segment = Segment(begin, max(begin, min(begin + SEGMENT, page.n - 11)));
     prepare_segment(page, segment);
-    let settled = settle(page, segment, chunk_begin, before.state, before.round);
-    progress.state = settled.x;
-    progress.round = settled.y;
+    progress.state = settle(page, segment, chunk_begin, before.state, round);
     let own = count_matches(page, segment);
-    let placed = scan_lanes(page.lane, own.x, own.y);
+    let placed = scan_lanes(own.x, own.y);
     let at = first_sequence + before.n_sequences + placed.x;
     let bytes = write_sequences(page, segment, max(placed.y, before.anchor), at);
-    let placed_bytes = scan_lanes(page.lane, bytes, 0u);
+    let placed_bytes = scan_lanes(bytes, 0u);
     let base = before.bytes + placed_bytes.x;
     for (var i = 0u; i < own.x; i++) {
         sequences[at + i].y += base;
@@ -565,55 +563,54 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
 
 // ---- Pages ----------------------------------------------------------------------------------------------------
 
-// Whether the page repeats its first eight bytes (.x is 0 then); in .y the round. Two steps, since most pages fail
+// Whether the page repeats its first eight bytes. Two steps, since most pages fail
 // the first.
-fn find_fill(page: Page, round: u32) -> vec2<u32> {
+fn find_fill(page: Page, round: ptr<function, u32>) -> bool {
     let words = vec2(pages[page.first_word], pages[page.first_word + 1]);
-    let expected = select(words.x, words.y, (page.lane & 1) != 0);
+    let expected = select(words.x, words.y, (lane & 1) != 0);
     let n_words = page.n / 4;
-    var differs = (page.n & 7) != 0 || (page.lane < n_words && pages[page.first_word + page.lane] != expected);
-    let soon = agree(round + 1, u32(differs));
-    if soon != NOTHING {
-        return vec2(soon, round + 1);
+    var differs = (page.n & 7) != 0 || (lane < n_words && pages[page.first_word + lane] != expected);
+    if agree(round, u32(differs)) != NOTHING {
+        return false;
     }
-    for (var i = page.lane + 32; i < n_words; i += 32) {
+    for (var i = lane + WIDTH; i < n_words; i += WIDTH) {
         differs |= pages[page.first_word + i] != expected;
     }
-    return vec2(agree(round + 2, u32(differs)), round + 2);
+    return agree(round, u32(differs)) == NOTHING;
 }
 
-fn parse_page(page: Page, index: u32, round_before: u32) -> u32 {
-    let fill = find_fill(page, round_before);
-    if fill.x == NOTHING || page.n < 13 {
-        if page.lane == 0 {
-            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, fill.x == NOTHING);
+fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
+    let is_fill = find_fill(page, round);
+    if is_fill || page.n < 13 {
+        if lane == 0 {
+            sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, is_fill);
         }
-        return fill.y;
+        return;
     }
     search(page);
     storageBarrier();
     workgroupBarrier();
-    if page.lane == 0 {
+    if lane == 0 {
         atomicStore(&shared_words[AGREED], 0u);
     }
     workgroupBarrier();
     let first_sequence = index * (PAGE_SIZE / 4) + 1;
-    var progress = Progress(0u, 0u, 0u, 0u, fill.y);
+    var progress = Progress(0u, 0u, 0u, 0u);
     for (var chunk = 0u; chunk + 12 <= page.n; chunk += CHUNK) {
-        progress = parse_chunk(page, chunk, first_sequence, progress);
+        progress = parse_chunk(page, chunk, first_sequence, progress, round);
     }
-    if page.lane == 0 {
+    if lane == 0 {
         let literals = page.n - progress.anchor;
         let size = progress.bytes + 1 + literals + extension(literals);
         sequences[first_sequence - 1] = vec2(progress.n_sequences + 1, 0u);
         sequences[first_sequence + progress.n_sequences] = vec2(0u, progress.bytes);
         sizes[index] = select(size, page.n | KIND_STORED, size >= page.n);
     }
-    return progress.round;
 }
 
-@compute @workgroup_size(32)
-fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+@compute @workgroup_size(WIDTH)
+fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+    lane = index_in_workgroup;
     var round = 0u;
     for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
         if lane == 0 {
@@ -626,9 +623,8 @@ fn lz4_parse(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         let page = Page(
             index * (PAGE_SIZE / 4),
             min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
-            lane,
             workgroup.x * (PAGE_SIZE / 4),
         );
-        round = parse_page(page, index, round);
+        parse_page(page, index, &round);
     }
 }

@@ -41,7 +41,7 @@ async function finish(name, bindgen) {
   await run(bindgen, [compiled, ...flags, ...names, "--out-dir", dist, "--out-name", name]);
   const [, wasm] = parts;
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await run(process.execPath, [optimizer, wasm, "-O3", "--all-features", "-o", `${wasm}.opt`]);
+  await run(process.execPath, [optimizer, wasm, "-O3", "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
   await writeFile(stamp, input);
 }

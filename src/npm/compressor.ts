@@ -121,7 +121,8 @@ export class Compressor {
   async #call<T>(call: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     try {
       const { value, timing } = await call(this.#codec);
-      this.#timing = timing;
+      const isFallback = this.#obstacles.length > 0;
+      this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
       return value;
     } catch (error) {
       throw toPagepressError(error);

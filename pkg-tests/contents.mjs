@@ -1,0 +1,46 @@
+// What is in the tarball, and how large it is.
+import { strict as assert } from "node:assert";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "../scripts/build/run.mjs";
+import { measureSizes } from "../scripts/build/sizes.mjs";
+
+/** Most bytes of each part after gzip. */
+const budgets = { shared: 6_000, cpu: 52_000, gpu: 175_000 };
+
+const wanted = [
+  "LICENSE-APACHE",
+  "LICENSE-MIT",
+  "README.md",
+  "dist/cpu.js",
+  "dist/cpu_bg.wasm",
+  "dist/gpu.js",
+  "dist/gpu_bg.wasm",
+  "dist/index.d.ts",
+  "dist/index.js",
+  "package.json",
+];
+const allowed = /^(dist\/[a-z]+(_bg\.wasm|\.js|\.d\.ts)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
+
+/** Everything that is needed is there, and nothing else. */
+export function checkFiles(files) {
+  assert.deepEqual(wanted.filter((file) => !files.includes(file)), [], "missing");
+  assert.deepEqual(files.filter((file) => !allowed.test(file)), [], "not wanted");
+}
+
+/** The manifest runs nothing at installation and asks for nothing. */
+export async function checkManifest() {
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  for (const name of ["preinstall", "install", "postinstall", "prepare"]) {
+    assert.equal(manifest.scripts?.[name], undefined, `script ${name}`);
+  }
+  assert.equal(manifest.dependencies, undefined);
+  assert.equal(Object.keys(manifest.exports["."])[0], "types");
+}
+
+/** No part has outgrown its budget. */
+export async function checkSizes() {
+  for (const { part, gzip } of await measureSizes()) {
+    assert.ok(gzip <= budgets[part], `${part} is ${gzip} bytes after gzip, more than ${budgets[part]}`);
+  }
+}

@@ -1,0 +1,43 @@
+// The tarball, and folders in which it is installed.
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { output, root, run } from "../scripts/build/run.mjs";
+
+const fixtures = join(root, "pkg-tests/fixtures");
+const shared = ["round-trip.js", "worker.js", "page.js"];
+
+/** A temporary folder for everything that a run makes. */
+export async function makeWorkplace() {
+  const folder = await mkdtemp(join(tmpdir(), "pagepress-package-"));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Packs the package as it is in `dist`; gives the tarball's path and the paths in it. */
+export async function pack(folder) {
+  const packed = await output("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]);
+  const found = JSON.parse(packed);
+  // npm 11 gives a list; newer ones an object by name.
+  const [{ filename, files }] = Array.isArray(found) ? found : Object.values(found);
+  return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
+}
+
+/** A folder with the fixture `name` and the tarball installed, as a stranger would. */
+export async function installFixture(folder, name, tarball) {
+  const place = join(folder, name);
+  await mkdir(place, { recursive: true });
+  await cp(join(fixtures, name), place, { recursive: true });
+  for (const file of shared) await cp(join(fixtures, file), join(place, file));
+  // A real file of some hundred kilobytes.
+  const sample = await Promise.all(
+    ["Cargo.lock", "package-lock.json", "LICENSE-APACHE"].map((file) => readFile(join(root, file))),
+  );
+  for (const at of [place, ...(name === "vite" ? [join(place, "public")] : [])]) {
+    await mkdir(at, { recursive: true });
+    await writeFile(join(at, "sample.txt"), Buffer.concat(sample));
+  }
+  await writeFile(join(place, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
+  const flags = ["--no-audit", "--no-fund", "--offline", "--loglevel=error"];
+  await run("npm", ["install", tarball, ...flags], { cwd: place, stdio: ["ignore", "ignore", "inherit"] });
+  return place;
+}

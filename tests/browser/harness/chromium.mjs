@@ -1,0 +1,36 @@
+// Chromium, headless, with its software GPU or with none.
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const candidates = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+const quiet = [
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-quic",
+  "--disable-sync",
+  "--no-first-run",
+  "--no-sandbox",
+];
+const software = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
+/** Starts Chromium with a fresh profile. `gpu` is `"software"` or `"none"`; with none `requestAdapter()` gives null. */
+export function launch(gpu) {
+  const executablePath = candidates.find((path) => path && existsSync(path));
+  if (!executablePath) {
+    throw new Error("no Chromium found; install it (Debian: apt-get install chromium) or set CHROMIUM to its path");
+  }
+  const args = gpu === "software" ? [...quiet, ...software] : quiet;
+  return chromium.launch({ executablePath, args, timeout: 60_000 });
+}
+
+/** A page at `url` whose errors are collected in `page.faults`. */
+export async function openPage(browser, url) {
+  const page = await browser.newPage();
+  page.faults = [];
+  page.on("pageerror", (error) => page.faults.push(String(error)));
+  page.on("crash", () => page.faults.push("the page crashed"));
+  page.setDefaultTimeout(150_000);
+  await page.goto(url);
+  return page;
+}

@@ -1,0 +1,32 @@
+// Counts what passed and what failed.
+
+/** Collects outcomes, prints each, and the sum at the end. */
+export class Report {
+  #passed = 0;
+  #failed = 0;
+
+  /** Notes one outcome; `error` is null or says what is wrong. */
+  add(name, error, ms) {
+    if (error === null) this.#passed += 1;
+    else this.#failed += 1;
+    console.log(`${error === null ? "ok    " : "FAILED"} ${name} (${Math.round(ms)} ms)`);
+    if (error !== null) console.log(`       ${String(error).replaceAll("\n", "\n       ")}`);
+  }
+
+  /** Runs `work` as a case of its own. */
+  async run(name, work) {
+    const start = performance.now();
+    try {
+      await work();
+      this.add(name, null, performance.now() - start);
+    } catch (error) {
+      this.add(name, error?.stack ?? error, performance.now() - start);
+    }
+  }
+
+  /** Prints the sum; the process ends with code 1 if anything failed, or nothing ran. */
+  finish() {
+    console.log(`${this.#passed} passed, ${this.#failed} failed`);
+    if (this.#failed > 0 || this.#passed === 0) process.exitCode = 1;
+  }
+}

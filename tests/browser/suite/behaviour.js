@@ -1,0 +1,80 @@
+// What the package promises beside bytes, with a software GPU at hand.
+import { createCompressor, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+const software = { backend: "webgpu", allowSoftware: true };
+
+async function choosesSoftwareOnlyIfAllowed() {
+  const error = await rejects(createCompressor({ backend: "webgpu" }), "BACKEND_UNAVAILABLE", PagepressError);
+  check(error.message.includes("software adapter"), error.message);
+  const auto = await createCompressor({ allowSoftware: true });
+  check(auto.backend.engine === "cpu" && auto.backend.adapter === null, "auto took a software adapter");
+  check(auto.backend.rejected[0]?.reason === "software adapter", JSON.stringify(auto.backend));
+  check(auto.device === null, "a device on the CPU");
+  await auto.dispose();
+  const gpu = await createCompressor(software);
+  const { engine, adapter, software: isSoftware, reason } = gpu.backend;
+  check(engine === "webgpu" && isSoftware, JSON.stringify(gpu.backend));
+  check(adapter.includes("swiftshader") && reason.length > 0, JSON.stringify(gpu.backend));
+  check(gpu.device instanceof GPUDevice, "no GPUDevice");
+  await gpu.dispose();
+  check(gpu.device === null, "a device after dispose");
+}
+
+async function runsCallsInTurn() {
+  const gpu = await createCompressor(software);
+  const bytes = mixed(4096, 2);
+  const frames = await Promise.all([1, 2, 3].map(() => gpu.compress(bytes, { blockSize: 4096 })));
+  const [pages, failure, content] = await Promise.all([
+    gpu.compressPages(bytes),
+    rejects(gpu.decompress(kinds.text(100)), "NOT_LZ4", PagepressError),
+    gpu.decompress(frames[2]),
+  ]);
+  check(pages.byteLength === bytes.length && failure, "pages");
+  same(frames[1], frames[0], "second frame");
+  same(content, bytes, "content");
+  const last = gpu.compressPages(bytes);
+  const disposed = gpu.dispose();
+  await rejects(gpu.compressPages(bytes), "DISPOSED", PagepressError);
+  check((await last).byteLength === bytes.length, "the call before dispose");
+  await disposed;
+  await gpu.dispose();
+}
+
+async function tellsTimes() {
+  const gpu = await createCompressor(software);
+  check(gpu.lastTiming === null, "a timing before the first call");
+  await gpu.compressPages(mixed(4096, 8));
+  const { engine, reason, uploadNs, kernelNs, readbackNs, totalNs } = gpu.lastTiming;
+  check(engine === "webgpu" && reason.length > 0 && totalNs > 0, JSON.stringify(gpu.lastTiming));
+  for (const ns of [uploadNs, kernelNs, readbackNs]) {
+    check(ns === null || (ns >= 0 && ns <= totalNs), JSON.stringify(gpu.lastTiming));
+  }
+  await gpu.dispose();
+}
+
+/** A destroyed device is replaced, or the error says so; the compressor works afterwards. */
+async function survivesDestroyedDevice() {
+  const gpu = await createCompressor(software);
+  const bytes = mixed(4096, 8);
+  const expected = await gpu.compressPages(bytes);
+  const before = gpu.device;
+  before.destroy();
+  same((await gpu.compressPages(bytes)).packed, expected.packed, "after the device was destroyed");
+  check(gpu.device !== before, "the destroyed device is still in use");
+  const running = gpu.compressPages(bytes);
+  gpu.device.destroy();
+  const outcome = await running.catch((error) => error);
+  if (outcome instanceof Error) check(outcome.code === "DEVICE_LOST", `${outcome.code}: ${outcome.message}`);
+  else same(outcome.packed, expected.packed, "destroyed in the middle");
+  same(await gpu.decompressPages(expected), bytes, "at the end");
+  await gpu.dispose();
+}
+
+export const cases = [
+  ["takes software only if allowed", choosesSoftwareOnlyIfAllowed],
+  ["runs calls in turn", runsCallsInTurn],
+  ["tells times", tellsTimes],
+  ["survives a destroyed device", survivesDestroyedDevice],
+];

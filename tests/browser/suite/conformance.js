@@ -1,0 +1,91 @@
+// The GPU writes the bytes of the CPU and finds the same faults.
+import { createCompressor } from "/dist/index.js";
+import { check, same } from "./check.js";
+import { kinds, mixed, randomNumbers } from "./data.js";
+
+const pageSizes = [4096, 8192, 16384, 32768, 65536];
+const levels = ["fast", "high"];
+
+async function both(work) {
+  const gpu = await createCompressor({ backend: "webgpu", allowSoftware: true });
+  const cpu = await createCompressor({ backend: "cpu" });
+  try {
+    await work(gpu, cpu);
+    check(gpu.backend.engine === "webgpu", `the engine became ${gpu.backend.engine}`);
+  } finally {
+    await gpu.dispose();
+    await cpu.dispose();
+  }
+}
+
+function pagesCase(pageSize, level) {
+  return both(async (gpu, cpu) => {
+    const bytes = mixed(pageSize, pageSize > 8192 ? 1 : 4);
+    const expected = await cpu.compressPages(bytes, { pageSize, level });
+    const actual = await gpu.compressPages(bytes, { pageSize, level });
+    check(gpu.lastTiming.engine === "webgpu", `compressed on ${gpu.lastTiming.engine}`);
+    same(actual.table, expected.table, "table");
+    same(actual.packed, expected.packed, "packed");
+    check(actual.ratio === expected.ratio, "ratio");
+    check(actual.byteLength === bytes.length, "byteLength");
+    same(await gpu.decompressPages(expected), bytes, "decompressed on the GPU");
+    check(gpu.lastTiming.engine === "webgpu", `decompressed on ${gpu.lastTiming.engine}`);
+    same(await cpu.decompressPages(actual), bytes, "decompressed on the CPU");
+  });
+}
+
+/** Bytes of blocks and words of tables changed at random: same statuses, same bytes. */
+function corruptCase(pageSize) {
+  return both(async (gpu, cpu) => {
+    const sound = await cpu.compressPages(mixed(pageSize, 4), { pageSize });
+    const next = randomNumbers(pageSize);
+    const seen = new Set();
+    for (let round = 0; round < 8; round += 1) {
+      const packed = sound.packed.slice();
+      const table = sound.table.slice();
+      for (let i = 0; i < 40; i += 1) packed[next() % packed.length] = next();
+      for (let i = 0; i < 3; i += 1) table[next() % table.length] ^= 1 << (next() % 30);
+      const broken = { ...sound, packed, table };
+      const expected = await cpu.checkPages(broken);
+      const actual = await gpu.checkPages(broken);
+      same(actual.status, expected.status, `status in round ${round}`);
+      same(actual.bytes, expected.bytes, `bytes in round ${round}`);
+      for (const status of expected.status) seen.add(status);
+    }
+    check(seen.size >= 4, `the changes led to no more than ${[...seen]}`);
+  });
+}
+
+function framesCase(blockSize, level) {
+  return both(async (gpu, cpu) => {
+    const bytes = mixed(16384, 2);
+    const options = { blockSize, level, blockChecksums: true };
+    const expected = await cpu.compress(bytes, options);
+    same(await gpu.compress(bytes, options), expected, "frame");
+    same(await gpu.decompress(expected), bytes, "decompressed on the GPU");
+    same(await cpu.decompress(expected), bytes, "decompressed on the CPU");
+  });
+}
+
+function edgesCase() {
+  return both(async (gpu, cpu) => {
+    for (const length of [0, 1, 5, 12, 13, 64, 4095, 4096, 4097, 8191]) {
+      const bytes = kinds.text(length);
+      const expected = await cpu.compressPages(bytes);
+      const actual = await gpu.compressPages(bytes);
+      same(actual.table, expected.table, `table of ${length} bytes`);
+      same(actual.packed, expected.packed, `packed of ${length} bytes`);
+      same(await gpu.decompressPages(actual), bytes, `${length} bytes`);
+    }
+  });
+}
+
+export const cases = [
+  ...pageSizes.flatMap((size) => levels.map((level) => [`pages of ${size}, ${level}`, () => pagesCase(size, level)])),
+  ["short and empty pages", edgesCase],
+  ["corrupt pages of 4096", () => corruptCase(4096)],
+  ["corrupt pages of 65536", () => corruptCase(65536)],
+  ["frames with blocks of 4096, fast", () => framesCase(4096, "fast")],
+  ["frames with blocks of 65536, high", () => framesCase(65536, "high")],
+  ["frames with blocks of 262144, fast", () => framesCase(262144, "fast")],
+];

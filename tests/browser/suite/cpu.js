@@ -1,0 +1,66 @@
+// What the package does on the CPU, where there is no GPU or none is asked for.
+import { createCompressor, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+async function fallsBack() {
+  const error = await rejects(createCompressor({ backend: "webgpu" }), "BACKEND_UNAVAILABLE", PagepressError);
+  check(error.message.includes("no adapter"), error.message);
+  const auto = await createCompressor();
+  check(auto.backend.engine === "cpu", JSON.stringify(auto.backend));
+  check(auto.backend.rejected[0]?.candidate === "webgpu", JSON.stringify(auto.backend));
+  const bytes = mixed(65536, 4);
+  const frame = await auto.compress(bytes);
+  check(auto.lastTiming.engine === "cpu" && auto.lastTiming.kernelNs === null, JSON.stringify(auto.lastTiming));
+  check(frame.length < bytes.length, "the frame is larger than its content");
+  same(await auto.decompress(frame), bytes, "content");
+  await auto.dispose();
+}
+
+async function saysWhatIsWrong() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const bytes = kinds.text(100_000);
+  const frame = await cpu.compress(bytes, { blockChecksums: true });
+  const expect = (work, code) => rejects(work, code, PagepressError);
+  await expect(cpu.decompress(frame.subarray(0, 1000)), "TRUNCATED_FRAME");
+  await expect(cpu.decompress(frame, { maxOutputSize: 99_999 }), "OUTPUT_LIMIT");
+  check((await cpu.decompress(frame, { maxOutputSize: 100_000 })).length === 100_000, "the limit itself");
+  await expect(cpu.decompress(bytes), "NOT_LZ4");
+  const changed = frame.slice();
+  changed[500] ^= 1;
+  await expect(cpu.decompress(changed), "CHECKSUM_MISMATCH");
+  const pages = await cpu.compressPages(bytes);
+  const table = pages.table.slice();
+  table[2] = 0x3fff_ffff;
+  await expect(cpu.decompressPages({ ...pages, table }), "CORRUPT_PAGE");
+  await expect(cpu.decompressPages({ ...pages, byteLength: 1 }), "INVALID_ARGUMENT");
+  for (const options of [{ pageSize: 1000 }, { pageSize: -1 }, { pageSize: "4096" }, { level: "best" }]) {
+    await expect(cpu.compressPages(bytes, options), "INVALID_ARGUMENT");
+  }
+  await expect(cpu.compress("text"), "INVALID_ARGUMENT");
+  await expect(cpu.compress(bytes.buffer), "INVALID_ARGUMENT");
+  await expect(cpu.compress(bytes, { blockSize: 100 }), "INVALID_ARGUMENT");
+  await expect(createCompressor({ backend: "cuda" }), "INVALID_ARGUMENT");
+  same(await cpu.decompress(frame), bytes, "content after errors");
+  await cpu.dispose();
+}
+
+async function takesViews() {
+  const cpu = await createCompressor({ backend: "cpu", level: "high" });
+  const large = kinds.memory(50_000);
+  const part = large.subarray(1001, 42_003);
+  same(await cpu.decompress(await cpu.compress(part)), part, "a view");
+  const high = await cpu.compressPages(part);
+  const fast = await cpu.compressPages(part, { level: "fast" });
+  check(high.ratio > fast.ratio, `high ${high.ratio}, fast ${fast.ratio}`);
+  const empty = await cpu.decompress(await cpu.compress(new Uint8Array(0)));
+  check(empty.length === 0, "nothing became something");
+  await cpu.dispose();
+}
+
+export const cases = [
+  ["says what is wrong", saysWhatIsWrong],
+  ["takes views, keeps its level", takesViews],
+];
+
+export const casesWithoutGpu = [["falls back to the CPU", fallsBack], ...cases];
