@@ -1,7 +1,7 @@
 // What this machine has: programs, browsers, Vulkan drivers.
 import { accessSync, constants, existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { root } from "./process.mjs";
+import { ask, root } from "./process.mjs";
 
 /** Path of the first of these programs that PATH knows, or null. */
 export function findProgram(...names) {
@@ -47,4 +47,13 @@ export function swiftshader() {
 export function wasmBindgenVersion() {
   const lock = readFileSync(path.join(root, "Cargo.lock"), "utf8");
   return /name = "wasm-bindgen"\nversion = "([^"]+)"/.exec(lock)?.[1];
+}
+
+/** Where setup builds tools that PATH does not have. */
+export const toolsFolder = path.join(root, "target", "tools");
+
+/** Path of one of wasm-bindgen's programs, of Cargo.lock's version, or null. */
+export function findWasmBindgen(program) {
+  const candidates = [path.join(toolsFolder, "bin", program), findProgram(program)];
+  return candidates.find((file) => file && ask(file, ["--version"])?.endsWith(` ${wasmBindgenVersion()}`)) ?? null;
 }

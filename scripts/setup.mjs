@@ -3,13 +3,21 @@
 // It runs before node_modules exists, so it uses only what Node brings.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { findChromium, findProgram, lavapipe, swiftshader, wasmBindgenVersion } from "./machine.mjs";
+import {
+  findChromium,
+  findProgram,
+  findWasmBindgen,
+  lavapipe,
+  swiftshader,
+  toolsFolder,
+  wasmBindgenVersion,
+} from "./machine.mjs";
 import { Remedy, ask, exitWith, root, run } from "./process.mjs";
 
 const wasmTarget = "wasm32-unknown-unknown";
-const toolsFolder = path.join(root, "target", "tools");
 
 /** What each Debian package is for, and how to tell that it is there. */
 const debianPackages = [
@@ -74,6 +82,11 @@ async function installDebianPackages(tests) {
 }
 
 function checkRust() {
+  const cargoFolder = path.join(process.env.CARGO_HOME ?? path.join(homedir(), ".cargo"), "bin");
+  if (!findProgram("rustc") && existsSync(path.join(cargoFolder, "rustc"))) {
+    // Installed, but this shell is older than the installation.
+    process.env.PATH = `${cargoFolder}${path.delimiter}${process.env.PATH}`;
+  }
   const found = /rustc (\d+)\.(\d+)/.exec(ask("rustc", ["--version"]) ?? "");
   if (!found) throw new Remedy("Rust is missing: install it from https://rustup.rs, then open a new shell");
   const needed = /rust-version = "(\d+)\.(\d+)"/.exec(readFileSync(path.join(root, "Cargo.toml"), "utf8"));
@@ -111,17 +124,10 @@ function needRustup(what) {
 /** The wasm-bindgen of Cargo.lock's version, built once into target/tools unless PATH has it. */
 async function installWasmBindgen() {
   const version = wasmBindgenVersion();
-  if (findWasmBindgen()) return;
+  if (findWasmBindgen("wasm-bindgen") && findWasmBindgen("wasm-bindgen-test-runner")) return;
   console.log(`setup: building wasm-bindgen ${version} into target/tools; once, 2 to 5 minutes`);
   // Without --locked: a dependency in its lock file is no longer in the index.
   await must("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", toolsFolder]);
-}
-
-/** Path of a wasm-bindgen of Cargo.lock's version, or null. */
-export function findWasmBindgen() {
-  const version = wasmBindgenVersion();
-  const candidates = [path.join(toolsFolder, "bin", "wasm-bindgen"), findProgram("wasm-bindgen")];
-  return candidates.find((file) => file && ask(file, ["--version"]) === `wasm-bindgen ${version}`) ?? null;
 }
 
 /** The npm packages of package-lock.json; again only when that file has changed. */

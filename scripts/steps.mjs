@@ -1,7 +1,7 @@
 // The steps of `npm test`, in the order in which they run.
-import { lavapipe, swiftshader } from "./machine.mjs";
+import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
 
-const wasm = ["--lib", "--target", "wasm32-unknown-unknown"];
+const wasm = ["--target", "wasm32-unknown-unknown"];
 const node = (script, ...args) => ["node", [script, ...args]];
 const cargo = (...args) => ["cargo", args];
 const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
@@ -9,12 +9,21 @@ const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
 /** The software GPU that a step's Vulkan loader shall find, and no other. */
 const driver = (manifest) => ({ VK_ICD_FILENAMES: manifest, VK_DRIVER_FILES: manifest });
 
+/** Runs Rust tests for wasm in Chromium, as webdriver.json starts it, in a `place` that wasm-bindgen's runner knows. */
+const browserRunner = (place) => ({
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner"),
+  CHROMEDRIVER: findProgram("chromedriver"),
+  WASM_BINDGEN_TEST_TIMEOUT: "300",
+  [`WASM_BINDGEN_USE_${place}`]: "1",
+});
+
 /**
  * Steps as `{group, name, command: [program, arguments], env}`.
  *
  * Cargo steps share one target folder and follow each other so that each configuration is built once.
  */
 export function steps() {
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--check") },
@@ -25,11 +34,11 @@ export function steps() {
       name: "lint, library with wgpu",
       command: clippy("--all-targets", "--no-default-features", "--features", "wgpu"),
     },
-    { group: "native", name: "lint, wasm CPU only", command: clippy(...wasm, "--no-default-features") },
+    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features") },
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy(...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "wgpu"),
     },
     {
       group: "native",
@@ -44,6 +53,8 @@ export function steps() {
       env: driver(swiftshader()),
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--doc"), env: driver(lavapipe()) },
+    { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
+    { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },

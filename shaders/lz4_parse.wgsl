@@ -1,10 +1,10 @@
 // Finds the sequences of each page: candidates, then the greedy (or lazy) parse of src/lz4/mod.rs.
 //
-// A workgroup is 32 lanes and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
+// A workgroup is WIDTH lanes, and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
 // four adjacent positions; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
-// candidates  scratch, PAGE_SIZE / 4 entries a workgroup: four 16-bit offsets, 0 for none
+// candidates  scratch, PAGE_SIZE / 2 words a workgroup: two 16-bit offsets each, 0 for none
 // matches     scratch, PAGE_SIZE / 4 words a workgroup: entry p / 4 is `offset | end << 16` of the match at p
 // sequences   PAGE_SIZE / 4 entries a page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
@@ -14,6 +14,8 @@
 // Twin: src/lz4/parse.rs
 
 override PAGE_SIZE: u32 = 4096;
+// 32 or 64.
+override WIDTH: u32 = 32;
 override BUCKET_BITS: u32 = 9;
 override TAG_BITS: u32 = 4;
 override LAZY: bool = false;
@@ -21,7 +23,7 @@ override BACKWARD: bool = false;
 
 override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
-override SEGMENT: u32 = CHUNK / 32;
+override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
 
@@ -33,7 +35,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
-@group(0) @binding(1) var<storage, read_write> candidates: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read_write> candidates: array<u32>;
 @group(0) @binding(2) var<storage, read_write> matches: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
 @group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
@@ -47,7 +49,7 @@ var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
 
 const NONE: u32 = 0xffffffffu;
 // A match that reaches further is ended by all lanes together.
-const LONG: u32 = 64;
+const LONG: u32 = 96;
 // The lazy parse looks ahead from shorter matches only.
 const LAZY_BELOW: u32 = 32;
 const KIND_STORED: u32 = 1u << 30;
@@ -77,8 +79,8 @@ fn word_at(page: Page, p: u32) -> u32 {
 // What the lanes want next; the largest code wins and is returned to all. `round` counts the calls.
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
-override LONG_OFFSET: u32 = BUCKETS / 2 + 40;
-override LONG_END: u32 = BUCKETS / 2 + 41;
+override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
+override LONG_END: u32 = BUCKETS / 2 + 101;
 const NOTHING: u32 = 0;
 const CHANGED: u32 = 255;
 
@@ -94,7 +96,7 @@ fn agree(round: ptr<function, u32>, code: u32) -> u32 {
 // ---- Search ---------------------------------------------------------------------------------------------------
 
 fn clear_buckets() {
-    for (var i = lane; i < BUCKETS; i += 32) {
+    for (var i = lane; i < BUCKETS; i += WIDTH) {
         atomicStore(&shared_words[i], 0u);
     }
 }
@@ -115,9 +117,9 @@ fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
     }
 }
 
-// Positions 128 * round + 4 * lane and the three after it; returns a bit for each that has a candidate.
+// Positions 4 * (WIDTH * round + lane) and the three after it; returns a bit for each that has a candidate.
 fn search_round(page: Page, round: u32) -> u32 {
-    let p = round * 128 + lane * 4;
+    let p = (round * WIDTH + lane) * 4;
     let i = page.first_word + (p >> 2);
     let before = pages[max(i, 1u) - 1];
     let low = pages[i];
@@ -133,7 +135,7 @@ fn search_round(page: Page, round: u32) -> u32 {
     let entries = ((positions ^ vec4(63u)) << vec4(TAG_BITS)) | tags;
     let inserted = searchable & !run;
     var seen = vec4(0u);
-    for (var window = 0u; window < 2; window++) {
+    for (var window = 0u; window < WIDTH / 16; window++) {
         let mine = (lane >> 4) == window;
         if mine {
             seen = vec4(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]),
@@ -160,21 +162,23 @@ fn search_round(page: Page, round: u32) -> u32 {
         offsets |= verify(page, older, positions, words, inserted & (offsets == vec4(0u)));
     }
     offsets = select(offsets, vec4(1u), run);
-    candidates[page.scratch + (p >> 2)] = vec2(offsets.x | (offsets.y << 16), offsets.z | (offsets.w << 16));
+    candidates[2 * page.scratch + (p >> 1)] = offsets.x | (offsets.y << 16);
+    candidates[2 * page.scratch + (p >> 1) + 1] = offsets.z | (offsets.w << 16);
     let bits = select(vec4(0u), vec4(1u, 2u, 4u, 8u), offsets != vec4(0u));
     return bits.x | bits.y | bits.z | bits.w;
 }
 
-// Finds all candidates. Their bits are left in `matches`: word l of each 256 has those of lane l in eight rounds.
+// Finds all candidates. Their bits are left in `matches`: those of lane l in eight rounds in word l of the words
+// that belong to the positions of these rounds.
 fn search(page: Page) {
     clear_buckets();
     workgroupBarrier();
-    let rounds = (page.n - 12) / 128 + 1;
+    let rounds = (page.n - 12) / (4 * WIDTH) + 1;
     var bits = 0u;
     for (var round = 0u; round < rounds; round++) {
         bits |= search_round(page, round) << (4 * (round & 7));
         if (round & 7) == 7 || round + 1 == rounds {
-            matches[page.scratch + (round >> 3) * 256 + lane] = bits;
+            matches[page.scratch + (round >> 3) * (8 * WIDTH) + lane] = bits;
             bits = 0u;
         }
     }
@@ -190,24 +194,23 @@ struct Segment {
 }
 
 fn candidate_at(page: Page, p: u32) -> u32 {
-    let four = candidates[page.scratch + (p >> 2)];
-    let two = select(four.x, four.y, (p & 2) != 0);
-    return select(two & 0xffff, two >> 16, (p & 1) != 0);
+    return (candidates[2 * page.scratch + (p >> 1)] >> (16 * (p & 1))) & 0xffff;
 }
 
 // Gathers the candidate bits of a segment from where the search left them, and clears the visited bits.
 fn prepare_segment(page: Page, segment: Segment) {
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
         var bits = 0u;
-        let round = (segment.begin >> 7) + (k >> 2);
-        if segment.begin + 32 * k < segment.end {
-            let from_word = page.scratch + (round >> 3) * 256 + (k & 3) * 8;
+        let p = segment.begin + 32 * k;
+        if p < segment.end {
+            let round = p / (4 * WIDTH);
+            let from_word = page.scratch + (round >> 3) * (8 * WIDTH) + ((p >> 2) & (WIDTH - 1));
             for (var j = 0u; j < 8; j++) {
                 bits |= ((matches[from_word + j] >> (4 * (round & 7))) & 15) << (4 * j);
             }
         }
-        atomicStore(&shared_words[k * 32 + lane], bits);
-        atomicStore(&shared_words[BUCKETS / 4 + k * 32 + lane], 0u);
+        atomicStore(&shared_words[k * WIDTH + lane], bits);
+        atomicStore(&shared_words[BUCKETS / 4 + k * WIDTH + lane], 0u);
     }
     storageBarrier();
 }
@@ -218,7 +221,7 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
     }
     let relative = from_position - segment.begin;
     var k = relative >> 5;
-    var bits = atomicLoad(&shared_words[section + k * 32 + lane]) & (0xffffffffu << (relative & 31));
+    var bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & (0xffffffffu << (relative & 31));
     loop {
         if bits != 0 {
             return segment.begin + k * 32 + countTrailingZeros(bits);
@@ -227,7 +230,7 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
         if k >= SEGMENT_WORDS {
             break;
         }
-        bits = atomicLoad(&shared_words[section + k * 32 + lane]);
+        bits = atomicLoad(&shared_words[section + k * WIDTH + lane]);
     }
     return NONE;
 }
@@ -251,7 +254,7 @@ fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: 
         let relative = p - segment.begin;
         let next = min((p | 31) + 1, to_position);
         let mask = (0xffffffffu >> (32 - (next - p))) << (relative & 31);
-        let i = BUCKETS / 4 + (relative >> 5) * 32 + lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         atomicStore(&shared_words[i], atomicLoad(&shared_words[i]) & ~mask);
         p = next;
     }
@@ -322,7 +325,7 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
             return leave(page, segment, cleared, again, Exit(2 * m + 1, NONE));
         }
         let relative = m - segment.begin;
-        let i = BUCKETS / 4 + (relative >> 5) * 32 + lane;
+        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
         let bit = 1u << (relative & 31);
         if again {
             clear_visited(page, segment, cleared, m);
@@ -351,7 +354,7 @@ fn leave(page: Page, segment: Segment, cleared: u32, again: bool, exit: Exit) ->
 
 // Tells the segments after this one that none of them starts before `exit`.
 fn push_exit(page: Page, section: u32, chunk_begin: u32, exit: u32) {
-    let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, 32u);
+    let target_lane = min(((exit >> 1) - chunk_begin) / SEGMENT, WIDTH);
     for (var k = lane + 1; k <= target_lane; k++) {
         atomicMax(&shared_words[section + k], exit);
     }
@@ -363,7 +366,7 @@ fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     let ends = BUCKETS / 2 + 64;
     var s = sum;
     var e = largest;
-    for (var d = 1u; d < 32; d *= 2) {
+    for (var d = 1u; d < WIDTH; d *= 2) {
         atomicStore(&shared_words[sums + lane], s);
         atomicStore(&shared_words[ends + lane], e);
         workgroupBarrier();
@@ -380,7 +383,7 @@ fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
     if lane > 0 {
         before = vec2(s - sum, atomicLoad(&shared_words[ends + lane - 1]));
     }
-    let all = vec2(atomicLoad(&shared_words[sums + 31]), atomicLoad(&shared_words[ends + 31]));
+    let all = vec2(atomicLoad(&shared_words[sums + WIDTH - 1]), atomicLoad(&shared_words[ends + WIDTH - 1]));
     workgroupBarrier();
     return vec4(before, all);
 }
@@ -401,14 +404,14 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match:
         if own < end {
             end = min(end, own + agreeing(page, own, offset));
         }
-        let first = agree(round, select(NOTHING, 64 - lane, end < own + 8 || end == page.n - 5));
+        let first = agree(round, select(NOTHING, WIDTH - lane, end < own + 8 || end == page.n - 5));
         if first != NOTHING {
-            if lane == 64 - first {
+            if lane == WIDTH - first {
                 atomicStore(&shared_words[LONG_END], end);
             }
             break;
         }
-        own += 256;
+        own += 8 * WIDTH;
     }
     workgroupBarrier();
 }
@@ -417,7 +420,7 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match:
 // chunk is left.
 fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr<function, u32>) -> u32 {
     var section = BUCKETS / 2;
-    for (var i = lane; i < 128; i += 32) {
+    for (var i = lane; i < 224; i += WIDTH) {
         atomicStore(&shared_words[section + i], 0u);
     }
     var start = 2 * segment.begin;
@@ -430,7 +433,7 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
         push_exit(page, section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&shared_words[section + lane]), 2 * segment.begin);
-        var wish = select(64 - lane, NOTHING, exit.long_match == NONE);
+        var wish = select(WIDTH - lane, NOTHING, exit.long_match == NONE);
         if lane > 0 && pushed != start {
             start = pushed;
             exit = walk(page, segment, start, true, exit);
@@ -442,8 +445,8 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
         }
         if next != CHANGED {
             // The lanes before this one are settled, so its long match stands.
-            end_long_match(page, round, 64 - next, exit.long_match);
-            if lane == 64 - next {
+            end_long_match(page, round, WIDTH - next, exit.long_match);
+            if lane == WIDTH - next {
                 let i = page.scratch + (exit.long_match >> 2);
                 let end = atomicLoad(&shared_words[LONG_END]);
                 matches[i] = (matches[i] & 0xffff) | (end << 16);
@@ -453,11 +456,11 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
         // Nobody reads this section any more: clear it for the round after the next.
         atomicStore(&shared_words[section + lane], 0u);
         if lane == 0 {
-            atomicStore(&shared_words[section + 32], 0u);
+            atomicStore(&shared_words[section + WIDTH], 0u);
         }
-        section ^= 64u;
+        section ^= 128u;
     }
-    let left = atomicLoad(&shared_words[section + 32]);
+    let left = atomicLoad(&shared_words[section + WIDTH]);
     workgroupBarrier();
     return left;
 }
@@ -469,7 +472,7 @@ fn count_matches(page: Page, segment: Segment) -> vec2<u32> {
     var n = 0u;
     var last = NONE;
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * 32 + lane]);
+        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * WIDTH + lane]);
         n += countOneBits(bits);
         if bits != 0 {
             last = segment.begin + 32 * k + firstLeadingBit(bits);
@@ -570,7 +573,7 @@ fn find_fill(page: Page, round: ptr<function, u32>) -> bool {
     if agree(round, u32(differs)) != NOTHING {
         return false;
     }
-    for (var i = lane + 32; i < n_words; i += 32) {
+    for (var i = lane + WIDTH; i < n_words; i += WIDTH) {
         differs |= pages[page.first_word + i] != expected;
     }
     return agree(round, u32(differs)) == NOTHING;
@@ -605,7 +608,7 @@ fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
     }
 }
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(WIDTH)
 fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
     lane = index_in_workgroup;
     var round = 0u;

@@ -1,5 +1,5 @@
 //! What the `pagepress` command does with devices, pipes, permissions and signals.
-#![cfg(all(feature = "cli", target_os = "linux"))]
+#![cfg(all(feature = "cli", feature = "wgpu", target_os = "linux"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
@@ -189,4 +189,56 @@ fn without_a_gpu_auto_works_and_a_forced_gpu_is_an_error() {
         failed.errors
     );
     run("cpu").succeeds();
+}
+
+/// Needs a Vulkan driver; a software one will do (on Debian the package `mesa-vulkan-drivers`).
+#[test]
+fn a_gpu_gives_the_bytes_of_the_cpu() {
+    let folder = Folder::new();
+    folder.write("file", &pages::mixed(300_000, 1));
+    let gpu = ["--backend", "wgpu", "--allow-software"];
+    for level in ["fast", "high"] {
+        let compress = [
+            "compress",
+            "-f",
+            "-c",
+            "file",
+            "--block-size",
+            "4096",
+            "--level",
+            level,
+        ];
+        let run = folder.run(&[&compress[..], &gpu].concat()).succeeds();
+        assert!(run.errors.contains("on wgpu: "), "{}", run.errors);
+        let expected = folder
+            .run(&[&compress[..], &["--backend", "cpu"]].concat())
+            .succeeds();
+        assert!(run.stdout == expected.stdout, "{level}");
+        folder.write("file.lz4", &run.stdout);
+        let back = folder
+            .run(&[&["decompress", "-c", "file.lz4"][..], &gpu].concat())
+            .succeeds();
+        assert!(back.stdout == folder.read("file"), "{level}");
+    }
+    let bench = ["bench", "file", "--resident", "--json", "--runs", "1"];
+    let run = folder.run(&[&bench[..], &gpu].concat()).succeeds();
+    let line: serde_json::Value = serde_json::from_str(&run.text()).expect("a line is JSON");
+    assert_eq!(
+        (&line["engine"], &line["verified"]),
+        (&"wgpu".into(), &true.into())
+    );
+    assert_eq!(
+        line["resident_bytes"], 300_000,
+        "a software adapter takes the file as it is"
+    );
+    folder
+        .run(&[
+            "compress",
+            "file",
+            "--block-size",
+            "5000",
+            "--backend",
+            "wgpu",
+        ])
+        .fails(2);
 }

@@ -160,6 +160,13 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
     /// GPU.
+    #[cfg_attr(
+        not(feature = "wgpu"),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
     pub async fn compress_pages_async(
         &mut self,
         bytes: &[u8],
@@ -224,6 +231,13 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
     /// [`Error::OutOfMemory`] on a forced GPU.
+    #[cfg_attr(
+        not(feature = "wgpu"),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
     pub async fn decompress_pages_status_async(
         &mut self,
         pages: &PackedPages,

@@ -26,6 +26,9 @@ pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
     })
 }
 
+/// Jobs count bytes in 32 bits.
+const MAX_JOB_BYTES: u64 = u32::MAX as u64;
+
 /// Whether the device takes every buffer of `job`.
 fn fits(job: &Job, capabilities: &Capabilities) -> bool {
     let limit = capabilities
@@ -59,7 +62,9 @@ pub(crate) fn compress(
     capabilities: &Capabilities,
 ) -> Vec<Range<u64>> {
     let page = u64::from(page_size);
-    let most = batch_pages.min(n_bytes.div_ceil(page));
+    let most = batch_pages
+        .min(n_bytes.div_ceil(page))
+        .min(MAX_JOB_BYTES / page);
     let pages = most_pages(most, capabilities, |n| {
         compress_job(n * page, page_size, level)
     });
@@ -80,10 +85,10 @@ pub(crate) fn decompress(
             n * worst_block_bytes(page_size),
         )
     };
-    cut(
-        n_pages,
-        most_pages(batch_pages.min(n_pages), capabilities, job),
-    )
+    let most = batch_pages
+        .min(n_pages)
+        .min(MAX_JOB_BYTES / worst_block_bytes(page_size));
+    cut(n_pages, most_pages(most, capabilities, job))
 }
 
 fn cut(n: u64, step: u64) -> Vec<Range<u64>> {

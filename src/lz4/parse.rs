@@ -1,6 +1,6 @@
 //! The canonical parse: parameters, windows of positions, and the walk that turns candidates into sequences.
 
-use super::table::{Buckets, FLIP, NO_BUCKET};
+use super::table::{Buckets, FLIP, LANES, NO_BUCKET, slot};
 use super::{LAZY_BELOW, Level, WINDOW};
 use crate::{Error, Result};
 
@@ -147,8 +147,8 @@ pub(super) fn parse_block<B: Buckets>(
 
 /// Sixty-four aligned positions: which are searchable, which are runs, and what the table needs of them.
 ///
-/// Buckets and entries are computed for all positions at once, which compilers turn into vector code. They are not
-/// set where all positions are runs.
+/// Buckets and entries are computed for all positions at once, which compilers turn into vector code; for that they
+/// lie in the order of [`slot`]. They are not set where all positions are runs.
 struct Window {
     start: usize,
     searchable: u64,
@@ -211,11 +211,15 @@ impl Window {
         }
         let (start, hash_shift, tag_bits) = (self.start as u32, self.hash_shift, self.tag_bits);
         let tag_mask = (1 << tag_bits) - 1;
-        for i in 0..WINDOW {
-            let word = u32::from_le_bytes([bytes[i + 1], bytes[i + 2], bytes[i + 3], bytes[i + 4]]);
-            let key = word.wrapping_mul(HASH_MULTIPLIER) >> hash_shift;
-            self.buckets[i] = (key >> tag_bits) as u16;
-            self.entries[i] = (((start + i as u32) ^ FLIP) << tag_bits | key & tag_mask) as u16;
+        for k in 0..LANES {
+            let words = bytes[k + 1..k + 1 + WINDOW].as_chunks::<LANES>().0;
+            for (j, word) in words.iter().enumerate() {
+                let key = u32::from_le_bytes(*word).wrapping_mul(HASH_MULTIPLIER) >> hash_shift;
+                let p = start + (LANES * j + k) as u32;
+                let slot = k * (WINDOW / LANES) + j;
+                self.buckets[slot] = (key >> tag_bits) as u16;
+                self.entries[slot] = ((p ^ FLIP) << tag_bits | key & tag_mask) as u16;
+            }
         }
     }
 
@@ -227,7 +231,7 @@ impl Window {
             return;
         }
         while left_out != 0 {
-            self.buckets[left_out.trailing_zeros() as usize] = NO_BUCKET;
+            self.buckets[slot(left_out.trailing_zeros() as usize)] = NO_BUCKET;
             left_out &= left_out - 1;
         }
         buckets.insert(&self.buckets, &self.entries, self.start);
@@ -283,7 +287,8 @@ impl<F: FnMut(Sequence)> Walk<'_, F> {
             let offset = if window.runs >> i & 1 == 1 {
                 1
             } else {
-                buckets.offset(self.input, window.buckets[i], window.entries[i], p)
+                let slot = slot(i);
+                buckets.offset(self.input, window.buckets[slot], window.entries[slot], p)
             };
             if offset == 0 {
                 match self.held.take() {

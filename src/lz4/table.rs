@@ -16,7 +16,16 @@ const N_BUCKETS: usize = 1 << 16;
 /// Farthest that an LZ4 offset reaches.
 const MAX_OFFSET: u32 = 65_535;
 
-/// Buckets of two entries.
+/// Positions a word apart, of which there are as many as bytes in a word, are neighbours in the arrays of a window:
+/// their words are then neighbours in memory.
+pub(super) const LANES: usize = 4;
+
+/// Where the arrays of a window keep its position `i`.
+pub(super) const fn slot(i: usize) -> usize {
+    i % LANES * (WINDOW / LANES) + i / LANES
+}
+
+/// Buckets of two entries. Arrays of a window are in the order of [`slot`].
 pub(super) trait Buckets {
     /// Empties every bucket.
     fn clear(&mut self);
@@ -87,8 +96,11 @@ impl Buckets for PageBuckets {
         for &bucket in buckets {
             self.b[usize::from(bucket)] = self.a[usize::from(bucket)];
         }
-        for (&bucket, &entry) in buckets.iter().zip(entries).rev() {
-            self.a[usize::from(bucket)] = entry;
+        for j in (0..WINDOW / LANES).rev() {
+            for k in (0..LANES).rev() {
+                let slot = k * (WINDOW / LANES) + j;
+                self.a[usize::from(buckets[slot])] = entries[slot];
+            }
         }
     }
 }
@@ -140,8 +152,8 @@ impl Buckets for LargeBuckets {
         for &bucket in buckets {
             self.b[usize::from(bucket)] = self.a[usize::from(bucket)];
         }
-        for (i, &bucket) in buckets.iter().enumerate().rev() {
-            self.a[usize::from(bucket)] = ((start + i) as u32 ^ FLIP) + 1;
+        for i in (0..WINDOW).rev() {
+            self.a[usize::from(buckets[slot(i)])] = ((start + i) as u32 ^ FLIP) + 1;
         }
     }
 }

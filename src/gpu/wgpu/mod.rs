@@ -3,6 +3,14 @@
 //! The hard thing here is that wgpu reports errors beside the calls that caused them, differently on each target;
 //! [`fault`] turns them into values. The rest is a thin implementation of [`Backend`](super::Backend).
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(
+        clippy::arc_with_non_send_sync,
+        reason = "handles are shared between threads natively; a browser has one"
+    )
+)]
+
 mod adapter;
 mod device;
 mod fault;
