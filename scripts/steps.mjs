@@ -1,4 +1,5 @@
 // The steps of `npm test`, in the order in which they run.
+import { tmpdir } from "node:os";
 import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
 
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -7,7 +8,12 @@ const cargo = (...args) => ["cargo", args];
 const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
 
 /** The software GPU that a step's Vulkan loader shall find, and no other. */
-const driver = (manifest) => ({ VK_ICD_FILENAMES: manifest, VK_DRIVER_FILES: manifest });
+const driver = (manifest) => ({
+  VK_ICD_FILENAMES: manifest,
+  VK_DRIVER_FILES: manifest,
+  // Without one, as in containers, drivers complain at every start.
+  XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
+});
 
 /** Runs Rust tests for wasm in Chromium, as webdriver.json starts it, in a `place` that wasm-bindgen's runner knows. */
 const browserRunner = (place) => ({
@@ -38,7 +44,7 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
     },
     {
       group: "native",

@@ -1,21 +1,7 @@
 //! Pagepress compresses and decompresses memory pages and files as standard LZ4, on any GPU and without one.
 
-#[cfg_attr(
-    not(feature = "wgpu"),
-    expect(
-        clippy::infallible_destructuring_match,
-        reason = "there are more plans with a GPU"
-    )
-)]
 pub mod batch;
 #[cfg(feature = "wgpu")]
-#[cfg_attr(
-    target_arch = "wasm32",
-    expect(
-        clippy::arc_with_non_send_sync,
-        reason = "the same code shares devices between threads natively"
-    )
-)]
 pub mod gpu;
 #[cfg(feature = "wgpu")]
 pub mod kernels;

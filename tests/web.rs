@@ -1,6 +1,11 @@
 //! The asynchronous API in a real browser, on its WebGPU. `npm test -- browser` runs it in a window and in a worker.
 
 #![cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
 
 mod common;
 

@@ -6,9 +6,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { strict as assert } from "node:assert";
-import { launch } from "../scripts/chromium.mjs";
 import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
 import { serve } from "../scripts/serve.mjs";
+import { launch } from "../tests/browser/harness/chromium.mjs";
 
 /** Lengths around the rules of the format: last literals, match limits, pages and blocks. */
 const edgeLengths = [0, 1, 12, 13, 4095, 4096, 4097, 65535, 65536, 65537];
@@ -186,7 +186,7 @@ async function checkPage(label, page, engine) {
 }
 
 async function withoutGpu(url) {
-  const browser = await launch({ webgpu: false });
+  const browser = await launch("none");
   try {
     const page = await open(browser, url);
     await checkPage("no GPU", page, "cpu");
@@ -218,7 +218,7 @@ async function withoutGpu(url) {
 }
 
 async function onSoftwareGpu(url) {
-  const browser = await launch({ webgpu: true });
+  const browser = await launch("software");
   try {
     const page = await open(browser, `${url}?allow-software&backend=webgpu`);
     await checkPage("software GPU", page, "webgpu");
