@@ -319,6 +319,10 @@ fn lz4_decompress(
 ) {
     let group = 32 / LANES;
     var votes = 0u;
+    if i == 0 {
+        atomicStore(&n_votes, 0u);
+    }
+    workgroupBarrier();
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;
         var page: Page;

@@ -612,6 +612,9 @@ fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
 fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
     lane = index_in_workgroup;
     var round = 0u;
+    if lane == 0 {
+        atomicStore(&shared_words[AGREED], 0u);
+    }
     for (var taken = 0u; taken < params.pages_per_workgroup; taken++) {
         if lane == 0 {
             atomicStore(&shared_words[NEXT_PAGE], atomicAdd(&tile_sums[0], 1u));

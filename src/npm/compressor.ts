@@ -1,6 +1,7 @@
-import { checkBytes, checkSize, checkWords } from "./arguments.js";
+import { checkBytes, checkSize, checkWords, MAX_BYTES } from "./arguments.js";
+import { drive } from "./drive.js";
 import { PagepressError, toPagepressError } from "./errors.js";
-import type { Codec, Outcome } from "./glue.js";
+import type { Call, Codec } from "./glue.js";
 import type { Opened } from "./open.js";
 import type {
   BackendInfo,
@@ -33,7 +34,7 @@ export class Compressor {
     this.#codec = codec;
     this.#level = level;
     this.#obstacles = obstacles;
-    this.#backend = this.#describe();
+    this.#backend = this.#describe(codec.backend());
     this.#device = codec.device();
   }
 
@@ -66,10 +67,10 @@ export class Compressor {
   /** Decompresses all LZ4 frames in `bytes`. */
   decompress(bytes: Uint8Array, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return this.#run((codec) => {
-      const { maxOutputSize } = options;
+      const { maxOutputSize = MAX_BYTES } = options;
       checkBytes("bytes", bytes);
-      if (maxOutputSize !== undefined) checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
-      return codec.decompress(bytes, maxOutputSize);
+      checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+      return codec.decompress(bytes, Math.min(maxOutputSize, MAX_BYTES));
     });
   }
 
@@ -109,7 +110,7 @@ export class Compressor {
     return this.#disposal;
   }
 
-  #run<T>(call: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+  #run<T>(call: (codec: Codec) => Call<T>): Promise<T> {
     if (this.#disposal) {
       return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
     }
@@ -118,22 +119,22 @@ export class Compressor {
     return result;
   }
 
-  async #call<T>(call: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+  async #call<T>(call: (codec: Codec) => Call<T>): Promise<T> {
     try {
-      const { value, timing } = await call(this.#codec);
+      const { value, timing } = await drive(call(this.#codec));
       const isFallback = this.#obstacles.length > 0;
       this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
       return value;
     } catch (error) {
       throw toPagepressError(error);
     } finally {
-      this.#backend = this.#describe();
+      this.#backend = this.#describe(this.#codec.backend());
       this.#device = this.#codec.device();
     }
   }
 
-  #describe(): BackendInfo {
-    const backend = this.#codec.backend();
+  /** The engine as the codec tells; a codec that was lost tells nothing. */
+  #describe(backend: BackendInfo = this.#backend): BackendInfo {
     if (this.#obstacles.length === 0) return backend;
     return { ...backend, reason: "no GPU can be used", rejected: this.#obstacles };
   }
@@ -143,5 +144,5 @@ function checkPages(pages: PackedPagesInput): void {
   checkBytes("packed", pages.packed);
   checkWords("table", pages.table);
   checkSize("pageSize", pages.pageSize, 0xffff_ffff);
-  checkSize("byteLength", pages.byteLength, Number.MAX_SAFE_INTEGER);
+  checkSize("byteLength", pages.byteLength, MAX_BYTES);
 }

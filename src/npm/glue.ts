@@ -6,9 +6,16 @@ export interface Outcome<T> {
   timing: Timing;
 }
 
+/** A call under way in a module. */
+export interface Call<T> {
+  /** The outcome; or undefined if the call waits, and `wake` is called when it is time to poll again. */
+  poll(wake: () => void): Outcome<T> | undefined;
+  free(): void;
+}
+
 /** The codec of a module. It takes one call at a time. */
 export interface Codec {
-  backend(): BackendInfo;
+  backend(): BackendInfo | undefined;
   device(): Device | null;
   close(): void;
   free(): void;
@@ -18,21 +25,21 @@ export interface Codec {
     level: string,
     contentChecksum: boolean,
     blockChecksums: boolean,
-  ): Promise<Outcome<Uint8Array<ArrayBuffer>>>;
-  decompress(bytes: Uint8Array, maxOutputSize?: number): Promise<Outcome<Uint8Array<ArrayBuffer>>>;
-  compressPages(bytes: Uint8Array, pageSize: number, level: string): Promise<Outcome<PackedPages>>;
+  ): Call<Uint8Array<ArrayBuffer>>;
+  decompress(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>>;
+  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages>;
   decompressPages(
     packed: Uint8Array,
     table: Uint32Array,
     pageSize: number,
     byteLength: number,
-  ): Promise<Outcome<Uint8Array<ArrayBuffer>>>;
+  ): Call<Uint8Array<ArrayBuffer>>;
   decompressPagesStatus(
     packed: Uint8Array,
     table: Uint32Array,
     pageSize: number,
     byteLength: number,
-  ): Promise<Outcome<CheckedPages>>;
+  ): Call<CheckedPages>;
 }
 
 /** A module, as its generated JavaScript exports it. */

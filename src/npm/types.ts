@@ -29,7 +29,7 @@ export interface CompressOptions {
 }
 
 export interface DecompressOptions {
-  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default: no limit. */
+  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
   maxOutputSize?: number;
 }
 

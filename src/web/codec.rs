@@ -1,23 +1,27 @@
 //! The codec as a class of JavaScript.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use super::call::Call;
 use super::convert::{
     backend_from, choice_to_js, level_from, outcome_to_js, pages_from, pages_to_js,
     power_preference_from, set, to_js_error,
 };
-use crate::batch::{Codec, CodecOptions, Progress};
+use crate::batch::{Codec, CodecOptions, Progress, Report};
 use crate::lz4::frame::FrameOptions;
-
-type JsResult = std::result::Result<JsValue, JsValue>;
+use crate::{Error, Result};
 
 /// [`Codec`] for JavaScript. Bytes are copied in and out of the module's memory.
+///
+/// A call takes the codec and gives it back at its end, so there is one call at a time. A call that traps keeps it.
 #[wasm_bindgen(js_name = Codec)]
 #[derive(Debug)]
-pub struct WebCodec(Codec);
+pub struct WebCodec(Rc<RefCell<Option<Codec>>>);
 
 #[wasm_bindgen(js_class = Codec)]
 impl WebCodec {
@@ -40,20 +44,27 @@ impl WebCodec {
             };
             Codec::new_async(options).await
         };
-        open.await.map(Self).map_err(|error| to_js_error(&error))
+        match open.await {
+            Ok(codec) => Ok(Self(Rc::new(RefCell::new(Some(codec))))),
+            Err(error) => Err(to_js_error(&error)),
+        }
     }
 
-    /// The engine, and why.
+    /// The engine, and why; undefined while a call has the codec.
     #[must_use]
-    pub fn backend(&self) -> Object {
-        choice_to_js(self.0.choice())
+    pub fn backend(&self) -> Option<Object> {
+        self.0
+            .borrow()
+            .as_ref()
+            .map(|codec| choice_to_js(codec.choice()))
     }
 
-    /// The browser's `GPUDevice`, or null on the CPU.
+    /// The browser's `GPUDevice`; null on the CPU and while a call has the codec.
     #[must_use]
     pub fn device(&self) -> JsValue {
         #[cfg(feature = "wgpu")]
-        if let Some(device) = self.0.device().and_then(crate::gpu::GpuDevice::as_wgpu)
+        if let Some(codec) = self.0.borrow().as_ref()
+            && let Some(device) = codec.device().and_then(crate::gpu::GpuDevice::as_wgpu)
             && let Some(device) = device.raw_device().as_webgpu()
         {
             return AsRef::<JsValue>::as_ref(&device).clone();
@@ -61,27 +72,27 @@ impl WebCodec {
         JsValue::NULL
     }
 
-    /// Gives the GPU up.
+    /// Gives the GPU up, and the codec.
     pub fn close(&self) {
+        let codec = self.0.borrow_mut().take();
         #[cfg(feature = "wgpu")]
-        if let Some(device) = self.0.device() {
+        if let Some(device) = codec.as_ref().and_then(Codec::device) {
             device.destroy();
         }
+        drop(codec);
     }
 
     /// Compresses `bytes` to a frame.
-    ///
-    /// # Errors
-    /// As [`Codec::compress_frame_async`].
-    pub async fn compress(
-        &mut self,
+    #[must_use]
+    pub fn compress(
+        &self,
         bytes: Vec<u8>,
         block_size: u32,
         level: String,
         content_checksum: bool,
         block_checksums: bool,
-    ) -> JsResult {
-        let compress = async {
+    ) -> Call {
+        self.call(async move |codec| {
             let options = FrameOptions {
                 block_size,
                 level: level_from(&level)?,
@@ -89,94 +100,97 @@ impl WebCodec {
                 block_checksums,
                 content_size: Some(bytes.len() as u64),
             };
-            self.0.compress_frame_async(&bytes, &options, go_on).await
-        };
-        let (frame, report) = compress.await.map_err(|error| to_js_error(&error))?;
-        Ok(outcome_to_js(Uint8Array::from(frame.as_slice()), &report))
+            let (frame, report) = codec.compress_frame_async(&bytes, &options, go_on).await?;
+            Ok((Uint8Array::from(frame.as_slice()).into(), report))
+        })
     }
 
     /// Decompresses all frames in `bytes` to at most `max_output_size` bytes.
-    ///
-    /// # Errors
-    /// As [`Codec::decompress_frame_async`].
-    pub async fn decompress(&mut self, bytes: Vec<u8>, max_output_size: Option<f64>) -> JsResult {
-        let limit = max_output_size.map(|limit| limit as u64);
-        let outcome = self.0.decompress_frame_async(&bytes, limit, go_on).await;
-        let (content, report) = outcome.map_err(|error| to_js_error(&error))?;
-        Ok(outcome_to_js(Uint8Array::from(content.as_slice()), &report))
+    #[must_use]
+    pub fn decompress(&self, bytes: Vec<u8>, max_output_size: f64) -> Call {
+        self.call(async move |codec| {
+            let limit = Some(max_output_size as u64);
+            let (content, report) = codec.decompress_frame_async(&bytes, limit, go_on).await?;
+            Ok((Uint8Array::from(content.as_slice()).into(), report))
+        })
     }
 
     /// Compresses pages.
-    ///
-    /// # Errors
-    /// As [`Codec::compress_pages_async`].
+    #[must_use]
     #[wasm_bindgen(js_name = compressPages)]
-    pub async fn compress_pages(
-        &mut self,
-        bytes: Vec<u8>,
-        page_size: u32,
-        level: String,
-    ) -> JsResult {
-        let compress = async {
+    pub fn compress_pages(&self, bytes: Vec<u8>, page_size: u32, level: String) -> Call {
+        self.call(async move |codec| {
             let level = level_from(&level)?;
-            let (pages, report) = self
-                .0
-                .compress_pages_async(&bytes, page_size, level)
-                .await?;
-            Ok((pages_to_js(&pages)?, report))
-        };
-        let outcome: crate::Result<_> = compress.await;
-        let (pages, report) = outcome.map_err(|error| to_js_error(&error))?;
-        Ok(outcome_to_js(pages, &report))
+            let (pages, report) = codec.compress_pages_async(&bytes, page_size, level).await?;
+            Ok((pages_to_js(&pages)?.into(), report))
+        })
     }
 
     /// Decompresses pages.
-    ///
-    /// # Errors
-    /// As [`Codec::decompress_pages_async`].
+    #[must_use]
     #[wasm_bindgen(js_name = decompressPages)]
-    pub async fn decompress_pages(
-        &mut self,
+    pub fn decompress_pages(
+        &self,
         packed: Vec<u8>,
         table: Vec<u32>,
         page_size: u32,
         n_bytes: f64,
-    ) -> JsResult {
-        let decompress = async {
+    ) -> Call {
+        self.call(async move |codec| {
             let pages = pages_from(packed, &table, page_size, n_bytes)?;
-            self.0.decompress_pages_async(&pages).await
-        };
-        let (bytes, report) = decompress.await.map_err(|error| to_js_error(&error))?;
-        Ok(outcome_to_js(Uint8Array::from(bytes.as_slice()), &report))
+            let (bytes, report) = codec.decompress_pages_async(&pages).await?;
+            Ok((Uint8Array::from(bytes.as_slice()).into(), report))
+        })
     }
 
     /// Decompresses pages and says of each what is wrong with it: `{ bytes, status }`, one byte a page, 0 or the
     /// number of a [`crate::lz4::BlockError`].
-    ///
-    /// # Errors
-    /// As [`Codec::decompress_pages_status_async`].
+    #[must_use]
     #[wasm_bindgen(js_name = decompressPagesStatus)]
-    pub async fn decompress_pages_status(
-        &mut self,
+    pub fn decompress_pages_status(
+        &self,
         packed: Vec<u8>,
         table: Vec<u32>,
         page_size: u32,
         n_bytes: f64,
-    ) -> JsResult {
-        let decompress = async {
+    ) -> Call {
+        self.call(async move |codec| {
             let pages = pages_from(packed, &table, page_size, n_bytes)?;
-            self.0.decompress_pages_status_async(&pages).await
-        };
-        let outcome = decompress.await.map_err(|error| to_js_error(&error))?;
-        let ((bytes, status), report) = outcome;
-        let status: Vec<u8> = status
-            .into_iter()
-            .map(|error| error.map_or(0, |error| error as u8))
-            .collect();
-        let value = Object::new();
-        set(&value, "bytes", Uint8Array::from(bytes.as_slice()));
-        set(&value, "status", Uint8Array::from(status.as_slice()));
-        Ok(outcome_to_js(value, &report))
+            let ((bytes, status), report) = codec.decompress_pages_status_async(&pages).await?;
+            let status: Vec<u8> = status
+                .into_iter()
+                .map(|error| error.map_or(0, |error| error as u8))
+                .collect();
+            let value = Object::new();
+            set(&value, "bytes", Uint8Array::from(bytes.as_slice()));
+            set(&value, "status", Uint8Array::from(status.as_slice()));
+            Ok((value.into(), report))
+        })
+    }
+}
+
+impl WebCodec {
+    /// A call that has the codec while `work` is under way.
+    fn call(
+        &self,
+        work: impl AsyncFnOnce(&mut Codec) -> Result<(JsValue, Report)> + 'static,
+    ) -> Call {
+        let place = Rc::clone(&self.0);
+        Call::new(async move {
+            let taken = place.borrow_mut().take();
+            let Some(mut codec) = taken else {
+                return Err(to_js_error(&Error::Engine {
+                    engine: "wasm",
+                    message: "the codec is in use, or was lost in a call that failed".into(),
+                }));
+            };
+            let outcome = work(&mut codec).await;
+            *place.borrow_mut() = Some(codec);
+            match outcome {
+                Ok((value, report)) => Ok(outcome_to_js(value, &report)),
+                Err(error) => Err(to_js_error(&error)),
+            }
+        })
     }
 }
 

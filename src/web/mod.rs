@@ -1,8 +1,10 @@
 //! The surface of the wasm modules: takes JavaScript values, calls [`crate::batch::Codec`], gives JavaScript values.
 //!
-//! One codec takes one call at a time; the JavaScript side of the package sees to that.
+//! One codec takes one call at a time, and calls are driven from outside; the JavaScript of the package does both.
 
+mod call;
 mod codec;
 mod convert;
 
+pub use call::Call;
 pub use codec::WebCodec;

@@ -1,5 +1,5 @@
 // The package in a real browser: window and dedicated worker, on a software GPU and on none.
-// Needs dist/: `npm run build`.
+// Needs dist/: `npm run build`. With an argument only the cases whose line holds it.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +30,9 @@ async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
   await page.waitForFunction(() => globalThis.tests);
   const names = await page.evaluate(([of, files]) => globalThis.tests.namesOf(of, files), [suite, shaders]);
   for (const name of names) {
-    await report.run(`${suite} / ${name} [${scope}, ${gpu}]`, async () => {
+    const line = `${suite} / ${name} [${scope}, ${gpu}]`;
+    if (!line.includes(process.argv[2] ?? "")) continue;
+    await report.run(line, async () => {
       const call = page.evaluate(([where, what]) => globalThis.tests[where](what), [scope, { suite, name, shaders }]);
       const error = await withTimeout(call);
       if (error !== null) throw error;

@@ -269,8 +269,7 @@ fn pipeline(
             entry_point: Some(source.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: if resolved { &[] } else { source.overrides },
-                zero_initialize_workgroup_memory: !(source.self_checked
-                    && shared.trust_self_checked),
+                zero_initialize_workgroup_memory: true,
             },
             cache: None,
         });
