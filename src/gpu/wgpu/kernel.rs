@@ -192,7 +192,7 @@ fn module(
     use std::borrow::Cow;
     let trusted = source.self_checked && shared.trust_self_checked;
     if trusted && shared.capabilities.spirv_passthrough {
-        let words = super::spirv::translate(source)?;
+        let words = super::spirv::translate(source, shared.capabilities.int64)?;
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(source.entry),
             entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {

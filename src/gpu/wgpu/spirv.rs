@@ -21,16 +21,25 @@ const SCOPE_DEVICE: u32 = 1;
 const SCOPE_WORKGROUP: u32 = 2;
 const UNIFORM_MEMORY: u32 = 0x40;
 
+/// The body of `funnel` in the kernels, and one of the same meaning that drivers turn into a single instruction, where
+/// the device has 64-bit integers, which WGSL in browsers lacks.
+const FUNNEL: &str = "return (a >> s) | ((b << 1) << (31 - s));";
+const FUNNEL_INT64: &str = "return u32(((u64(b) << 32u) | u64(a)) >> s);";
+
 /// SPIR-V 1.3 of one entry point, override constants resolved, without run-time checks.
 ///
 /// # Errors
 /// The words of naga, with line and column where it gives them.
-pub(super) fn translate(source: &KernelSource<'_>) -> Result<Vec<u32>, String> {
-    let module =
-        naga::front::wgsl::parse_str(source.wgsl).map_err(|e| e.emit_to_string(source.wgsl))?;
+pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
+    let wgsl = if int64 {
+        source.wgsl.replace(FUNNEL, FUNNEL_INT64)
+    } else {
+        source.wgsl.to_owned()
+    };
+    let module = naga::front::wgsl::parse_str(&wgsl).map_err(|e| e.emit_to_string(&wgsl))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
-        .map_err(|e| e.emit_to_string(source.wgsl))?;
+        .map_err(|e| e.emit_to_string(&wgsl))?;
     check_bindings(&module, source.bindings)?;
     let overrides = source
         .overrides
@@ -212,7 +221,7 @@ mod tests {
             bindings: &[Access::ReadWrite],
             self_checked: true,
         };
-        let words = translate(&source).unwrap();
+        let words = translate(&source, false).unwrap();
         let found = scopes(&words);
         assert!(
             found
@@ -228,12 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn every_kernel_translates_with_either_funnel() {
+        for kernel in crate::kernels::lz4::KERNELS {
+            let source = KernelSource::of(kernel, &[]);
+            let has_funnel = kernel.wgsl.contains("fn funnel(");
+            assert_eq!(has_funnel, kernel.wgsl.contains(FUNNEL), "{}", kernel.name);
+            let [portable, int64] = [false, true].map(|int64| translate(&source, int64).unwrap());
+            assert_eq!(has_funnel, portable != int64, "{}", kernel.name);
+        }
+    }
+
+    #[test]
     fn errors_carry_the_line() {
         let source = KernelSource::new(
             "@compute @workgroup_size(1)\nfn broken() { oops(); }",
             "broken",
             &[],
         );
-        assert!(translate(&source).unwrap_err().contains(":2:"));
+        assert!(translate(&source, false).unwrap_err().contains(":2:"));
     }
 }
