@@ -28,64 +28,34 @@ pub const KERNELS: [&KernelInfo; 6] = [
     &DECOMPRESS,
 ];
 
-static BEGIN: KernelInfo = place("lz4_begin");
-static PLACE_TILES: KernelInfo = place("lz4_place_tiles");
-static PLACE_SUMS: KernelInfo = place("lz4_place_sums");
+static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
+static PARSE: KernelInfo = kernel(
+    "lz4_parse",
+    include_str!("../../shaders/lz4_parse.wgsl"),
+    &[R, W, W, W, W, W, U],
+);
+static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
+static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
+static EMIT: KernelInfo = kernel(
+    "lz4_emit",
+    include_str!("../../shaders/lz4_emit.wgsl"),
+    &[R, R, R, R, R, W, W, U],
+);
+static DECOMPRESS: KernelInfo = kernel(
+    "lz4_decompress",
+    include_str!("../../shaders/lz4_decompress.wgsl"),
+    &[R, R, W, W, U],
+);
 
-static PARSE: KernelInfo = KernelInfo {
-    name: "lz4_parse",
-    wgsl: include_str!("../../shaders/lz4_parse.wgsl"),
-    bindings: &[
-        Access::Read,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::Uniform,
-    ],
-    self_checked: true,
-};
+const R: Access = Access::Read;
+const W: Access = Access::ReadWrite;
+const U: Access = Access::Uniform;
 
-static EMIT: KernelInfo = KernelInfo {
-    name: "lz4_emit",
-    wgsl: include_str!("../../shaders/lz4_emit.wgsl"),
-    bindings: &[
-        Access::Read,
-        Access::Read,
-        Access::Read,
-        Access::Read,
-        Access::Read,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::Uniform,
-    ],
-    self_checked: true,
-};
-
-static DECOMPRESS: KernelInfo = KernelInfo {
-    name: "lz4_decompress",
-    wgsl: include_str!("../../shaders/lz4_decompress.wgsl"),
-    bindings: &[
-        Access::Read,
-        Access::Read,
-        Access::ReadWrite,
-        Access::ReadWrite,
-        Access::Uniform,
-    ],
-    self_checked: true,
-};
-
-const fn place(name: &'static str) -> KernelInfo {
+const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
     KernelInfo {
         name,
-        wgsl: PLACE_WGSL,
-        bindings: &[
-            Access::Read,
-            Access::ReadWrite,
-            Access::ReadWrite,
-            Access::Uniform,
-        ],
+        wgsl,
+        bindings,
         self_checked: true,
     }
 }
