@@ -113,15 +113,35 @@ fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
     var w = (s.place + 3) >> 2;
     var i = i32(first_word) + (i32(4 * w + delta) >> 2);
     var low = pages[max(i, 0)];
-    for (; 4 * w < s.end; w++) {
+    // Most words of long sequences hold literals alone; only the others need to look at the parts.
+    if 4 * w < min(s.literals, s.end) {
         i++;
         let high = pages[i];
         let at = i32(4 * w);
-        var v = funnel(low, high, shift) & bits_from(i32(s.literals) - at) & ~bits_from(i32(s.tail) - at);
+        packed[base + w] = shifted(head, i32(s.place) - at) | end_word(s, funnel(low, high, shift), at, tail, next);
         low = high;
-        v |= shifted(head, i32(s.place) - at) | shifted(tail, i32(s.tail) - at) | shifted(next, i32(s.end) - at);
-        packed[base + w] = v;
+        w++;
     }
+    while 4 * w >= s.literals && 4 * w + 4 <= s.tail {
+        i++;
+        let high = pages[i];
+        packed[base + w] = funnel(low, high, shift);
+        low = high;
+        w++;
+    }
+    while 4 * w < s.end {
+        i++;
+        let high = pages[i];
+        packed[base + w] = end_word(s, funnel(low, high, shift), i32(4 * w), tail, next);
+        low = high;
+        w++;
+    }
+}
+
+// The word at byte `at` of the block: literals as far as they go, the tail, and the next sequence.
+fn end_word(s: Sequence, literals: u32, at: i32, tail: u32, next: u32) -> u32 {
+    return (literals & bits_from(i32(s.literals) - at) & ~bits_from(i32(s.tail) - at))
+        | shifted(tail, i32(s.tail) - at) | shifted(next, i32(s.end) - at);
 }
 
 // The same words of a sequence with a length of more than one extension byte: writes those that hold the others again.
