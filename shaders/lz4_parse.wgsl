@@ -42,10 +42,13 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(6) var<uniform> params: Params;
 
-// In the search: the buckets. Outside of it, in quarters: candidate bits, visited bits, starts or sums, and the two
-// words below. Nothing else, since every byte counts for how many workgroups run at once.
+// In the search: the buckets. Outside of it, in quarters: candidate bits, visited bits, starts or sums, and the
+// words named here. Nothing else, since every byte counts for how many workgroups run at once.
 var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
-
+override AGREED: u32 = BUCKETS - 1;
+override NEXT_PAGE: u32 = BUCKETS - 2;
+override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
+override LONG_END: u32 = BUCKETS / 2 + 101;
 
 const NONE: u32 = 0xffffffffu;
 // A match that reaches further is ended by all lanes together.
@@ -76,14 +79,11 @@ fn word_at(page: Page, p: u32) -> u32 {
     return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
-// What the lanes want next; the largest code wins and is returned to all. `round` counts the calls.
-override AGREED: u32 = BUCKETS - 1;
-override NEXT_PAGE: u32 = BUCKETS - 2;
-override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
-override LONG_END: u32 = BUCKETS / 2 + 101;
+// What a lane may want next; see `agree`.
 const NOTHING: u32 = 0;
 const CHANGED: u32 = 255;
 
+// What the lanes want next: the largest code wins and is returned to all. `round` counts the calls.
 fn agree(round: ptr<function, u32>, code: u32) -> u32 {
     *round += 1u;
     if code != NOTHING {

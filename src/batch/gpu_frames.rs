@@ -5,14 +5,12 @@
 //! rest; where that fails the CPU decodes the block again and knows. Frames with linked blocks, larger blocks or the
 //! legacy format go to the CPU's decoder, with all that follows them.
 
-use std::hash::Hasher;
-
-use twox_hash::XxHash32;
-
 use super::codec::{Codec, Report, on_host};
 use super::frames::is_page_size;
 use super::gpu_codec::CHUNK_BYTES;
-use crate::lz4::frame::{FrameBlock, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step};
+use crate::lz4::frame::{
+    FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
+};
 use crate::lz4::{BlockError, MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
 use crate::{Error, Result};
 
@@ -28,10 +26,8 @@ pub(super) struct GpuFrameDecoder {
 }
 
 struct Frame {
-    header: FrameHeader,
-    hasher: XxHash32,
-    n_bytes: u64,
-    /// Content of its blocks, once the first one is decoded.
+    content: FrameContent,
+    /// Bytes of content of its blocks, once the first one is decoded.
     block_size: Option<u32>,
 }
 
@@ -144,11 +140,8 @@ impl GpuFrameDecoder {
                         group.next = Next::Cpu(reason);
                         break;
                     }
-                    let hasher = XxHash32::with_seed(0);
                     self.frame = Some(Frame {
-                        header,
-                        hasher,
-                        n_bytes: 0,
+                        content: FrameContent::new(header),
                         block_size: None,
                     });
                     self.check_limit(header.content_size.unwrap_or(0))?;
@@ -201,10 +194,7 @@ impl GpuFrameDecoder {
             }
         }
         let added = (out.len() - start) as u64;
-        frame.n_bytes += added;
-        if frame.header.content_checksum {
-            frame.hasher.write(&out[start..]);
-        }
+        frame.content.add(&out[start..]);
         if let Err(error) = self.check_limit(added) {
             out.truncate(start);
             return Err(error);
@@ -214,22 +204,8 @@ impl GpuFrameDecoder {
     }
 
     fn end(&mut self, content_checksum: Option<u32>) -> Result<()> {
-        let Some(frame) = self.frame.take() else {
-            return Ok(());
-        };
-        let actual = frame.n_bytes;
-        if let Some(stored) = frame.header.content_size.filter(|&stored| stored != actual) {
-            return Err(Error::ContentSizeMismatch { stored, actual });
-        }
-        let computed = frame.hasher.finish_32();
-        match content_checksum {
-            Some(stored) if stored != computed => Err(Error::ChecksumMismatch {
-                what: "content",
-                stored,
-                computed,
-            }),
-            _ => Ok(()),
-        }
+        let frame = self.frame.take();
+        frame.map_or(Ok(()), |frame| frame.content.end(content_checksum))
     }
 
     fn check_limit(&self, added: u64) -> Result<()> {

@@ -1,10 +1,6 @@
 //! The content of frames.
 
-use std::hash::Hasher;
-
-use twox_hash::XxHash32;
-
-use super::read::verify;
+use super::content::FrameContent;
 use super::{FrameBlock, FrameEvent, FrameHeader, FrameReader, Step};
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
@@ -39,8 +35,7 @@ pub struct FrameDecoder {
 
 struct Frame {
     header: FrameHeader,
-    hasher: XxHash32,
-    n_bytes: u64,
+    content: FrameContent,
     /// Content of linked blocks: the last of what was before, then what is decoded next.
     window: Vec<u8>,
     /// Content that blocks of this frame have, once known.
@@ -139,11 +134,9 @@ impl FrameDecoder {
 
     fn start(&mut self, header: FrameHeader) -> Result<()> {
         self.check_limit(header.content_size.unwrap_or(0))?;
-        let hasher = XxHash32::with_seed(0);
         self.frame = Some(Frame {
             header,
-            hasher,
-            n_bytes: 0,
+            content: FrameContent::new(header),
             window: Vec::new(),
             slot: None,
         });
@@ -167,23 +160,14 @@ impl FrameDecoder {
         }
         self.n_bytes += added;
         if let Some(frame) = &mut self.frame {
-            frame.n_bytes += added;
-            if frame.header.content_checksum {
-                frame.hasher.write(&out[start..]);
-            }
+            frame.content.add(&out[start..]);
         }
         Ok(())
     }
 
     fn end(&mut self, content_checksum: Option<u32>) -> Result<()> {
-        let Some(frame) = self.frame.take() else {
-            return Ok(());
-        };
-        let actual = frame.n_bytes;
-        if let Some(stored) = frame.header.content_size.filter(|&stored| stored != actual) {
-            return Err(Error::ContentSizeMismatch { stored, actual });
-        }
-        verify("content", content_checksum, || frame.hasher.finish_32())
+        let frame = self.frame.take();
+        frame.map_or(Ok(()), |frame| frame.content.end(content_checksum))
     }
 
     fn check_limit(&self, added: u64) -> Result<()> {

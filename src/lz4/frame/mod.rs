@@ -8,6 +8,7 @@
 //! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
 //! `decompress_stream` connect a reader with a writer over all cores (natively).
 
+mod content;
 mod decode;
 mod header;
 mod read;
@@ -15,6 +16,8 @@ mod read;
 mod stream;
 mod write;
 
+#[cfg(feature = "wgpu")]
+pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
 pub use header::{FrameHeader, FrameOptions};
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};

@@ -1,0 +1,44 @@
+//! What a decoder keeps of a frame's content, to compare it at the end with what the frame says of it.
+
+use std::hash::Hasher;
+
+use twox_hash::XxHash32;
+
+use super::FrameHeader;
+use super::read::verify;
+use crate::{Error, Result};
+
+/// The content of one frame so far: its length and, if the frame has a checksum of it, its hash.
+pub(crate) struct FrameContent {
+    header: FrameHeader,
+    hasher: XxHash32,
+    n_bytes: u64,
+}
+
+impl FrameContent {
+    /// Nothing yet of the frame of `header`.
+    pub(crate) fn new(header: FrameHeader) -> Self {
+        Self {
+            header,
+            hasher: XxHash32::with_seed(0),
+            n_bytes: 0,
+        }
+    }
+
+    /// Counts and hashes what was decoded next.
+    pub(crate) fn add(&mut self, decoded: &[u8]) {
+        self.n_bytes += decoded.len() as u64;
+        if self.header.content_checksum {
+            self.hasher.write(decoded);
+        }
+    }
+
+    /// Compares the content with the size in the header and with the checksum after the end mark, if there are any.
+    pub(crate) fn end(self, content_checksum: Option<u32>) -> Result<()> {
+        let actual = self.n_bytes;
+        match self.header.content_size {
+            Some(stored) if stored != actual => Err(Error::ContentSizeMismatch { stored, actual }),
+            _ => verify("content", content_checksum, || self.hasher.finish_32()),
+        }
+    }
+}
