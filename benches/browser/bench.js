@@ -1,0 +1,74 @@
+// Times Pagepress in this browser: kernels on resident pages, and the package from array to array.
+import { createCompressor } from "/dist/index.js";
+import init, { bench_resident } from "/target/browser-bench/browser_bench.js";
+
+const END_TO_END_BYTES = 256 << 20;
+const PAGE_SIZE = 4096;
+
+const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
+const gbps = (bytes, ms) => Math.round(bytes / ms / 1e4) / 100;
+
+/** Whole pages of `bytes` again and again, `atLeast` bytes or a little more. */
+function repeat(bytes, atLeast) {
+  const out = new Uint8Array(Math.max(1, Math.ceil(atLeast / bytes.length)) * bytes.length);
+  for (let at = 0; at < out.length; at += bytes.length) out.set(bytes, at);
+  return out;
+}
+
+function isSame(a, b) {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+async function time(runs, work) {
+  const times = [];
+  let value = await work();
+  for (let i = 0; i < runs; i += 1) {
+    value = null;
+    const begin = performance.now();
+    value = await work();
+    times.push(performance.now() - begin);
+  }
+  return { value, ms: median(times) };
+}
+
+async function endToEnd(bytes, runs, allowSoftware) {
+  const compressor = await createCompressor({ backend: "webgpu", allowSoftware });
+  const { length } = bytes;
+  const pages = await time(runs, () => compressor.compressPages(bytes, { pageSize: PAGE_SIZE }));
+  const compressTiming = compressor.lastTiming;
+  const back = await time(runs, () => compressor.decompressPages(pages.value));
+  const decompressTiming = compressor.lastTiming;
+  if (!isSame(back.value, bytes)) throw new Error("pages differ");
+  const frame = await time(runs, () => compressor.compress(bytes));
+  const content = await time(runs, () => compressor.decompress(frame.value));
+  if (!isSame(content.value, bytes)) throw new Error("frame differs");
+  const result = {
+    engine: compressor.backend,
+    n_bytes: length,
+    pages_compress_gbps: gbps(length, pages.ms),
+    pages_decompress_gbps: gbps(length, back.ms),
+    frame_compress_gbps: gbps(length, frame.ms),
+    frame_decompress_gbps: gbps(length, content.ms),
+    compress_timing: compressTiming,
+    decompress_timing: decompressTiming,
+  };
+  await compressor.dispose();
+  return result;
+}
+
+/** Benches each file of `options.files`; gives each result to `note` as it comes. */
+export async function bench({ files, residentBytes, endToEndBytes = END_TO_END_BYTES, runs = 5, allowSoftware }, note) {
+  await init({ module_or_path: "/target/browser-bench/browser_bench_bg.wasm" });
+  for (const file of files) {
+    const response = await fetch(file);
+    if (!response.ok) throw new Error(`${file}: ${response.status}`);
+    const content = new Uint8Array(await response.arrayBuffer());
+    const bytes = content.subarray(0, content.length - (content.length % PAGE_SIZE));
+    const copies = Math.max(1, Math.ceil(residentBytes / bytes.length));
+    const resident = await bench_resident(bytes, copies, PAGE_SIZE, runs, allowSoftware);
+    note({ file, resident: JSON.parse(resident) });
+    note({ file, end_to_end: await endToEnd(repeat(bytes, endToEndBytes), runs, allowSoftware) });
+  }
+}
