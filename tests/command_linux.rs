@@ -6,11 +6,12 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::command::{Folder, run_with, start};
+use common::command::{Folder, Run, run_with, start};
 use common::lz4_command::lz4_ok;
 use common::pages;
 
@@ -151,16 +152,35 @@ fn an_unreadable_file_is_told() {
     let folder = Folder::new();
     folder.write("file", b"content");
     fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o000)).expect("sets");
-    // The superuser reads everything; then there is nothing to see here.
-    if fs::read(folder.path("file")).is_err() {
-        let run = folder.run(&["compress", "file"]).fails(1);
-        assert!(
-            run.errors.contains("file: Permission denied"),
-            "{}",
-            run.errors
-        );
-        assert_eq!(folder.names(), ["file"]);
+    let run = if fs::read(folder.path("file")).is_err() {
+        folder.run(&["compress", "file"])
+    } else {
+        run_as_nobody(&folder, &["compress", "file"])
     }
+    .fails(1);
+    assert!(
+        run.errors.contains("file: Permission denied"),
+        "{}",
+        run.errors
+    );
+    assert_eq!(folder.names(), ["file"]);
+}
+
+/// The superuser reads everything, so a test that it runs lets a user who may not run the command, from a place
+/// which that user reaches.
+fn run_as_nobody(folder: &Folder, arguments: &[&str]) -> Run {
+    const NOBODY: u32 = 65_534;
+    let open_to_all = fs::Permissions::from_mode(0o777);
+    let place = Folder::new();
+    let command = place.path("pagepress");
+    fs::copy(env!("CARGO_BIN_EXE_pagepress"), &command).expect("copies");
+    for reached in [folder.root(), place.root(), &command] {
+        fs::set_permissions(reached, open_to_all.clone()).expect("sets");
+    }
+    let mut process = Command::new(command);
+    process.args(arguments).current_dir(folder.root());
+    let output = process.uid(NOBODY).gid(NOBODY).output();
+    output.expect("starts").into()
 }
 
 #[test]
@@ -241,4 +261,20 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
             "wgpu",
         ])
         .fails(2);
+}
+
+#[test]
+fn drivers_stay_quiet_where_there_is_no_display() {
+    let folder = Folder::new();
+    folder.write("file", &pages::text(100_000, 1));
+    let gpu = [
+        "compress",
+        "-q",
+        "file",
+        "--backend",
+        "wgpu",
+        "--allow-software",
+    ];
+    let run = run_with(folder.root(), &gpu, &[("XDG_RUNTIME_DIR", "")]).succeeds();
+    assert_eq!(run.errors, "");
 }

@@ -27,6 +27,7 @@ fn main() -> std::process::ExitCode {
     use std::process::ExitCode;
 
     let arguments = Arguments::of_process();
+    silence_default_adapter_layer();
     if let Err(error) = output::remove_temporary_files_on_signals() {
         eprintln!("pagepress: {error}");
         return ExitCode::FAILURE;
@@ -42,6 +43,14 @@ fn main() -> std::process::ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Mesa's Vulkan layer that picks a default adapter asks a display server, and complains on standard error where there
+/// is none, as over ssh. Adapters are chosen here anyway.
+#[cfg(not(target_arch = "wasm32"))]
+fn silence_default_adapter_layer() {
+    // SAFETY: no other thread runs yet that could read the environment.
+    unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
 }
 
 /// Browsers have the library, not the command.
