@@ -11,6 +11,7 @@
 // sizes       a word a page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
 //
 // Needs: n_bytes > 0, n_pages = ceil(n_bytes / PAGE_SIZE), PAGE_SIZE = 2^(16 - TAG_BITS).
+// Loops that run often count to a constant: browsers guard every other one, which costs six instructions a turn.
 // Twin: src/lz4/parse.rs
 
 override PAGE_SIZE: u32 = 4096;
@@ -175,7 +176,10 @@ fn search(page: Page) {
     workgroupBarrier();
     let rounds = (page.n - 12) / (4 * WIDTH) + 1;
     var bits = 0u;
-    for (var round = 0u; round < rounds; round++) {
+    for (var round = 0u; round < PAGE_SIZE / (4 * WIDTH); round++) {
+        if round >= rounds {
+            break;
+        }
         bits |= search_round(page, round) << (4 * (round & 7));
         if (round & 7) == 7 || round + 1 == rounds {
             matches[page.scratch + (round >> 3) * (8 * WIDTH) + lane] = bits;
@@ -220,17 +224,13 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
         return NONE;
     }
     let relative = from_position - segment.begin;
-    var k = relative >> 5;
-    var bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & (0xffffffffu << (relative & 31));
-    loop {
+    var mask = 0xffffffffu << (relative & 31);
+    for (var k = relative >> 5; k < SEGMENT_WORDS; k++) {
+        let bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & mask;
         if bits != 0 {
             return segment.begin + k * 32 + countTrailingZeros(bits);
         }
-        k++;
-        if k >= SEGMENT_WORDS {
-            break;
-        }
-        bits = atomicLoad(&shared_words[section + k * WIDTH + lane]);
+        mask = 0xffffffffu;
     }
     return NONE;
 }
@@ -282,7 +282,8 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
     // The match at m - 1 that the one at hand must beat, and its end; 0 if there is none.
     var shorter_offset = 0u;
     var shorter_end = 0u;
-    loop {
+    // Every second step at least moves m or p on.
+    for (var step = 0u; step < 4 * PAGE_SIZE; step++) {
         if m == NONE {
             m = next_bit(0u, page, segment, p);
             if m == NONE {
@@ -509,10 +510,12 @@ fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
 // Writes the matches of a segment as sequences from `first` on, placed from 0 on; returns their bytes.
 fn write_sequences(page: Page, segment: Segment, anchor_before: u32, first: u32) -> u32 {
     var anchor = anchor_before;
-    var at = first;
     var bytes = 0u;
     var m = next_bit(BUCKETS / 4, page, segment, segment.begin);
-    while m != NONE {
+    for (var k = 0u; k < SEGMENT / 4; k++) {
+        if m == NONE {
+            break;
+        }
         let found = matches[page.scratch + (m >> 2)];
         let offset = found & 0xffff;
         let end = found >> 16;
@@ -520,10 +523,9 @@ fn write_sequences(page: Page, segment: Segment, anchor_before: u32, first: u32)
         if BACKWARD {
             start = extend_backward(page, m, offset, anchor);
         }
-        sequences[at] = vec2(start | (offset << 16), bytes | (end << 16));
+        sequences[first + k] = vec2(start | (offset << 16), bytes | (end << 16));
         let literals = start - anchor;
         bytes += 3 + literals + extension(literals) + extension(end - start - 4);
-        at++;
         anchor = end;
         m = next_bit(BUCKETS / 4, page, segment, m + 1);
     }
@@ -552,7 +554,10 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     let bytes = write_sequences(page, segment, max(placed.y, before.anchor), at);
     let placed_bytes = scan_lanes(bytes, 0u);
     let base = before.bytes + placed_bytes.x;
-    for (var i = 0u; i < own.x; i++) {
+    for (var i = 0u; i < SEGMENT / 4; i++) {
+        if i >= own.x {
+            break;
+        }
         sequences[at + i].y += base;
     }
     progress.n_sequences += placed.z;

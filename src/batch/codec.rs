@@ -1,6 +1,9 @@
 //! The front for pages: one codec, whichever engine runs it.
 
-use super::choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
+use super::attempt::Attempt;
+#[cfg(not(feature = "wgpu"))]
+use super::choice::Rejected;
+use super::choice::{BackendChoice, BackendRequest, PowerPreference};
 #[cfg(feature = "wgpu")]
 use super::gpu_codec::GpuCodec;
 use super::timing::Timings;
@@ -33,6 +36,15 @@ pub struct Report {
 }
 
 impl Report {
+    /// Of a call that the CPU did.
+    pub(crate) fn cpu(reason: String, timings: Timings) -> Self {
+        Self {
+            engine: "cpu",
+            reason,
+            timings,
+        }
+    }
+
     /// The report of a call that was made of two: the engine of the larger part names it.
     pub(crate) fn add(&mut self, other: Self) {
         if other.timings.total_ns > self.timings.total_ns {
@@ -49,19 +61,10 @@ impl Report {
 /// engine fails with [`Error::DeviceLost`], and `Auto` goes on with the CPU.
 #[derive(Debug)]
 pub struct Codec {
-    options: CodecOptions,
-    choice: BackendChoice,
+    pub(super) options: CodecOptions,
+    pub(super) choice: BackendChoice,
     #[cfg(feature = "wgpu")]
-    gpu: Option<GpuCodec>,
-}
-
-/// What to do with a call.
-pub(super) enum Plan {
-    /// On the CPU, for this reason.
-    Cpu(String),
-    /// On the GPU, for this reason.
-    #[cfg(feature = "wgpu")]
-    Gpu(String),
+    pub(super) gpu: Option<GpuCodec>,
 }
 
 impl Codec {
@@ -160,50 +163,18 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
     /// GPU.
-    #[cfg_attr(
-        not(feature = "wgpu"),
-        allow(
-            clippy::infallible_destructuring_match,
-            reason = "without a GPU engine there is one plan"
-        )
-    )]
     pub async fn compress_pages_async(
         &mut self,
         bytes: &[u8],
         page_size: u32,
         level: Level,
     ) -> Result<(PackedPages, Report)> {
-        let reason = match self.plan_compress(bytes, page_size, level).await? {
-            Plan::Cpu(reason) => reason,
-            #[cfg(feature = "wgpu")]
-            Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else {
-                    return Err(no_gpu());
-                };
-                match gpu.compress(bytes, page_size, level).await {
-                    Ok((pages, timings)) => {
-                        return Ok((
-                            pages,
-                            Report {
-                                engine: "wgpu",
-                                reason,
-                                timings,
-                            },
-                        ));
-                    }
-                    Err(error) => self.give_up(error)?,
-                }
-            }
+        let reason = match self.try_compress(bytes, page_size, level).await? {
+            Attempt::Done(pages, report) => return Ok((pages, report)),
+            Attempt::Cpu(reason) => reason,
         };
         let (pages, timings) = on_host(|| lz4::compress_pages(bytes, page_size, level))?;
-        Ok((
-            pages,
-            Report {
-                engine: "cpu",
-                reason,
-                timings,
-            },
-        ))
+        Ok((pages, Report::cpu(reason, timings)))
     }
 
     /// Decompresses pages.
@@ -231,135 +202,26 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
     /// [`Error::OutOfMemory`] on a forced GPU.
-    #[cfg_attr(
-        not(feature = "wgpu"),
-        allow(
-            clippy::infallible_destructuring_match,
-            reason = "without a GPU engine there is one plan"
-        )
-    )]
     pub async fn decompress_pages_status_async(
         &mut self,
         pages: &PackedPages,
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let reason = match self.plan_decompress(pages).await? {
-            Plan::Cpu(reason) => reason,
-            #[cfg(feature = "wgpu")]
-            Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else {
-                    return Err(no_gpu());
-                };
-                match gpu.decompress(pages).await {
-                    Ok((outcome, timings)) => {
-                        return Ok((
-                            outcome,
-                            Report {
-                                engine: "wgpu",
-                                reason,
-                                timings,
-                            },
-                        ));
-                    }
-                    Err(error) => self.give_up(error)?,
-                }
-            }
+        let reason = match self.try_decompress(pages).await? {
+            Attempt::Done(checked, report) => return Ok((checked, report)),
+            Attempt::Cpu(reason) => reason,
         };
-        let (outcome, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
-        Ok((
-            outcome,
-            Report {
-                engine: "cpu",
-                reason,
-                timings,
-            },
-        ))
+        let (checked, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
+        Ok((checked, Report::cpu(reason, timings)))
     }
 
     /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
     pub(super) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
     }
-
-    #[cfg(not(feature = "wgpu"))]
-    pub(super) async fn plan_compress(
-        &mut self,
-        _bytes: &[u8],
-        _page_size: u32,
-        _level: Level,
-    ) -> Result<Plan> {
-        Ok(Plan::Cpu(self.choice.reason.clone()))
-    }
-
-    #[cfg(not(feature = "wgpu"))]
-    async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
-        Ok(Plan::Cpu(self.choice.reason.clone()))
-    }
-
-    #[cfg(feature = "wgpu")]
-    pub(super) async fn plan_compress(
-        &mut self,
-        bytes: &[u8],
-        page_size: u32,
-        level: Level,
-    ) -> Result<Plan> {
-        let auto = self.options.backend == BackendRequest::Auto;
-        match &mut self.gpu {
-            None => Ok(Plan::Cpu(self.choice.reason.clone())),
-            Some(_) if !auto => Ok(Plan::Gpu(self.choice.reason.clone())),
-            Some(gpu) => match gpu.weigh_compress(bytes, page_size, level).await {
-                Ok(plan) => Ok(plan),
-                Err(error) => self.give_up(error).map(Plan::Cpu),
-            },
-        }
-    }
-
-    #[cfg(feature = "wgpu")]
-    async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
-        let auto = self.options.backend == BackendRequest::Auto;
-        match &mut self.gpu {
-            None => Ok(Plan::Cpu(self.choice.reason.clone())),
-            Some(_) if !auto => Ok(Plan::Gpu(self.choice.reason.clone())),
-            Some(gpu) => match gpu.weigh_decompress(pages).await {
-                Ok(plan) => Ok(plan),
-                Err(error) => self.give_up(error).map(Plan::Cpu),
-            },
-        }
-    }
-
-    /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
-    #[cfg(feature = "wgpu")]
-    fn give_up(&mut self, error: Error) -> Result<String> {
-        let is_gpu_fault = matches!(
-            error,
-            Error::DeviceLost { .. }
-                | Error::OutOfMemory { .. }
-                | Error::Engine { .. }
-                | Error::KernelCompile { .. }
-        );
-        if self.options.backend != BackendRequest::Auto || !is_gpu_fault {
-            return Err(error);
-        }
-        let mut rejected = std::mem::take(&mut self.choice.rejected);
-        rejected.push(Rejected {
-            candidate: self.choice.adapter.clone(),
-            reason: error.to_string(),
-        });
-        self.choice = BackendChoice::cpu("the GPU failed".into(), rejected);
-        self.gpu = None;
-        Ok(format!("the GPU failed: {error}"))
-    }
-}
-
-#[cfg(feature = "wgpu")]
-fn no_gpu() -> Error {
-    Error::BackendUnavailable {
-        backend: "wgpu",
-        reason: "the GPU was given up".into(),
-    }
 }
 
 /// Runs `work` on the CPU and times it.
-pub(super) fn on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Timings)> {
+pub(crate) fn on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Timings)> {
     let clock = crate::clock::Clock::start();
     let value = work()?;
     Ok((value, Timings::host(clock.elapsed_ns())))

@@ -5,17 +5,20 @@
 //! first the table and the packed size, then exactly that many bytes.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use super::bytes::Bytes;
 use super::job::JobBuffers;
 use super::plan;
-use super::ring::{Meter, Pipeline, broken, put, reserve, room, words};
+use super::ring::{Meter, Part, Pipeline, broken, reserve, words};
+use super::sink::BlockSink;
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
 use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::lz4::Level;
 
 /// Where the table starts in what is read back first; the packed size comes before it.
 const TABLE_AT: u64 = 8;
@@ -34,22 +37,17 @@ struct Running {
 
 impl Pipeline {
     /// Compresses pages; the result is that of [`crate::lz4::compress_pages`].
-    pub(crate) async fn compress(
+    pub(crate) async fn compress<Sink: BlockSink>(
         &mut self,
-        bytes: &[u8],
+        bytes: &Bytes<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+    ) -> Result<(Sink, Timings)> {
         let clock = Clock::start();
         plan::check_page_size(page_size)?;
         let mut meter = Meter::default();
         let n_bytes = bytes.len() as u64;
-        let mut pages = PackedPages {
-            packed: room(bytes.len().next_multiple_of(4)),
-            table: Vec::new(),
-            page_size,
-            n_bytes,
-        };
+        let mut sink = Sink::new(bytes.len(), page_size);
         let plan = plan::compress(
             n_bytes,
             page_size,
@@ -58,15 +56,14 @@ impl Pipeline {
             self.device.capabilities(),
         );
         let mut running: VecDeque<Running> = VecDeque::new();
-        let mut n_packed = 0;
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
-                    .await?;
+                self.finish(&mut running, &mut sink, &mut meter).await?;
             }
-            let part = &bytes[range.start as usize..range.end as usize];
+            let range = range.start as usize..range.end as usize;
+            let place = k % self.ring.len();
             let job = self
-                .start(k % self.ring.len(), part, page_size, level, &mut meter)
+                .start(place, bytes, range, page_size, level, &mut meter)
                 .await?;
             running.push_back(job);
             // This job keeps the device busy while the host waits for the one before it.
@@ -75,30 +72,31 @@ impl Pipeline {
             }
         }
         while !running.is_empty() {
-            self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
-                .await?;
+            self.finish(&mut running, &mut sink, &mut meter).await?;
         }
-        pages.packed.truncate(n_packed);
-        pages.packed.shrink_to_fit();
-        Ok((pages, meter.timings(clock)))
+        Ok((sink, meter.timings(clock)))
     }
 
     async fn start(
         &mut self,
         place: usize,
-        part: &[u8],
+        bytes: &Bytes<'_>,
+        range: Range<usize>,
         page_size: u32,
         level: Level,
         meter: &mut Meter,
     ) -> Result<Running> {
-        let job = compress_job(part.len() as u64, page_size, level);
+        let n_pages = range.len().div_ceil(page_size as usize);
+        let job = compress_job(range.len() as u64, page_size, level);
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
+        let part = Part {
+            bytes,
+            range,
+            buffer: buffers.get(Slot::Pages)?,
+        };
         let stream = self.device.stream();
-        let mut stream = self
-            .upload(place, &[(part, buffers.get(Slot::Pages)?)], stream, meter)
-            .await?;
+        let mut stream = self.upload(place, &[part], stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
-        let n_pages = part.len().div_ceil(page_size as usize);
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
             &self.device,
@@ -168,12 +166,11 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Takes the oldest job to its end: its blocks are appended to the packed bytes, its entries moved there.
+    /// Takes the oldest job to its end: its blocks and entries go to the sink.
     async fn finish(
         &mut self,
         running: &mut VecDeque<Running>,
-        pages: &mut PackedPages,
-        n_packed: &mut usize,
+        sink: &mut impl BlockSink,
         meter: &mut Meter,
     ) -> Result<()> {
         let Some(mut job) = running.pop_front() else {
@@ -181,24 +178,10 @@ impl Pipeline {
         };
         self.fetch(&mut job, meter).await?;
         let clock = Clock::start();
-        let base = *n_packed;
-        *n_packed += job.packed_bytes as usize;
-        if let Some(download) = &self.ring[job.place].bytes {
-            let packed = &mut pages.packed;
-            download
-                .read_async(0..job.packed_bytes, |bytes| put(packed, base, bytes))
-                .await?;
-        }
-        for entry in job.table.chunks_exact(2) {
-            let entry = PageEntry::from_words([entry[0], entry[1]], &pages.packed[base..*n_packed]);
-            let entry = entry.map_err(|error| {
-                broken(format!("kernels wrote a table entry of no kind: {error}"))
-            })?;
-            pages.table.push(PageEntry {
-                offset: entry.offset + base as u64,
-                ..entry
-            });
-        }
+        let Some(download) = &self.ring[job.place].bytes else {
+            return Err(broken("blocks were not asked for".into()));
+        };
+        sink.append(download, job.packed_bytes, &job.table).await?;
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! Batches of 4 KiB pages on one GPU, measured.
 
+use super::bytes::Bytes;
 use super::ring::Pipeline;
+use super::sink::OwnBlocks;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
@@ -230,7 +232,7 @@ impl GpuBatchCompressor {
         let level = self.config.algorithm.level();
         let (packed, timings) = self
             .pipeline
-            .compress_safely(bytes, PAGE_SIZE as u32, level)
+            .compress_safely::<OwnBlocks>(&Bytes::Slice(bytes), PAGE_SIZE as u32, level)
             .await?;
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
@@ -270,7 +272,9 @@ impl GpuBatchCompressor {
                 expected: "give whole pages of 4096 bytes",
             });
         }
-        let ((bytes, errors), timings) = self.pipeline.decompress_safely(pages).await?;
+        let given = pages.into();
+        let checked = self.pipeline.decompress_safely::<Vec<u8>>(&given);
+        let ((bytes, errors), timings) = checked.await?;
         self.stats.pages_decompressed += pages.table.len() as u64;
         self.stats.decompress_ns += timings.total_ns;
         let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();

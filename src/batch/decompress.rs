@@ -3,20 +3,22 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::bytes::{Bytes, PackedBytes};
 use super::job::JobBuffers;
 use super::plan::{self, Gathered};
-use super::ring::{Meter, Pipeline, broken, put, reserve, room, words};
+use super::ring::{Meter, Part, Pipeline, broken, reserve, words};
+use super::sink::PageSink;
 use super::status::block_errors;
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Submission, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
-use crate::lz4::{BlockError, PackedPages};
+use crate::lz4::BlockError;
 use crate::{Error, Result};
 
-/// Bytes, and of each page what is wrong with it.
-pub(crate) type Pages = (Vec<u8>, Vec<Option<BlockError>>);
+/// Pages, and of each what is wrong with it.
+pub(crate) type Checked<Sink> = (Sink, Vec<Option<BlockError>>);
 
 /// A job on the device.
 struct Running {
@@ -31,11 +33,14 @@ struct Running {
 
 impl Pipeline {
     /// Decompresses pages; the result is that of [`crate::lz4::decompress_pages_status`].
-    pub(crate) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
+    pub(crate) async fn decompress<Sink: PageSink>(
+        &mut self,
+        pages: &PackedBytes<'_>,
+    ) -> Result<(Checked<Sink>, Timings)> {
         let clock = Clock::start();
         let mut meter = Meter::default();
         let n_bytes = check(pages)?;
-        let mut bytes = room(n_bytes);
+        let mut sink = Sink::new(n_bytes)?;
         let mut status = Vec::with_capacity(pages.table.len());
         let capabilities = self.device.capabilities();
         let plan = plan::decompress(
@@ -47,7 +52,7 @@ impl Pipeline {
         let mut running = VecDeque::new();
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter)
+                self.collect(&mut running, pages, &mut sink, &mut status, &mut meter)
                     .await?;
             }
             let range = range.start as usize..range.end as usize;
@@ -57,16 +62,16 @@ impl Pipeline {
             );
         }
         while !running.is_empty() {
-            self.collect(&mut running, pages, &mut bytes, &mut status, &mut meter)
+            self.collect(&mut running, pages, &mut sink, &mut status, &mut meter)
                 .await?;
         }
-        Ok(((bytes, status), meter.timings(clock)))
+        Ok(((sink, status), meter.timings(clock)))
     }
 
     async fn send(
         &mut self,
         place: usize,
-        pages: &PackedPages,
+        pages: &PackedBytes<'_>,
         range: Range<usize>,
         meter: &mut Meter,
     ) -> Result<Running> {
@@ -74,16 +79,26 @@ impl Pipeline {
             packed,
             table,
             oversized,
-        } = plan::gather(pages, range.clone());
+        } = plan::gather(pages, range.clone())?;
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A packed buffer is never empty; its entries then are all bad, so the bytes do not matter.
-        let packed_bytes = packed.bytes().len().max(4) as u64;
+        let packed_bytes = packed.n_bytes().max(4) as u64;
         let job = decompress_job(n_bytes as u64, pages.page_size, packed_bytes);
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
+        let (blocks, blocks_range) = packed.find(&pages.packed);
+        let table = Bytes::Slice(bytemuck::cast_slice(&table));
         let parts = [
-            (packed.bytes(), buffers.get(Slot::Packed)?),
-            (bytemuck::cast_slice(&table), buffers.get(Slot::Table)?),
+            Part {
+                bytes: &blocks,
+                range: blocks_range,
+                buffer: buffers.get(Slot::Packed)?,
+            },
+            Part {
+                range: 0..table.len(),
+                bytes: &table,
+                buffer: buffers.get(Slot::Table)?,
+            },
         ];
         let stream = self.device.stream();
         let mut stream = self.upload(place, &parts, stream, meter).await?;
@@ -123,8 +138,8 @@ impl Pipeline {
     async fn collect(
         &mut self,
         running: &mut VecDeque<Running>,
-        pages: &PackedPages,
-        bytes: &mut Vec<u8>,
+        pages: &PackedBytes<'_>,
+        sink: &mut impl PageSink,
         status: &mut Vec<Option<BlockError>>,
         meter: &mut Meter,
     ) -> Result<()> {
@@ -137,10 +152,8 @@ impl Pipeline {
         let (Some(host), Some(host_status)) = (&place.bytes, &place.words) else {
             return Err(broken("pages were not asked for".into()));
         };
-        let copied = job.n_bytes.next_multiple_of(4) as u64;
         let start = job.pages.start * pages.page_size as usize;
-        host.read_async(0..copied, |read| put(bytes, start, &read[..job.n_bytes]))
-            .await?;
+        sink.put(start, host, job.n_bytes).await?;
         let codes = host_status
             .read_async(0..4 * job.pages.len() as u64, words)
             .await?;
@@ -148,9 +161,9 @@ impl Pipeline {
         for page in job.oversized {
             let start = page * pages.page_size as usize;
             let end = (start + pages.page_size as usize).min(pages.n_bytes as usize);
-            status[page] = pages.table[page]
-                .decompress(&pages.packed, &mut bytes[start..end])
-                .err();
+            let mut content = vec![0; end - start];
+            status[page] = pages.decompress_page(page, &mut content)?;
+            sink.put_page(start, &content);
         }
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
@@ -158,7 +171,7 @@ impl Pipeline {
 }
 
 /// Bytes of all pages, if table and page size agree with them.
-fn check(pages: &PackedPages) -> Result<usize> {
+fn check(pages: &PackedBytes<'_>) -> Result<usize> {
     plan::check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument {
         name,

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::codec::{Codec, Plan, Report, on_host};
+use super::attempt::Plan;
+use super::codec::{Codec, Report, on_host};
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
@@ -107,11 +108,7 @@ impl Codec {
             }
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
-        Ok(Report {
-            engine: "cpu",
-            reason,
-            timings,
-        })
+        Ok(Report::cpu(reason, timings))
     }
 
     /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
+use super::attempt::Plan;
+use super::bytes::{Bytes, PackedBytes};
 use super::choice::{BackendChoice, BackendRequest, Rejected};
-use super::codec::{CodecOptions, Plan};
-use super::decompress::Pages;
+use super::codec::CodecOptions;
+use super::decompress::Checked;
 use super::ring::Pipeline;
+use super::sink::{BlockSink, OwnBlocks, PageSink};
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
-use crate::lz4::{self, Level, PackedPages};
+use crate::lz4::{self, Level};
 use crate::{Error, Result};
 
 /// Bytes of pages in one job on the device.
@@ -144,17 +147,23 @@ impl GpuCodec {
         }
     }
 
-    pub(super) async fn compress(
+    pub(super) async fn compress<Sink: BlockSink>(
         &mut self,
-        bytes: &[u8],
+        bytes: &Bytes<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+    ) -> Result<(Sink::Out, Timings)> {
         self.prepare(page_size);
-        self.pipeline.compress_safely(bytes, page_size, level).await
+        let pipeline = &mut self.pipeline;
+        pipeline
+            .compress_safely::<Sink>(bytes, page_size, level)
+            .await
     }
 
-    pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
+    pub(super) async fn decompress<Sink: PageSink>(
+        &mut self,
+        pages: &PackedBytes<'_>,
+    ) -> Result<(Checked<Sink>, Timings)> {
         self.prepare(pages.page_size);
         self.pipeline.decompress_safely(pages).await
     }
@@ -162,7 +171,7 @@ impl GpuCodec {
     /// Chooses for a compression by measuring both on a part of `bytes`, once for each size.
     pub(super) async fn weigh_compress(
         &mut self,
-        bytes: &[u8],
+        bytes: &Bytes<'_>,
         page_size: u32,
         level: Level,
     ) -> Result<Plan> {
@@ -171,16 +180,17 @@ impl GpuCodec {
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = &bytes[..bytes.len().min(GLANCE_BYTES)];
-        let cpu_ns = time(|| lz4::compress_pages(glance, page_size, level))?;
+        let glance = bytes.get(0..bytes.len().min(GLANCE_BYTES))?;
+        let cpu_ns = time(|| lz4::compress_pages(&glance, page_size, level))?;
         if let Some(small) = too_small(cpu_ns, glance.len(), bytes.len()) {
             return Ok(small);
         }
-        let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+        let sample = bytes.get(0..bytes.len().min(SAMPLE_BYTES))?;
+        let own = Bytes::Slice(&sample);
         // The first run compiles the kernels and allocates.
-        self.compress(sample, page_size, level).await?;
-        let (_, timings) = self.compress(sample, page_size, level).await?;
-        let cpu_ns = time(|| lz4::compress_pages(sample, page_size, level))?;
+        self.compress::<OwnBlocks>(&own, page_size, level).await?;
+        let (_, timings) = self.compress::<OwnBlocks>(&own, page_size, level).await?;
+        let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
         let verdict = Verdict {
             n_bytes: sample.len() as u64,
             gpu_ns: timings.total_ns,
@@ -191,21 +201,21 @@ impl GpuCodec {
     }
 
     /// Chooses for a decompression, likewise.
-    pub(super) async fn weigh_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
+    pub(super) async fn weigh_decompress(&mut self, pages: &PackedBytes<'_>) -> Result<Plan> {
         super::plan::check_page_size(pages.page_size)?;
         let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
         let case = case(false, pages.page_size, None, n_bytes);
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = first_pages(pages, GLANCE_BYTES);
+        let glance = pages.first(GLANCE_BYTES)?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&glance))?;
         if let Some(small) = too_small(cpu_ns, glance.n_bytes as usize, n_bytes) {
             return Ok(small);
         }
-        let sample = first_pages(pages, SAMPLE_BYTES);
-        self.decompress(&sample).await?;
-        let (_, timings) = self.decompress(&sample).await?;
+        let sample = pages.first(SAMPLE_BYTES)?;
+        self.decompress::<Vec<u8>>(&(&sample).into()).await?;
+        let (_, timings) = self.decompress::<Vec<u8>>(&(&sample).into()).await?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
         let verdict = Verdict {
             n_bytes: sample.n_bytes,
@@ -237,26 +247,4 @@ fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan>
     let expected_ns = cpu_ns as f64 * n_bytes as f64 / measured_bytes.max(1) as f64;
     let reason = "too small to be worth a GPU's transfers: the CPU needs only milliseconds";
     (expected_ns < WORTH_MEASURING_NS as f64).then(|| Plan::Cpu(reason.into()))
-}
-
-/// The first pages of a batch, about `n_bytes` of them, with all that their entries name.
-fn first_pages(pages: &PackedPages, n_bytes: usize) -> PackedPages {
-    let n_pages = (n_bytes / pages.page_size as usize).clamp(1, pages.table.len().max(1));
-    let table: Vec<_> = pages.table.iter().take(n_pages).copied().collect();
-    let end = table
-        .iter()
-        .map(|entry| entry.offset.saturating_add(u64::from(entry.length)))
-        .max()
-        .unwrap_or(0);
-    let end = usize::try_from(end)
-        .unwrap_or(usize::MAX)
-        .min(pages.packed.len());
-    PackedPages {
-        packed: pages.packed[..end].to_vec(),
-        n_bytes: pages
-            .n_bytes
-            .min(table.len() as u64 * u64::from(pages.page_size)),
-        page_size: pages.page_size,
-        table,
-    }
 }

@@ -3,8 +3,11 @@
 //! [`Codec`] chooses among engines and does pages and frames; [`GpuBatchCompressor`] drives one GPU with batches of
 //! 4 KiB pages and measures; the `_resident` functions work on pages that are in GPU memory already.
 
+pub(crate) mod attempt;
+#[cfg(feature = "wgpu")]
+pub(crate) mod bytes;
 mod choice;
-mod codec;
+pub(crate) mod codec;
 #[cfg(feature = "wgpu")]
 mod compress;
 #[cfg(feature = "wgpu")]
@@ -28,6 +31,8 @@ mod resident;
 mod ring;
 #[cfg(feature = "wgpu")]
 mod select;
+#[cfg(feature = "wgpu")]
+pub(crate) mod sink;
 #[cfg(feature = "wgpu")]
 mod status;
 #[cfg(not(target_arch = "wasm32"))]

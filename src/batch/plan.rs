@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::bytes::{Bytes, PackedBytes};
 use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
+use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageEntry};
 use crate::{Error, Result};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
@@ -99,9 +100,9 @@ fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
 
 /// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Gathered<'a> {
+pub(crate) struct Gathered {
     /// The blocks.
-    pub packed: Blocks<'a>,
+    pub packed: Blocks,
     /// Two words a page.
     pub table: Vec<u32>,
     /// Pages (counted in the batch) whose block is longer than any valid one; the CPU says what is wrong with them.
@@ -110,19 +111,27 @@ pub(crate) struct Gathered<'a> {
 
 /// Blocks of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Blocks<'a> {
+pub(crate) enum Blocks {
     /// A range of the caller's packed bytes.
-    Whole(&'a [u8]),
+    Whole(Range<usize>),
     /// Blocks scattered there, brought together.
     Copied(Vec<u8>),
 }
 
-impl Blocks<'_> {
-    /// The bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
+impl Blocks {
+    /// How many bytes they are.
+    pub(crate) fn n_bytes(&self) -> usize {
         match self {
-            Self::Whole(bytes) => bytes,
-            Self::Copied(bytes) => bytes,
+            Self::Whole(range) => range.len(),
+            Self::Copied(bytes) => bytes.len(),
+        }
+    }
+
+    /// The bytes they are in, and where; `packed` are the caller's.
+    pub(crate) fn find<'a>(&'a self, packed: &Bytes<'a>) -> (Bytes<'a>, Range<usize>) {
+        match self {
+            Self::Whole(range) => (packed.clone(), range.clone()),
+            Self::Copied(bytes) => (Bytes::Slice(bytes), 0..bytes.len()),
         }
     }
 }
@@ -131,7 +140,7 @@ impl Blocks<'_> {
 const BAD_ENTRY: [u32; 2] = [0, 0];
 
 /// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way.
-pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathered<'a> {
+pub(crate) fn gather(pages: &PackedBytes<'_>, range: Range<usize>) -> Result<Gathered> {
     let worst = worst_block_bytes(pages.page_size);
     let n_pages = range.len() as u64;
     let entries = pages.table.get(range.clone()).unwrap_or_default();
@@ -161,19 +170,15 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         }
     };
     if end - start <= n_pages * worst {
-        let whole = pages
-            .packed
-            .get(start as usize..end as usize)
-            .unwrap_or_default();
         let table = entries
             .iter()
             .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
             .collect();
-        return Gathered {
-            packed: Blocks::Whole(whole),
+        return Ok(Gathered {
+            packed: Blocks::Whole(start as usize..end as usize),
             table,
             oversized,
-        };
+        });
     }
     let mut copied = Vec::new();
     let mut table = Vec::with_capacity(2 * entries.len());
@@ -181,26 +186,21 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         table.extend(words(entry, copied.len() as u64));
         if is_given(entry) {
             let from = entry.offset as usize;
-            copied.extend_from_slice(
-                pages
-                    .packed
-                    .get(from..from + entry.length as usize)
-                    .unwrap_or_default(),
-            );
+            copied.extend_from_slice(&pages.packed.get(from..from + entry.length as usize)?);
             copied.resize(copied.len().next_multiple_of(4), 0);
         }
     }
-    Gathered {
+    Ok(Gathered {
         packed: Blocks::Copied(copied),
         table,
         oversized,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lz4::PageKind;
+    use crate::lz4::{PackedPages, PageKind};
 
     #[test]
     fn cuts_cover_everything_once() {
@@ -261,8 +261,8 @@ mod tests {
             100,
             vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
         );
-        let gathered = gather(&pages, 1..3);
-        assert_eq!(gathered.packed, Blocks::Whole(&pages.packed[12..50]));
+        let gathered = gather(&(&pages).into(), 1..3).unwrap();
+        assert_eq!(gathered.packed, Blocks::Whole(12..50));
         assert_eq!(gathered.table, [0, 8, 2, 30]);
     }
 
@@ -276,7 +276,7 @@ mod tests {
             entry(0, 9000),
         ];
         let pages = pages(10_000, table);
-        let gathered = gather(&pages, 0..5);
+        let gathered = gather(&(&pages).into(), 0..5).unwrap();
         assert_eq!(gathered.table, [0, 0, 14, 8, 0, 0, 0, 8, 0, 0]);
         assert_eq!(gathered.oversized, [4]);
     }
@@ -284,9 +284,10 @@ mod tests {
     #[test]
     fn scattered_blocks_are_brought_together() {
         let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
-        let gathered = gather(&pages, 0..2);
+        let gathered = gather(&(&pages).into(), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);
-        assert_eq!(gathered.packed.bytes().len(), 12);
-        assert_eq!(gathered.packed.bytes()[8..], pages.packed[..4]);
+        let (bytes, range) = gathered.packed.find(&Bytes::Slice(&pages.packed));
+        assert_eq!(range, 0..12);
+        assert_eq!(bytes.get(8..12).unwrap()[..], pages.packed[..4]);
     }
 }

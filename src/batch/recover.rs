@@ -1,9 +1,11 @@
 //! Running a batch to its end on a device that may be lost, or be short of memory, in the middle.
 
-use super::decompress::Pages;
+use super::bytes::{Bytes, PackedBytes};
+use super::decompress::Checked;
 use super::ring::{Pipeline, RingPlace};
+use super::sink::{BlockSink, PageSink};
 use super::timing::Timings;
-use crate::lz4::{Level, PackedPages};
+use crate::lz4::Level;
 use crate::{Error, Result};
 
 /// Jobs are not cut below this many pages when memory runs out.
@@ -12,26 +14,26 @@ const MIN_BATCH_PAGES: u64 = 64;
 impl Pipeline {
     /// [`compress`](Self::compress), replayed once on a new device if this one is lost, and in smaller jobs if
     /// memory runs out.
-    pub(crate) async fn compress_safely(
+    pub(crate) async fn compress_safely<Sink: BlockSink>(
         &mut self,
-        bytes: &[u8],
+        bytes: &Bytes<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+    ) -> Result<(Sink::Out, Timings)> {
         let mut may_reopen = true;
         loop {
-            match self.compress(bytes, page_size, level).await {
+            match self.compress::<Sink>(bytes, page_size, level).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
-                done => return done,
+                Ok((sink, timings)) => return Ok((sink.finish()?, timings)),
             }
         }
     }
 
     /// [`decompress`](Self::decompress), likewise.
-    pub(crate) async fn decompress_safely(
+    pub(crate) async fn decompress_safely<Sink: PageSink>(
         &mut self,
-        pages: &PackedPages,
-    ) -> Result<(Pages, Timings)> {
+        pages: &PackedBytes<'_>,
+    ) -> Result<(Checked<Sink>, Timings)> {
         let mut may_reopen = true;
         loop {
             match self.decompress(pages).await {

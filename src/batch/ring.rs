@@ -1,10 +1,12 @@
 //! A device with a ring of memory that it shares with the host: one place for each job in flight, kept between calls.
 
+use std::ops::Range;
+
+use super::bytes::Bytes;
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{
-    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
-    Waitable,
+    Backend, Buffer, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64, Stream, Waitable,
 };
 use crate::{Error, Result};
 
@@ -29,6 +31,13 @@ pub(super) struct RingPlace {
     pub(super) words: Option<HostBuffer>,
     /// Packed blocks, or pages.
     pub(super) bytes: Option<HostBuffer>,
+}
+
+/// A range of bytes that goes to a buffer.
+pub(super) struct Part<'a> {
+    pub(super) bytes: &'a Bytes<'a>,
+    pub(super) range: Range<usize>,
+    pub(super) buffer: &'a Buffer,
 }
 
 /// Times of the jobs of a call.
@@ -86,17 +95,13 @@ impl Pipeline {
     pub(super) async fn upload(
         &mut self,
         place: usize,
-        parts: &[(&[u8], &Buffer)],
+        parts: &[Part<'_>],
         mut stream: Stream,
         meter: &mut Meter,
     ) -> Result<Stream> {
         let clock = Clock::start();
-        let padded = |bytes: &[u8]| (bytes.len() as u64).next_multiple_of(8);
-        let total = parts
-            .iter()
-            .map(|(bytes, _)| padded(bytes))
-            .sum::<u64>()
-            .max(8);
+        let padded = |part: &Part<'_>| (part.range.len() as u64).next_multiple_of(8);
+        let total = parts.iter().map(padded).sum::<u64>().max(8);
         let host = reserve(
             &self.device,
             &mut self.ring[place].upload,
@@ -104,11 +109,12 @@ impl Pipeline {
             HostUse::Upload,
         )?;
         let mut offset = 0;
-        for (bytes, buffer) in parts {
-            write_padded(host, offset, bytes).await?;
-            let n_bytes = (bytes.len() as u64).next_multiple_of(4);
-            stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
-            offset += padded(bytes);
+        for part in parts {
+            part.bytes.write(part.range.clone(), host, offset).await?;
+            let n_bytes = (part.range.len() as u64).next_multiple_of(4);
+            let to = Place::Device(part.buffer, 0);
+            stream.copy(to, Place::Host(host, offset), n_bytes)?;
+            offset += padded(part);
         }
         if !self.overlap {
             stream.submit()?.wait_async().await?;
@@ -117,19 +123,6 @@ impl Pipeline {
         meter.upload_ns += clock.elapsed_ns();
         Ok(stream)
     }
-}
-
-/// Writes `bytes` at a multiple of 8, zeros after them up to a multiple of 4.
-async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
-    let (body, rest) = bytes.split_at(bytes.len() & !7);
-    host.write_async(offset, body).await?;
-    let mut tail = [0; 8];
-    tail[..rest.len()].copy_from_slice(rest);
-    host.write_async(
-        offset + body.len() as u64,
-        &tail[..rest.len().next_multiple_of(4)],
-    )
-    .await
 }
 
 /// The buffer in `held`, replaced by a larger one if it is too small.
@@ -168,33 +161,4 @@ pub(super) fn broken(message: String) -> Error {
         engine: "batch",
         message,
     }
-}
-
-/// Room for `n_bytes` of output. Natively memory that is untouched until it is written; in a browser, where memory
-/// never shrinks, nothing yet.
-pub(super) fn room(n_bytes: usize) -> Vec<u8> {
-    if cfg!(target_arch = "wasm32") {
-        Vec::new()
-    } else {
-        vec![0; n_bytes]
-    }
-}
-
-/// Puts `bytes` at `at`, on several cores natively when there is much: one core is slower than the bus.
-pub(super) fn put(out: &mut Vec<u8>, at: usize, bytes: &[u8]) {
-    if out.len() < at + bytes.len() {
-        out.resize(at + bytes.len(), 0);
-    }
-    let out = &mut out[at..at + bytes.len()];
-    #[cfg(not(target_arch = "wasm32"))]
-    {
-        use rayon::prelude::*;
-        const SHARE_BYTES: usize = 1 << 20;
-        let shares = out
-            .par_chunks_mut(SHARE_BYTES)
-            .zip(bytes.par_chunks(SHARE_BYTES));
-        shares.for_each(|(out, bytes)| out.copy_from_slice(bytes));
-    }
-    #[cfg(target_arch = "wasm32")]
-    out.copy_from_slice(bytes);
 }

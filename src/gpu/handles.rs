@@ -77,6 +77,31 @@ impl HostMemory for HostBuffer {
     }
 }
 
+/// The same with memory of JavaScript, which is copied once.
+#[cfg(target_arch = "wasm32")]
+impl HostBuffer {
+    pub(crate) async fn write_js_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        view: impl FnOnce() -> Result<js_sys::Uint8Array>,
+    ) -> Result<()> {
+        match self {
+            Self::Wgpu(buffer) => buffer.write_js_async(offset, n_bytes, view).await,
+        }
+    }
+
+    pub(crate) async fn read_js_async<R>(
+        &self,
+        range: Range<u64>,
+        read: impl FnOnce(&js_sys::Uint8Array) -> R,
+    ) -> Result<R> {
+        match self {
+            Self::Wgpu(buffer) => buffer.read_js_async(range, read).await,
+        }
+    }
+}
+
 fn wgpu_place<'a>(place: &Place<'a, Buffer, HostBuffer>) -> Place<'a, WgpuBuffer, WgpuHostBuffer> {
     match *place {
         Place::Device(Buffer::Wgpu(buffer), offset) => Place::Device(buffer, offset),

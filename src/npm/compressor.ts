@@ -74,7 +74,7 @@ export class Compressor {
     });
   }
 
-  /** Compresses `bytes` page by page. */
+  /** Compresses `bytes` page by page. They are read while the call runs, so leave them as they are until it is done. */
   compressPages(bytes: Uint8Array, options: CompressPagesOptions = {}): Promise<PackedPages> {
     return this.#run((codec) => {
       const { pageSize = 4096, level = this.#level } = options;
@@ -84,7 +84,7 @@ export class Compressor {
     });
   }
 
-  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
+  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. They are read while the call runs. */
   decompressPages(pages: PackedPagesInput): Promise<Uint8Array<ArrayBuffer>> {
     return this.#run((codec) => {
       checkPages(pages);
@@ -92,7 +92,7 @@ export class Compressor {
     });
   }
 
-  /** Decompresses pages and says of each whether it is sound, and if not, why. */
+  /** Decompresses pages and says of each whether it is sound, and if not, why. They are read while the call runs. */
   checkPages(pages: PackedPagesInput): Promise<CheckedPages> {
     return this.#run((codec) => {
       checkPages(pages);

@@ -9,10 +9,11 @@ use wasm_bindgen::prelude::*;
 
 use super::call::Call;
 use super::convert::{
-    backend_from, choice_to_js, level_from, outcome_to_js, pages_from, pages_to_js,
-    power_preference_from, set, to_js_error,
+    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
 };
+use super::pages::{self, Given};
 use crate::batch::{Codec, CodecOptions, Progress, Report};
+use crate::lz4::BlockError;
 use crate::lz4::frame::FrameOptions;
 use crate::{Error, Result};
 
@@ -115,54 +116,68 @@ impl WebCodec {
         })
     }
 
-    /// Compresses pages.
+    /// Compresses pages. `bytes` must stay as they are until the call is done.
     #[must_use]
     #[wasm_bindgen(js_name = compressPages)]
-    pub fn compress_pages(&self, bytes: Vec<u8>, page_size: u32, level: String) -> Call {
+    pub fn compress_pages(&self, bytes: Uint8Array, page_size: u32, level: String) -> Call {
         self.call(async move |codec| {
             let level = level_from(&level)?;
-            let (pages, report) = codec.compress_pages_async(&bytes, page_size, level).await?;
-            Ok((pages_to_js(&pages)?.into(), report))
+            let (pages, report) = pages::compress(codec, &bytes, page_size, level).await?;
+            Ok((pages.into(), report))
         })
     }
 
-    /// Decompresses pages.
+    /// Decompresses pages. `packed` must stay as it is until the call is done.
     #[must_use]
     #[wasm_bindgen(js_name = decompressPages)]
     pub fn decompress_pages(
         &self,
-        packed: Vec<u8>,
+        packed: Uint8Array,
         table: Vec<u32>,
         page_size: u32,
         n_bytes: f64,
     ) -> Call {
+        let given = Given {
+            packed,
+            table,
+            page_size,
+            n_bytes: n_bytes as u64,
+        };
         self.call(async move |codec| {
-            let pages = pages_from(packed, &table, page_size, n_bytes)?;
-            let (bytes, report) = codec.decompress_pages_async(&pages).await?;
-            Ok((Uint8Array::from(bytes.as_slice()).into(), report))
+            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
+            let wrong = |(page, error): (usize, &Option<BlockError>)| Some((page, (*error)?));
+            match status.iter().enumerate().find_map(wrong) {
+                Some((page, source)) => Err(Error::CorruptPage { page, source }),
+                None => Ok((bytes.into(), report)),
+            }
         })
     }
 
     /// Decompresses pages and says of each what is wrong with it: `{ bytes, status }`, one byte a page, 0 or the
-    /// number of a [`crate::lz4::BlockError`].
+    /// number of a [`crate::lz4::BlockError`]. `packed` must stay as it is until the call is done.
     #[must_use]
     #[wasm_bindgen(js_name = decompressPagesStatus)]
     pub fn decompress_pages_status(
         &self,
-        packed: Vec<u8>,
+        packed: Uint8Array,
         table: Vec<u32>,
         page_size: u32,
         n_bytes: f64,
     ) -> Call {
+        let given = Given {
+            packed,
+            table,
+            page_size,
+            n_bytes: n_bytes as u64,
+        };
         self.call(async move |codec| {
-            let pages = pages_from(packed, &table, page_size, n_bytes)?;
-            let ((bytes, status), report) = codec.decompress_pages_status_async(&pages).await?;
+            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
             let status: Vec<u8> = status
                 .into_iter()
                 .map(|error| error.map_or(0, |error| error as u8))
                 .collect();
             let value = Object::new();
-            set(&value, "bytes", Uint8Array::from(bytes.as_slice()));
+            set(&value, "bytes", bytes);
             set(&value, "status", Uint8Array::from(status.as_slice()));
             Ok((value.into(), report))
         })

@@ -43,36 +43,21 @@ pub(super) fn level_from(name: &str) -> Result<Level> {
     }
 }
 
-/// Pages from their parts; `table` has two words a page.
-pub(super) fn pages_from(
-    packed: Vec<u8>,
-    table: &[u32],
-    page_size: u32,
-    n_bytes: f64,
-) -> Result<PackedPages> {
+/// Entries from their words; those of fills are read from `packed` if they are there.
+pub(super) fn entries_from(table: &[u32], packed: &[u8]) -> Result<Vec<PageEntry>> {
     let (entries, rest) = table.as_chunks::<2>();
     if !rest.is_empty() {
         let length = table.len().to_string();
         return Err(wrong("table length", &length, "give two words a page"));
     }
-    let table = entries
-        .iter()
-        .enumerate()
-        .map(|(page, &words)| {
-            PageEntry::from_words(words, &packed)
-                .map_err(|source| Error::CorruptPage { page, source })
-        })
-        .collect::<Result<_>>()?;
-    Ok(PackedPages {
-        packed,
-        table,
-        page_size,
-        n_bytes: n_bytes as u64,
-    })
+    let entry = |(page, &words): (usize, &[u32; 2])| {
+        PageEntry::from_words(words, packed).map_err(|source| Error::CorruptPage { page, source })
+    };
+    entries.iter().enumerate().map(entry).collect()
 }
 
-/// `{ packed, table, pageSize, byteLength, ratio }`.
-pub(super) fn pages_to_js(pages: &PackedPages) -> Result<Object> {
+/// Two words a page.
+pub(super) fn table_words(pages: &PackedPages) -> Result<Vec<u32>> {
     let mut words = Vec::with_capacity(2 * pages.table.len());
     for entry in &pages.table {
         let entry = entry.to_words().ok_or_else(|| Error::Engine {
@@ -81,13 +66,28 @@ pub(super) fn pages_to_js(pages: &PackedPages) -> Result<Object> {
         })?;
         words.extend(entry);
     }
+    Ok(words)
+}
+
+/// `{ packed, table, pageSize, byteLength, ratio }`.
+pub(super) fn pages_to_js(
+    packed: &Uint8Array,
+    table: &[u32],
+    page_size: u32,
+    n_bytes: u64,
+) -> Object {
+    let stored = u64::from(packed.length()) + 4 * table.len() as u64;
     let value = Object::new();
-    set(&value, "packed", Uint8Array::from(pages.packed.as_slice()));
-    set(&value, "table", Uint32Array::from(words.as_slice()));
-    set(&value, "pageSize", pages.page_size);
-    set(&value, "byteLength", pages.n_bytes as f64);
-    set(&value, "ratio", pages.ratio());
-    Ok(value)
+    set(&value, "packed", packed);
+    set(&value, "table", Uint32Array::from(table));
+    set(&value, "pageSize", page_size);
+    set(&value, "byteLength", n_bytes as f64);
+    let ratio = match table.is_empty() {
+        true => 1.0,
+        false => n_bytes as f64 / stored as f64,
+    };
+    set(&value, "ratio", ratio);
+    value
 }
 
 /// `{ engine, adapter, software, reason, rejected }`.

@@ -5,6 +5,7 @@
 mod call;
 mod codec;
 mod convert;
+mod pages;
 
 pub use call::Call;
 pub use codec::WebCodec;

@@ -35,6 +35,9 @@ pub(super) struct Shared {
     pub kernels: KernelCache,
 }
 
+/// Turns of a browser's event loop in which news of a lost device arrives, if there is any.
+const TURNS_FOR_NEWS: u32 = 20;
+
 /// A device just opened, and how it was chosen.
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -208,7 +211,12 @@ impl Shared {
 
     /// [`broken`](Self::broken), once news of a lost device had time to arrive.
     pub(super) async fn failed(&self, message: String) -> Error {
-        signal::turn().await;
+        for _ in 0..TURNS_FOR_NEWS {
+            signal::turn().await;
+            if self.faults.check().is_err() {
+                break;
+            }
+        }
         self.broken(message)
     }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::device;
 use super::device::Shared;
@@ -181,9 +180,27 @@ pub struct WgpuHostBuffer(Arc<HostInner>);
 struct HostInner {
     buffer: wgpu::Buffer,
     host_use: HostUse,
-    mapped: AtomicBool,
-    submission: Mutex<Option<wgpu::SubmissionIndex>>,
+    mapping: Mutex<Mapping>,
     shared: Arc<Shared>,
+}
+
+type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
+
+/// Who has the memory.
+#[derive(Debug, Default)]
+enum Mapping {
+    /// The device.
+    #[default]
+    None,
+    /// The device until the work of a submission is done, then the host. Asked for as soon as the work is submitted:
+    /// a browser takes milliseconds to answer.
+    Pending {
+        range: Range<u64>,
+        submission: wgpu::SubmissionIndex,
+        outcome: signal::Receiver<Mapped>,
+    },
+    /// The host.
+    Done { range: Range<u64> },
 }
 
 impl WgpuHostBuffer {
@@ -202,8 +219,10 @@ impl WgpuHostBuffer {
         Ok(Self(Arc::new(HostInner {
             buffer: create(shared, n_bytes, usage, mapped)?,
             host_use,
-            mapped: AtomicBool::new(mapped),
-            submission: Mutex::new(None),
+            mapping: Mutex::new(match mapped {
+                true => Mapping::Done { range: 0..n_bytes },
+                false => Mapping::None,
+            }),
             shared: Arc::clone(shared),
         })))
     }
@@ -212,31 +231,43 @@ impl WgpuHostBuffer {
         &self.0.buffer
     }
 
+    /// Whether both are the same memory.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(super) fn host_use(&self) -> HostUse {
         self.0.host_use
     }
 
+    fn mapping(&self) -> MutexGuard<'_, Mapping> {
+        let mapping = self.0.mapping.lock();
+        mapping.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Hands the memory to the device; before a submission that uses it.
     pub(super) fn unmap(&self) {
-        if self.0.mapped.swap(false, Ordering::AcqRel) {
+        if !matches!(std::mem::take(&mut *self.mapping()), Mapping::None) {
             self.0.buffer.unmap();
         }
     }
 
-    /// Notes the submission that uses it.
-    pub(super) fn used_by(&self, index: wgpu::SubmissionIndex) {
-        *self
-            .0
-            .submission
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(index);
+    /// Notes the submission that uses a range of it, and asks for that range as soon as it is done.
+    pub(super) fn used_by(
+        &self,
+        submission: wgpu::SubmissionIndex,
+        range: Range<u64>,
+    ) -> Result<()> {
+        let outcome = self.ask(range.clone())?;
+        *self.mapping() = Mapping::Pending {
+            range,
+            submission,
+            outcome,
+        };
+        Ok(())
     }
 
-    /// Waits until the device has finished with the memory, and hands it to the host.
-    async fn map(&self, range: Range<u64>) -> Result<()> {
-        if self.0.mapped.load(Ordering::Acquire) {
-            return Ok(());
-        }
+    fn ask(&self, range: Range<u64>) -> Result<signal::Receiver<Mapped>> {
         let shared = &self.0.shared;
         let mode = match self.0.host_use {
             HostUse::Upload => wgpu::MapMode::Write,
@@ -248,16 +279,38 @@ impl WgpuHostBuffer {
                 .buffer
                 .map_async(mode, range, |outcome| sender.send(outcome));
         })?;
-        let index = self
-            .0
-            .submission
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        shared.wait_for(index)?;
-        match receiver.receive().await {
+        Ok(receiver)
+    }
+
+    /// Waits until the device has finished with the memory, and hands `wanted` to the host.
+    async fn map(&self, wanted: Range<u64>) -> Result<()> {
+        let covers = |range: &Range<u64>| range.start <= wanted.start && wanted.end <= range.end;
+        let shared = &self.0.shared;
+        let mapping = std::mem::take(&mut *self.mapping());
+        let (range, submission, outcome) = match mapping {
+            Mapping::Done { range } if covers(&range) => {
+                *self.mapping() = Mapping::Done { range };
+                return Ok(());
+            }
+            Mapping::Pending {
+                range,
+                submission,
+                outcome,
+            } if covers(&range) => (range, Some(submission), outcome),
+            Mapping::None => (wanted.clone(), None, self.ask(wanted)?),
+            other => {
+                self.0.buffer.unmap();
+                let submission = match other {
+                    Mapping::Pending { submission, .. } => Some(submission),
+                    _ => None,
+                };
+                (wanted.clone(), submission, self.ask(wanted)?)
+            }
+        };
+        shared.wait_for(submission)?;
+        match outcome.receive().await {
             Some(Ok(())) => {
-                self.0.mapped.store(true, Ordering::Release);
+                *self.mapping() = Mapping::Done { range };
                 Ok(())
             }
             Some(Err(error)) => Err(shared.failed(error.to_string()).await),
@@ -289,7 +342,7 @@ impl WgpuHostBuffer {
 
     /// Copies on several cores when there is much: one core is slower than the bus.
     #[cfg(not(target_arch = "wasm32"))]
-    fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+    async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         use rayon::prelude::*;
         const SHARE_BYTES: usize = 1 << 20;
         bytes
@@ -309,14 +362,62 @@ impl WgpuHostBuffer {
 
     /// One copy, from wasm memory into the mapping; wgpu's own view would make another.
     #[cfg(target_arch = "wasm32")]
-    fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let Some(buffer) = self.0.buffer.as_webgpu() else {
-            return Err(self.0.shared.broken("not a WebGPU buffer".into()));
-        };
-        let mapping = buffer.get_mapped_range_with_f64_and_f64(offset as f64, bytes.len() as f64);
-        let mapping = mapping.map_err(|error| self.0.shared.broken(format!("{error:?}")))?;
-        js_sys::Uint8Array::new(&mapping).copy_from(bytes);
+    async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mapped = self.mapped(offset..offset + bytes.len() as u64).await?;
+        mapped.copy_from(bytes);
         Ok(())
+    }
+}
+
+/// The same with memory of JavaScript, which is copied once.
+#[cfg(target_arch = "wasm32")]
+impl WgpuHostBuffer {
+    /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.
+    async fn mapped(&self, range: Range<u64>) -> Result<js_sys::Uint8Array> {
+        let shared = &self.0.shared;
+        let Some(buffer) = self.0.buffer.as_webgpu() else {
+            return Err(shared.broken("not a WebGPU buffer".into()));
+        };
+        let (start, length) = (range.start as f64, (range.end - range.start) as f64);
+        match buffer.get_mapped_range_with_f64_and_f64(start, length) {
+            Ok(mapping) => Ok(js_sys::Uint8Array::new(&mapping)),
+            Err(error) => Err(shared.failed(format!("{error:?}")).await),
+        }
+    }
+
+    /// [`write_async`](HostMemory::write_async) of what `view` gives once the memory can be written.
+    pub(crate) async fn write_js_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        view: impl FnOnce() -> Result<js_sys::Uint8Array>,
+    ) -> Result<()> {
+        self.check(HostUse::Upload, offset, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(());
+        }
+        self.map(0..self.n_bytes()).await?;
+        let mapped = self.mapped(offset..offset + n_bytes).await?;
+        let view = view()?;
+        mapped.set(&view, 0);
+        Ok(())
+    }
+
+    /// [`read_async`](HostMemory::read_async) as an array that lasts until `read` is done.
+    pub(crate) async fn read_js_async<R>(
+        &self,
+        range: Range<u64>,
+        read: impl FnOnce(&js_sys::Uint8Array) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        self.check(HostUse::Download, range.start, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(read(&js_sys::Uint8Array::new_with_length(0)));
+        }
+        self.map(range.clone()).await?;
+        let value = self.mapped(range).await.map(|mapped| read(&mapped));
+        self.unmap();
+        value
     }
 }
 
@@ -333,7 +434,7 @@ impl HostMemory for WgpuHostBuffer {
             return Ok(());
         }
         self.map(0..self.n_bytes()).await?;
-        self.fill(offset, bytes)
+        self.fill(offset, bytes).await
     }
 
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {

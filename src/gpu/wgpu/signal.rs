@@ -4,15 +4,18 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
+#[derive(Debug)]
 struct State<T> {
     value: Option<T>,
     waker: Option<Waker>,
 }
 
 /// The callback's end.
+#[derive(Debug)]
 pub(super) struct Sender<T>(Arc<Mutex<State<T>>>);
 
 /// The future's end.
+#[derive(Debug)]
 pub(super) struct Receiver<T>(Arc<Mutex<State<T>>>);
 
 /// A pair of ends.

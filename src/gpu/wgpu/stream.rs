@@ -26,7 +26,8 @@ pub struct WgpuStream {
     shared: Arc<Shared>,
     steps: Vec<Step>,
     params: Vec<u8>,
-    hosts: Vec<WgpuHostBuffer>,
+    /// Host memory used, and the range of each use.
+    hosts: Vec<(WgpuHostBuffer, Range<u64>)>,
 }
 
 #[derive(Debug)]
@@ -178,7 +179,8 @@ impl WgpuStream {
                         "host memory for this direction",
                     ));
                 }
-                self.hosts.push(buffer.clone());
+                let range = offset..offset.saturating_add(n_bytes);
+                self.hosts.push((buffer.clone(), range));
                 (End::Host(buffer.clone(), offset), buffer.n_bytes(), offset)
             }
         };
@@ -192,6 +194,29 @@ impl WgpuStream {
             value,
             "a range inside the buffer, in multiples of 4",
         ))
+    }
+
+    /// Each host memory used, once, with what the host will want of it: all that was downloaded, or all to upload to.
+    fn hosts_used(&self) -> Vec<(&WgpuHostBuffer, Range<u64>)> {
+        let mut used: Vec<(&WgpuHostBuffer, Range<u64>)> = Vec::new();
+        for (host, range) in &self.hosts {
+            let range = match host.host_use() {
+                HostUse::Upload => 0..host.n_bytes(),
+                HostUse::Download => range.clone(),
+            };
+            match used.iter_mut().find(|(other, _)| other.is(host)) {
+                Some((_, so_far)) => {
+                    *so_far = so_far.start.min(range.start)..so_far.end.max(range.end)
+                }
+                None if range.is_empty() => {}
+                None => used.push((host, range)),
+            }
+        }
+        // A mapping starts at a multiple of 8.
+        for (_, range) in &mut used {
+            range.start -= range.start % 8;
+        }
+        used
     }
 
     /// Runs of launches, each one compute pass.
@@ -359,7 +384,7 @@ impl Recorder for WgpuStream {
             true => None,
             false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
         };
-        self.hosts.iter().for_each(WgpuHostBuffer::unmap);
+        self.hosts.iter().for_each(|(host, _)| host.unmap());
         let index = guarded(&shared.device, &shared.faults, 0, || {
             if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::raw) {
                 shared.queue.write_buffer(buffer, 0, &self.params);
@@ -368,11 +393,12 @@ impl Recorder for WgpuStream {
                 .queue
                 .submit([self.encode(params.as_ref(), &mut timer)])
         })?;
-        for host in &self.hosts {
-            host.used_by(index.clone());
+        for (host, range) in self.hosts_used() {
+            host.used_by(index.clone(), range)?;
         }
         if let Some(timer) = &timer {
-            timer.host().used_by(index.clone());
+            let host = timer.host();
+            host.used_by(index.clone(), 0..host.n_bytes())?;
         }
         Ok(WgpuSubmission {
             shared: Arc::clone(shared),
