@@ -9,9 +9,14 @@ use crate::lz4::PageEntry;
 pub(crate) trait BlockSink: Sized {
     /// What it becomes.
     type Out;
+    /// Whether [`reserve`](Self::reserve) should come before as many bytes as possible.
+    const WANTS_TOTAL: bool;
 
     /// For `n_bytes` of pages.
     fn new(n_bytes: usize, page_size: u32) -> Self;
+
+    /// Says that `n_bytes` of blocks come next.
+    fn reserve(&mut self, n_bytes: u64) -> Result<()>;
 
     /// Appends the first `n_bytes` of `host`, and a table of two words a page that counts from there.
     async fn append(&mut self, host: &HostBuffer, n_bytes: u64, table: &[u32]) -> Result<()>;
@@ -41,6 +46,7 @@ pub(crate) struct OwnBlocks {
 
 impl BlockSink for OwnBlocks {
     type Out = PackedPages;
+    const WANTS_TOTAL: bool = false;
 
     fn new(n_bytes: usize, page_size: u32) -> Self {
         let pages = PackedPages {
@@ -50,6 +56,10 @@ impl BlockSink for OwnBlocks {
             n_bytes: n_bytes as u64,
         };
         Self { pages, n_packed: 0 }
+    }
+
+    fn reserve(&mut self, _n_bytes: u64) -> Result<()> {
+        Ok(())
     }
 
     async fn append(&mut self, host: &HostBuffer, n_bytes: u64, table: &[u32]) -> Result<()> {

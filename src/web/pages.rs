@@ -129,10 +129,12 @@ fn new_array(n_bytes: usize) -> Result<Uint8Array> {
         })
 }
 
-/// Compressed pages, job by job.
+/// Compressed pages, in one piece unless there are very many.
 #[cfg(feature = "wgpu")]
 struct JsBlocks {
     pieces: Vec<Uint8Array>,
+    /// Bytes in use of the last piece, and of all.
+    n_last: u32,
     n_packed: usize,
     table: Vec<u32>,
     page_size: u32,
@@ -142,10 +144,13 @@ struct JsBlocks {
 #[cfg(feature = "wgpu")]
 impl BlockSink for JsBlocks {
     type Out = Object;
+    // Fresh memory costs as much as a copy, so it is taken once.
+    const WANTS_TOTAL: bool = true;
 
     fn new(n_bytes: usize, page_size: u32) -> Self {
         Self {
             pieces: Vec::new(),
+            n_last: 0,
             n_packed: 0,
             table: Vec::new(),
             page_size,
@@ -153,16 +158,24 @@ impl BlockSink for JsBlocks {
         }
     }
 
+    fn reserve(&mut self, n_bytes: u64) -> Result<()> {
+        self.pieces.push(new_array(n_bytes as usize)?);
+        self.n_last = 0;
+        Ok(())
+    }
+
     async fn append(&mut self, host: &HostBuffer, n_bytes: u64, table: &[u32]) -> Result<()> {
-        let piece = new_array(n_bytes as usize)?;
-        host.read_js_async(0..n_bytes, |mapped| piece.set(mapped, 0))
-            .await?;
+        let at = self.n_last;
+        if let Some(piece) = self.pieces.last() {
+            host.read_js_async(0..n_bytes, |mapped| piece.set(mapped, at))
+                .await?;
+        }
         let base_words = (self.n_packed / 4) as u32;
         for entry in table.chunks_exact(2) {
             self.table.extend([entry[0] + base_words, entry[1]]);
         }
+        self.n_last += n_bytes as u32;
         self.n_packed += n_bytes as usize;
-        self.pieces.push(piece);
         Ok(())
     }
 
