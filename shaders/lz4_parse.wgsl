@@ -1,7 +1,7 @@
 // Finds the sequences of each page: candidates, then the greedy (or lazy) parse of src/lz4/mod.rs.
 //
 // A workgroup is WIDTH lanes, and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ... In the search a lane takes
-// four adjacent positions; in the parse, a segment of consecutive positions.
+// two adjacent positions; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
 // candidates  scratch, PAGE_SIZE / 2 words a workgroup: two 16-bit offsets each, 0 for none
@@ -102,89 +102,97 @@ fn clear_buckets() {
     }
 }
 
-// Offsets of the positions to where the entries point, 0 unless `plausible` and the words agree.
-fn verify(page: Page, entries: vec4<u32>, positions: vec4<u32>, words: vec4<u32>, plausible: vec4<bool>) -> vec4<u32> {
-    let decoded = (entries >> vec4(TAG_BITS)) ^ vec4(63u);
+// Offsets of the positions to where the entries in the upper halves point, 0 unless `plausible` and the words agree.
+fn verify(page: Page, entries: vec2<u32>, positions: vec2<u32>, words: vec2<u32>, plausible: vec2<bool>) -> vec2<u32> {
+    let decoded = (entries >> vec2(16 + TAG_BITS)) ^ vec2(63u);
     let tried = plausible & (decoded < positions);
     // Lanes with nothing to try read near their neighbours, which costs nothing.
-    let q = select(vec4(positions.x), decoded, tried);
-    let found = vec4(word_at(page, q.x), word_at(page, q.y), word_at(page, q.z), word_at(page, q.w));
-    return select(vec4(0u), positions - q, tried & (found == words));
+    let q = select(vec2(positions.x), decoded, tried);
+    let found = vec2(word_at(page, q.x), word_at(page, q.y));
+    return select(vec2(0u), positions - q, tried & (found == words));
 }
 
-fn insert(yes: bool, bucket: u32, entry: u32, seen: u32) {
-    if yes {
-        atomicMax(&shared_words[bucket], (entry << 16) | (seen >> 16));
-    }
+// The words around the positions of a round, one before them.
+fn load_round(page: Page, round: u32) -> vec3<u32> {
+    let i = page.first_word + ((round * WIDTH + lane) >> 1);
+    return vec3(pages[max(i, 1u) - 1], pages[i], pages[i + 1]);
 }
 
-// Positions 4 * (WIDTH * round + lane) and the three after it; returns a bit for each that has a candidate.
-fn search_round(page: Page, round: u32) -> u32 {
-    let p = (round * WIDTH + lane) * 4;
-    let i = page.first_word + (p >> 2);
-    let before = pages[max(i, 1u) - 1];
-    let low = pages[i];
-    let high = pages[i + 1];
-    let words = vec4(low, (low >> 8) | (high << 24), (low >> 16) | (high << 16), (low >> 24) | (high << 8));
-    let previous = vec4((before >> 24) | (low << 8), words.xyz);
-    let positions = vec4(p, p + 1, p + 2, p + 3);
-    let searchable = positions + 12 <= vec4(page.n);
-    let run = (words == previous) & (positions > vec4(0u)) & searchable;
-    let products = words * 2654435761u;
-    let buckets = products >> vec4(32 - BUCKET_BITS);
-    let tags = (products >> vec4(32 - BUCKET_BITS - TAG_BITS)) & vec4(TAG_MASK);
-    let entries = ((positions ^ vec4(63u)) << vec4(TAG_BITS)) | tags;
+// Positions 2 * (WIDTH * round + lane) and the one after it; returns a bit for each that has a candidate.
+// `loaded` are the words around them, and those of the next round afterwards.
+fn search_round(page: Page, round: u32, next_round: u32, loaded: ptr<function, vec3<u32>>) -> u32 {
+    let pair = round * WIDTH + lane;
+    let p = 2 * pair;
+    let is_odd = (lane & 1) != 0;
+    let s = (lane & 1) * 16;
+    let before = (*loaded).x;
+    let low = (*loaded).y;
+    let high = (*loaded).z;
+    let words = vec2(funnel(low, high, s), funnel(low, high, s + 8));
+    let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), is_odd);
+    // Words come from afar, so those of the next round are asked for here.
+    *loaded = load_round(page, next_round);
+    let positions = vec2(p, p + 1);
+    let last = page.n - 12;
+    let searchable = vec2(p <= last, p < last);
+    let run = vec2(words.x == previous && p > 0, words.y == words.x) & searchable;
     let inserted = searchable & !run;
-    var seen = vec4(0u);
-    for (var window = 0u; window < WIDTH / 16; window++) {
-        let mine = (lane >> 4) == window;
+    let products = words * 2654435761u;
+    let buckets = products >> vec2(32 - BUCKET_BITS);
+    // Tags where they lie in the lower and the upper half of a bucket; other bits there are not theirs.
+    let low_tags = products >> vec2(32 - BUCKET_BITS - TAG_BITS);
+    let high_tags = products >> vec2(16 - BUCKET_BITS - TAG_BITS);
+    let entries = ((positions ^ vec2(63u)) << vec2(16 + TAG_BITS)) | (high_tags & vec2(TAG_MASK << 16));
+    var seen = vec2(0u);
+    for (var window = 0u; window < WIDTH / 32; window++) {
+        let mine = WIDTH == 32 || (lane >> 5) == window;
         if mine {
-            seen = vec4(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]),
-                        atomicLoad(&shared_words[buckets.z]), atomicLoad(&shared_words[buckets.w]));
+            seen = vec2(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]));
         }
         workgroupBarrier();
-        if mine {
-            insert(inserted.x, buckets.x, entries.x, seen.x);
-            insert(inserted.y, buckets.y, entries.y, seen.y);
-            insert(inserted.z, buckets.z, entries.z, seen.z);
-            insert(inserted.w, buckets.w, entries.w, seen.w);
+        let moved = entries | (seen >> vec2(16u));
+        if mine && inserted.x {
+            atomicMax(&shared_words[buckets.x], moved.x);
+        }
+        if mine && inserted.y {
+            atomicMax(&shared_words[buckets.y], moved.y);
         }
         workgroupBarrier();
     }
-    let newer = seen >> vec4(16u);
-    let older = seen & vec4(0xffffu);
-    var offsets: vec4<u32>;
+    let older = seen << vec2(16u);
+    var offsets: vec2<u32>;
     if TAG_BITS > 0 {
-        let is_newer = ((newer ^ tags) & vec4(TAG_MASK)) == vec4(0u);
-        let is_older = ((older ^ tags) & vec4(TAG_MASK)) == vec4(0u);
-        offsets = verify(page, select(older, newer, is_newer), positions, words, inserted & (is_newer | is_older));
+        let is_newer = ((seen ^ high_tags) & vec2(TAG_MASK << 16)) == vec2(0u);
+        let is_older = ((seen ^ low_tags) & vec2(TAG_MASK)) == vec2(0u);
+        offsets = verify(page, select(older, seen, is_newer), positions, words, inserted & (is_newer | is_older));
     } else {
-        offsets = verify(page, newer, positions, words, inserted);
-        offsets |= verify(page, older, positions, words, inserted & (offsets == vec4(0u)));
+        offsets = verify(page, seen, positions, words, inserted);
+        offsets |= verify(page, older, positions, words, inserted & (offsets == vec2(0u)));
     }
-    offsets = select(offsets, vec4(1u), run);
-    candidates[2 * page.scratch + (p >> 1)] = offsets.x | (offsets.y << 16);
-    candidates[2 * page.scratch + (p >> 1) + 1] = offsets.z | (offsets.w << 16);
-    let bits = select(vec4(0u), vec4(1u, 2u, 4u, 8u), offsets != vec4(0u));
-    return bits.x | bits.y | bits.z | bits.w;
+    offsets = select(offsets, vec2(1u), run);
+    candidates[2 * page.scratch + pair] = offsets.x + offsets.y * 65536;
+    return select(0u, 1u, offsets.x != 0) + select(0u, 2u, offsets.y != 0);
 }
 
-// Finds all candidates. Their bits are left in `matches`: those of lane l in eight rounds in word l of the words
-// that belong to the positions of these rounds.
+// Finds all candidates. Their bits are left in `matches`: those of lane l in 16 rounds in word l of the words that
+// belong to the positions of these rounds.
 fn search(page: Page) {
     clear_buckets();
     workgroupBarrier();
-    let rounds = (page.n - 12) / (4 * WIDTH) + 1;
-    var bits = 0u;
-    for (var round = 0u; round < PAGE_SIZE / (4 * WIDTH); round++) {
-        if round >= rounds {
-            break;
+    let rounds = (page.n - 12) / (2 * WIDTH) + 1;
+    var loaded = load_round(page, 0u);
+    for (var group = 0u; group < PAGE_SIZE / (32 * WIDTH); group++) {
+        var bits = 0u;
+        var weight = 1u;
+        for (var k = 0u; k < 16; k++) {
+            let round = 16 * group + k;
+            if round >= rounds {
+                break;
+            }
+            bits += search_round(page, round, min(round + 1, rounds - 1), &loaded) * weight;
+            weight *= 4u;
         }
-        bits |= search_round(page, round) << (4 * (round & 7));
-        if (round & 7) == 7 || round + 1 == rounds {
-            matches[page.scratch + (round >> 3) * (8 * WIDTH) + lane] = bits;
-            bits = 0u;
-        }
+        matches[page.scratch + group * (8 * WIDTH) + lane] = bits;
     }
 }
 
@@ -207,10 +215,10 @@ fn prepare_segment(page: Page, segment: Segment) {
         var bits = 0u;
         let p = segment.begin + 32 * k;
         if p < segment.end {
-            let round = p / (4 * WIDTH);
-            let from_word = page.scratch + (round >> 3) * (8 * WIDTH) + ((p >> 2) & (WIDTH - 1));
-            for (var j = 0u; j < 8; j++) {
-                bits |= ((matches[from_word + j] >> (4 * (round & 7))) & 15) << (4 * j);
+            let round = p / (2 * WIDTH);
+            let from_word = page.scratch + (round >> 4) * (8 * WIDTH) + ((p >> 1) & (WIDTH - 1));
+            for (var j = 0u; j < 16; j++) {
+                bits |= ((matches[from_word + j] >> (2 * (round & 15))) & 3) << (2 * j);
             }
         }
         atomicStore(&shared_words[k * WIDTH + lane], bits);

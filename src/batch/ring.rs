@@ -136,9 +136,14 @@ pub(super) fn reserve<'a>(
         .as_ref()
         .is_none_or(|buffer| buffer.n_bytes() < n_bytes)
     {
-        // An eighth more, so that sizes that vary a little do not allocate again and again.
+        // More than asked for, so that sizes that vary a little do not allocate again and again; little of what is
+        // uploaded, all of which a browser copies whether it was written or not.
         let most = device.capabilities().max_buffer_bytes;
-        let roomy = (n_bytes + n_bytes / 8)
+        let more = match host_use {
+            HostUse::Upload => n_bytes / 64,
+            HostUse::Download => n_bytes / 8,
+        };
+        let roomy = (n_bytes + more)
             .next_multiple_of(256)
             .min(most)
             .max(n_bytes);

@@ -191,11 +191,21 @@ fn parse_overrides(page_size: u32, level: Level) -> Vec<(&'static str, u32)> {
     };
     vec![
         ("PAGE_SIZE", page_size),
+        ("WIDTH", parse_width(page_size, level)),
         ("BUCKET_BITS", parse.bucket_bits()),
         ("TAG_BITS", parse.tag_bits()),
         ("LAZY", parse.lazy().into()),
         ("BACKWARD", parse.backward().into()),
     ]
+}
+
+/// Invocations that parse one page together. Where tables are small, many workgroups of few run at once; where they are
+/// large, few run, and more invocations in each keep the device busy.
+fn parse_width(page_size: u32, level: Level) -> u32 {
+    match (page_size, level) {
+        (0..=4096, Level::Fast) => 32,
+        _ => 64,
+    }
 }
 
 /// Most pages that one workgroup of `lz4_parse` takes. Workgroups take the next page whenever they are free, so those
@@ -208,11 +218,11 @@ fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
-/// Invocations that decompress one page together: more for large pages, of which there are fewer.
+/// Invocations that decompress one page together: as few as possible, since all follow the same sequences, but more
+/// for the largest pages, of which there are few.
 fn decompress_lanes(page_size: u32) -> u32 {
     match page_size {
-        0..=8192 => 4,
-        8193..=16384 => 8,
-        _ => 16,
+        0..=32768 => 4,
+        _ => 8,
     }
 }
