@@ -1,9 +1,11 @@
 //! The front for pages: one codec, whichever engine runs it.
 
 use super::choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 use super::gpu_codec::GpuCodec;
 use super::timing::Timings;
+#[cfg(gpu_engine)]
+use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
 
@@ -16,7 +18,8 @@ pub struct CodecOptions {
     pub power_preference: PowerPreference,
     /// Whether [`BackendRequest::Wgpu`] may take a software adapter. [`BackendRequest::Auto`] never does.
     pub allow_software: bool,
-    /// The adapter for [`BackendRequest::Wgpu`], by its position in the list of adapters; a software one too.
+    /// The adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`], by its position among the adapters of that
+    /// engine; a software one too.
     pub adapter_index: Option<usize>,
 }
 
@@ -24,7 +27,7 @@ pub struct CodecOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The engine that did the work: `"cpu"` or `"wgpu"`.
+    /// The engine that did the work: `"cpu"`, `"cuda"` or `"wgpu"`.
     pub engine: &'static str,
     /// Why that one, for this call.
     pub reason: String,
@@ -51,7 +54,7 @@ impl Report {
 pub struct Codec {
     options: CodecOptions,
     choice: BackendChoice,
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     gpu: Option<GpuCodec>,
 }
 
@@ -60,7 +63,7 @@ pub(super) enum Plan {
     /// On the CPU, for this reason.
     Cpu(String),
     /// On the GPU, for this reason.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     Gpu(String),
 }
 
@@ -74,31 +77,31 @@ impl Codec {
             let choice = BackendChoice::cpu("the CPU was asked for".into(), Vec::new());
             return Ok(Self::on_cpu(options, choice));
         }
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         match GpuCodec::open_async(&options).await {
             Ok((gpu, choice)) => Ok(Self {
                 options,
                 choice,
                 gpu: Some(gpu),
             }),
-            Err(error) if options.backend == BackendRequest::Wgpu => Err(error),
+            Err(error) if options.backend.forces_gpu() => Err(error),
             Err(error) => {
                 let rejected = super::gpu_codec::rejected_async(&error).await;
                 let choice = BackendChoice::cpu("no hardware GPU can be used".into(), rejected);
                 Ok(Self::on_cpu(options, choice))
             }
         }
-        #[cfg(not(feature = "wgpu"))]
+        #[cfg(not(gpu_engine))]
         {
-            let reason = "this build has no GPU engine; the feature `wgpu` adds it";
-            if options.backend == BackendRequest::Wgpu {
+            let reason = "this build has no GPU engine; the features `cuda` and `wgpu` add them";
+            if options.backend.forces_gpu() {
                 return Err(Error::BackendUnavailable {
-                    backend: "wgpu",
+                    backend: "GPU",
                     reason: reason.into(),
                 });
             }
             let rejected = vec![Rejected {
-                candidate: "wgpu".into(),
+                candidate: "GPU".into(),
                 reason: reason.into(),
             }];
             Ok(Self::on_cpu(
@@ -112,10 +115,13 @@ impl Codec {
     ///
     /// # Errors
     /// None today.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
         let options = CodecOptions {
-            backend: BackendRequest::Wgpu,
+            backend: match device.name() {
+                "cuda" => BackendRequest::Cuda,
+                _ => BackendRequest::Wgpu,
+            },
             ..CodecOptions::default()
         };
         let (gpu, choice) = GpuCodec::with_device(device, false);
@@ -130,7 +136,7 @@ impl Codec {
         Self {
             options,
             choice,
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             gpu: None,
         }
     }
@@ -149,7 +155,7 @@ impl Codec {
     }
 
     /// The GPU, if there is one in use.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     #[must_use]
     pub fn device(&self) -> Option<&crate::gpu::GpuDevice> {
         self.gpu.as_ref().map(GpuCodec::device)
@@ -161,7 +167,7 @@ impl Codec {
     /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
     /// GPU.
     #[cfg_attr(
-        not(feature = "wgpu"),
+        not(gpu_engine),
         allow(
             clippy::infallible_destructuring_match,
             reason = "without a GPU engine there is one plan"
@@ -175,7 +181,7 @@ impl Codec {
     ) -> Result<(PackedPages, Report)> {
         let reason = match self.plan_compress(bytes, page_size, level).await? {
             Plan::Cpu(reason) => reason,
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Plan::Gpu(reason) => {
                 let Some(gpu) = &mut self.gpu else {
                     return Err(no_gpu());
@@ -185,7 +191,7 @@ impl Codec {
                         return Ok((
                             pages,
                             Report {
-                                engine: "wgpu",
+                                engine: gpu.device().name(),
                                 reason,
                                 timings,
                             },
@@ -232,7 +238,7 @@ impl Codec {
     /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
     /// [`Error::OutOfMemory`] on a forced GPU.
     #[cfg_attr(
-        not(feature = "wgpu"),
+        not(gpu_engine),
         allow(
             clippy::infallible_destructuring_match,
             reason = "without a GPU engine there is one plan"
@@ -244,7 +250,7 @@ impl Codec {
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
         let reason = match self.plan_decompress(pages).await? {
             Plan::Cpu(reason) => reason,
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Plan::Gpu(reason) => {
                 let Some(gpu) = &mut self.gpu else {
                     return Err(no_gpu());
@@ -254,7 +260,7 @@ impl Codec {
                         return Ok((
                             outcome,
                             Report {
-                                engine: "wgpu",
+                                engine: gpu.device().name(),
                                 reason,
                                 timings,
                             },
@@ -280,7 +286,7 @@ impl Codec {
         (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
     }
 
-    #[cfg(not(feature = "wgpu"))]
+    #[cfg(not(gpu_engine))]
     pub(super) async fn plan_compress(
         &mut self,
         _bytes: &[u8],
@@ -290,12 +296,12 @@ impl Codec {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
 
-    #[cfg(not(feature = "wgpu"))]
+    #[cfg(not(gpu_engine))]
     async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
 
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     pub(super) async fn plan_compress(
         &mut self,
         bytes: &[u8],
@@ -313,7 +319,7 @@ impl Codec {
         }
     }
 
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
         match &mut self.gpu {
@@ -327,7 +333,7 @@ impl Codec {
     }
 
     /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     fn give_up(&mut self, error: Error) -> Result<String> {
         let is_gpu_fault = matches!(
             error,
@@ -350,11 +356,11 @@ impl Codec {
     }
 }
 
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 fn no_gpu() -> Error {
     Error::BackendUnavailable {
-        backend: "wgpu",
-        reason: "the GPU was given up".into(),
+        backend: "GPU",
+        reason: "it was given up".into(),
     }
 }
 

@@ -66,7 +66,7 @@ pub struct BatchResult {
     pub d2h_time_ns: u64,
     /// From call to result.
     pub total_time_ns: u64,
-    /// The engine: `"wgpu"`.
+    /// The engine: `"cuda"` or `"wgpu"`.
     pub backend: &'static str,
     /// The same times, with `None` where there is no measurement.
     pub timings: Timings,
@@ -194,7 +194,7 @@ impl GpuBatchCompressor {
                 device.info()
             );
             return Err(Error::BackendUnavailable {
-                backend: "wgpu",
+                backend: "GPU",
                 reason,
             });
         }

@@ -42,7 +42,7 @@ pub(super) fn empty_report(reason: &str) -> Report {
 impl Codec {
     /// Bytes of content that are best given to one call.
     pub(super) fn chunk_bytes(&self, block_size: u32) -> usize {
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         if self.device().is_some() && is_page_size(block_size) {
             return super::gpu_codec::CHUNK_BYTES;
         }
@@ -97,7 +97,7 @@ impl Codec {
         } else {
             match self.plan_compress(chunk, page_size, level).await? {
                 Plan::Cpu(reason) => reason,
-                #[cfg(feature = "wgpu")]
+                #[cfg(gpu_engine)]
                 Plan::Gpu(_) => {
                     let (pages, report) =
                         self.compress_pages_async(chunk, page_size, level).await?;
@@ -158,7 +158,7 @@ impl Codec {
 /// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
 pub(super) enum AnyDecoder {
     Cpu(Box<FrameDecoder>, String),
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     Gpu(Box<super::gpu_frames::GpuFrameDecoder>),
 }
 
@@ -166,9 +166,9 @@ impl AnyDecoder {
     pub(super) fn new(codec: &Codec, limit: Option<u64>) -> Self {
         match codec.cpu_only() {
             Some(reason) => Self::Cpu(Box::new(FrameDecoder::new(limit)), reason.to_owned()),
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             None => Self::Gpu(Box::new(super::gpu_frames::GpuFrameDecoder::new(limit))),
-            #[cfg(not(feature = "wgpu"))]
+            #[cfg(not(gpu_engine))]
             None => Self::Cpu(Box::new(FrameDecoder::new(limit)), String::new()),
         }
     }
@@ -192,7 +192,7 @@ impl AnyDecoder {
                 let _ = codec;
                 Ok(consumed)
             }
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Self::Gpu(decoder) => decoder.advance(codec, input, out, report).await,
         }
     }
@@ -201,7 +201,7 @@ impl AnyDecoder {
     pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         match self {
             Self::Cpu(decoder, _) => decoder.finish(rest),
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Self::Gpu(decoder) => decoder.finish(rest),
         }
     }

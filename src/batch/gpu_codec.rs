@@ -8,7 +8,7 @@ use super::decompress::Pages;
 use super::ring::Pipeline;
 use super::timing::Timings;
 use crate::clock::Clock;
-use crate::gpu::{Backend, DeviceRequest, GpuDevice};
+use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use crate::lz4::{self, Level, PackedPages};
 use crate::{Error, Result};
 
@@ -73,7 +73,7 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
     if adapters.is_empty() {
         return vec![Rejected {
-            candidate: "wgpu".into(),
+            candidate: "GPU".into(),
             reason: error.to_string(),
         }];
     }
@@ -95,8 +95,13 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
 
 impl GpuCodec {
     pub(super) async fn open_async(options: &CodecOptions) -> Result<(Self, BackendChoice)> {
-        let forced = options.backend == BackendRequest::Wgpu;
+        let forced = options.backend.forces_gpu();
         let request = DeviceRequest {
+            engine: match options.backend {
+                BackendRequest::Cuda => EngineChoice::Cuda,
+                BackendRequest::Wgpu => EngineChoice::Wgpu,
+                BackendRequest::Auto | BackendRequest::Cpu => EngineChoice::Auto,
+            },
             adapter_index: options.adapter_index.filter(|_| forced),
             power_preference: options.power_preference,
             allow_software: options.allow_software && forced,

@@ -29,12 +29,17 @@ pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
 /// Jobs count bytes in 32 bits.
 const MAX_JOB_BYTES: u64 = u32::MAX as u64;
 
-/// Whether the device takes every buffer of `job`.
+/// Jobs that should fit the device's free memory side by side: as many as are in flight, and what pools keep.
+const JOBS_IN_MEMORY: u64 = 8;
+
+/// Whether the device takes every buffer of `job`, and its memory several such jobs.
 fn fits(job: &Job, capabilities: &Capabilities) -> bool {
     let limit = capabilities
         .max_binding_bytes
         .min(capabilities.max_buffer_bytes);
-    job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit)
+    let total: u64 = job.buffers.iter().map(|&(_, n_bytes)| n_bytes).sum();
+    let free = capabilities.free_memory_bytes.unwrap_or(u64::MAX);
+    job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit) && total <= free / JOBS_IN_MEMORY
 }
 
 /// The largest number of pages up to `most` for which `job` fits; at least 1.
@@ -227,6 +232,7 @@ mod tests {
             int64: false,
             timestamps: false,
             spirv_passthrough: false,
+            free_memory_bytes: None,
         };
         let job = |n: u64| Job {
             buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
@@ -235,6 +241,11 @@ mod tests {
         assert_eq!(most_pages(1 << 40, &capabilities, job), 100);
         assert_eq!(most_pages(7, &capabilities, job), 7);
         assert_eq!(most_pages(0, &capabilities, job), 1);
+        let short_of_memory = Capabilities {
+            free_memory_bytes: Some(8 * 250),
+            ..capabilities
+        };
+        assert_eq!(most_pages(1 << 40, &short_of_memory, job), 25);
     }
 
     fn entry(offset: u64, length: u32) -> PageEntry {

@@ -168,7 +168,7 @@ pub trait Backend: Clone {
     /// Submitted work.
     type Submission: Waitable;
 
-    /// The engine: `"wgpu"`.
+    /// The engine: `"cuda"` or `"wgpu"`.
     fn name(&self) -> &'static str;
 
     /// The device, as it describes itself.

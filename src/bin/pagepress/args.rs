@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
-use crate::engine::{Backend, EngineArguments};
+use crate::engine::EngineArguments;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -37,10 +37,8 @@ impl Arguments {
             Command::Compress(arguments) => {
                 let gpu_takes_it =
                     arguments.block_size.is_power_of_two() && arguments.block_size <= MAX_PAGE_SIZE;
-                if arguments.engine.backend == Backend::Wgpu && !gpu_takes_it {
-                    return Err(
-                        "--backend wgpu takes --block-size 4096, 8192, 16384, 32768 or 65536",
-                    );
+                if arguments.engine.backend.forces_gpu() && !gpu_takes_it {
+                    return Err("GPUs take --block-size 4096, 8192, 16384, 32768 or 65536");
                 }
                 &arguments.files
             }

@@ -18,7 +18,7 @@ mod input;
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
-#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod resident;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,0 +1,182 @@
+//! The primary context of a GPU, which all devices opened on that GPU share with each other and with other CUDA code of
+//! the process.
+
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError, Weak};
+
+use cudarc::driver::sys;
+
+use super::ENGINE;
+use super::fault::{self, Failed, ok};
+use crate::{Error, Result};
+
+/// A retained primary context.
+#[derive(Debug)]
+pub(super) struct Context {
+    raw: RawContext,
+    ordinal: c_int,
+    /// Why it is gone, once a kernel has broken it.
+    lost: Mutex<Option<String>>,
+    /// Held for reading by whoever is inside, for writing while the context is thrown away.
+    gate: RwLock<()>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RawContext(sys::CUcontext);
+
+// SAFETY: the driver's contexts may be used by several threads at once; it locks inside.
+unsafe impl Send for RawContext {}
+// SAFETY: as above.
+unsafe impl Sync for RawContext {}
+
+/// Proof that the context is current on this thread. Dropped before any wait of a future.
+#[derive(Debug)]
+pub(super) struct Entered<'a> {
+    context: &'a Context,
+    _gate: RwLockReadGuard<'a, ()>,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let mut popped = std::ptr::null_mut();
+        // SAFETY: `enter` pushed it on this thread, which a guard of a lock cannot leave. A failure leaves nothing to do.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
+    }
+}
+
+impl Entered<'_> {
+    /// The outcome of a call made inside; what breaks the context is noted.
+    pub(super) fn ok(&self, call: &'static str, code: sys::CUresult) -> Result<()> {
+        ok(call, code).map_err(|failed| self.context.explain(failed))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Context {
+    /// The context of the GPU at `ordinal`. A broken one is thrown away first, for everybody in the process: nobody
+    /// could use it any more.
+    pub(super) fn open(ordinal: c_int) -> Result<Arc<Self>> {
+        static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+        let mut open = lock(&OPEN);
+        open.retain(|context| context.strong_count() > 0);
+        for context in open.iter().filter_map(Weak::upgrade) {
+            if context.ordinal != ordinal {
+                continue;
+            }
+            match context.check() {
+                Ok(()) => return Ok(context),
+                Err(_) => context.throw_away(),
+            }
+        }
+        let context = Self::retain(ordinal).map_err(Failed::into_error)?;
+        let context = match context.probe() {
+            Ok(()) => context,
+            Err(Error::DeviceLost { .. }) => {
+                // Broken by other code of this process, before our time.
+                context.throw_away();
+                drop(context);
+                let again = Self::retain(ordinal).map_err(Failed::into_error)?;
+                again.probe()?;
+                again
+            }
+            Err(error) => return Err(error),
+        };
+        let context = Arc::new(context);
+        open.push(Arc::downgrade(&context));
+        Ok(context)
+    }
+
+    fn retain(ordinal: c_int) -> Result<Self, Failed> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` outlives the call; a wrong ordinal is an error of the call.
+        ok("cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&raw mut raw, ordinal)
+        })?;
+        Ok(Self {
+            raw: RawContext(raw),
+            ordinal,
+            lost: Mutex::new(None),
+            gate: RwLock::new(()),
+        })
+    }
+
+    /// Whether a context just retained works.
+    fn probe(&self) -> Result<()> {
+        self.memory().map(drop)
+    }
+
+    /// Free and total memory of the GPU in bytes.
+    pub(super) fn memory(&self) -> Result<(u64, u64)> {
+        let entered = self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both outlive the call.
+        entered.ok("cuMemGetInfo", unsafe {
+            sys::cuMemGetInfo_v2(&raw mut free, &raw mut total)
+        })?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Destroys what the context holds. Whoever has handles in it finds it lost, and touches it no more.
+    fn throw_away(&self) {
+        lock(&self.lost).get_or_insert_with(|| "the context was reset".into());
+        let _nobody_inside = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: nobody is inside, and nobody enters a lost context. Whether it worked, the next probe tells.
+        let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.ordinal) };
+    }
+
+    /// Makes the context current on this thread until the guard is dropped.
+    pub(super) fn enter(&self) -> Result<Entered<'_>> {
+        // Never waits: a thread that is inside may enter again, and whoever wants to write has set `lost` before.
+        let gate = match self.gate.try_read() {
+            Ok(gate) => gate,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(self.broken("the context is being reset")),
+        };
+        self.check()?;
+        // SAFETY: the context is retained, and not thrown away while `gate` is held.
+        ok("cuCtxPushCurrent", unsafe {
+            sys::cuCtxPushCurrent_v2(self.raw.0)
+        })
+        .map_err(|failed| self.explain(failed))?;
+        Ok(Entered {
+            context: self,
+            _gate: gate,
+        })
+    }
+
+    /// Whether a kernel has broken it.
+    pub(super) fn check(&self) -> Result<()> {
+        match lock(&self.lost).clone() {
+            Some(reason) => Err(Error::DeviceLost { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a failed call; notes the loss of the context.
+    pub(super) fn explain(&self, failed: Failed) -> Error {
+        if !failed.loses_context() {
+            return failed.into_error();
+        }
+        let mut lost = lock(&self.lost);
+        let reason = lost.get_or_insert_with(|| fault::describe(&failed)).clone();
+        Error::DeviceLost { reason }
+    }
+
+    /// An error of ours.
+    pub(super) fn broken(&self, message: &str) -> Error {
+        self.check().err().unwrap_or_else(|| Error::Engine {
+            engine: ENGINE,
+            message: message.into(),
+        })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: this retained it once, and releasing is right after a reset too.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.ordinal) };
+    }
+}

@@ -1,0 +1,253 @@
+//! Three streams that run at once, and the order between them.
+//!
+//! Uploads, kernels and downloads have a lane each. Every step on a lane gets a ticket, the next number of that lane,
+//! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
+//! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
+//! across submissions too, and memory that goes through a pool stays in order.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::sys::{self, CUstream_flags_enum as Flags};
+
+use super::context::{Context, Entered};
+use super::event::{Event, Purpose};
+use crate::Result;
+
+/// A lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Host to device.
+    Upload,
+    /// Kernels, and copies within the device.
+    Compute,
+    /// Device to host.
+    Download,
+}
+
+const N_LANES: usize = 3;
+
+/// Marks of one lane that are kept at most, unless the device has not passed them.
+const MAX_MARKS: usize = 64;
+
+/// The last use of a piece of memory on each lane; 0 is none. Changed only while the lanes are held.
+#[derive(Debug, Default)]
+pub(super) struct Uses([AtomicU64; N_LANES]);
+
+impl Uses {
+    fn tickets(&self) -> [u64; N_LANES] {
+        [0, 1, 2].map(|lane| self.0[lane].load(Ordering::Relaxed))
+    }
+}
+
+/// The lanes of a device.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    context: Arc<Context>,
+    state: Mutex<[State; N_LANES]>,
+}
+
+#[derive(Debug)]
+struct State {
+    stream: sys::CUstream,
+    /// The ticket of the last step.
+    issued: u64,
+    /// The device has passed all up to this ticket.
+    passed: u64,
+    /// The last ticket of each other lane that this one has been made to wait for.
+    joined: [u64; N_LANES],
+    marks: VecDeque<(u64, Arc<Event>)>,
+}
+
+// SAFETY: the driver's streams may be used by several threads at once; it locks inside.
+unsafe impl Send for State {}
+
+impl State {
+    fn new(entered: &Entered<'_>) -> Result<Self> {
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: `stream` outlives the call; the context is current. It does not wait for the process's default stream.
+        entered.ok("cuStreamCreate", unsafe {
+            sys::cuStreamCreate(&raw mut stream, Flags::CU_STREAM_NON_BLOCKING as u32)
+        })?;
+        Ok(Self {
+            stream,
+            issued: 0,
+            passed: 0,
+            joined: [0; N_LANES],
+            marks: VecDeque::new(),
+        })
+    }
+
+    /// The earliest mark at or after `ticket`; a new one if there is none.
+    fn mark(
+        &mut self,
+        context: &Arc<Context>,
+        entered: &Entered<'_>,
+        ticket: u64,
+    ) -> Result<(u64, Arc<Event>)> {
+        let at = self.marks.partition_point(|(marked, _)| *marked < ticket);
+        if let Some((marked, event)) = self.marks.get(at) {
+            return Ok((*marked, Arc::clone(event)));
+        }
+        let event = Arc::new(Event::record(
+            context,
+            entered,
+            self.stream,
+            Purpose::Order,
+        )?);
+        self.marks.push_back((self.issued, Arc::clone(&event)));
+        if self.marks.len() > MAX_MARKS {
+            self.forget_passed()?;
+        }
+        Ok((self.issued, event))
+    }
+
+    fn forget_passed(&mut self) -> Result<()> {
+        while let Some((ticket, event)) = self.marks.front() {
+            if !event.has_passed()? {
+                break;
+            }
+            self.passed = *ticket;
+            self.marks.pop_front();
+        }
+        Ok(())
+    }
+}
+
+impl Lanes {
+    pub(super) fn new(context: &Arc<Context>, entered: &Entered<'_>) -> Result<Self> {
+        let states = [
+            State::new(entered)?,
+            State::new(entered)?,
+            State::new(entered)?,
+        ];
+        Ok(Self {
+            context: Arc::clone(context),
+            state: Mutex::new(states),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, [State; N_LANES]> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds all lanes to give them a submission.
+    pub(super) fn hold<'a>(&'a self, entered: &'a Entered<'a>) -> Held<'a> {
+        Held {
+            context: &self.context,
+            entered,
+            lanes: self.lock(),
+            used: [false; N_LANES],
+        }
+    }
+
+    /// Marks that come after the last uses in `uses`; none if the device is known to have passed them.
+    pub(super) fn after(&self, uses: &Uses) -> Result<Vec<Arc<Event>>> {
+        let entered = self.context.enter()?;
+        let mut lanes = self.lock();
+        let mut events = Vec::new();
+        for (lane, ticket) in lanes.iter_mut().zip(uses.tickets()) {
+            if ticket > lane.passed {
+                lane.forget_passed()?;
+            }
+            if ticket > lane.passed {
+                events.push(lane.mark(&self.context, &entered, ticket)?.1);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Marks that come after everything submitted.
+    pub(super) fn after_all(&self) -> Result<Vec<Arc<Event>>> {
+        let entered = self.context.enter()?;
+        let mut lanes = self.lock();
+        let marks = lanes.iter_mut().map(|lane| {
+            let ticket = lane.issued;
+            Ok(lane.mark(&self.context, &entered, ticket)?.1)
+        });
+        marks.collect()
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        // Kernels and memory of the device are freed next; nothing may run on them.
+        for event in self.after_all().unwrap_or_default() {
+            // A lost context runs nothing.
+            drop(event.block());
+        }
+        let Ok(_entered) = self.context.enter() else {
+            return;
+        };
+        for lane in self.lock().iter() {
+            // SAFETY: nobody else has the stream.
+            let _ = unsafe { sys::cuStreamDestroy_v2(lane.stream) };
+        }
+    }
+}
+
+/// The lanes, while they are given a submission.
+pub(super) struct Held<'a> {
+    context: &'a Arc<Context>,
+    entered: &'a Entered<'a>,
+    lanes: MutexGuard<'a, [State; N_LANES]>,
+    used: [bool; N_LANES],
+}
+
+impl Held<'_> {
+    /// Has `lane` wait for the last uses of `memory` on other lanes.
+    pub(super) fn join(&mut self, lane: Lane, memory: &Uses) -> Result<()> {
+        let this = lane as usize;
+        for (other, ticket) in memory.tickets().into_iter().enumerate() {
+            let from = &mut self.lanes[other];
+            if other == this || ticket <= from.passed {
+                continue;
+            }
+            if ticket > self.lanes[this].joined[other] {
+                let from = &mut self.lanes[other];
+                let (marked, event) = from.mark(self.context, self.entered, ticket)?;
+                event.hold_back(self.entered, self.lanes[this].stream)?;
+                self.lanes[this].joined[other] = marked;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives `lane` a step that uses `memory`, after whatever used it before.
+    pub(super) fn issue<'m>(
+        &mut self,
+        lane: Lane,
+        memory: impl IntoIterator<Item = &'m Uses>,
+        call: &'static str,
+        step: impl FnOnce(sys::CUstream) -> sys::CUresult,
+    ) -> Result<()> {
+        let this = lane as usize;
+        let ticket = self.lanes[this].issued + 1;
+        for uses in memory {
+            self.join(lane, uses)?;
+            uses.0[this].store(ticket, Ordering::Relaxed);
+        }
+        self.lanes[this].issued = ticket;
+        self.used[this] = true;
+        self.entered.ok(call, step(self.lanes[this].stream))
+    }
+
+    /// The time on `lane`, once the device gets here.
+    pub(super) fn time(&self, lane: Lane) -> Result<Event> {
+        let stream = self.lanes[lane as usize].stream;
+        Event::record(self.context, self.entered, stream, Purpose::Time)
+    }
+
+    /// Marks after the steps of this submission.
+    pub(super) fn finish(mut self) -> Result<Vec<Arc<Event>>> {
+        let mut events = Vec::new();
+        for (lane, used) in self.lanes.iter_mut().zip(self.used) {
+            if used {
+                let ticket = lane.issued;
+                events.push(lane.mark(self.context, self.entered, ticket)?.1);
+            }
+        }
+        Ok(events)
+    }
+}
