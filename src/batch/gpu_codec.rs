@@ -71,7 +71,7 @@ impl Verdict {
 /// The reasons against each adapter, after `error`.
 pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
-    if adapters.is_empty() {
+    if adapters.is_empty() && no_cuda().is_none() {
         return vec![Rejected {
             candidate: "GPU".into(),
             reason: error.to_string(),
@@ -84,13 +84,26 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
             error.to_string()
         }
     };
-    adapters
-        .iter()
-        .map(|adapter| Rejected {
-            candidate: adapter.to_string(),
-            reason: reason(adapter.is_software()),
-        })
-        .collect()
+    let rejected = adapters.iter().map(|adapter| Rejected {
+        candidate: adapter.to_string(),
+        reason: reason(adapter.is_software()),
+    });
+    rejected.chain(no_cuda()).collect()
+}
+
+/// Why CUDA is no candidate at all.
+#[cfg(cuda_engine)]
+fn no_cuda() -> Option<Rejected> {
+    let error = crate::gpu::cuda::list().err()?;
+    Some(Rejected {
+        candidate: "cuda".into(),
+        reason: error.to_string(),
+    })
+}
+
+#[cfg(not(cuda_engine))]
+fn no_cuda() -> Option<Rejected> {
+    None
 }
 
 impl GpuCodec {

@@ -67,10 +67,10 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
                 .compress_pages(&bytes, page_size, level)
                 .unwrap();
             assert_same(&found, &expected, &what);
-            assert_eq!(report.engine, "wgpu");
+            assert_eq!(report.engine, subject.device.name());
             let (back, report) = subject.codec.decompress_pages(&found).unwrap();
             assert!(back == bytes, "{what}: decompressed");
-            assert_eq!(report.engine, "wgpu");
+            assert_eq!(report.engine, subject.device.name());
         }
     }
 }
@@ -78,7 +78,11 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
 pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
     let lengths = edge_lengths(4096);
     // Every length on the main way; on the others a few of them.
-    let step = if subject.name == "wgpu" { 1 } else { 7 };
+    let step = if ["wgpu", "cuda"].contains(&subject.name) {
+        1
+    } else {
+        7
+    };
     for (i, &length) in lengths.iter().enumerate().step_by(step) {
         let (name, make) = GENERATORS[i % GENERATORS.len()];
         let mut bytes = generated(4096, 8192, i as u64);
