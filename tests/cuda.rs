@@ -353,6 +353,37 @@ fn resident_pages_come_and_go_by_device_pointers() {
     });
 }
 
+/// Each GPU by a thread of its own, all at once, and two devices on each.
+#[test]
+fn all_gpus_work_at_once() {
+    if !cuda_is_there() {
+        return;
+    }
+    let n_gpus = pagepress::gpu::cuda::list().unwrap().len();
+    println!("{n_gpus} GPUs");
+    std::thread::scope(|scope| {
+        for index in (0..n_gpus).chain(0..n_gpus) {
+            scope.spawn(move || {
+                let options = CodecOptions {
+                    adapter_index: Some(index),
+                    ..codec_options(BackendRequest::Cuda)
+                };
+                let mut codec = Codec::new(options).unwrap();
+                let bytes = mixed(2000 * PAGE_SIZE, index as u64);
+                let expected = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
+                for _ in 0..3 {
+                    let (found, _) = codec.compress_pages(&bytes, 4096, Level::Fast).unwrap();
+                    assert!(found == expected, "GPU {index}");
+                    assert!(
+                        codec.decompress_pages(&found).unwrap().0 == bytes,
+                        "GPU {index}"
+                    );
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn handles_of_another_device_are_refused() {
     with_cuda(|device| {
