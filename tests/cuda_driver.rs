@@ -36,7 +36,7 @@ const STAND_IN: &str = r#"
         0
     }
     calls! {
-        cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDeviceGetPCIBusId
+        cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSynchronize cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDeviceGetPCIBusId
         cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxRetain cuEventCreate
         cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize cuGetErrorString
         cuLaunchKernel cuMemAlloc_v2 cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemcpyDtoDAsync_v2

@@ -45,6 +45,13 @@ impl Drop for Entered<'_> {
 }
 
 impl Entered<'_> {
+    /// Waits until nothing runs in the context: what is freed next must not be in use. A failure means a lost context, in
+    /// which nothing runs.
+    pub(super) fn finish_all(&self) {
+        // SAFETY: the context is current.
+        let _ = unsafe { sys::cuCtxSynchronize() };
+    }
+
     /// The outcome of a call made inside; what breaks the context is noted.
     pub(super) fn ok(&self, call: &'static str, code: sys::CUresult) -> Result<()> {
         ok(call, code).map_err(|failed| self.context.explain(failed))

@@ -65,8 +65,9 @@ impl PinnedMemory {
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
         // The memory of a lost context went with it.
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: nobody else has the address; the driver first waits for all work on the device.
+        if let Ok(entered) = self.context.enter() {
+            entered.finish_all();
+            // SAFETY: nobody else has the address, and no work uses it any more.
             let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
         }
     }
@@ -169,6 +170,8 @@ impl CudaHostBuffer {
             }
             shared.check()?;
             let _access = lock();
+            // As long as somebody is inside, the context is not reset, and the memory stays.
+            let _inside = shared.context.enter()?;
             if shared.lanes.after(&memory.uses)?.is_empty() {
                 return Ok(touch(memory));
             }

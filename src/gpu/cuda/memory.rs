@@ -46,8 +46,9 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         // The memory of a lost context went with it, and its addresses may be others' by now.
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: nobody else has the address; the driver first waits for all work on the device.
+        if let Ok(entered) = self.context.enter() {
+            entered.finish_all();
+            // SAFETY: nobody else has the address, and no work uses it any more.
             let _ = unsafe { sys::cuMemFree_v2(self.address) };
         }
     }
