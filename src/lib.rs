@@ -3,9 +3,11 @@
 pub mod batch;
 #[cfg(feature = "wgpu")]
 pub mod gpu;
-#[cfg(feature = "wgpu")]
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 pub mod kernels;
 pub mod lz4;
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+pub mod ptx;
 
 mod clock;
 mod error;
