@@ -110,10 +110,11 @@ const F082: &str = "
     }";
 
 fn store_at_multiples_of(device: &CudaDevice, factor: u32) -> Result<Vec<u8>, Error> {
-    let param = |binding, kind| PtxParam {
+    let param = |binding, kind, min_bytes| PtxParam {
         group: 0,
         binding,
         kind,
+        min_bytes,
     };
     let ptx = CompiledPtx {
         text: F082.into(),
@@ -121,8 +122,8 @@ fn store_at_multiples_of(device: &CudaDevice, factor: u32) -> Result<Vec<u8>, Er
         workgroup_size: [32, 1, 1],
         shared_bytes: 128,
         params: vec![
-            param(0, PtxParamKind::Storage { writable: true }),
-            param(1, PtxParamKind::Uniform { n_bytes: 16 }),
+            param(0, PtxParamKind::Storage { writable: true }, 252),
+            param(1, PtxParamKind::Uniform { n_bytes: 16 }, 16),
         ],
     };
     block_on(async {

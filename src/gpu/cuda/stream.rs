@@ -197,7 +197,9 @@ impl Launch {
         for param in self.kernel.params() {
             starts.push(words.len());
             match (&self.args[param.binding as usize], param.kind) {
-                (Bound::Memory { buffer, range }, PtxParamKind::Storage { .. }) => {
+                (Bound::Memory { buffer, range }, PtxParamKind::Storage { .. })
+                    if range.end - range.start >= u64::from(param.min_bytes) =>
+                {
                     words.push(buffer.device_ptr() + range.start);
                     starts.push(words.len());
                     words.push(range.end - range.start);
@@ -208,20 +210,10 @@ impl Launch {
                     let pairs = given.chunks_exact(2);
                     words.extend(pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32));
                 }
-                (_, kind) => {
+                _ => {
                     let value = format!("binding {} of {}", param.binding, self.kernel.entry());
-                    let PtxParamKind::Uniform { .. } = kind else {
-                        return Err(check::wrong_kind(
-                            self.kernel.entry(),
-                            param.binding as usize,
-                            None,
-                        ));
-                    };
-                    return Err(check::invalid(
-                        "args",
-                        value,
-                        "as many parameters as the block has",
-                    ));
+                    let expected = "as many bytes as its type has";
+                    return Err(check::invalid("args", value, expected));
                 }
             }
         }

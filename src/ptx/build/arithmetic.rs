@@ -1,0 +1,496 @@
+//! Instructions that compute: arithmetic, bits, comparison, selection, conversion.
+
+use super::kernel::PtxKernel;
+use super::types::{Operand, PtxType, Register};
+
+/// A comparison; of floats, ordered: false if one is NaN, but for `Ne`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// Equal.
+    Eq,
+    /// Not equal; true if one is NaN.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+impl Comparison {
+    const fn suffix(self, float: bool) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Ne if float => "neu",
+            Self::Ne => "ne",
+            Self::Lt => "lt",
+            Self::Le => "le",
+            Self::Gt => "gt",
+            Self::Ge => "ge",
+        }
+    }
+}
+
+/// How a conversion rounds, where it has to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To the nearest, ties to even.
+    Nearest,
+    /// Towards zero.
+    Zero,
+    /// Down.
+    Down,
+    /// Up.
+    Up,
+}
+
+impl Rounding {
+    const fn suffix(self, to_integer: bool) -> &'static str {
+        match (self, to_integer) {
+            (Self::Nearest, true) => ".rni",
+            (Self::Zero, true) => ".rzi",
+            (Self::Down, true) => ".rmi",
+            (Self::Up, true) => ".rpi",
+            (Self::Nearest, false) => ".rn",
+            (Self::Zero, false) => ".rz",
+            (Self::Down, false) => ".rm",
+            (Self::Up, false) => ".rp",
+        }
+    }
+}
+
+const ANY_NUMBER: fn(PtxType) -> bool = |ty| ty != PtxType::Pred;
+const INTEGER: fn(PtxType) -> bool = PtxType::is_integer;
+const FLOAT: fn(PtxType) -> bool = PtxType::is_float;
+const SINGLE: fn(PtxType) -> bool = |ty| matches!(ty, PtxType::F32);
+const BITS: fn(PtxType) -> bool = |ty| !ty.is_float();
+const WORD: fn(PtxType) -> bool = |ty| ty.is_integer() && ty.n_bits() >= 32;
+
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident, $takes:expr, |$ty:ident| $mnemonic:expr;)*) => {
+        impl PtxKernel {
+            $($(#[$doc])*
+            pub fn $name(&mut self, a: impl Into<Operand>) -> Register {
+                let a = a.into();
+                let $ty = a.ty();
+                self.require(stringify!($name), $ty, $takes);
+                self.compute($ty, &$mnemonic, &[a])
+            })*
+        }
+    };
+}
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident, $takes:expr, |$ty:ident| $mnemonic:expr;)*) => {
+        impl PtxKernel {
+            $($(#[$doc])*
+            pub fn $name(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Register {
+                let (a, b) = (a.into(), b.into());
+                let $ty = a.ty();
+                self.require(stringify!($name), $ty, $takes);
+                self.require_same(stringify!($name), a, b);
+                self.compute($ty, &$mnemonic, &[a, b])
+            })*
+        }
+    };
+}
+
+unary! {
+    /// `-a`; of integers modulo their size.
+    neg, ANY_NUMBER, |ty| format!("neg.{}", signed_suffix(ty));
+    /// `|a|`; the least integer is its own.
+    abs, ANY_NUMBER, |ty| format!("abs.{}", signed_suffix(ty));
+    /// All bits inverted.
+    not, BITS, |ty| format!("not.{}", ty.bits_suffix());
+    /// The bits in reverse order.
+    brev, WORD, |ty| format!("brev.{}", ty.bits_suffix());
+    /// Square root, to 1 ulp or so.
+    sqrt, FLOAT, |ty| format!("sqrt.{}{}", approximate(ty), ty.suffix());
+    /// One over the square root.
+    rsqrt, FLOAT, |ty| format!("rsqrt.approx.{}", ty.suffix());
+    /// 2 to the power of `a`.
+    ex2, SINGLE, |ty| format!("ex2.approx.{}", ty.suffix());
+    /// Logarithm to base 2.
+    lg2, SINGLE, |ty| format!("lg2.approx.{}", ty.suffix());
+    /// Sine, precise between -pi and pi.
+    sin, SINGLE, |ty| format!("sin.approx.{}", ty.suffix());
+    /// Cosine, precise between -pi and pi.
+    cos, SINGLE, |ty| format!("cos.approx.{}", ty.suffix());
+}
+
+binary! {
+    /// `a + b`; of integers modulo their size.
+    add, ANY_NUMBER, |ty| format!("add.{}", ty.suffix());
+    /// `a - b`; of integers modulo their size.
+    sub, ANY_NUMBER, |ty| format!("sub.{}", ty.suffix());
+    /// `a * b`; of integers the low half of the product.
+    mul, ANY_NUMBER, |ty| format!("mul.{}{}", low(ty), ty.suffix());
+    /// The high half of the product of integers.
+    mul_hi, INTEGER, |ty| format!("mul.hi.{}", ty.suffix());
+    /// `a / b`; of integers towards zero, and unspecified for `b = 0`; of singles to 2 ulp.
+    div, ANY_NUMBER, |ty| format!("div.{}{}", division(ty), ty.suffix());
+    /// The remainder of integers, of the sign of `a`; unspecified for `b = 0`.
+    rem, INTEGER, |ty| format!("rem.{}", ty.suffix());
+    /// The smaller one; of a number and NaN the number.
+    min, ANY_NUMBER, |ty| format!("min.{}", ty.suffix());
+    /// The larger one; of a number and NaN the number.
+    max, ANY_NUMBER, |ty| format!("max.{}", ty.suffix());
+    /// Bitwise and; of predicates too.
+    and, BITS, |ty| format!("and.{}", ty.bits_suffix());
+    /// Bitwise or; of predicates too.
+    or, BITS, |ty| format!("or.{}", ty.bits_suffix());
+    /// Bitwise exclusive or; of predicates too.
+    xor, BITS, |ty| format!("xor.{}", ty.bits_suffix());
+}
+
+const fn signed_suffix(ty: PtxType) -> &'static str {
+    match ty {
+        PtxType::U16 => "s16",
+        PtxType::U32 => "s32",
+        PtxType::U64 => "s64",
+        other => other.suffix(),
+    }
+}
+
+const fn low(ty: PtxType) -> &'static str {
+    if ty.is_integer() { "lo." } else { "" }
+}
+
+const fn division(ty: PtxType) -> &'static str {
+    match ty {
+        PtxType::F32 => "full.",
+        PtxType::F64 => "rn.",
+        _ => "",
+    }
+}
+
+const fn approximate(ty: PtxType) -> &'static str {
+    match ty {
+        PtxType::F32 => "approx.",
+        _ => "rn.",
+    }
+}
+
+impl PtxKernel {
+    /// `a * b + c`: of integers the low half, of floats rounded once.
+    pub fn mad(
+        &mut self,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+        c: impl Into<Operand>,
+    ) -> Register {
+        let (a, b, c) = (a.into(), b.into(), c.into());
+        let ty = a.ty();
+        self.require("mad", ty, ANY_NUMBER);
+        self.require_same("mad", a, b);
+        self.require_same("mad", a, c);
+        let mnemonic = if ty.is_float() { "fma.rn" } else { "mad.lo" };
+        self.compute(ty, &format!("{mnemonic}.{}", ty.suffix()), &[a, b, c])
+    }
+
+    /// `a * b + c` with `a` and `b` of 32 bits and the product and `c` of 64.
+    pub fn mad_wide(
+        &mut self,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+        c: impl Into<Operand>,
+    ) -> Register {
+        let (a, b, c) = (a.into(), b.into(), c.into());
+        self.require_same("mad_wide", a, b);
+        let wide = match a.ty() {
+            PtxType::S32 => PtxType::S64,
+            _ => PtxType::U64,
+        };
+        self.require("mad_wide", a.ty(), |ty| {
+            matches!(ty, PtxType::U32 | PtxType::S32)
+        });
+        self.require("mad_wide", c.ty(), |ty| {
+            matches!(ty, PtxType::U64 | PtxType::S64)
+        });
+        let mnemonic = format!("mad.wide.{}", a.ty().suffix());
+        self.compute(wide, &mnemonic, &[a, b, c])
+    }
+
+    /// `a` shifted left by `n`, a `U32`; all bits are gone from 32 (or the size of `a`) on.
+    pub fn shl(&mut self, a: impl Into<Operand>, n: impl Into<Operand>) -> Register {
+        self.shift("shl", a.into(), n.into())
+    }
+
+    /// `a` shifted right by `n`, a `U32`; copies of the sign come in if `a` is signed.
+    pub fn shr(&mut self, a: impl Into<Operand>, n: impl Into<Operand>) -> Register {
+        self.shift("shr", a.into(), n.into())
+    }
+
+    fn shift(&mut self, mnemonic: &str, a: Operand, n: Operand) -> Register {
+        let ty = a.ty();
+        self.require(mnemonic, ty, INTEGER);
+        self.require(mnemonic, n.ty(), |ty| ty == PtxType::U32);
+        let suffix = if mnemonic == "shl" {
+            ty.bits_suffix()
+        } else {
+            ty.suffix()
+        };
+        self.compute(ty, &format!("{mnemonic}.{suffix}"), &[a, n])
+    }
+
+    /// The low word of `high:low` shifted right by `n` modulo 32.
+    pub fn funnel_right(
+        &mut self,
+        low: impl Into<Operand>,
+        high: impl Into<Operand>,
+        n: impl Into<Operand>,
+    ) -> Register {
+        self.funnel("shf.r.wrap.b32", low.into(), high.into(), n.into())
+    }
+
+    /// The high word of `high:low` shifted left by `n` modulo 32.
+    pub fn funnel_left(
+        &mut self,
+        low: impl Into<Operand>,
+        high: impl Into<Operand>,
+        n: impl Into<Operand>,
+    ) -> Register {
+        self.funnel("shf.l.wrap.b32", low.into(), high.into(), n.into())
+    }
+
+    fn funnel(&mut self, mnemonic: &str, low: Operand, high: Operand, n: Operand) -> Register {
+        for operand in [low, high, n] {
+            self.require("funnel", operand.ty(), |ty| ty.n_bits() == 32);
+        }
+        let ty = if low.constant() == Some(0) {
+            high.ty()
+        } else {
+            low.ty()
+        };
+        self.compute(ty, mnemonic, &[low, high, n])
+    }
+
+    /// How many bits are set, as a `U32`.
+    pub fn popc(&mut self, a: impl Into<Operand>) -> Register {
+        self.count("popc", a.into(), |ty| ty.bits_suffix())
+    }
+
+    /// How many zeros come before the highest bit set, as a `U32`; the size of `a` if there is none.
+    pub fn clz(&mut self, a: impl Into<Operand>) -> Register {
+        self.count("clz", a.into(), |ty| ty.bits_suffix())
+    }
+
+    /// Position of the highest bit that differs from the sign, as a `U32`; all ones if there is none.
+    pub fn bfind(&mut self, a: impl Into<Operand>) -> Register {
+        self.count("bfind", a.into(), PtxType::suffix)
+    }
+
+    /// How far to shift left until that bit is the highest, as a `U32`; all ones if there is none.
+    pub fn bfind_shift(&mut self, a: impl Into<Operand>) -> Register {
+        self.count("bfind.shiftamt", a.into(), PtxType::suffix)
+    }
+
+    fn count(
+        &mut self,
+        mnemonic: &str,
+        a: Operand,
+        suffix: impl Fn(PtxType) -> &'static str,
+    ) -> Register {
+        self.require(mnemonic, a.ty(), WORD);
+        let mnemonic = format!("{mnemonic}.{}", suffix(a.ty()));
+        self.compute(PtxType::U32, &mnemonic, &[a])
+    }
+
+    /// `n` bits of `a` from bit `at` on; the highest of them fills the rest if `a` is signed.
+    pub fn bfe(
+        &mut self,
+        a: impl Into<Operand>,
+        at: impl Into<Operand>,
+        n: impl Into<Operand>,
+    ) -> Register {
+        let a = a.into();
+        self.require("bfe", a.ty(), WORD);
+        let mnemonic = format!("bfe.{}", a.ty().suffix());
+        self.compute(a.ty(), &mnemonic, &[a, at.into(), n.into()])
+    }
+
+    /// `base` with its `n` bits from bit `at` on replaced by the lowest of `bits`.
+    pub fn bfi(
+        &mut self,
+        bits: impl Into<Operand>,
+        base: impl Into<Operand>,
+        at: impl Into<Operand>,
+        n: impl Into<Operand>,
+    ) -> Register {
+        let (bits, base) = (bits.into(), base.into());
+        self.require("bfi", base.ty(), WORD);
+        let mnemonic = format!("bfi.{}", base.ty().bits_suffix());
+        self.compute(base.ty(), &mnemonic, &[bits, base, at.into(), n.into()])
+    }
+
+    /// Four bytes picked from the eight of `b:a` by the four digits of `selector`.
+    pub fn prmt(
+        &mut self,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+        selector: impl Into<Operand>,
+    ) -> Register {
+        self.compute(
+            PtxType::U32,
+            "prmt.b32",
+            &[a.into(), b.into(), selector.into()],
+        )
+    }
+
+    /// The products of four pairs of bytes, and `c`, added up; signed if `c` is.
+    pub fn dp4a(
+        &mut self,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+        c: impl Into<Operand>,
+    ) -> Register {
+        let c = c.into();
+        self.require("dp4a", c.ty(), |ty| {
+            matches!(ty, PtxType::U32 | PtxType::S32)
+        });
+        let suffix = c.ty().suffix();
+        self.compute(
+            c.ty(),
+            &format!("dp4a.{suffix}.{suffix}"),
+            &[a.into(), b.into(), c],
+        )
+    }
+
+    /// Compares numbers.
+    pub fn compare(
+        &mut self,
+        comparison: Comparison,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+    ) -> Register {
+        let (a, b) = (a.into(), b.into());
+        let ty = a.ty();
+        self.require("compare", ty, ANY_NUMBER);
+        self.require_same("compare", a, b);
+        let mnemonic = format!("setp.{}.{}", comparison.suffix(ty.is_float()), ty.suffix());
+        self.compute(PtxType::Pred, &mnemonic, &[a, b])
+    }
+
+    /// Whether a float is NaN.
+    pub fn is_nan(&mut self, a: impl Into<Operand>) -> Register {
+        let a = a.into();
+        self.require("is_nan", a.ty(), FLOAT);
+        self.compute(
+            PtxType::Pred,
+            &format!("setp.nan.{}", a.ty().suffix()),
+            &[a, a],
+        )
+    }
+
+    /// `a` if the condition holds, else `b`.
+    pub fn select(
+        &mut self,
+        condition: impl Into<Operand>,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+    ) -> Register {
+        let (condition, a, b) = (condition.into(), a.into(), b.into());
+        self.require("select", condition.ty(), |ty| ty == PtxType::Pred);
+        self.require_same("select", a, b);
+        if a.ty() == PtxType::Pred {
+            let first = self.and(condition, a);
+            let not = self.not(condition);
+            let second = self.and(not, b);
+            return self.or(first, second);
+        }
+        self.compute(
+            a.ty(),
+            &format!("selp.{}", a.ty().bits_suffix()),
+            &[a, b, condition],
+        )
+    }
+
+    /// A new register with the value of `a`.
+    pub fn copy(&mut self, a: impl Into<Operand>) -> Register {
+        let a = a.into();
+        let d = self.register(a.ty());
+        self.assign(d, a);
+        d
+    }
+
+    /// Sets a register.
+    pub fn assign(&mut self, d: Register, a: impl Into<Operand>) {
+        let a = a.into();
+        self.require_same("assign", d.into(), a);
+        self.push(format!("mov.{} {d}, {a};", a.ty().bits_suffix()));
+    }
+
+    /// Converts between numbers. Floats become integers by `rounding`, saturated, NaN zero; integers and wider floats
+    /// become floats by `rounding`; integers become wider or narrower ones by extending or cutting. A float can be
+    /// rounded to a whole number of its own type.
+    pub fn convert(&mut self, to: PtxType, rounding: Rounding, a: impl Into<Operand>) -> Register {
+        let a = self.in_register(a.into());
+        let from = a.ty();
+        self.require("convert", from, ANY_NUMBER);
+        self.require("convert", to, |ty| ANY_NUMBER(ty) && ty.n_bits() > 8);
+        let rounding = match (from.is_float(), to.is_float()) {
+            (false, false) => "",
+            (true, false) => rounding.suffix(true),
+            (false, true) => rounding.suffix(false),
+            (true, true) if from == to => rounding.suffix(true),
+            (true, true) if from.n_bits() > to.n_bits() => rounding.suffix(false),
+            (true, true) => "",
+        };
+        self.compute(
+            to,
+            &format!("cvt{rounding}.{}.{}", to.suffix(), from.suffix()),
+            &[a],
+        )
+    }
+
+    /// Appends an instruction `mnemonic d, operands;` with a new register `d` of type `ty`.
+    pub(in crate::ptx) fn compute(
+        &mut self,
+        ty: PtxType,
+        mnemonic: &str,
+        operands: &[Operand],
+    ) -> Register {
+        let operands: Vec<String> = operands
+            .iter()
+            .map(|&operand| self.readable(operand))
+            .collect();
+        let d = self.register(ty);
+        self.push(format!("{mnemonic} {d}, {};", operands.join(", ")));
+        d
+    }
+
+    /// Text of an operand. Half-precision constants have no literal form.
+    fn readable(&mut self, operand: Operand) -> String {
+        match operand {
+            Operand::Constant(PtxType::F16, _) => self.copy(operand).to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The operand in a register, for instructions that take no constant.
+    pub(in crate::ptx) fn in_register(&mut self, a: Operand) -> Operand {
+        match a {
+            Operand::Register(_) => a,
+            Operand::Constant(..) => self.copy(a).into(),
+        }
+    }
+
+    pub(super) fn require(&mut self, what: &str, ty: PtxType, takes: impl Fn(PtxType) -> bool) {
+        if !takes(ty) {
+            self.fail(format!("{what} takes no {}", ty.suffix()));
+        }
+    }
+
+    pub(super) fn require_same(&mut self, what: &str, a: Operand, b: Operand) {
+        if a.ty() != b.ty() {
+            self.fail(format!(
+                "{what} of {} and {}",
+                a.ty().suffix(),
+                b.ty().suffix()
+            ));
+        }
+    }
+}
