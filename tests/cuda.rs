@@ -232,16 +232,20 @@ fn waits<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
 fn waiting_yields_and_copies_overlap_kernels() {
     with_cuda(|device| {
         let slow = Slow::new(device);
+        let bytes = mixed(1 << 20, 3);
+        let other = device.allocate_memory(1 << 20).unwrap();
+        let up_and_down = || {
+            block_on(async {
+                device.upload_async(&other, 0, &bytes).await.unwrap();
+                let back = device.download_async(&other, 0..1 << 20).await.unwrap();
+                assert!(back == bytes);
+            });
+        };
+        // The driver may wait for kernels when it allocates; from now on the pool has what is needed.
+        up_and_down();
         let mut running = pin!(slow.launch(&slow.data).unwrap().wait_async());
         assert!(waits(&mut running), "the first poll waits for the device");
-        // Other memory goes up and down meanwhile.
-        block_on(async {
-            let other = device.allocate_memory(1 << 20).unwrap();
-            let bytes = mixed(1 << 20, 3);
-            device.upload_async(&other, 0, &bytes).await.unwrap();
-            let back = device.download_async(&other, 0..1 << 20).await.unwrap();
-            assert!(back == bytes);
-        });
+        up_and_down();
         assert!(
             waits(&mut running),
             "copies waited for a kernel that has nothing to do with them"

@@ -37,7 +37,7 @@ const STAND_IN: &str = r#"
     }
     calls! {
         cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSynchronize cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDeviceGetPCIBusId
-        cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxRetain cuEventCreate
+        cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxRetain cuEventCreate
         cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize cuGetErrorString
         cuLaunchKernel cuMemAlloc_v2 cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemcpyDtoDAsync_v2
         cuMemcpyDtoHAsync_v2 cuMemcpyHtoDAsync_v2 cuModuleGetFunction cuModuleLoadDataEx cuModuleUnload cuStreamCreate

@@ -1,5 +1,5 @@
-//! What breaks a CUDA device, and what is left after it: a broken context is broken for the whole process, so these
-//! tests have a process of their own and run one after another.
+//! What breaks a CUDA device, and what is left after it. A kernel that traps breaks CUDA for its process, so each of
+//! these tests runs in a process of its own, one after another.
 #![cfg(cuda_engine)]
 #![allow(
     clippy::unwrap_used,
@@ -10,11 +10,13 @@
 
 mod common;
 
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use common::cuda::cuda_is_there;
 use common::engine::{expected, squares};
 use common::pages::mixed;
+use pagepress::batch::{Codec, CodecOptions};
 use pagepress::gpu::cuda::CudaDevice;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
@@ -26,13 +28,28 @@ use pagepress::lz4::{self, Level};
 use pagepress::ptx::{CompiledPtx, PtxParam, PtxParamKind};
 use pagepress::{Error, PAGE_SIZE};
 
-/// Runs `test` alone, where there is CUDA.
-fn alone(test: impl FnOnce(&GpuDevice)) {
+/// Runs `test`, which is named `name`, where there is CUDA: in a new process that runs this test and no other.
+fn alone(name: &str, test: impl FnOnce(&GpuDevice)) {
+    const CHILD: &str = "PAGEPRESS_FAULT_TEST";
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    if cuda_is_there() {
-        test(&open());
+    if !cuda_is_there() {
+        return;
     }
+    if std::env::var_os(CHILD).is_some() {
+        test(&open());
+        return;
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(CHILD, name)
+        .output()
+        .expect("the test starts itself");
+    let said = String::from_utf8_lossy(&[child.stdout, child.stderr].concat()).into_owned();
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
 }
 
 fn open() -> GpuDevice {
@@ -45,41 +62,43 @@ fn open() -> GpuDevice {
 
 /// A kernel that says it checks itself, and does not.
 #[test]
-fn a_kernel_that_traps_loses_the_device_and_a_new_one_works() {
+fn a_kernel_that_traps_loses_the_device_and_says_why() {
     const WILD: &str = "
         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
         @group(0) @binding(1) var<uniform> at: vec4<u32>;
         @compute @workgroup_size(1)
         fn wild() { data[at.x] = 1u; }";
-    alone(|device| {
-        let bystander = open();
-        let kept = bystander.allocate_memory(1 << 20).unwrap();
-        let error = block_on(async {
-            let source = KernelSource {
-                self_checked: true,
-                ..KernelSource::new(WILD, "wild", &[Access::ReadWrite, Access::Uniform])
-            };
-            let kernel = device.compile_kernel(&source).await.unwrap();
-            let data = device.allocate_memory(256).unwrap();
-            let args = [KernelArg::Buffer(&data), KernelArg::Params(&[1 << 29])];
-            let submission = device.launch_kernel(&kernel, [1, 1, 1], &args).unwrap();
-            submission.wait_async().await.unwrap_err()
-        });
-        assert_eq!(error.code(), "DEVICE_LOST");
-        assert!(error.to_string().contains("700"), "{error}");
-        assert!(error.to_string().contains("ILLEGAL_ADDRESS"), "{error}");
-        assert_eq!(
-            squares(device, 64, false).unwrap_err().code(),
-            "DEVICE_LOST"
-        );
-        // Whoever shares the context is lost with it, and dropping its memory does no harm to what comes after.
-        assert_eq!(bystander.check().unwrap_err().code(), "DEVICE_LOST");
-        let again = block_on(device.reopen_async()).unwrap();
-        assert_eq!(squares(&again, 64, false).unwrap(), expected(64, 3, 7));
-        drop(kept);
-        drop(bystander);
-        assert_eq!(squares(&again, 640, true).unwrap(), expected(640, 3, 7));
-    });
+    alone(
+        "a_kernel_that_traps_loses_the_device_and_says_why",
+        |device| {
+            let bystander = open();
+            let kept = bystander.allocate_memory(1 << 20).unwrap();
+            let error = block_on(async {
+                let source = KernelSource {
+                    self_checked: true,
+                    ..KernelSource::new(WILD, "wild", &[Access::ReadWrite, Access::Uniform])
+                };
+                let kernel = device.compile_kernel(&source).await.unwrap();
+                let data = device.allocate_memory(256).unwrap();
+                let args = [KernelArg::Buffer(&data), KernelArg::Params(&[1 << 29])];
+                let submission = device.launch_kernel(&kernel, [1, 1, 1], &args).unwrap();
+                submission.wait_async().await.unwrap_err()
+            });
+            assert_eq!(error.code(), "DEVICE_LOST");
+            assert!(error.to_string().contains("700"), "{error}");
+            assert!(error.to_string().contains("ILLEGAL_ADDRESS"), "{error}");
+            assert_eq!(
+                squares(device, 64, false).unwrap_err().code(),
+                "DEVICE_LOST"
+            );
+            // Whoever shares the GPU is lost with it.
+            assert_eq!(bystander.check().unwrap_err().code(), "DEVICE_LOST");
+            drop(kept);
+            let again = block_on(device.reopen_async()).unwrap_err();
+            assert_eq!(again.code(), "BACKEND_UNAVAILABLE");
+            assert!(again.to_string().contains("process anew"), "{again}");
+        },
+    );
 }
 
 /// The pattern of the report F082, word for word: an address computed from a value loaded from shared memory. Each lane
@@ -142,7 +161,7 @@ fn store_at_multiples_of(device: &CudaDevice, factor: u32) -> Result<Vec<u8>, Er
 
 #[test]
 fn f082_is_a_misaligned_address_and_is_called_so() {
-    alone(|device| {
+    alone("f082_is_a_misaligned_address_and_is_called_so", |device| {
         let cuda = device.as_cuda().unwrap();
         for factor in [4, 8] {
             let found = store_at_multiples_of(cuda, factor).unwrap();
@@ -155,54 +174,59 @@ fn f082_is_a_misaligned_address_and_is_called_so() {
         assert_eq!(error.code(), "DEVICE_LOST");
         assert!(error.to_string().contains("716"), "{error}");
         assert!(error.to_string().contains("not a multiple"), "{error}");
-        let again = block_on(device.reopen_async()).unwrap();
-        assert!(store_at_multiples_of(again.as_cuda().unwrap(), 4).is_ok());
     });
 }
 
 #[test]
 fn ptx_that_is_wrong_comes_back_with_the_drivers_log() {
-    alone(|device| {
-        let ptx = CompiledPtx {
-            text: F082.replace("mul.lo.u32", "no_such_instruction"),
-            entry: "f082".into(),
-            workgroup_size: [32, 1, 1],
-            shared_bytes: 128,
-            params: Vec::new(),
-        };
-        // SAFETY: it does not load.
-        let error = unsafe { device.as_cuda().unwrap().load_ptx(&ptx, &[]) }.unwrap_err();
-        assert_eq!(error.code(), "KERNEL_COMPILE");
-        assert!(error.to_string().contains("no_such_instruction"), "{error}");
-        assert!(device.check().is_ok());
-    });
+    alone(
+        "ptx_that_is_wrong_comes_back_with_the_drivers_log",
+        |device| {
+            let ptx = CompiledPtx {
+                text: F082.replace("mul.lo.u32", "no_such_instruction"),
+                entry: "f082".into(),
+                workgroup_size: [32, 1, 1],
+                shared_bytes: 128,
+                params: Vec::new(),
+            };
+            // SAFETY: it does not load.
+            let error = unsafe { device.as_cuda().unwrap().load_ptx(&ptx, &[]) }.unwrap_err();
+            assert_eq!(error.code(), "KERNEL_COMPILE");
+            assert!(error.to_string().contains("no_such_instruction"), "{error}");
+            assert!(device.check().is_ok());
+        },
+    );
 }
 
 #[test]
-fn a_batch_replays_on_a_new_device_after_a_trap() {
-    alone(|device| {
-        let bytes = mixed(500 * PAGE_SIZE, 1);
-        let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
-        let config = GpuBatchConfig {
-            batch_size: 64,
-            ..GpuBatchConfig::default()
-        };
-        let mut compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
-        let before = compressor.compress_batch(pages).unwrap();
-        assert!(store_at_multiples_of(device.as_cuda().unwrap(), 6).is_err());
-        let after = compressor.compress_batch(pages).unwrap();
-        assert_eq!(after.pages, before.pages);
-        assert_eq!(compressor.stats().n_devices_lost, 1);
-        let back = compressor.decompress_batch(&after.pages).unwrap();
-        assert!(back.into_pages().unwrap() == pages);
-    });
+fn after_a_trap_forced_cuda_fails_and_auto_goes_on_without() {
+    alone(
+        "after_a_trap_forced_cuda_fails_and_auto_goes_on_without",
+        |device| {
+            let bytes = mixed(5000 * PAGE_SIZE, 1);
+            let expected = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
+            let mut auto = Codec::new(CodecOptions::default()).unwrap();
+            assert_eq!(auto.choice().engine, "cuda");
+            let mut forced = Codec::with_device(device.clone()).unwrap();
+            assert!(store_at_multiples_of(device.as_cuda().unwrap(), 6).is_err());
+            let error = forced
+                .compress_pages(&bytes, 4096, Level::Fast)
+                .unwrap_err();
+            assert_eq!(error.code(), "DEVICE_LOST");
+            for _ in 0..2 {
+                let (found, report) = auto.compress_pages(&bytes, 4096, Level::Fast).unwrap();
+                assert!(found == expected, "{}", report.engine);
+                assert_ne!(report.engine, "cuda");
+            }
+        },
+    );
 }
 
 /// With almost all memory taken, a batch is cut until it fits; what cannot be cut is a typed error.
 #[test]
 fn memory_that_runs_out_is_said_or_does_with_less() {
     const LEFT: u64 = 768 << 20;
-    alone(|device| {
+    alone("memory_that_runs_out_is_said_or_does_with_less", |device| {
         let cuda = device.as_cuda().unwrap();
         let (free, total) = cuda.memory_bytes().unwrap();
         let mut taken = Vec::new();

@@ -2,12 +2,13 @@
 //! the process.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError, Weak};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::sys;
 
-use super::ENGINE;
 use super::fault::{self, Failed, ok};
+use super::{ENGINE, adapter};
 use crate::{Error, Result};
 
 /// A retained primary context.
@@ -17,8 +18,6 @@ pub(super) struct Context {
     ordinal: c_int,
     /// Why it is gone, once a kernel has broken it.
     lost: Mutex<Option<String>>,
-    /// Held for reading by whoever is inside, for writing while the context is thrown away.
-    gate: RwLock<()>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,13 +32,14 @@ unsafe impl Sync for RawContext {}
 #[derive(Debug)]
 pub(super) struct Entered<'a> {
     context: &'a Context,
-    _gate: RwLockReadGuard<'a, ()>,
+    /// Contexts are current on a thread.
+    _stays_here: PhantomData<*const ()>,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let mut popped = std::ptr::null_mut();
-        // SAFETY: `enter` pushed it on this thread, which a guard of a lock cannot leave. A failure leaves nothing to do.
+        // SAFETY: `enter` pushed it on this thread, which the guard cannot leave. A failure leaves nothing to do.
         let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
     }
 }
@@ -58,39 +58,38 @@ impl Entered<'_> {
     }
 }
 
+fn broken_for_good(reason: &str) -> Error {
+    adapter::unavailable(format!(
+        "a kernel broke CUDA for this process ({reason}); start the process anew"
+    ))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Context {
-    /// The context of the GPU at `ordinal`. A broken one is thrown away first, for everybody in the process: nobody
-    /// could use it any more.
+    /// The context of the GPU at `ordinal`. One that a kernel has broken stays so until the process ends: the driver then
+    /// refuses every call with the same code, for new contexts too.
     pub(super) fn open(ordinal: c_int) -> Result<Arc<Self>> {
         static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
         let mut open = lock(&OPEN);
         open.retain(|context| context.strong_count() > 0);
-        for context in open.iter().filter_map(Weak::upgrade) {
-            if context.ordinal != ordinal {
-                continue;
-            }
-            match context.check() {
-                Ok(()) => return Ok(context),
-                Err(_) => context.throw_away(),
-            }
+        let found = open.iter().filter_map(Weak::upgrade);
+        if let Some(context) = found.into_iter().find(|context| context.ordinal == ordinal) {
+            return context
+                .check()
+                .map_err(|_| broken_for_good(&context.reason()))
+                .map(|()| context);
         }
-        let context = Self::retain(ordinal).map_err(Failed::into_error)?;
-        let context = match context.probe() {
-            Ok(()) => context,
-            Err(Error::DeviceLost { .. }) => {
-                // Broken by other code of this process, before our time.
-                context.throw_away();
-                drop(context);
-                let again = Self::retain(ordinal).map_err(Failed::into_error)?;
-                again.probe()?;
-                again
+        let context = Self::retain(ordinal).map_err(|failed| {
+            let reason = fault::describe(&failed);
+            if failed.loses_context() {
+                broken_for_good(&reason)
+            } else {
+                adapter::unavailable(reason)
             }
-            Err(error) => return Err(error),
-        };
+        })?;
         let context = Arc::new(context);
         open.push(Arc::downgrade(&context));
         Ok(context)
@@ -106,13 +105,7 @@ impl Context {
             raw: RawContext(raw),
             ordinal,
             lost: Mutex::new(None),
-            gate: RwLock::new(()),
         })
-    }
-
-    /// Whether a context just retained works.
-    fn probe(&self) -> Result<()> {
-        self.memory().map(drop)
     }
 
     /// Free and total memory of the GPU in bytes.
@@ -126,32 +119,22 @@ impl Context {
         Ok((free as u64, total as u64))
     }
 
-    /// Destroys what the context holds. Whoever has handles in it finds it lost, and touches it no more.
-    fn throw_away(&self) {
-        lock(&self.lost).get_or_insert_with(|| "the context was reset".into());
-        let _nobody_inside = self.gate.write().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: nobody is inside, and nobody enters a lost context. Whether it worked, the next probe tells.
-        let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.ordinal) };
-    }
-
     /// Makes the context current on this thread until the guard is dropped.
     pub(super) fn enter(&self) -> Result<Entered<'_>> {
-        // Never waits: a thread that is inside may enter again, and whoever wants to write has set `lost` before.
-        let gate = match self.gate.try_read() {
-            Ok(gate) => gate,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(self.broken("the context is being reset")),
-        };
         self.check()?;
-        // SAFETY: the context is retained, and not thrown away while `gate` is held.
+        // SAFETY: the context is retained.
         ok("cuCtxPushCurrent", unsafe {
             sys::cuCtxPushCurrent_v2(self.raw.0)
         })
         .map_err(|failed| self.explain(failed))?;
         Ok(Entered {
             context: self,
-            _gate: gate,
+            _stays_here: PhantomData,
         })
+    }
+
+    fn reason(&self) -> String {
+        lock(&self.lost).clone().unwrap_or_default()
     }
 
     /// Whether a kernel has broken it.
@@ -183,7 +166,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: this retained it once, and releasing is right after a reset too.
+        // SAFETY: this retained it once.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.ordinal) };
     }
 }

@@ -11,7 +11,7 @@ use super::fault::{self, Failed, ok};
 const MIN_VERSION: i32 = 12_000;
 
 /// Calls we make; the binding looks each up at its first use and panics if it is missing, so we look before.
-const CALLS: [&str; 35] = [
+const CALLS: [&str; 34] = [
     "cuCtxPopCurrent_v2",
     "cuCtxPushCurrent_v2",
     "cuCtxSynchronize",
@@ -21,7 +21,6 @@ const CALLS: [&str; 35] = [
     "cuDeviceGetName",
     "cuDeviceGetPCIBusId",
     "cuDevicePrimaryCtxRelease_v2",
-    "cuDevicePrimaryCtxReset_v2",
     "cuDevicePrimaryCtxRetain",
     "cuDriverGetVersion",
     "cuEventCreate",

@@ -45,7 +45,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // The memory of a lost context went with it, and its addresses may be others' by now.
+        // The memory of a lost context went with it.
         if let Ok(entered) = self.context.enter() {
             entered.finish_all();
             // SAFETY: nobody else has the address, and no work uses it any more.
