@@ -1,18 +1,22 @@
 //! Pages to a device, packed blocks back.
 //!
-//! The device works through one queue, so the overlap is between device and host: while job k runs, the host writes
-//! the pages of k + 1 to shared memory and copies the blocks of k - 1 out of it. Only compressed bytes cross back:
-//! first the table and the packed size, then exactly that many bytes.
+//! While job k runs, the host writes the pages of k + 1 to shared memory and copies the blocks of k - 1 out of it; where
+//! the engine has streams, the device copies in both directions meanwhile. Only compressed bytes cross back: first the
+//! table and the packed size, then exactly that many bytes.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::job::JobBuffers;
+use super::pinned::PinnedPart;
 use super::plan;
-use super::ring::{Meter, Pipeline, broken, put, reserve, room, words};
+use super::ring::{Meter, Pipeline, append, broken, reserve, words};
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
-use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable};
+use crate::gpu::{
+    Backend, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable,
+};
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
 use crate::lz4::{Level, PackedPages, PageEntry};
@@ -32,24 +36,68 @@ struct Running {
     packed_bytes: u64,
 }
 
+/// Pages to compress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// In memory of the caller.
+    Bytes(&'a [u8]),
+    /// In memory that the device reads by itself: so many bytes from its start.
+    Pinned(&'a HostBuffer, u64),
+}
+
+impl Source<'_> {
+    fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pinned(_, n_bytes) => *n_bytes,
+        }
+    }
+}
+
+/// Where compressed pages go.
+#[derive(Debug)]
+pub(crate) enum Sink<'a> {
+    /// One after the other to memory of the caller.
+    Packed(&'a mut PackedPages),
+    /// Left in the memory that the device wrote.
+    Pinned(&'a mut Vec<PinnedPart>),
+}
+
+impl Sink<'_> {
+    /// Forgets what an earlier attempt left, and makes room for pages of `n_bytes`.
+    fn begin(&mut self, n_bytes: u64, page_size: u32) {
+        match self {
+            Self::Pinned(parts) => parts.clear(),
+            Self::Packed(pages) => {
+                pages.packed.clear();
+                pages.table.clear();
+                (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
+                // A browser's memory never shrinks; elsewhere it costs nothing until it is written.
+                if cfg!(not(target_arch = "wasm32")) {
+                    pages.packed.reserve(n_bytes.next_multiple_of(4) as usize);
+                    pages
+                        .table
+                        .reserve(n_bytes.div_ceil(page_size.into()) as usize);
+                }
+            }
+        }
+    }
+}
+
 impl Pipeline {
     /// Compresses pages; the result is that of [`crate::lz4::compress_pages`].
     pub(crate) async fn compress(
         &mut self,
-        bytes: &[u8],
+        source: Source<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+        sink: &mut Sink<'_>,
+    ) -> Result<Timings> {
         let clock = Clock::start();
         plan::check_page_size(page_size)?;
         let mut meter = Meter::default();
-        let n_bytes = bytes.len() as u64;
-        let mut pages = PackedPages {
-            packed: room(bytes.len().next_multiple_of(4)),
-            table: Vec::new(),
-            page_size,
-            n_bytes,
-        };
+        let n_bytes = source.n_bytes();
+        sink.begin(n_bytes, page_size);
         let plan = plan::compress(
             n_bytes,
             page_size,
@@ -58,15 +106,13 @@ impl Pipeline {
             self.device.capabilities(),
         );
         let mut running: VecDeque<Running> = VecDeque::new();
-        let mut n_packed = 0;
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
-                    .await?;
+                self.finish(&mut running, sink, &mut meter).await?;
             }
-            let part = &bytes[range.start as usize..range.end as usize];
+            let place = k % self.ring.len();
             let job = self
-                .start(k % self.ring.len(), part, page_size, level, &mut meter)
+                .start(place, source, range, page_size, level, &mut meter)
                 .await?;
             running.push_back(job);
             // This job keeps the device busy while the host waits for the one before it.
@@ -75,30 +121,38 @@ impl Pipeline {
             }
         }
         while !running.is_empty() {
-            self.finish(&mut running, &mut pages, &mut n_packed, &mut meter)
-                .await?;
+            self.finish(&mut running, sink, &mut meter).await?;
         }
-        pages.packed.truncate(n_packed);
-        pages.packed.shrink_to_fit();
-        Ok((pages, meter.timings(clock)))
+        Ok(meter.timings(clock))
     }
 
     async fn start(
         &mut self,
         place: usize,
-        part: &[u8],
+        source: Source<'_>,
+        range: Range<u64>,
         page_size: u32,
         level: Level,
         meter: &mut Meter,
     ) -> Result<Running> {
-        let job = compress_job(part.len() as u64, page_size, level);
+        let n_bytes = range.end - range.start;
+        let job = compress_job(n_bytes, page_size, level);
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
-        let stream = self.device.stream();
-        let mut stream = self
-            .upload(place, &[(part, buffers.get(Slot::Pages)?)], stream, meter)
-            .await?;
+        let pages = buffers.get(Slot::Pages)?;
+        let mut stream = self.device.stream();
+        stream = match source {
+            Source::Bytes(bytes) => {
+                let part = &bytes[range.start as usize..range.end as usize];
+                self.upload(place, &[(part, pages)], stream, meter).await?
+            }
+            Source::Pinned(host, _) => {
+                let from = Place::Host(host, range.start);
+                stream.copy(Place::Device(pages, 0), from, n_bytes.next_multiple_of(4))?;
+                self.step(stream, meter).await?
+            }
+        };
         buffers.record(&self.device, &job, &mut stream).await?;
-        let n_pages = part.len().div_ceil(page_size as usize);
+        let n_pages = n_bytes.div_ceil(page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
             &self.device,
@@ -168,12 +222,11 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Takes the oldest job to its end: its blocks are appended to the packed bytes, its entries moved there.
+    /// Takes the oldest job to its end: its blocks and entries go to `sink`.
     async fn finish(
         &mut self,
         running: &mut VecDeque<Running>,
-        pages: &mut PackedPages,
-        n_packed: &mut usize,
+        sink: &mut Sink<'_>,
         meter: &mut Meter,
     ) -> Result<()> {
         let Some(mut job) = running.pop_front() else {
@@ -181,25 +234,48 @@ impl Pipeline {
         };
         self.fetch(&mut job, meter).await?;
         let clock = Clock::start();
-        let base = *n_packed;
-        *n_packed += job.packed_bytes as usize;
-        if let Some(download) = &self.ring[job.place].bytes {
-            let packed = &mut pages.packed;
-            download
-                .read_async(0..job.packed_bytes, |bytes| put(packed, base, bytes))
-                .await?;
-        }
-        for entry in job.table.chunks_exact(2) {
-            let entry = PageEntry::from_words([entry[0], entry[1]], &pages.packed[base..*n_packed]);
-            let entry = entry.map_err(|error| {
-                broken(format!("kernels wrote a table entry of no kind: {error}"))
-            })?;
-            pages.table.push(PageEntry {
-                offset: entry.offset + base as u64,
-                ..entry
-            });
+        let place = &mut self.ring[job.place].bytes;
+        let Some(download) = place.clone() else {
+            return Err(broken("blocks were not asked for".into()));
+        };
+        let part = 0..job.packed_bytes;
+        match sink {
+            Sink::Packed(pages) => {
+                let base = pages.packed.len();
+                let packed = &mut pages.packed;
+                download
+                    .read_async(part, |bytes| append(packed, bytes))
+                    .await?;
+                entries(&job.table, base, &pages.packed, &mut pages.table)?;
+            }
+            Sink::Pinned(parts) => {
+                let mut table = Vec::with_capacity(job.n_pages);
+                let read =
+                    download.read_async(part, |bytes| entries(&job.table, 0, bytes, &mut table));
+                read.await??;
+                *place = None;
+                parts.push(PinnedPart {
+                    packed: download,
+                    packed_bytes: job.packed_bytes,
+                    table,
+                });
+            }
         }
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
     }
+}
+
+/// Appends the entries of a job whose blocks start at `base` of `packed`.
+fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
+    let blocks = &packed[base..];
+    for entry in words.chunks_exact(2) {
+        let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
+            .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
+        table.push(PageEntry {
+            offset: entry.offset + base as u64,
+            ..entry
+        });
+    }
+    Ok(())
 }

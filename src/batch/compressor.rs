@@ -1,5 +1,6 @@
 //! Batches of 4 KiB pages on one GPU, measured.
 
+use super::decompress;
 use super::ring::Pipeline;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
@@ -226,11 +227,25 @@ impl GpuBatchCompressor {
     /// # Errors
     /// [`Error::DeviceLost`] if the device is lost again after it was brought back once; [`Error::OutOfMemory`].
     pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        self.compress_batch_reusing_async(pages, PackedPages::default())
+            .await
+    }
+
+    /// [`compress_batch_async`](Self::compress_batch_async) to the memory of an earlier result, whose contents are
+    /// forgotten. Fresh memory costs the system about as much time as the bus.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn compress_batch_reusing_async(
+        &mut self,
+        pages: &[[u8; PAGE_SIZE]],
+        mut packed: PackedPages,
+    ) -> Result<BatchResult> {
         let bytes = pages.as_flattened();
         let level = self.config.algorithm.level();
-        let (packed, timings) = self
+        let timings = self
             .pipeline
-            .compress_safely(bytes, PAGE_SIZE as u32, level)
+            .compress_safely(bytes, PAGE_SIZE as u32, level, &mut packed)
             .await?;
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
@@ -261,24 +276,54 @@ impl GpuBatchCompressor {
         &mut self,
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
-        let whole = pages.n_bytes.is_multiple_of(PAGE_SIZE as u64);
-        if pages.page_size as usize != PAGE_SIZE || !whole {
-            let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
-            return Err(Error::InvalidArgument {
-                name: "pages",
-                value,
-                expected: "give whole pages of 4096 bytes",
-            });
-        }
-        let ((bytes, errors), timings) = self.pipeline.decompress_safely(pages).await?;
-        self.stats.pages_decompressed += pages.table.len() as u64;
-        self.stats.decompress_ns += timings.total_ns;
-        let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+        check_pages(pages)?;
+        let mut out = vec![[0; PAGE_SIZE]; pages.table.len()];
+        let (errors, timings) = self.decompress_to(pages, &mut out).await?;
         Ok(DecompressResult {
-            pages: pages.to_vec(),
+            pages: out,
             errors,
             timings,
         })
+    }
+
+    /// [`decompress_batch_async`](Self::decompress_batch_async) to memory of the caller, one page for each entry of the
+    /// table. Gives of each page what is wrong with it, and where the time went.
+    ///
+    /// # Errors
+    /// As there, and [`Error::InvalidArgument`] if `out` is of another length.
+    pub async fn decompress_batch_into_async(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        check_pages(pages)?;
+        if out.len() != pages.table.len() {
+            let value = format!("{} for {} pages", out.len(), pages.table.len());
+            return Err(Error::InvalidArgument {
+                name: "out",
+                value,
+                expected: "give room for every page",
+            });
+        }
+        self.decompress_to(pages, out).await
+    }
+
+    async fn decompress_to(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        let (errors, timings) = self
+            .pipeline
+            .decompress_safely(pages, out.as_flattened_mut())
+            .await?;
+        self.stats.pages_decompressed += pages.table.len() as u64;
+        self.stats.decompress_ns += timings.total_ns;
+        Ok((errors, timings))
+    }
+
+    pub(super) fn pipeline(&mut self) -> &mut Pipeline {
+        &mut self.pipeline
     }
 
     /// Whether this GPU is expected to compress `n_pages` faster than the CPU path: by what the batches so far took,
@@ -326,6 +371,19 @@ impl GpuBatchCompressor {
     }
 }
 
+/// Refuses pages of other sizes, and tables that do not fit.
+fn check_pages(pages: &PackedPages) -> Result<()> {
+    if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
+        let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
+        return Err(Error::InvalidArgument {
+            name: "pages",
+            value,
+            expected: "give whole pages of 4096 bytes",
+        });
+    }
+    decompress::check(&pages.into()).map(drop)
+}
+
 /// The same, blocking. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuBatchCompressor {
@@ -351,5 +409,29 @@ impl GpuBatchCompressor {
     /// As there.
     pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
         crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
+    }
+
+    /// [`compress_batch_reusing_async`](Self::compress_batch_reusing_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_batch_reusing(
+        &mut self,
+        pages: &[[u8; PAGE_SIZE]],
+        packed: PackedPages,
+    ) -> Result<BatchResult> {
+        crate::gpu::runtime::block_on(self.compress_batch_reusing_async(pages, packed))
+    }
+
+    /// [`decompress_batch_into_async`](Self::decompress_batch_into_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_batch_into(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        crate::gpu::runtime::block_on(self.decompress_batch_into_async(pages, out))
     }
 }

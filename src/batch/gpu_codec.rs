@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use super::choice::{BackendChoice, BackendRequest, Rejected};
 use super::codec::{CodecOptions, Plan};
-use super::decompress::Pages;
+use super::decompress;
 use super::ring::Pipeline;
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
-use crate::lz4::{self, Level, PackedPages};
+use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
+
+/// Bytes, and of each page what is wrong with it.
+type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 
 /// Bytes of pages in one job on the device.
 const JOB_BYTES: u64 = 32 << 20;
@@ -169,12 +172,20 @@ impl GpuCodec {
         level: Level,
     ) -> Result<(PackedPages, Timings)> {
         self.prepare(page_size);
-        self.pipeline.compress_safely(bytes, page_size, level).await
+        let mut pages = PackedPages::default();
+        let compressed = self
+            .pipeline
+            .compress_safely(bytes, page_size, level, &mut pages);
+        let timings = compressed.await?;
+        pages.packed.shrink_to_fit();
+        Ok((pages, timings))
     }
 
     pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
         self.prepare(pages.page_size);
-        self.pipeline.decompress_safely(pages).await
+        let mut bytes = vec![0; decompress::check(&pages.into())?];
+        let (errors, timings) = self.pipeline.decompress_safely(pages, &mut bytes).await?;
+        Ok(((bytes, errors), timings))
     }
 
     /// Chooses for a compression by measuring both on a part of `bytes`, once for each size.

@@ -19,6 +19,8 @@ mod gpu_frames;
 #[cfg(gpu_engine)]
 mod job;
 #[cfg(gpu_engine)]
+mod pinned;
+#[cfg(gpu_engine)]
 mod plan;
 #[cfg(gpu_engine)]
 mod recover;
@@ -41,6 +43,8 @@ pub use compressor::{
     BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
 };
 pub use frames::Progress;
+#[cfg(gpu_engine)]
+pub use pinned::{PinnedPages, PinnedPart};
 #[cfg(gpu_engine)]
 pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,

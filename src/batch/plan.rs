@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::gpu::Capabilities;
+use crate::gpu::{Capabilities, HostBuffer};
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
@@ -102,11 +102,40 @@ fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
+/// Pages to decompress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packed<'a> {
+    pub blocks: PackedBlocks<'a>,
+    pub table: &'a [PageEntry],
+    pub page_size: u32,
+    pub n_bytes: u64,
+}
+
+/// Where their blocks are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PackedBlocks<'a> {
+    /// In memory of the caller.
+    Bytes(&'a [u8]),
+    /// In memory that the device reads by itself: so many bytes from its start.
+    Pinned(&'a HostBuffer, u64),
+}
+
+impl<'a> From<&'a PackedPages> for Packed<'a> {
+    fn from(pages: &'a PackedPages) -> Self {
+        Self {
+            blocks: PackedBlocks::Bytes(&pages.packed),
+            table: &pages.table,
+            page_size: pages.page_size,
+            n_bytes: pages.n_bytes,
+        }
+    }
+}
+
 /// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Gathered<'a> {
+pub(crate) struct Gathered {
     /// The blocks.
-    pub packed: Blocks<'a>,
+    pub blocks: Blocks,
     /// Two words a page.
     pub table: Vec<u32>,
     /// Pages (counted in the batch) whose block is longer than any valid one; the CPU says what is wrong with them.
@@ -115,19 +144,30 @@ pub(crate) struct Gathered<'a> {
 
 /// Blocks of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Blocks<'a> {
+pub(crate) enum Blocks {
     /// A range of the caller's packed bytes.
-    Whole(&'a [u8]),
+    Whole(Range<u64>),
     /// Blocks scattered there, brought together.
     Copied(Vec<u8>),
 }
 
-impl Blocks<'_> {
-    /// The bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
+impl Blocks {
+    /// Their bytes, of `pages` in memory of the caller.
+    pub(crate) fn of<'a>(&'a self, pages: &Packed<'a>) -> &'a [u8] {
+        match (self, pages.blocks) {
+            (Self::Copied(bytes), _) => bytes,
+            (Self::Whole(range), PackedBlocks::Bytes(packed)) => packed
+                .get(range.start as usize..range.end as usize)
+                .unwrap_or_default(),
+            (Self::Whole(_), PackedBlocks::Pinned(..)) => &[],
+        }
+    }
+
+    /// How many bytes.
+    pub(crate) fn n_bytes(&self) -> u64 {
         match self {
-            Self::Whole(bytes) => bytes,
-            Self::Copied(bytes) => bytes,
+            Self::Whole(range) => range.end - range.start,
+            Self::Copied(bytes) => bytes.len() as u64,
         }
     }
 }
@@ -135,14 +175,19 @@ impl Blocks<'_> {
 /// Table words that every engine answers with `BadTableEntry`: an LZ4 block of length 0.
 const BAD_ENTRY: [u32; 2] = [0, 0];
 
-/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way.
-pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathered<'a> {
+/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way; blocks that
+/// are far apart are brought together, for which the host must see them.
+pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
+    let packed_bytes = match pages.blocks {
+        PackedBlocks::Bytes(bytes) => bytes.len() as u64,
+        PackedBlocks::Pinned(_, n_bytes) => n_bytes,
+    };
     let worst = worst_block_bytes(pages.page_size);
     let n_pages = range.len() as u64;
     let entries = pages.table.get(range.clone()).unwrap_or_default();
     let is_sound = |entry: &PageEntry| {
         let end = entry.offset.checked_add(u64::from(entry.length));
-        end.is_some_and(|end| end <= pages.packed.len() as u64) && entry.to_words().is_some()
+        end.is_some_and(|end| end <= packed_bytes) && entry.to_words().is_some()
     };
     let is_given = |entry: &PageEntry| is_sound(entry) && u64::from(entry.length) <= worst;
     let oversized = (range.start..)
@@ -166,20 +211,23 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         }
     };
     if end - start <= n_pages * worst {
-        let whole = pages
-            .packed
-            .get(start as usize..end as usize)
-            .unwrap_or_default();
         let table = entries
             .iter()
             .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
             .collect();
-        return Gathered {
-            packed: Blocks::Whole(whole),
+        return Ok(Gathered {
+            blocks: Blocks::Whole(start..end),
             table,
             oversized,
-        };
+        });
     }
+    let PackedBlocks::Bytes(packed) = pages.blocks else {
+        return Err(Error::InvalidArgument {
+            name: "table",
+            value: format!("{n_pages} blocks over {} bytes", end - start),
+            expected: "blocks that lie together, as they were compressed",
+        });
+    };
     let mut copied = Vec::new();
     let mut table = Vec::with_capacity(2 * entries.len());
     for entry in entries {
@@ -187,19 +235,18 @@ pub(crate) fn gather<'a>(pages: &'a PackedPages, range: Range<usize>) -> Gathere
         if is_given(entry) {
             let from = entry.offset as usize;
             copied.extend_from_slice(
-                pages
-                    .packed
+                packed
                     .get(from..from + entry.length as usize)
                     .unwrap_or_default(),
             );
             copied.resize(copied.len().next_multiple_of(4), 0);
         }
     }
-    Gathered {
-        packed: Blocks::Copied(copied),
+    Ok(Gathered {
+        blocks: Blocks::Copied(copied),
         table,
         oversized,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -272,8 +319,9 @@ mod tests {
             100,
             vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
         );
-        let gathered = gather(&pages, 1..3);
-        assert_eq!(gathered.packed, Blocks::Whole(&pages.packed[12..50]));
+        let gathered = gather(&(&pages).into(), 1..3).unwrap();
+        assert_eq!(gathered.blocks, Blocks::Whole(12..50));
+        assert_eq!(gathered.blocks.of(&(&pages).into()), &pages.packed[12..50]);
         assert_eq!(gathered.table, [0, 8, 2, 30]);
     }
 
@@ -287,7 +335,7 @@ mod tests {
             entry(0, 9000),
         ];
         let pages = pages(10_000, table);
-        let gathered = gather(&pages, 0..5);
+        let gathered = gather(&(&pages).into(), 0..5).unwrap();
         assert_eq!(gathered.table, [0, 0, 14, 8, 0, 0, 0, 8, 0, 0]);
         assert_eq!(gathered.oversized, [4]);
     }
@@ -295,9 +343,9 @@ mod tests {
     #[test]
     fn scattered_blocks_are_brought_together() {
         let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
-        let gathered = gather(&pages, 0..2);
+        let gathered = gather(&(&pages).into(), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);
-        assert_eq!(gathered.packed.bytes().len(), 12);
-        assert_eq!(gathered.packed.bytes()[8..], pages.packed[..4]);
+        assert_eq!(gathered.blocks.of(&(&pages).into()).len(), 12);
+        assert_eq!(gathered.blocks.of(&(&pages).into())[8..], pages.packed[..4]);
     }
 }

@@ -1,40 +1,46 @@
 //! Running a batch to its end on a device that may be lost, or be short of memory, in the middle.
 
-use super::decompress::Pages;
+use super::compress::{Sink, Source};
+use super::decompress::Target;
 use super::ring::{Pipeline, RingPlace};
 use super::timing::Timings;
-use crate::lz4::{Level, PackedPages};
+use crate::lz4::{BlockError, Level, PackedPages};
 use crate::{Error, Result};
 
 /// Jobs are not cut below this many pages when memory runs out.
 const MIN_BATCH_PAGES: u64 = 64;
 
 impl Pipeline {
-    /// [`compress`](Self::compress), replayed once on a new device if this one is lost, and in smaller jobs if
-    /// memory runs out.
+    /// [`compress`](Self::compress) to memory of the caller, replayed once on a new device if this one is lost, and in
+    /// smaller jobs if memory runs out.
     pub(crate) async fn compress_safely(
         &mut self,
         bytes: &[u8],
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+        pages: &mut PackedPages,
+    ) -> Result<Timings> {
         let mut may_reopen = true;
+        let mut sink = Sink::Packed(pages);
         loop {
-            match self.compress(bytes, page_size, level).await {
+            let source = Source::Bytes(bytes);
+            match self.compress(source, page_size, level, &mut sink).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
                 done => return done,
             }
         }
     }
 
-    /// [`decompress`](Self::decompress), likewise.
+    /// [`decompress`](Self::decompress) to memory of the caller, as long as all pages; likewise.
     pub(crate) async fn decompress_safely(
         &mut self,
         pages: &PackedPages,
-    ) -> Result<(Pages, Timings)> {
+        bytes: &mut [u8],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let mut may_reopen = true;
+        let mut target = Target::Bytes(bytes);
         loop {
-            match self.decompress(pages).await {
+            match self.decompress(&pages.into(), &mut target).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
                 done => return done,
             }

@@ -110,12 +110,19 @@ impl Pipeline {
             stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
             offset += padded(bytes);
         }
-        if !self.overlap {
-            stream.submit()?.wait_async().await?;
-            stream = self.device.stream();
-        }
         meter.upload_ns += clock.elapsed_ns();
-        Ok(stream)
+        self.step(stream, meter).await
+    }
+
+    /// Without overlap, makes the copies recorded so far at once and begins a new stream.
+    pub(super) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
+        if self.overlap {
+            return Ok(stream);
+        }
+        let clock = Clock::start();
+        stream.submit()?.wait_async().await?;
+        meter.upload_ns += clock.elapsed_ns();
+        Ok(self.device.stream())
     }
 }
 
@@ -170,26 +177,39 @@ pub(super) fn broken(message: String) -> Error {
     }
 }
 
-/// Room for `n_bytes` of output. Natively memory that is untouched until it is written; in a browser, where memory
-/// never shrinks, nothing yet.
-pub(super) fn room(n_bytes: usize) -> Vec<u8> {
-    if cfg!(target_arch = "wasm32") {
-        Vec::new()
-    } else {
-        vec![0; n_bytes]
-    }
+/// Bytes that one core copies at a time.
+#[cfg(not(target_arch = "wasm32"))]
+const SHARE_BYTES: usize = 1 << 20;
+
+/// Appends `bytes`, on several cores natively when there is much: one core is slower than the bus. Memory is touched
+/// once, when it is written.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn append(out: &mut Vec<u8>, bytes: &[u8]) {
+    use rayon::prelude::*;
+    out.reserve(bytes.len());
+    let end = out.len() + bytes.len();
+    let room = &mut out.spare_capacity_mut()[..bytes.len()];
+    let shares = room
+        .par_chunks_mut(SHARE_BYTES)
+        .zip(bytes.par_chunks(SHARE_BYTES));
+    shares.for_each(|(room, bytes)| {
+        room.write_copy_of_slice(bytes);
+    });
+    // SAFETY: all bytes up to `end` were just written, and the capacity holds them.
+    unsafe { out.set_len(end) };
 }
 
-/// Puts `bytes` at `at`, on several cores natively when there is much: one core is slower than the bus.
-pub(super) fn put(out: &mut Vec<u8>, at: usize, bytes: &[u8]) {
-    if out.len() < at + bytes.len() {
-        out.resize(at + bytes.len(), 0);
-    }
-    let out = &mut out[at..at + bytes.len()];
+/// Appends `bytes`.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn append(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(bytes);
+}
+
+/// Copies `bytes` to `out`, which is as long, on several cores natively when there is much.
+pub(super) fn copy(out: &mut [u8], bytes: &[u8]) {
     #[cfg(not(target_arch = "wasm32"))]
     {
         use rayon::prelude::*;
-        const SHARE_BYTES: usize = 1 << 20;
         let shares = out
             .par_chunks_mut(SHARE_BYTES)
             .zip(bytes.par_chunks(SHARE_BYTES));

@@ -91,6 +91,14 @@ pub trait HostMemory: Sized64 {
     /// submissions must not overlap.
     fn write_async(&self, offset: u64, bytes: &[u8]) -> impl Future<Output = Result<()>>;
 
+    /// Gives `range` (multiples of 8) to `fill` to write in place, once the device has finished with earlier contents;
+    /// what was there is unspecified. An [`HostUse::Upload`] buffer only.
+    fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> impl Future<Output = Result<R>>;
+
     /// Waits until the device has finished writing, then shows `range` (multiples of 4) to `read`.
     /// An [`HostUse::Download`] buffer only.
     fn read_async<R>(

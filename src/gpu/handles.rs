@@ -125,6 +125,14 @@ impl HostMemory for HostBuffer {
         on_engine!(self, Self, buffer => buffer.write_async(offset, bytes).await)
     }
 
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        on_engine!(self, Self, buffer => buffer.fill_async(range, fill).await)
+    }
+
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         on_engine!(self, Self, buffer => buffer.read_async(range, read).await)
     }

@@ -52,6 +52,13 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn pinned_pages_equal_the_twins() {
+                subject()
+                    .iter()
+                    .for_each(crate::pages::pinned_pages_equal_the_twins);
+            }
+
+            #[test]
             fn resident_pages_equal_the_twins() {
                 subject()
                     .iter()

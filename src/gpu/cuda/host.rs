@@ -161,6 +161,7 @@ impl CudaHostBuffer {
         touch: impl FnOnce(&PinnedMemory) -> R,
     ) -> Result<R> {
         let shared = &self.0.shared;
+        shared.check()?;
         let Some(memory) = &self.0.memory else {
             return Err(shared.context.broken("pinned memory is gone"));
         };
@@ -185,34 +186,40 @@ impl Sized64 for CudaHostBuffer {
 
 impl HostMemory for CudaHostBuffer {
     async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let n_bytes = bytes.len() as u64;
-        check::host_access(
-            HostUse::Upload,
-            self.0.host_use,
-            offset,
-            n_bytes,
-            self.0.n_bytes,
-        )?;
-        self.0.shared.check()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let fill = |memory: &PinnedMemory| {
-            // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody else
-            // on the host does while the lock is held.
-            let target = unsafe {
-                std::slice::from_raw_parts_mut(
-                    memory.start.as_ptr().add(offset as usize),
-                    bytes.len(),
-                )
-            };
-            // On several cores when there is much: one core is slower than the bus.
+        // On several cores when there is much: one core is slower than the bus.
+        let fill = |target: &mut [u8]| {
             let shares = target.par_chunks_mut(SHARE_BYTES);
             shares
                 .zip(bytes.par_chunks(SHARE_BYTES))
                 .for_each(|(target, bytes)| target.copy_from_slice(bytes));
         };
-        self.when_free(|| self.lock(), fill).await
+        let end = offset.saturating_add(bytes.len() as u64);
+        self.fill_async(offset..end, fill).await
+    }
+
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        check::host_access(
+            HostUse::Upload,
+            self.0.host_use,
+            range.start,
+            n_bytes,
+            self.0.n_bytes,
+        )?;
+        let give = |memory: &PinnedMemory| {
+            // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody else
+            // on the host does while the lock is held.
+            let target = unsafe {
+                let start = memory.start.as_ptr().add(range.start as usize);
+                std::slice::from_raw_parts_mut(start, n_bytes as usize)
+            };
+            fill(target)
+        };
+        self.when_free(|| self.lock(), give).await
     }
 
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
@@ -224,7 +231,6 @@ impl HostMemory for CudaHostBuffer {
             n_bytes,
             self.0.n_bytes,
         )?;
-        self.0.shared.check()?;
         let show = |memory: &PinnedMemory| {
             // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody
             // writes it while the lock is held.

@@ -1,6 +1,7 @@
-//! Three streams that run at once, and the order between them.
+//! Streams that run at once, and the order between them.
 //!
-//! Uploads, kernels and downloads have a lane each. Every step on a lane gets a ticket, the next number of that lane,
+//! Uploads and downloads have a lane each; kernels have several, which submissions take in turn, since a small job does
+//! not fill a GPU. Every step on a lane gets a ticket, the next number of that lane,
 //! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
 //! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
 //! across submissions too, and memory that goes through a pool stays in order.
@@ -15,7 +16,7 @@ use super::context::{Context, Entered};
 use super::event::{Event, Purpose};
 use crate::Result;
 
-/// A lane.
+/// What a lane is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Host to device.
@@ -26,7 +27,11 @@ pub(super) enum Lane {
     Download,
 }
 
-const N_LANES: usize = 3;
+/// Submissions whose kernels may run at once.
+const N_COMPUTE: usize = 4;
+
+/// Uploads first, downloads last, kernels between.
+const N_LANES: usize = 2 + N_COMPUTE;
 
 /// Marks of one lane that are kept at most, unless the device has not passed them.
 const MAX_MARKS: usize = 64;
@@ -37,7 +42,7 @@ pub(super) struct Uses([AtomicU64; N_LANES]);
 
 impl Uses {
     fn tickets(&self) -> [u64; N_LANES] {
-        [0, 1, 2].map(|lane| self.0[lane].load(Ordering::Relaxed))
+        std::array::from_fn(|lane| self.0[lane].load(Ordering::Relaxed))
     }
 }
 
@@ -45,7 +50,14 @@ impl Uses {
 #[derive(Debug)]
 pub(super) struct Lanes {
     context: Arc<Context>,
-    state: Mutex<[State; N_LANES]>,
+    board: Mutex<Board>,
+}
+
+#[derive(Debug)]
+struct Board {
+    lanes: [State; N_LANES],
+    /// Submissions so far.
+    n_submissions: usize,
 }
 
 #[derive(Debug)]
@@ -117,27 +129,35 @@ impl State {
 
 impl Lanes {
     pub(super) fn new(context: &Arc<Context>, entered: &Entered<'_>) -> Result<Self> {
-        let states = [
-            State::new(entered)?,
-            State::new(entered)?,
-            State::new(entered)?,
-        ];
+        let mut lanes = Vec::with_capacity(N_LANES);
+        for _ in 0..N_LANES {
+            lanes.push(State::new(entered)?);
+        }
+        let Ok(lanes) = <[State; N_LANES]>::try_from(lanes) else {
+            return Err(context.broken("lanes are missing"));
+        };
         Ok(Self {
             context: Arc::clone(context),
-            state: Mutex::new(states),
+            board: Mutex::new(Board {
+                lanes,
+                n_submissions: 0,
+            }),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, [State; N_LANES]> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Holds all lanes to give them a submission.
     pub(super) fn hold<'a>(&'a self, entered: &'a Entered<'a>) -> Held<'a> {
+        let mut board = self.lock();
+        board.n_submissions += 1;
         Held {
             context: &self.context,
             entered,
-            lanes: self.lock(),
+            compute: 1 + board.n_submissions % N_COMPUTE,
+            board,
             used: [false; N_LANES],
         }
     }
@@ -145,9 +165,9 @@ impl Lanes {
     /// Marks that come after the last uses in `uses`; none if the device is known to have passed them.
     pub(super) fn after(&self, uses: &Uses) -> Result<Vec<Arc<Event>>> {
         let entered = self.context.enter()?;
-        let mut lanes = self.lock();
+        let mut board = self.lock();
         let mut events = Vec::new();
-        for (lane, ticket) in lanes.iter_mut().zip(uses.tickets()) {
+        for (lane, ticket) in board.lanes.iter_mut().zip(uses.tickets()) {
             if ticket > lane.passed {
                 lane.forget_passed()?;
             }
@@ -161,8 +181,8 @@ impl Lanes {
     /// Marks that come after everything submitted.
     pub(super) fn after_all(&self) -> Result<Vec<Arc<Event>>> {
         let entered = self.context.enter()?;
-        let mut lanes = self.lock();
-        let marks = lanes.iter_mut().map(|lane| {
+        let mut board = self.lock();
+        let marks = board.lanes.iter_mut().map(|lane| {
             let ticket = lane.issued;
             Ok(lane.mark(&self.context, &entered, ticket)?.1)
         });
@@ -180,7 +200,7 @@ impl Drop for Lanes {
         let Ok(_entered) = self.context.enter() else {
             return;
         };
-        for lane in self.lock().iter() {
+        for lane in &self.lock().lanes {
             // SAFETY: nobody else has the stream.
             let _ = unsafe { sys::cuStreamDestroy_v2(lane.stream) };
         }
@@ -191,24 +211,32 @@ impl Drop for Lanes {
 pub(super) struct Held<'a> {
     context: &'a Arc<Context>,
     entered: &'a Entered<'a>,
-    lanes: MutexGuard<'a, [State; N_LANES]>,
+    board: MutexGuard<'a, Board>,
+    /// The lane that this submission's kernels take.
+    compute: usize,
     used: [bool; N_LANES],
 }
 
 impl Held<'_> {
+    fn index(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Upload => 0,
+            Lane::Compute => self.compute,
+            Lane::Download => N_LANES - 1,
+        }
+    }
+
     /// Has `lane` wait for the last uses of `memory` on other lanes.
     pub(super) fn join(&mut self, lane: Lane, memory: &Uses) -> Result<()> {
-        let this = lane as usize;
+        let this = self.index(lane);
         for (other, ticket) in memory.tickets().into_iter().enumerate() {
-            let from = &mut self.lanes[other];
-            if other == this || ticket <= from.passed {
-                continue;
-            }
-            if ticket > self.lanes[this].joined[other] {
-                let from = &mut self.lanes[other];
+            let passed = self.board.lanes[other].passed;
+            let joined = self.board.lanes[this].joined[other];
+            if other != this && ticket > passed.max(joined) {
+                let from = &mut self.board.lanes[other];
                 let (marked, event) = from.mark(self.context, self.entered, ticket)?;
-                event.hold_back(self.entered, self.lanes[this].stream)?;
-                self.lanes[this].joined[other] = marked;
+                event.hold_back(self.entered, self.board.lanes[this].stream)?;
+                self.board.lanes[this].joined[other] = marked;
             }
         }
         Ok(())
@@ -222,27 +250,27 @@ impl Held<'_> {
         call: &'static str,
         step: impl FnOnce(sys::CUstream) -> sys::CUresult,
     ) -> Result<()> {
-        let this = lane as usize;
-        let ticket = self.lanes[this].issued + 1;
+        let this = self.index(lane);
+        let ticket = self.board.lanes[this].issued + 1;
         for uses in memory {
             self.join(lane, uses)?;
             uses.0[this].store(ticket, Ordering::Relaxed);
         }
-        self.lanes[this].issued = ticket;
+        self.board.lanes[this].issued = ticket;
         self.used[this] = true;
-        self.entered.ok(call, step(self.lanes[this].stream))
+        self.entered.ok(call, step(self.board.lanes[this].stream))
     }
 
     /// The time on `lane`, once the device gets here.
     pub(super) fn time(&self, lane: Lane) -> Result<Event> {
-        let stream = self.lanes[lane as usize].stream;
+        let stream = self.board.lanes[self.index(lane)].stream;
         Event::record(self.context, self.entered, stream, Purpose::Time)
     }
 
     /// Marks after the steps of this submission.
     pub(super) fn finish(mut self) -> Result<Vec<Arc<Event>>> {
         let mut events = Vec::new();
-        for (lane, used) in self.lanes.iter_mut().zip(self.used) {
+        for (lane, used) in self.board.lanes.iter_mut().zip(self.used) {
             if used {
                 let ticket = lane.issued;
                 events.push(lane.mark(self.context, self.entered, ticket)?.1);

@@ -257,6 +257,24 @@ impl HostMemory for WgpuHostBuffer {
         self.fill(offset, bytes)
     }
 
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        self.check(HostUse::Upload, range.start, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(fill(&mut []));
+        }
+        self.map(0..self.n_bytes()).await?;
+        // A mapping may be memory that is slow to read, or gone when the page of a browser looks; so it is not lent.
+        let mut bytes = vec![0; n_bytes as usize];
+        let value = fill(&mut bytes);
+        self.fill(range.start, &bytes)?;
+        Ok(value)
+    }
+
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.check(
             HostUse::Download,
