@@ -78,6 +78,14 @@ pub enum Place<'a, Buffer, HostBuffer> {
     Host(&'a HostBuffer, u64),
 }
 
+impl<Buffer, HostBuffer> Clone for Place<'_, Buffer, HostBuffer> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Buffer, HostBuffer> Copy for Place<'_, Buffer, HostBuffer> {}
+
 /// A length in bytes.
 pub trait Sized64 {
     /// Bytes asked for at allocation.
