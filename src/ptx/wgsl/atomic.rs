@@ -27,7 +27,7 @@ impl Lowering<'_> {
                 self.kernel.branch_if(exists, false, end);
                 let loaded = self.load_leaf(ty, Ordering::Relaxed, &memory, 0);
                 self.kernel.assign(result, loaded);
-                self.kernel.place(end);
+                self.kernel.land(end);
                 Ok(Operand::from(result).into())
             }
         }
@@ -50,7 +50,7 @@ impl Lowering<'_> {
             self.kernel.branch_if(exists, false, end);
         }
         self.store_leaf(ty, Ordering::Relaxed, &memory, 0, value);
-        self.kernel.place(end);
+        self.kernel.land(end);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl Lowering<'_> {
             .kernel
             .compare_exchange(&memory.address, expected, value);
         self.kernel.assign(old, found);
-        self.kernel.place(end);
+        self.kernel.land(end);
         let mut exchanged = self.kernel.compare(Comparison::Eq, old, expected).into();
         if let Some(exists) = memory.exists {
             exchanged = self.bitwise_and(exchanged, exists.into());
@@ -160,7 +160,7 @@ impl Lowering<'_> {
         self.kernel.branch_if(exists, false, end);
         let before = self.kernel.atomic(operation, &memory.address, value);
         self.kernel.assign(result, before);
-        self.kernel.place(end);
+        self.kernel.land(end);
         Ok(Some(result.into()))
     }
 }

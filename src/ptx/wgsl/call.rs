@@ -24,6 +24,8 @@ pub(super) struct Frame<'f> {
     /// After its last statement.
     pub(super) end: Label,
     pub(super) result: ResultOf,
+    /// How many loops enclose the statement at hand.
+    pub(super) n_loops: u32,
 }
 
 /// Where a function leaves its result.
@@ -51,6 +53,7 @@ impl<'f> Frame<'f> {
             locals: Vec::new(),
             end,
             result: ResultOf::Once(None),
+            n_loops: 0,
         }
     }
 
@@ -79,7 +82,7 @@ impl Lowering<'_> {
             &frame.function.body,
             super::statement::Targets::default(),
         )?;
-        self.kernel.place(frame.end);
+        self.kernel.land(frame.end);
         Ok(())
     }
 

@@ -147,7 +147,7 @@ impl Lowering<'_> {
             self.kernel.assign(at, next);
             self.kernel.branch(begin);
         }
-        self.kernel.place(end);
+        self.kernel.land(end);
     }
 
     fn clear_unit(&mut self, address: &Address, unit: u32) {

@@ -2,8 +2,8 @@
 //!
 //! - `layout` flattens types into scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
 //! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` begins the kernel.
-//! - `statement` and `call` walk the code; calls are inlined. `expression`, `access`, `memory`, `operator`, `convert`,
-//!   `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
+//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`, `memory`, `operator`, `division`,
+//!   `convert`, `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
 
 mod access;
 mod atomic;
@@ -11,6 +11,7 @@ mod barrier;
 mod bindings;
 mod call;
 mod convert;
+mod division;
 mod entry;
 mod expression;
 mod fold;
@@ -23,6 +24,7 @@ mod place;
 mod source;
 mod statement;
 mod subgroup;
+mod unroll;
 mod value;
 mod variables;
 
