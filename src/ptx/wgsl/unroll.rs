@@ -105,7 +105,7 @@ impl Lowering<'_> {
         let [start, bound, step] = constants[..] else {
             return Ok(None);
         };
-        let size = self.size_of(function, body) + self.size_of(function, continuing);
+        let size = self.size_of(body) + self.size_of(continuing);
         let turns = self.turns(start, bound, step, comparison, update)?;
         let fits = turns.filter(|turns| turns * size <= MAX_SIZE);
         Ok(fits.map(|turns| Counted {
@@ -152,26 +152,22 @@ impl Lowering<'_> {
     }
 
     /// Expressions and statements of a block, with those of the functions it calls.
-    fn size_of(&self, function: &Function, block: &Block) -> usize {
+    fn size_of(&self, block: &Block) -> usize {
         let size = |statement: &Statement| match statement {
             Statement::Emit(range) => range.index_range().len(),
-            Statement::Block(block) => self.size_of(function, block),
-            Statement::If { accept, reject, .. } => {
-                1 + self.size_of(function, accept) + self.size_of(function, reject)
-            }
+            Statement::Block(block) => self.size_of(block),
+            Statement::If { accept, reject, .. } => 1 + self.size_of(accept) + self.size_of(reject),
             Statement::Switch { cases, .. } => {
-                let cases = cases
-                    .iter()
-                    .map(|case| 1 + self.size_of(function, &case.body));
+                let cases = cases.iter().map(|case| 1 + self.size_of(&case.body));
                 cases.sum()
             }
             // A loop inside may be unrolled itself.
             Statement::Loop {
                 body, continuing, ..
-            } => 4 * (self.size_of(function, body) + self.size_of(function, continuing)),
+            } => 4 * (self.size_of(body) + self.size_of(continuing)),
             Statement::Call { function, .. } => {
                 let callee = &self.module.functions[*function];
-                self.size_of(callee, &callee.body)
+                self.size_of(&callee.body)
             }
             _ => 1,
         };
