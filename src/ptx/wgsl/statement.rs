@@ -235,6 +235,8 @@ impl Lowering<'_> {
         // Invocations may leave a loop at different times.
         self.divergence += 1;
         frame.n_loops += 1;
+        let may_spin = self.may_spin;
+        self.may_spin = !self.has_barrier(body) && !self.has_barrier(continuing);
         self.kernel.place(begin);
         let targets = Targets {
             on_break: Some(end),
@@ -252,6 +254,7 @@ impl Lowering<'_> {
         }
         self.kernel.land(end);
         self.divergence = enclosing;
+        self.may_spin = may_spin;
         frame.n_loops -= 1;
         Ok(())
     }

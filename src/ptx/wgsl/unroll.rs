@@ -105,9 +105,9 @@ impl Lowering<'_> {
         let [start, bound, step] = constants[..] else {
             return Ok(None);
         };
-        let size = self.size_of(body) + self.size_of(continuing);
+        let size = self.size_of(body).saturating_add(self.size_of(continuing));
         let turns = self.turns(start, bound, step, comparison, update)?;
-        let fits = turns.filter(|turns| turns * size <= MAX_SIZE);
+        let fits = turns.filter(|turns| turns.saturating_mul(size) <= MAX_SIZE);
         Ok(fits.map(|turns| Counted {
             counter,
             start,
@@ -152,26 +152,28 @@ impl Lowering<'_> {
     }
 
     /// Expressions and statements of a block, with those of the functions it calls.
-    fn size_of(&self, block: &Block) -> usize {
+    pub(super) fn size_of(&self, block: &Block) -> usize {
         let size = |statement: &Statement| match statement {
             Statement::Emit(range) => range.index_range().len(),
             Statement::Block(block) => self.size_of(block),
-            Statement::If { accept, reject, .. } => 1 + self.size_of(accept) + self.size_of(reject),
+            Statement::If { accept, reject, .. } => {
+                self.size_of(accept).saturating_add(self.size_of(reject))
+            }
             Statement::Switch { cases, .. } => {
-                let cases = cases.iter().map(|case| 1 + self.size_of(&case.body));
-                cases.sum()
+                let cases = cases.iter().map(|case| self.size_of(&case.body));
+                cases.fold(0, usize::saturating_add)
             }
             // A loop inside may be unrolled itself.
             Statement::Loop {
                 body, continuing, ..
-            } => 4 * (self.size_of(body) + self.size_of(continuing)),
-            Statement::Call { function, .. } => {
-                let callee = &self.module.functions[*function];
-                self.size_of(&callee.body)
+            } => {
+                let once = self.size_of(body).saturating_add(self.size_of(continuing));
+                once.saturating_mul(4)
             }
+            Statement::Call { function, .. } => self.facts[function.index()].size,
             _ => 1,
         };
-        block.iter().map(size).sum()
+        block.iter().map(size).fold(1, usize::saturating_add)
     }
 }
 
