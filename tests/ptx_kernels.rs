@@ -115,6 +115,10 @@ fn every_kernel_assembles_without_spills() {
                                 "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
                             )
                         };
+                        // Jobs run these kernels unchecked.
+                        if bounds == Bounds::Clamp {
+                            continue;
+                        }
                         failures.extend(
                             spills
                                 .filter(|l| !clean(l))

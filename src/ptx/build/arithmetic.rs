@@ -64,7 +64,8 @@ impl Rounding {
 
 const ANY_NUMBER: fn(PtxType) -> bool = |ty| ty != PtxType::Pred;
 const INTEGER: fn(PtxType) -> bool = PtxType::is_integer;
-const FLOAT: fn(PtxType) -> bool = PtxType::is_float;
+const FLOAT: fn(PtxType) -> bool = |ty| matches!(ty, PtxType::F32 | PtxType::F64);
+const ANY_FLOAT: fn(PtxType) -> bool = PtxType::is_float;
 const SINGLE: fn(PtxType) -> bool = |ty| matches!(ty, PtxType::F32);
 const BITS: fn(PtxType) -> bool = |ty| !ty.is_float();
 const WORD: fn(PtxType) -> bool = |ty| ty.is_integer() && ty.n_bits() >= 32;
@@ -191,27 +192,19 @@ impl PtxKernel {
         self.compute(ty, &format!("{mnemonic}.{}", ty.suffix()), &[a, b, c])
     }
 
-    /// `a * b + c` with `a` and `b` of 32 bits and the product and `c` of 64.
-    pub fn mad_wide(
-        &mut self,
-        a: impl Into<Operand>,
-        b: impl Into<Operand>,
-        c: impl Into<Operand>,
-    ) -> Register {
-        let (a, b, c) = (a.into(), b.into(), c.into());
-        self.require_same("mad_wide", a, b);
-        let wide = match a.ty() {
-            PtxType::S32 => PtxType::S64,
-            _ => PtxType::U64,
-        };
-        self.require("mad_wide", a.ty(), |ty| {
+    /// `a * b` with `a` and `b` of 32 bits and the product of 64.
+    pub fn mul_wide(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Register {
+        let (a, b) = (a.into(), b.into());
+        self.require_same("mul_wide", a, b);
+        self.require("mul_wide", a.ty(), |ty| {
             matches!(ty, PtxType::U32 | PtxType::S32)
         });
-        self.require("mad_wide", c.ty(), |ty| {
-            matches!(ty, PtxType::U64 | PtxType::S64)
-        });
-        let mnemonic = format!("mad.wide.{}", a.ty().suffix());
-        self.compute(wide, &mnemonic, &[a, b, c])
+        let wide = if a.ty().is_signed() {
+            PtxType::S64
+        } else {
+            PtxType::U64
+        };
+        self.compute(wide, &format!("mul.wide.{}", a.ty().suffix()), &[a, b])
     }
 
     /// `a` shifted left by `n`, a `U32`; all bits are gone from 32 (or the size of `a`) on.
@@ -377,7 +370,7 @@ impl PtxKernel {
     /// Whether a float is NaN.
     pub fn is_nan(&mut self, a: impl Into<Operand>) -> Register {
         let a = a.into();
-        self.require("is_nan", a.ty(), FLOAT);
+        self.require("is_nan", a.ty(), ANY_FLOAT);
         self.compute(
             PtxType::Pred,
             &format!("setp.nan.{}", a.ty().suffix()),

@@ -10,7 +10,7 @@ impl PtxKernel {
         let end = self.label();
         self.branch_if(condition, false, end);
         then(self);
-        self.place(end);
+        self.land(end);
     }
 
     /// Runs `then` where the condition holds, `otherwise` elsewhere.
@@ -24,9 +24,9 @@ impl PtxKernel {
         self.branch_if(condition, false, alternative);
         then(self);
         self.branch(end);
-        self.place(alternative);
+        self.land(alternative);
         otherwise(self);
-        self.place(end);
+        self.land(end);
     }
 
     /// Runs `body` as long as the predicate that `condition` computes holds.
@@ -41,7 +41,7 @@ impl PtxKernel {
         self.branch_if(goes_on, false, end);
         body(self);
         self.branch(begin);
-        self.place(end);
+        self.land(end);
     }
 
     /// Runs `body` with a counter from `start` on, below `end`, in steps of `step`.

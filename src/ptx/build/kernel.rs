@@ -16,7 +16,8 @@ pub struct PtxKernel {
     memory: Vec<String>,
     workgroup_size: Option<[u32; 3]>,
     n_registers: [u32; 4],
-    n_labels: u32,
+    /// For each label, how many branches go to it.
+    n_branches: Vec<u32>,
     lines: Vec<Line>,
     n_shared_bytes: u32,
     failure: Option<String>,
@@ -36,6 +37,31 @@ enum Line {
 /// A place that branches go to; made by [`PtxKernel::label`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(u32);
+
+/// Longest run of instructions that gets predicates instead of a branch.
+const MAX_PREDICATED: usize = 6;
+
+/// Whether an instruction means the same under a predicate as behind a branch: not if all threads of a warp meet there,
+/// and not if it has or sets a predicate already.
+fn may_be_predicated(text: &str) -> bool {
+    const NOT: [&str; 8] = [
+        "@",
+        "bar.",
+        "shfl.",
+        "vote.",
+        "redux.",
+        "activemask.",
+        "setp.",
+        "ret",
+    ];
+    !NOT.iter().any(|start| text.starts_with(start)) && !text.contains(".pred")
+}
+
+/// Whether it matters that an instruction runs: not if it only sets a register that nothing else sets.
+fn has_effects(text: &str) -> bool {
+    const EFFECTS: [&str; 5] = ["ld.", "st.", "red.", "atom.", "mov.b"];
+    EFFECTS.iter().any(|start| text.starts_with(start))
+}
 
 /// A parameter, or a variable in shared or local memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +106,7 @@ impl PtxKernel {
             memory: Vec::new(),
             workgroup_size: None,
             n_registers: [0; 4],
-            n_labels: 0,
+            n_branches: Vec::new(),
             lines: Vec::new(),
             n_shared_bytes: 0,
             failure: None,
@@ -167,21 +193,83 @@ impl PtxKernel {
 
     /// A label that is not placed yet.
     pub fn label(&mut self) -> Label {
-        self.n_labels += 1;
-        Label(self.n_labels - 1)
+        self.n_branches.push(0);
+        Label(self.n_branches.len() as u32 - 1)
     }
 
-    /// Puts a label here, once.
+    fn count_branch(&mut self, label: Label, by: i32) {
+        match self.n_branches.get_mut(label.0 as usize) {
+            Some(n) => *n = n.saturating_add_signed(by),
+            None => self.fail("a label of another kernel".to_owned()),
+        }
+    }
+
+    fn is_target(&self, label: Label) -> bool {
+        self.n_branches
+            .get(label.0 as usize)
+            .is_some_and(|&n| n > 0)
+    }
+
+    /// Puts a label here, once, for branches that come later: the start of a loop.
     pub fn place(&mut self, label: Label) {
+        self.lines.push(Line::Label(label));
+    }
+
+    /// Puts a label here, once, for branches that came before; nothing if there was none.
+    pub fn land(&mut self, label: Label) {
         // A branch to what follows it says nothing.
         while matches!(self.lines.last(), Some(Line::Branch { target, .. }) if *target == label) {
             self.lines.pop();
+            self.count_branch(label, -1);
         }
-        self.lines.push(Line::Label(label));
+        self.predicate_skipped(label);
+        if self.is_target(label) {
+            self.lines.push(Line::Label(label));
+        }
+    }
+
+    /// Turns a branch around a short run of instructions that ends in a write to memory into predicates. The assembler
+    /// does so itself around other instructions, but not around those.
+    fn predicate_skipped(&mut self, label: Label) {
+        let is_plain =
+            |line: &&Line| matches!(line, Line::Instruction(text) if may_be_predicated(text));
+        let n = self
+            .lines
+            .iter()
+            .rev()
+            .take(MAX_PREDICATED + 1)
+            .take_while(is_plain)
+            .count();
+        let writes = matches!(self.lines.last(), Some(Line::Instruction(text)) if text.starts_with("st.") || text.starts_with("red."));
+        let Some(at) = self.lines.len().checked_sub(n + 1) else {
+            return;
+        };
+        let Line::Branch {
+            condition: Some((register, value)),
+            target,
+        } = self.lines[at]
+        else {
+            return;
+        };
+        if !writes || n > MAX_PREDICATED || target != label {
+            return;
+        }
+        // The branch is taken, and the run skipped, where the register is `value`.
+        let not = if value { "!" } else { "" };
+        self.lines.remove(at);
+        self.count_branch(label, -1);
+        for line in &mut self.lines[at..] {
+            if let Line::Instruction(text) = line
+                && has_effects(text)
+            {
+                *text = format!("@{not}{register} {text}");
+            }
+        }
     }
 
     /// Goes to a label.
     pub fn branch(&mut self, target: Label) {
+        self.count_branch(target, 1);
         self.lines.push(Line::Branch {
             condition: None,
             target,
@@ -192,6 +280,7 @@ impl PtxKernel {
     pub fn branch_if(&mut self, condition: impl Into<Operand>, value: bool, target: Label) {
         match condition.into() {
             Operand::Register(register) if register.ty() == PtxType::Pred => {
+                self.count_branch(target, 1);
                 self.lines.push(Line::Branch {
                     condition: Some((register, value)),
                     target,
@@ -284,16 +373,10 @@ impl PtxKernel {
     }
 
     fn write_lines(&self, text: &mut String) {
-        let mut is_target = vec![false; self.n_labels as usize];
-        for line in &self.lines {
-            if let Line::Branch { target, .. } = line {
-                is_target[target.0 as usize] = true;
-            }
-        }
         for line in &self.lines {
             let _ = match line {
                 Line::Instruction(line) => writeln!(text, "    {line}"),
-                Line::Label(label) if is_target[label.0 as usize] => {
+                Line::Label(label) if self.is_target(*label) => {
                     writeln!(text, "L{}:", label.0)
                 }
                 Line::Label(_) => Ok(()),

@@ -173,7 +173,9 @@ impl PtxKernel {
         let base = self.address_of(&start);
         let stride = Operand::integer(index.ty(), i64::from(stride));
         let register = if base.ty() == PtxType::U64 {
-            self.mad_wide(index, stride, base).bitcast(PtxType::U64)
+            // Not `mad.wide`: of these two the assembler makes one instruction, of that one two.
+            let distance = self.mul_wide(index, stride);
+            self.add(base, distance.bitcast(PtxType::U64))
         } else {
             self.mad(
                 index.bitcast(PtxType::U32),

@@ -1,6 +1,6 @@
 //! Barriers.
 
-use naga::Barrier;
+use naga::{Barrier, Block, Statement};
 
 use super::Lowering;
 use crate::Result;
@@ -18,6 +18,25 @@ impl Lowering<'_> {
             self.kernel.warp_barrier(mask);
         }
         Ok(())
+    }
+
+    /// Whether invocations meet in a block, or in a function that it calls.
+    pub(super) fn has_barrier(&self, block: &Block) -> bool {
+        block.iter().any(|statement| match statement {
+            Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => true,
+            Statement::Block(block) => self.has_barrier(block),
+            Statement::If { accept, reject, .. } => {
+                self.has_barrier(accept) || self.has_barrier(reject)
+            }
+            Statement::Switch { cases, .. } => {
+                cases.iter().any(|case| self.has_barrier(&case.body))
+            }
+            Statement::Loop {
+                body, continuing, ..
+            } => self.has_barrier(body) || self.has_barrier(continuing),
+            Statement::Call { function, .. } => self.facts[function.index()].has_barrier,
+            _ => false,
+        })
     }
 
     pub(super) fn memory_barrier(&mut self, barrier: Barrier) -> Result<()> {

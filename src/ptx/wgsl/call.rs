@@ -11,6 +11,14 @@ use super::variables::FunctionId;
 use crate::Result;
 use crate::ptx::build::Label;
 
+/// What is asked of a function more than once.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) has_barrier: bool,
+    /// Expressions and statements, with those of the functions it calls.
+    pub(super) size: usize,
+}
+
 /// A function being lowered.
 pub(super) struct Frame<'f> {
     pub(super) id: FunctionId,
@@ -24,6 +32,8 @@ pub(super) struct Frame<'f> {
     /// After its last statement.
     pub(super) end: Label,
     pub(super) result: ResultOf,
+    /// How many loops enclose the statement at hand.
+    pub(super) n_loops: u32,
 }
 
 /// Where a function leaves its result.
@@ -51,6 +61,7 @@ impl<'f> Frame<'f> {
             locals: Vec::new(),
             end,
             result: ResultOf::Once(None),
+            n_loops: 0,
         }
     }
 
@@ -60,6 +71,17 @@ impl<'f> Frame<'f> {
 }
 
 impl Lowering<'_> {
+    /// Functions come after those they call.
+    pub(super) fn gather_facts(&mut self) {
+        for (_, function) in self.module.functions.iter() {
+            let facts = Facts {
+                has_barrier: self.has_barrier(&function.body),
+                size: self.size_of(&function.body),
+            };
+            self.facts.push(facts);
+        }
+    }
+
     /// The code of a function, from its variables to its end.
     pub(super) fn function_body(&mut self, frame: &mut Frame<'_>) -> Result<()> {
         for (handle, variable) in frame.function.local_variables.iter() {
@@ -79,7 +101,7 @@ impl Lowering<'_> {
             &frame.function.body,
             super::statement::Targets::default(),
         )?;
-        self.kernel.place(frame.end);
+        self.kernel.land(frame.end);
         Ok(())
     }
 

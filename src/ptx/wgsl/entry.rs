@@ -10,12 +10,7 @@ use super::source::Source;
 use super::value::{MAX_LEAVES, Value};
 use crate::Result;
 use crate::ptx::CompiledPtx;
-use crate::ptx::build::{
-    Address, Comparison, Operand, Ordering, PtxModule, PtxType, Special, Symbol,
-};
-
-/// Static shared memory of every device.
-const MAX_SHARED_BYTES: u32 = 48 << 10;
+use crate::ptx::build::{Operand, PtxModule, Special};
 
 pub(super) fn table_name(index: usize) -> String {
     format!("table_{index}")
@@ -33,14 +28,13 @@ impl Lowering<'_> {
             )));
         }
         let params = self.lower_bindings(source)?;
-        let mut shared = Vec::new();
         for (handle, variable) in self.module.global_variables.iter() {
             if info[handle].is_empty() {
                 continue;
             }
             self.span = self.module.global_variables.get_span(handle);
             match variable.space {
-                AddressSpace::WorkGroup => shared.push(self.lower_shared(handle, variable)?),
+                AddressSpace::WorkGroup => {}
                 AddressSpace::Private => self.lower_private(handle, variable)?,
                 AddressSpace::Storage { .. } | AddressSpace::Uniform
                     if self.globals.places.contains_key(&handle) => {}
@@ -48,13 +42,7 @@ impl Lowering<'_> {
                 other => return Err(self.unsupported(format_args!("a variable in {other:?}"))),
             }
         }
-        let shared_bytes = self.kernel.n_shared_bytes();
-        if shared_bytes > MAX_SHARED_BYTES {
-            return Err(self.error(format_args!(
-                "{shared_bytes} bytes of workgroup memory; there is room for {MAX_SHARED_BYTES}"
-            )));
-        }
-        self.clear_shared(&shared);
+        let shared_bytes = self.lower_shared(source)?;
         let arguments = self.entry_arguments(&entry.function.arguments)?;
         let mut frame = Frame::new(None, &entry.function, info, arguments, self.kernel.label());
         self.function_body(&mut frame)?;
@@ -81,83 +69,6 @@ impl Lowering<'_> {
             shared_bytes,
             params,
         })
-    }
-
-    fn lower_shared(
-        &mut self,
-        handle: Handle<GlobalVariable>,
-        variable: &GlobalVariable,
-    ) -> Result<(Symbol, u32)> {
-        let ty = TypeResolution::Handle(variable.ty);
-        // Whole words, to be cleared.
-        let n_bytes = self.size(&ty)?.next_multiple_of(4);
-        let name = format!("shared_{}", handle.index());
-        let symbol = self.kernel.shared(&name, n_bytes, 16);
-        let place = Place::in_memory(ty, Address::from(&symbol), 16);
-        self.globals.places.insert(handle, place);
-        Ok((symbol, n_bytes))
-    }
-
-    /// Workgroup memory starts at zero.
-    fn clear_shared(&mut self, shared: &[(Symbol, u32)]) {
-        if shared.is_empty() {
-            return;
-        }
-        let n = self.n_invocations();
-        let index = self.local_index();
-        for (symbol, n_bytes) in shared {
-            let unit = if n_bytes % 16 == 0 && *n_bytes >= 16 * n {
-                16
-            } else {
-                4
-            };
-            let n_units = n_bytes / unit;
-            let start = Address::from(symbol);
-            let own = self.kernel.indexed(&start, index, unit);
-            let rounds = n_units / n;
-            for round in 0..rounds.min(16) {
-                self.clear_unit(&own.plus(i64::from(round * n * unit)), unit);
-            }
-            let done = rounds.min(16) * n;
-            if done < n_units {
-                self.clear_rest(&start, index, unit, done..n_units);
-            }
-        }
-        self.workgroup_barrier();
-    }
-
-    fn clear_rest(
-        &mut self,
-        start: &Address,
-        index: Operand,
-        unit: u32,
-        units: std::ops::Range<u32>,
-    ) {
-        let at = self.sum(index, units.start.into());
-        let at = self.kernel.copy(at);
-        let (begin, end) = (self.kernel.label(), self.kernel.label());
-        self.kernel.place(begin);
-        let inside = self.kernel.compare(Comparison::Lt, at, units.end);
-        self.kernel.branch_if(inside, false, end);
-        let own = self.kernel.indexed(start, at, unit);
-        self.clear_unit(&own, unit);
-        let n = self.n_invocations();
-        if units.len() as u32 > n {
-            let next = self.kernel.add(at, n);
-            self.kernel.assign(at, next);
-            self.kernel.branch(begin);
-        }
-        self.kernel.place(end);
-    }
-
-    fn clear_unit(&mut self, address: &Address, unit: u32) {
-        if unit == 16 {
-            self.kernel
-                .store_vector(PtxType::U32, address, &[Operand::from(0u32); 4]);
-        } else {
-            self.kernel
-                .store(PtxType::U32, Ordering::Weak, address, 0u32);
-        }
     }
 
     fn lower_private(

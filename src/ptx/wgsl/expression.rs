@@ -54,7 +54,7 @@ impl Lowering<'_> {
         handle: Handle<Expression>,
     ) -> Result<Vec<Operand>> {
         let value = self.value(frame, handle)?;
-        self.to_leaves(value)
+        self.scalars_of(value)
     }
 
     /// The value of a scalar expression.
@@ -96,7 +96,7 @@ impl Lowering<'_> {
                 for &component in components {
                     leaves.extend(self.leaves_of(frame, component)?);
                 }
-                self.from_leaves(ty, leaves)
+                self.value_of(ty, leaves)
             }
             Expression::Splat { size, value } => {
                 let value = self.scalar(frame, value)?;
@@ -253,13 +253,13 @@ impl Lowering<'_> {
                 let mut leaves = Vec::new();
                 for &component in components {
                     let value = self.global_expression(component)?;
-                    leaves.extend(self.to_leaves(value)?);
+                    leaves.extend(self.scalars_of(value)?);
                 }
-                self.from_leaves(ty, leaves)
+                self.value_of(ty, leaves)
             }
             Expression::Splat { size, value } => {
                 let value = self.global_expression(value)?;
-                let leaves = self.to_leaves(value)?;
+                let leaves = self.scalars_of(value)?;
                 Ok(Value::Leaves(leaves.repeat(size as usize)))
             }
             ref other => Err(self.unsupported(format_args!("the constant expression {other:?}"))),

@@ -74,7 +74,7 @@ impl Lowering<'_> {
         let stores = self.bitwise_and(is_first, is_any);
         self.kernel.branch_if(stores, false, end);
         self.store_leaf(PtxType::U32, Ordering::Relaxed, memory, 0, word.into());
-        self.kernel.place(end);
+        self.kernel.land(end);
         self.workgroup_barrier();
         Ok(Some(Operand::from(largest).into()))
     }

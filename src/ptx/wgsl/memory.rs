@@ -37,6 +37,9 @@ impl Lowering<'_> {
     /// A leaf of a variable, at the indices of `choices`. A copy: the variable may change.
     fn load_choice(&mut self, variable: usize, leaf: usize, choices: &[Choice]) -> Result<Operand> {
         let Some((choice, rest)) = choices.split_first() else {
+            if let Some(known) = self.variables[variable].known {
+                return Ok(known);
+            }
             let register = self.registers_of(variable, leaf, 1)?[0];
             return Ok(self.kernel.copy(register).into());
         };
@@ -71,7 +74,7 @@ impl Lowering<'_> {
         for (&result, loaded) in results.iter().zip(self.load_runs(memory, leaves)) {
             self.kernel.assign(result, loaded);
         }
-        self.kernel.place(end);
+        self.kernel.land(end);
         Ok(results.into_iter().map(Operand::from).collect())
     }
 
@@ -115,7 +118,7 @@ impl Lowering<'_> {
         match value {
             Value::Stored(from) => self.copy_memory(&from, place),
             other => {
-                let leaves = self.to_leaves(other)?;
+                let leaves = self.scalars_of(other)?;
                 self.store_leaves(place, &leaves)
             }
         }
@@ -130,7 +133,7 @@ impl Lowering<'_> {
                     self.kernel.branch_if(exists, false, end);
                 }
                 self.store_runs(memory, &leaves, values);
-                self.kernel.place(end);
+                self.kernel.land(end);
                 Ok(())
             }
             At::Registers {
@@ -156,6 +159,10 @@ impl Lowering<'_> {
         here: Option<Register>,
     ) -> Result<()> {
         let Some((choice, rest)) = choices.split_first() else {
+            if let Some(known) = &mut self.variables[variable].known {
+                *known = value;
+                return Ok(());
+            }
             let register = self.registers_of(variable, leaf, 1)?[0];
             let value = match here {
                 Some(here) => self.kernel.select(here, value, register).into(),

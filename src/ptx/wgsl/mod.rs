@@ -2,8 +2,8 @@
 //!
 //! - `layout` flattens types into scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
 //! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` begins the kernel.
-//! - `statement` and `call` walk the code; calls are inlined. `expression`, `access`, `memory`, `operator`, `convert`,
-//!   `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
+//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`, `memory`, `operator`, `division`,
+//!   `convert`, `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
 
 mod access;
 mod atomic;
@@ -11,6 +11,7 @@ mod barrier;
 mod bindings;
 mod call;
 mod convert;
+mod division;
 mod entry;
 mod expression;
 mod fold;
@@ -20,9 +21,11 @@ mod math;
 mod memory;
 mod operator;
 mod place;
+mod shared;
 mod source;
 mod statement;
 mod subgroup;
+mod unroll;
 mod value;
 mod variables;
 
@@ -42,6 +45,7 @@ const MAX_LINES: usize = 1 << 20;
 pub(super) fn compile(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
     let source = Source::read(wgsl, options)?;
     let mut lowering = Lowering::new(wgsl, &source, options);
+    lowering.gather_facts();
     lowering.run(&source)
 }
 
@@ -59,11 +63,15 @@ struct Lowering<'a> {
     n_locals: usize,
     globals: Globals,
     in_memory: variables::InMemory,
+    /// By index of function.
+    facts: Vec<call::Facts>,
     workgroup_size: [u32; 3],
     /// How many enclosing statements may have split the subgroup.
     divergence: u32,
     /// Whether some invocations may have returned from the function at hand already.
     parted: bool,
+    /// Whether the innermost loop has no barrier: it may wait for another invocation.
+    may_spin: bool,
     /// Where in the source we are, for errors.
     span: naga::Span,
 }
@@ -81,9 +89,11 @@ impl<'a> Lowering<'a> {
             n_locals: 0,
             globals: Globals::default(),
             in_memory: variables::InMemory::find(&source.module, &source.info),
+            facts: Vec::new(),
             workgroup_size: source.entry_point().workgroup_size,
             divergence: 0,
             parted: false,
+            may_spin: false,
             span: naga::Span::UNDEFINED,
         }
     }

@@ -94,54 +94,6 @@ impl Lowering<'_> {
         self.product(a, b)
     }
 
-    pub(super) fn quotient(&mut self, a: Operand, b: Operand) -> Operand {
-        match a.ty() {
-            PtxType::F16 => self.in_single(&[a, b], |this, x| this.kernel.div(x[0], x[1]).into()),
-            ty if ty.is_float() => self.kernel.div(a, b).into(),
-            _ => {
-                let b = self.divisor(a, b);
-                if b.constant() == Some(1) {
-                    return a;
-                }
-                self.kernel.div(a, b).into()
-            }
-        }
-    }
-
-    fn remainder(&mut self, a: Operand, b: Operand) -> Operand {
-        let ty = a.ty();
-        if ty == PtxType::F16 {
-            return self.in_single(&[a, b], |this, x| this.remainder(x[0], x[1]));
-        }
-        if ty.is_float() {
-            // a - b * trunc(a / b)
-            let quotient = self.kernel.div(a, b);
-            let whole = self.kernel.convert(ty, Rounding::Zero, quotient);
-            let minus_b = self.kernel.neg(b);
-            return self.kernel.mad(whole, minus_b, a).into();
-        }
-        let b = self.divisor(a, b);
-        self.kernel.rem(a, b).into()
-    }
-
-    /// The divisor, or 1 where WGSL says that the quotient is the dividend: by 0, and for the least integer by -1.
-    fn divisor(&mut self, a: Operand, b: Operand) -> Operand {
-        let ty = b.ty();
-        let [zero, one, minus_one] = [0, 1, -1].map(|v| Operand::integer(ty, v));
-        let least = Operand::integer(ty, i64::MIN >> (64 - ty.n_bits()));
-        let is_zero = self.compared(Comparison::Eq, b, zero);
-        let mut wrong = is_zero;
-        if ty.is_signed() {
-            let by_minus_one = self.compared(Comparison::Eq, b, minus_one);
-            if by_minus_one.constant() != Some(0) {
-                let is_least = self.compared(Comparison::Eq, a, least);
-                let overflows = self.bitwise_and(is_least, by_minus_one);
-                wrong = self.bitwise_or(is_zero, overflows);
-            }
-        }
-        self.selected(wrong, one, b)
-    }
-
     pub(super) fn select(
         &mut self,
         frame: &mut Frame<'_>,

@@ -10,6 +10,8 @@ use crate::ptx::build::{Address, Operand, Register};
 #[derive(Debug, Clone)]
 pub(super) struct Variable {
     pub(super) registers: Vec<Register>,
+    /// The value of a counter while its loop is unrolled: its register is not used then.
+    pub(super) known: Option<Operand>,
 }
 
 /// A variable or a part of one.
@@ -78,7 +80,10 @@ impl Lowering<'_> {
             .iter()
             .map(|leaf| self.kernel.register(leaf.ty))
             .collect();
-        self.variables.push(Variable { registers });
+        self.variables.push(Variable {
+            registers,
+            known: None,
+        });
         Ok(Place {
             ty: ty.clone(),
             at: At::Registers {

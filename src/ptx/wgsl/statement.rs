@@ -21,6 +21,7 @@ impl Lowering<'_> {
         block: &Block,
         targets: Targets,
     ) -> Result<()> {
+        let mut before = None;
         for (statement, span) in block.span_iter() {
             self.span = *span;
             if self.kernel.n_lines() > MAX_LINES {
@@ -28,7 +29,17 @@ impl Lowering<'_> {
                     "more than {MAX_LINES} lines of PTX, all calls inlined"
                 )));
             }
-            self.statement(frame, statement, targets)?;
+            match statement {
+                Statement::Loop {
+                    body,
+                    continuing,
+                    break_if,
+                } => self.loop_statement(frame, before, body, continuing, *break_if)?,
+                other => self.statement(frame, other, targets)?,
+            }
+            if !matches!(statement, Statement::Emit(_)) {
+                before = Some(statement);
+            }
         }
         Ok(())
     }
@@ -52,7 +63,7 @@ impl Lowering<'_> {
                 body,
                 continuing,
                 break_if,
-            } => self.loop_statement(frame, body, continuing, *break_if),
+            } => self.loop_statement(frame, None, body, continuing, *break_if),
             Statement::Break => self.jump(targets.on_break),
             Statement::Continue => self.jump(targets.on_continue),
             Statement::Return { value } => {
@@ -146,9 +157,9 @@ impl Lowering<'_> {
             if !reject.is_empty() {
                 self.kernel.branch(end);
             }
-            self.kernel.place(alternative);
+            self.kernel.land(alternative);
             self.block(frame, reject, targets)?;
-            self.kernel.place(end);
+            self.kernel.land(end);
         }
         self.divergence = enclosing;
         Ok(())
@@ -197,13 +208,13 @@ impl Lowering<'_> {
             on_continue: targets.on_continue,
         };
         for (case, &label) in cases.iter().zip(&labels) {
-            self.kernel.place(label);
+            self.kernel.land(label);
             self.block(frame, &case.body, inner)?;
             if !case.fall_through {
                 self.kernel.branch(end);
             }
         }
-        self.kernel.place(end);
+        self.kernel.land(end);
         self.divergence = enclosing;
         Ok(())
     }
@@ -211,21 +222,28 @@ impl Lowering<'_> {
     fn loop_statement(
         &mut self,
         frame: &mut Frame<'_>,
+        before: Option<&Statement>,
         body: &Block,
         continuing: &Block,
         break_if: Option<Handle<Expression>>,
     ) -> Result<()> {
+        if break_if.is_none() && self.unrolled(frame, before, body, continuing)? {
+            return Ok(());
+        }
         let [begin, next, end] = [(); 3].map(|()| self.kernel.label());
         let enclosing = self.divergence;
         // Invocations may leave a loop at different times.
         self.divergence += 1;
+        frame.n_loops += 1;
+        let may_spin = self.may_spin;
+        self.may_spin = !self.has_barrier(body) && !self.has_barrier(continuing);
         self.kernel.place(begin);
         let targets = Targets {
             on_break: Some(end),
             on_continue: Some(next),
         };
         self.block(frame, body, targets)?;
-        self.kernel.place(next);
+        self.kernel.land(next);
         self.block(frame, continuing, Targets::default())?;
         match break_if {
             Some(condition) => {
@@ -234,8 +252,10 @@ impl Lowering<'_> {
             }
             None => self.kernel.branch(begin),
         }
-        self.kernel.place(end);
+        self.kernel.land(end);
         self.divergence = enclosing;
+        self.may_spin = may_spin;
+        frame.n_loops -= 1;
         Ok(())
     }
 }

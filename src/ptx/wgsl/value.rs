@@ -29,7 +29,7 @@ impl From<Operand> for Value {
 
 impl Lowering<'_> {
     /// The scalars of a value, loaded if it is large.
-    pub(super) fn to_leaves(&mut self, value: Value) -> Result<Vec<Operand>> {
+    pub(super) fn scalars_of(&mut self, value: Value) -> Result<Vec<Operand>> {
         match value {
             Value::Leaves(leaves) => Ok(leaves),
             Value::Stored(place) => self.load_leaves(&place),
@@ -50,11 +50,7 @@ impl Lowering<'_> {
     }
 
     /// A value from its scalars; large ones go to memory.
-    pub(super) fn from_leaves(
-        &mut self,
-        ty: &TypeResolution,
-        leaves: Vec<Operand>,
-    ) -> Result<Value> {
+    pub(super) fn value_of(&mut self, ty: &TypeResolution, leaves: Vec<Operand>) -> Result<Value> {
         if leaves.len() <= MAX_LEAVES {
             return Ok(Value::Leaves(leaves));
         }
