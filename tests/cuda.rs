@@ -13,7 +13,7 @@ mod common;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use common::cuda::cuda_is_there;
+use common::cuda::{cuda_is_there, in_own_process};
 use common::engine::{self, expected, squares};
 use common::pages::{mixed, text};
 use common::slow::Slow;
@@ -228,9 +228,12 @@ fn waits<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
     matches!(polled, Poll::Pending)
 }
 
+/// In a process of its own: the driver has few queues for the streams of a process, and two in one queue wait for each
+/// other.
 #[test]
 fn waiting_yields_and_copies_overlap_kernels() {
-    with_cuda(|device| {
+    in_own_process("waiting_yields_and_copies_overlap_kernels", || {
+        let device = &GpuDevice::open(&request()).unwrap();
         let slow = Slow::new(device);
         let bytes = mixed(1 << 20, 3);
         let other = device.allocate_memory(1 << 20).unwrap();

@@ -10,10 +10,7 @@
 
 mod common;
 
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
-
-use common::cuda::cuda_is_there;
+use common::cuda::in_own_process;
 use common::engine::{expected, squares};
 use common::pages::mixed;
 use pagepress::batch::{Codec, CodecOptions};
@@ -28,28 +25,9 @@ use pagepress::lz4::{self, Level};
 use pagepress::ptx::{CompiledPtx, PtxParam, PtxParamKind};
 use pagepress::{Error, PAGE_SIZE};
 
-/// Runs `test`, which is named `name`, where there is CUDA: in a new process that runs this test and no other.
+/// Runs `test`, which is named `name`, in a process of its own, where there is CUDA.
 fn alone(name: &str, test: impl FnOnce(&GpuDevice)) {
-    const CHILD: &str = "PAGEPRESS_FAULT_TEST";
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !cuda_is_there() {
-        return;
-    }
-    if std::env::var_os(CHILD).is_some() {
-        test(&open());
-        return;
-    }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env(CHILD, name)
-        .output()
-        .expect("the test starts itself");
-    let said = String::from_utf8_lossy(&[child.stdout, child.stderr].concat()).into_owned();
-    assert!(
-        child.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
+    in_own_process(name, || test(&open()));
 }
 
 fn open() -> GpuDevice {
@@ -225,23 +203,20 @@ fn after_a_trap_forced_cuda_fails_and_auto_goes_on_without() {
 /// With almost all memory taken, a batch is cut until it fits; what cannot be cut is a typed error.
 #[test]
 fn memory_that_runs_out_is_said_or_does_with_less() {
-    const LEFT: u64 = 768 << 20;
+    const PIECE: u64 = 1 << 30;
     alone("memory_that_runs_out_is_said_or_does_with_less", |device| {
         let cuda = device.as_cuda().unwrap();
-        let (free, total) = cuda.memory_bytes().unwrap();
+        let (_, total) = cuda.memory_bytes().unwrap();
         let mut taken = Vec::new();
-        // In pieces, since one buffer may not be larger than what is free in one place.
-        let piece = 1 << 30;
-        for _ in 0..(free.saturating_sub(LEFT) / piece) {
-            taken.push(cuda.allocate_memory(piece).unwrap());
-        }
-        let error = cuda.allocate_memory(4 * piece).unwrap_err();
-        assert_eq!(
-            error,
-            Error::OutOfMemory {
-                requested: 4 * piece
+        let error = loop {
+            match cuda.allocate_memory(PIECE) {
+                Ok(piece) => taken.push(piece),
+                Err(error) => break error,
             }
-        );
+        };
+        assert_eq!(error, Error::OutOfMemory { requested: PIECE });
+        assert!(taken.len() as u64 * PIECE > total / 2);
+        drop(taken.pop());
         assert_eq!(
             cuda.allocate_memory(total + 4).unwrap_err().code(),
             "INVALID_ARGUMENT"

@@ -32,6 +32,7 @@ struct Running {
     /// Until the kernels have been waited for.
     submission: Option<Submission>,
     /// After that.
+    download: Option<HostBuffer>,
     table: Vec<u32>,
     packed_bytes: u64,
 }
@@ -117,7 +118,7 @@ impl Pipeline {
             running.push_back(job);
             // This job keeps the device busy while the host waits for the one before it.
             if let Some(before) = running.len().checked_sub(2) {
-                self.fetch(&mut running[before], &mut meter).await?;
+                self.fetch(&mut running[before], sink, &mut meter).await?;
             }
         }
         while !running.is_empty() {
@@ -176,13 +177,14 @@ impl Pipeline {
             n_pages,
             buffers,
             submission,
+            download: None,
             table: Vec::new(),
             packed_bytes: 0,
         })
     }
 
     /// Waits for the kernels, reads table and packed size, and asks for the packed bytes.
-    async fn fetch(&mut self, job: &mut Running, meter: &mut Meter) -> Result<()> {
+    async fn fetch(&mut self, job: &mut Running, sink: &Sink<'_>, meter: &mut Meter) -> Result<()> {
         let Some(submission) = job.submission.take() else {
             return Ok(());
         };
@@ -205,19 +207,22 @@ impl Pipeline {
                 packed.n_bytes()
             )));
         }
-        let download = reserve(
-            &self.device,
-            &mut place.bytes,
-            job.packed_bytes.max(4),
-            HostUse::Download,
-        )?;
+        let n_bytes = job.packed_bytes.max(4);
+        let download = match sink {
+            Sink::Packed(_) => {
+                reserve(&self.device, &mut place.bytes, n_bytes, HostUse::Download)?.clone()
+            }
+            // The caller keeps it.
+            Sink::Pinned(_) => self.device.allocate_host(n_bytes, HostUse::Download)?,
+        };
         let mut stream = self.device.stream();
         stream.copy(
-            Place::Host(download, 0),
+            Place::Host(&download, 0),
             Place::Device(packed, 0),
             job.packed_bytes,
         )?;
         stream.submit()?;
+        job.download = Some(download);
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
     }
@@ -232,10 +237,9 @@ impl Pipeline {
         let Some(mut job) = running.pop_front() else {
             return Ok(());
         };
-        self.fetch(&mut job, meter).await?;
+        self.fetch(&mut job, sink, meter).await?;
         let clock = Clock::start();
-        let place = &mut self.ring[job.place].bytes;
-        let Some(download) = place.clone() else {
+        let Some(download) = job.download else {
             return Err(broken("blocks were not asked for".into()));
         };
         let part = 0..job.packed_bytes;
@@ -253,7 +257,6 @@ impl Pipeline {
                 let read =
                     download.read_async(part, |bytes| entries(&job.table, 0, bytes, &mut table));
                 read.await??;
-                *place = None;
                 parts.push(PinnedPart {
                     packed: download,
                     packed_bytes: job.packed_bytes,

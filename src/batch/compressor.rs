@@ -277,7 +277,9 @@ impl GpuBatchCompressor {
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
         check_pages(pages)?;
-        let mut out = vec![[0; PAGE_SIZE]; pages.table.len()];
+        // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
+        let out = vec![0u8; pages.table.len() * PAGE_SIZE];
+        let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
         let (errors, timings) = self.decompress_to(pages, &mut out).await?;
         Ok(DecompressResult {
             pages: out,

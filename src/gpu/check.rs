@@ -12,11 +12,11 @@ const SLICE_ALIGNMENT: u64 = 256;
 /// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
 const SLACK_BYTES: u64 = 64;
 
-/// Size actually allocated: at most a quarter more than asked for (above 1 KiB), so that buffers of about one size are
-/// exchangeable.
+/// Size actually allocated: at most a sixteenth more than asked for (above 16 KiB), so that buffers of about one size
+/// are exchangeable.
 pub(super) fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
     let needed = n_bytes + SLACK_BYTES;
-    let step = (needed.next_power_of_two() / 8).max(256);
+    let step = (needed.next_power_of_two() / 32).max(256);
     needed.next_multiple_of(step).min(max_bytes)
 }
 
@@ -168,15 +168,25 @@ mod tests {
     use super::size_class;
 
     #[test]
-    fn classes_hold_what_was_asked_for_and_waste_at_most_a_quarter() {
-        for n_bytes in [4u64, 252, 256, 260, 4096, 100_000, 134_217_728, 134_217_732] {
+    fn classes_hold_what_was_asked_for_and_waste_little() {
+        for n_bytes in [
+            4u64,
+            252,
+            256,
+            260,
+            4096,
+            100_000,
+            134_217_728,
+            134_217_732,
+            1 << 30,
+        ] {
             let class = size_class(n_bytes, u64::MAX);
             assert!(
                 class >= n_bytes && class.is_multiple_of(4),
                 "{n_bytes} {class}"
             );
             assert!(
-                n_bytes < 4096 || class <= n_bytes + n_bytes / 4,
+                n_bytes < 16_384 || class <= n_bytes + n_bytes / 16 + 64,
                 "{n_bytes} {class}"
             );
         }

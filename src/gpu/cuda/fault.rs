@@ -72,7 +72,7 @@ impl Failed {
 /// The failure in words that help: the code, its name, and what brings it about.
 pub(super) fn describe(failed: &Failed) -> String {
     let cause = match failed.code {
-        Code::CUDA_ERROR_ILLEGAL_ADDRESS => {
+        Code::CUDA_ERROR_ILLEGAL_ADDRESS | Code::CUDA_ERROR_INVALID_ADDRESS_SPACE => {
             "a kernel read or wrote outside of all memory; kernels that are not `self_checked` are kept inside their \
              buffers"
                 .into()
