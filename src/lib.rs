@@ -10,6 +10,8 @@ pub mod lz4;
 pub mod ptx;
 
 mod clock;
+#[cfg(gpu_engine)]
+mod copy;
 mod error;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

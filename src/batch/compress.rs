@@ -10,10 +10,11 @@ use std::ops::Range;
 use super::job::JobBuffers;
 use super::pinned::PinnedPart;
 use super::plan;
-use super::ring::{Meter, Pipeline, append, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
+use crate::copy::append;
 use crate::gpu::{
     Backend, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable,
 };
@@ -116,8 +117,9 @@ impl Pipeline {
                 .start(place, source, range, page_size, level, &mut meter)
                 .await?;
             running.push_back(job);
-            // This job keeps the device busy while the host waits for the one before it.
-            if let Some(before) = running.len().checked_sub(2) {
+            // Half of the jobs in flight keep the bus and the device busy while the host waits for one before them.
+            let behind = (self.ring.len() / 2).max(1);
+            if let Some(before) = running.len().checked_sub(1 + behind) {
                 self.fetch(&mut running[before], sink, &mut meter).await?;
             }
         }

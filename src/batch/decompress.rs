@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::job::JobBuffers;
 use super::plan::{self, Blocks, Gathered, Packed, PackedBlocks};
-use super::ring::{Meter, Pipeline, broken, copy, reserve, words};
+use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::status::block_errors;
 use super::timing::Timings;
 use crate::clock::Clock;
+use crate::copy::copy;
 use crate::gpu::{
     Backend, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
 };

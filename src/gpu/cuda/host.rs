@@ -5,20 +5,17 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use cudarc::driver::sys;
-use rayon::prelude::*;
 
 use super::context::Context;
 use super::device::Shared;
 use super::lanes::Uses;
+use crate::copy::copy;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
 use crate::{Error, Result};
 
 /// Most pinned bytes kept for later: what is pinned is missing elsewhere.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
-
-/// Bytes that one core copies at a time.
-const SHARE_BYTES: usize = 1 << 20;
 
 /// An allocation.
 #[derive(Debug)]
@@ -186,15 +183,8 @@ impl Sized64 for CudaHostBuffer {
 
 impl HostMemory for CudaHostBuffer {
     async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        // On several cores when there is much: one core is slower than the bus.
-        let fill = |target: &mut [u8]| {
-            let shares = target.par_chunks_mut(SHARE_BYTES);
-            shares
-                .zip(bytes.par_chunks(SHARE_BYTES))
-                .for_each(|(target, bytes)| target.copy_from_slice(bytes));
-        };
         let end = offset.saturating_add(bytes.len() as u64);
-        self.fill_async(offset..end, fill).await
+        self.fill_async(offset..end, |room| copy(room, bytes)).await
     }
 
     async fn fill_async<R>(
