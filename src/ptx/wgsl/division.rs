@@ -68,12 +68,12 @@ impl Lowering<'_> {
     /// of which the highest is added by hand (Granlund and Montgomery, 1994).
     fn unsigned_quotient(&mut self, a: Operand, d: u32) -> Operand {
         let s = 32 - (d - 1).leading_zeros();
-        let m = (1u64 << (32 + s)).div_ceil(u64::from(d));
+        let m = (1u128 << (32 + s)).div_ceil(u128::from(d));
         // A shorter multiplier will do if it is exact enough for all of 32 bits.
         for shorter in 0..s {
-            let power = 1u64 << (32 + shorter);
-            let short = power.div_ceil(u64::from(d));
-            let excess = short * u64::from(d) - power;
+            let power = 1u128 << (32 + shorter);
+            let short = power.div_ceil(u128::from(d));
+            let excess = short * u128::from(d) - power;
             if short < 1 << 32 && excess <= 1 << shorter {
                 let high = self.kernel.mul_hi(a, short as u32).into();
                 return self.shifted_right(high, shorter.into());
