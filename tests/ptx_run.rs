@@ -1,7 +1,7 @@
 //! The programs of `tests/ptx/in` give the committed results on every engine there is.
 //!
 //! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `tests/ptx/results`.
-#![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,12 +9,14 @@
     reason = "a test fails by panicking"
 )]
 
+mod common;
 #[path = "ptx/programs.rs"]
 mod programs;
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
-    Backend, Capabilities, DeviceRequest, GpuDevice, KernelArg, KernelSource, Waitable,
+    Backend, Capabilities, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource,
+    Waitable,
 };
 use pagepress::kernels::Access;
 use programs::{Program, input, programs};
@@ -95,12 +97,25 @@ fn check<B: Backend>(device: &B) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-#[test]
-fn every_program_gives_the_committed_results_through_wgpu() {
+fn check_through(engine: EngineChoice) {
     let request = DeviceRequest {
+        engine,
         allow_software: true,
         ..DeviceRequest::default()
     };
-    let device = GpuDevice::open(&request).expect("needs a GPU, a software one will do");
-    check(&device);
+    check(&GpuDevice::open(&request).expect("needs a GPU, a software one will do"));
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn every_program_gives_the_committed_results_through_wgpu() {
+    check_through(EngineChoice::Wgpu);
+}
+
+#[cfg(cuda_engine)]
+#[test]
+fn every_program_gives_the_committed_results_through_cuda() {
+    if common::cuda::cuda_is_there() {
+        check_through(EngineChoice::Cuda);
+    }
 }
