@@ -61,7 +61,7 @@ pub struct BatchResult {
     pub pages: PackedPages,
     /// Host to device.
     pub h2d_time_ns: u64,
-    /// The kernels, by the device's clock.
+    /// The kernels, by the device's clock; see [`Timings::kernel_ns`].
     pub kernel_time_ns: u64,
     /// Device to host.
     pub d2h_time_ns: u64,

@@ -1,7 +1,7 @@
 //! Streams that run at once, and the order between them.
 //!
-//! Uploads and downloads have a lane each; kernels have several, which submissions take in turn, since a small job does
-//! not fill a GPU. Every step on a lane gets a ticket, the next number of that lane,
+//! Uploads have a lane. Kernels have several, which submissions take in turn, since a small job does not fill a GPU; and
+//! downloads too, since one that waits for its kernels would hold back those behind it. Every step on a lane gets a ticket, the next number of that lane,
 //! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
 //! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
 //! across submissions too, and memory that goes through a pool stays in order.
@@ -30,8 +30,12 @@ pub(super) enum Lane {
 /// Submissions whose kernels may run at once.
 const N_COMPUTE: usize = 4;
 
-/// Uploads first, downloads last, kernels between.
-const N_LANES: usize = 2 + N_COMPUTE;
+/// Submissions whose downloads do not hold each other back.
+const N_DOWNLOAD: usize = 3;
+
+/// Uploads first, downloads last, kernels between. No more than the driver has queues for: eight, unless the user asks it
+/// for more.
+const N_LANES: usize = 1 + N_COMPUTE + N_DOWNLOAD;
 
 /// Marks of one lane that are kept at most, unless the device has not passed them.
 const MAX_MARKS: usize = 64;
@@ -157,6 +161,7 @@ impl Lanes {
             context: &self.context,
             entered,
             compute: 1 + board.n_submissions % N_COMPUTE,
+            download: 1 + N_COMPUTE + board.n_submissions % N_DOWNLOAD,
             board,
             used: [false; N_LANES],
         }
@@ -212,8 +217,9 @@ pub(super) struct Held<'a> {
     context: &'a Arc<Context>,
     entered: &'a Entered<'a>,
     board: MutexGuard<'a, Board>,
-    /// The lane that this submission's kernels take.
+    /// The lanes that this submission's kernels and downloads take.
     compute: usize,
+    download: usize,
     used: [bool; N_LANES],
 }
 
@@ -222,7 +228,7 @@ impl Held<'_> {
         match lane {
             Lane::Upload => 0,
             Lane::Compute => self.compute,
-            Lane::Download => N_LANES - 1,
+            Lane::Download => self.download,
         }
     }
 
