@@ -83,7 +83,7 @@ impl<'a> Lowering<'a> {
             options,
             module: &source.module,
             info: &source.info,
-            kernel: PtxKernel::new(options.entry),
+            kernel: PtxKernel::new(&identifier(options.entry)),
             tables: Vec::new(),
             variables: Vec::new(),
             n_locals: 0,
@@ -111,4 +111,21 @@ impl<'a> Lowering<'a> {
     fn n_invocations(&self) -> u32 {
         self.workgroup_size.iter().product()
     }
+}
+
+/// A name of WGSL, which may have letters of any script, as an identifier of PTX.
+fn identifier(name: &str) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            identifier.push(c);
+        } else {
+            identifier += &format!("${:x}", u32::from(c));
+        }
+    }
+    // The one name that is taken.
+    if identifier == "WARP_SZ" {
+        identifier.push('$');
+    }
+    identifier
 }
