@@ -32,7 +32,7 @@ mod variables;
 use naga::Module;
 use naga::valid::ModuleInfo;
 
-use super::build::PtxKernel;
+use super::build::{PtxKernel, Register};
 use super::{CompiledPtx, PtxOptions};
 use crate::{Error, Result};
 use bindings::Globals;
@@ -61,6 +61,8 @@ struct Lowering<'a> {
     /// Variables in registers.
     variables: Vec<Variable>,
     n_locals: usize,
+    /// How some registers came about.
+    origins: std::collections::HashMap<Register, fold::Origin>,
     globals: Globals,
     in_memory: variables::InMemory,
     /// By index of function.
@@ -87,6 +89,7 @@ impl<'a> Lowering<'a> {
             tables: Vec::new(),
             variables: Vec::new(),
             n_locals: 0,
+            origins: std::collections::HashMap::new(),
             globals: Globals::default(),
             in_memory: variables::InMemory::find(&source.module, &source.info),
             facts: Vec::new(),
