@@ -54,7 +54,8 @@ impl<'a> PtxOptions<'a> {
 pub enum Bounds {
     /// It becomes the last index. Elements of an empty buffer read as zero and are not written.
     Clamp,
-    /// Anything: the source sees to it that there is none. Buffers then have fewer than 2^31 elements.
+    /// Anything: the source sees to it that there is none. Buffers then have fewer than 2^31 elements, and no loop
+    /// waits for another invocation through workgroup memory.
     Unchecked,
 }
 
@@ -63,7 +64,7 @@ pub enum Bounds {
 pub struct CompiledPtx {
     /// A whole PTX module.
     pub text: String,
-    /// Name of the kernel in it.
+    /// Name of the kernel in it: that of the entry point, letters beyond ASCII spelt out.
     pub entry: String,
     /// Invocations in a workgroup along x, y, z.
     pub workgroup_size: [u32; 3],

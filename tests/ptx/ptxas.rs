@@ -1,5 +1,7 @@
 //! The assembler of NVIDIA's toolkit, where there is one: the variable `PTXAS`, or the path.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use std::path::PathBuf;
 use std::process::Command;
 

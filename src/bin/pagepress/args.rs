@@ -44,6 +44,8 @@ impl Arguments {
             }
             Command::Decompress(arguments) => &arguments.files,
             Command::Devices | Command::Bench(_) => return Ok(()),
+            #[cfg(feature = "cuda")]
+            Command::Ptx(_) => return Ok(()),
         };
         if files.output.is_some() && files.inputs.len() > 1 {
             return Err(
@@ -68,6 +70,10 @@ pub enum Command {
     /// Compress files in pages on one engine, verify the result, then time it.
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArguments),
+    /// Print a kernel of a WGSL file as PTX, for NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    #[command(after_help = EXIT_CODES)]
+    Ptx(crate::ptx::PtxArguments),
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,8 @@ mod input;
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
+#[cfg(cuda_engine)]
+mod ptx;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod resident;
 
@@ -36,6 +38,10 @@ fn main() -> std::process::ExitCode {
         Command::Decompress(arguments) => convert::decompress_files(&arguments),
         Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
         Command::Bench(arguments) => bench::run(&arguments),
+        #[cfg(feature = "cuda")]
+        Command::Ptx(arguments) => ptx::print(&arguments)
+            .map_err(|failure| failure.report())
+            .is_ok(),
     };
     if all_done {
         ExitCode::SUCCESS

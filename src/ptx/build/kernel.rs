@@ -377,19 +377,19 @@ impl PtxKernel {
             let _ = match line {
                 Line::Instruction(line) => writeln!(text, "    {line}"),
                 Line::Label(label) if self.is_target(*label) => {
-                    writeln!(text, "L{}:", label.0)
+                    writeln!(text, "$L{}:", label.0)
                 }
                 Line::Label(_) => Ok(()),
                 Line::Branch {
                     condition: None,
                     target,
-                } => writeln!(text, "    bra L{};", target.0),
+                } => writeln!(text, "    bra $L{};", target.0),
                 Line::Branch {
                     condition: Some((register, value)),
                     target,
                 } => {
                     let not = if *value { "" } else { "!" };
-                    writeln!(text, "    @{not}{register} bra L{};", target.0)
+                    writeln!(text, "    @{not}{register} bra $L{};", target.0)
                 }
             };
         }

@@ -1,6 +1,7 @@
 //! A typed builder of PTX: modules, kernels, registers, instructions, structured control flow.
 
 mod arithmetic;
+mod bits;
 mod flow;
 mod kernel;
 mod memory;

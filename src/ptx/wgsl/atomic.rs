@@ -7,6 +7,7 @@ use super::call::Frame;
 use super::place::{At, InMemory, Place};
 use super::value::Value;
 use crate::Result;
+use crate::ptx::Bounds;
 use crate::ptx::build::{AtomicOperation, Comparison, Operand, Ordering, PtxType, Space};
 
 impl Lowering<'_> {
@@ -57,10 +58,11 @@ impl Lowering<'_> {
     }
 
     /// How an atomic load or store is ordered. In workgroup memory a plain access is one as a whole, too, and is faster
-    /// since the assembler may move it between barriers (a tenth of the time of `lz4_parse`). But it might also move a
+    /// since the assembler may move it between barriers (a sixth of the time of `lz4_parse`). But it might also move a
     /// load out of a loop that waits for another invocation.
     fn ordering(&self, memory: &InMemory) -> Ordering {
-        if memory.address.space() == Space::Shared && !self.may_spin {
+        let waits = self.may_spin && self.options.bounds == Bounds::Clamp;
+        if memory.address.space() == Space::Shared && !waits {
             Ordering::Weak
         } else {
             Ordering::Relaxed

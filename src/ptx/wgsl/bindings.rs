@@ -192,9 +192,13 @@ impl Lowering<'_> {
 
     /// Counts the elements in `n_bytes` bytes of which the first `at` are something else.
     fn count(&mut self, n_bytes: Register, at: u32, stride: u32) -> Counted {
-        let at = Operand::from(u64::from(at));
-        let larger = self.kernel.max(n_bytes, at);
-        let room = self.kernel.sub(larger, at);
+        let room = if at == 0 {
+            n_bytes
+        } else {
+            let at = Operand::from(u64::from(at));
+            let at_least = self.kernel.max(n_bytes, at);
+            self.kernel.sub(at_least, at)
+        };
         let whole = match stride {
             0 | 1 => room,
             stride if stride.is_power_of_two() => self.kernel.shr(room, stride.trailing_zeros()),

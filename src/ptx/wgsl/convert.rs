@@ -8,6 +8,9 @@ use super::value::Value;
 use crate::Result;
 use crate::ptx::build::{Comparison, Operand, PtxType, Rounding};
 
+/// The largest finite half.
+const MAX_HALF: f32 = 65504.0;
+
 impl Lowering<'_> {
     pub(super) fn cast(
         &mut self,
@@ -62,11 +65,46 @@ impl Lowering<'_> {
                 return Operand::integer(to, value);
             }
         }
+        let a = if to.is_integer() {
+            self.kept_below(a, to)
+        } else {
+            a
+        };
         let rounding = if to.is_integer() {
             Rounding::Zero
         } else {
             Rounding::Nearest
         };
         self.kernel.convert(to, rounding, a).into()
+    }
+
+    /// A float that is not above the largest one that the integer type has, too: WGSL converts larger ones to that,
+    /// where the instruction would give the largest integer. Below the least integer both agree.
+    fn kept_below(&mut self, a: Operand, to: PtxType) -> Operand {
+        let n_digits = if to.is_signed() {
+            to.n_bits() - 1
+        } else {
+            to.n_bits()
+        };
+        match a.ty() {
+            PtxType::F16 if n_digits > 15 => {
+                let single = self.kernel.convert(PtxType::F32, Rounding::Nearest, a);
+                let raised = self.kernel.max(single, -MAX_HALF);
+                self.kernel.min(raised, MAX_HALF).into()
+            }
+            PtxType::F32 if n_digits > f32::MANTISSA_DIGITS => {
+                let next = (n_digits as f32).exp2();
+                self.kernel
+                    .min(a, f32::from_bits(next.to_bits() - 1))
+                    .into()
+            }
+            PtxType::F64 if n_digits > f64::MANTISSA_DIGITS => {
+                let next = f64::from(n_digits).exp2();
+                self.kernel
+                    .min(a, f64::from_bits(next.to_bits() - 1))
+                    .into()
+            }
+            _ => a,
+        }
     }
 }

@@ -1,7 +1,16 @@
 //! Integer and logical operations, computed here where the operands are constants. Inlined calls make many of them so.
 
 use super::Lowering;
-use crate::ptx::build::{Comparison, Operand, PtxType};
+use crate::ptx::build::{Comparison, Operand, PtxType, Register};
+
+/// How a register came about, where shift amounts ask for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// Bits of a word, picked by a mask.
+    Masked(Operand, u32),
+    /// A word times a power of two, of this exponent.
+    Scaled(Operand, u32),
+}
 
 /// Sign- or zero-extends the bits of a constant.
 fn widened(ty: PtxType, bits: u64) -> i128 {
@@ -61,7 +70,14 @@ impl Lowering<'_> {
             None if is(b, 1) => a,
             None if is(a, 0) => a,
             None if is(b, 0) => b,
-            None => self.kernel.mul(a, b).into(),
+            None => {
+                let product = self.kernel.mul(a, b);
+                let factor = b.constant().filter(|factor| factor.is_power_of_two());
+                self.remember(product, a, |a| {
+                    Some(Origin::Scaled(a, factor?.trailing_zeros()))
+                });
+                product.into()
+            }
         }
     }
 
@@ -99,7 +115,47 @@ impl Lowering<'_> {
             (_, Some(0)) => b,
             (Some(x), _) if x == ones => b,
             (_, Some(y)) if y == ones => a,
-            _ => self.kernel.and(a, b).into(),
+            (_, mask) => {
+                let masked = self.kernel.and(a, b);
+                self.remember(masked, a, |a| Some(Origin::Masked(a, mask? as u32)));
+                masked.into()
+            }
+        }
+    }
+
+    /// Notes how a word came about.
+    fn remember(
+        &mut self,
+        word: Register,
+        from: Operand,
+        origin: impl FnOnce(Operand) -> Option<Origin>,
+    ) {
+        if word.ty() == PtxType::U32
+            && let Some(origin) = origin(from)
+        {
+            self.origins.insert(word, origin);
+        }
+    }
+
+    fn origin(&self, operand: Operand) -> Option<Origin> {
+        match operand {
+            Operand::Register(register) => self.origins.get(&register).copied(),
+            Operand::Constant(..) => None,
+        }
+    }
+
+    /// An amount for a shift that counts modulo 32: without a mask that keeps all bits that count. `(p & 3) * 8` may as
+    /// well be `p * 8`.
+    pub(super) fn shift_amount(&mut self, n: Operand) -> Operand {
+        match self.origin(n) {
+            Some(Origin::Masked(word, mask)) if mask & 31 == 31 => word,
+            Some(Origin::Scaled(scaled, k)) if k < 5 => match self.origin(scaled) {
+                Some(Origin::Masked(word, mask)) if (mask << k) & 31 == (31 << k) & 31 => {
+                    self.kernel.shl(word, k).into()
+                }
+                _ => n,
+            },
+            _ => n,
         }
     }
 
@@ -144,6 +200,7 @@ impl Lowering<'_> {
         }
         if n_bits == 32 {
             let zero = Operand::Constant(a.ty(), 0);
+            let n = self.shift_amount(n);
             return self.kernel.funnel_left(zero, a, n).into();
         }
         let n = self.kernel.and(n, n_bits - 1);
@@ -162,6 +219,7 @@ impl Lowering<'_> {
             };
         }
         if a.ty() == PtxType::U32 {
+            let n = self.shift_amount(n);
             return self.kernel.funnel_right(a, 0u32, n).into();
         }
         let n = self.kernel.and(n, n_bits - 1);

@@ -34,8 +34,9 @@ impl Lowering<'_> {
         let [Value::Leaves(low), Value::Leaves(high), Value::Leaves(n)] = arguments else {
             return Ok(None);
         };
+        let n = self.shift_amount(n[0]);
         Ok(Some(
-            Operand::from(self.kernel.funnel_right(low[0], high[0], n[0])).into(),
+            Operand::from(self.kernel.funnel_right(low[0], high[0], n)).into(),
         ))
     }
 

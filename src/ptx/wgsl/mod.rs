@@ -32,7 +32,7 @@ mod variables;
 use naga::Module;
 use naga::valid::ModuleInfo;
 
-use super::build::PtxKernel;
+use super::build::{PtxKernel, Register};
 use super::{CompiledPtx, PtxOptions};
 use crate::{Error, Result};
 use bindings::Globals;
@@ -61,6 +61,8 @@ struct Lowering<'a> {
     /// Variables in registers.
     variables: Vec<Variable>,
     n_locals: usize,
+    /// How some registers came about.
+    origins: std::collections::HashMap<Register, fold::Origin>,
     globals: Globals,
     in_memory: variables::InMemory,
     /// By index of function.
@@ -83,10 +85,11 @@ impl<'a> Lowering<'a> {
             options,
             module: &source.module,
             info: &source.info,
-            kernel: PtxKernel::new(options.entry),
+            kernel: PtxKernel::new(&identifier(options.entry)),
             tables: Vec::new(),
             variables: Vec::new(),
             n_locals: 0,
+            origins: std::collections::HashMap::new(),
             globals: Globals::default(),
             in_memory: variables::InMemory::find(&source.module, &source.info),
             facts: Vec::new(),
@@ -111,4 +114,21 @@ impl<'a> Lowering<'a> {
     fn n_invocations(&self) -> u32 {
         self.workgroup_size.iter().product()
     }
+}
+
+/// A name of WGSL, which may have letters of any script, as an identifier of PTX.
+fn identifier(name: &str) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            identifier.push(c);
+        } else {
+            identifier += &format!("${:x}", u32::from(c));
+        }
+    }
+    // The one name that is taken.
+    if identifier == "WARP_SZ" {
+        identifier.push('$');
+    }
+    identifier
 }

@@ -16,5 +16,6 @@ fn main(@builtin(local_invocation_index) i: u32) {
     output[at + 4] = (a << 5) ^ (a >> 27);
     output[at + 5] = bitcast<u32>(x >> 31) ^ bitcast<u32>(x << 31);
     output[at + 6] = dot(vec2(a, a) << vec2(i & 31, 3u), vec2(1u, 1u));
-    output[at + 7] = 1u << ((i * 7) & 31);
+    output[at + 7] = (a << ((i & 3) * 8)) ^ (a >> ((i & 7) * 4)) ^ (a << ((i & 1) * 8)) ^ (a >> ((i & 15) * 2))
+        ^ (1u << ((i * 7) & 31));
 }
