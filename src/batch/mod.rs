@@ -27,6 +27,8 @@ mod recover;
 #[cfg(gpu_engine)]
 mod resident;
 #[cfg(gpu_engine)]
+mod results;
+#[cfg(gpu_engine)]
 mod ring;
 #[cfg(gpu_engine)]
 mod select;
@@ -39,9 +41,7 @@ mod timing;
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
 #[cfg(gpu_engine)]
-pub use compressor::{
-    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
-};
+pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
 pub use frames::Progress;
 #[cfg(gpu_engine)]
 pub use pinned::{PinnedPages, PinnedPart};
@@ -50,6 +50,8 @@ pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
     decompress_resident_async,
 };
+#[cfg(gpu_engine)]
+pub use results::{BatchResult, BatchStats, DecompressResult};
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 pub use select::gpu_available;
 #[cfg(gpu_engine)]

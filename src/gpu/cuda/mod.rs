@@ -16,6 +16,7 @@ mod fault;
 mod host;
 mod kernel;
 mod lanes;
+mod launch;
 mod memory;
 mod stream;
 mod wait;
