@@ -33,12 +33,17 @@ export function steps() {
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--check") },
-    { group: "native", name: "lint, default features", command: clippy("--all-targets") },
+    { group: "native", name: "lint, all features", command: clippy("--all-targets", "--all-features") },
     { group: "native", name: "lint, CPU only", command: clippy("--all-targets", "--no-default-features") },
     {
       group: "native",
       name: "lint, library with wgpu",
       command: clippy("--all-targets", "--no-default-features", "--features", "wgpu"),
+    },
+    {
+      group: "native",
+      name: "lint, library with CUDA",
+      command: clippy("--all-targets", "--no-default-features", "--features", "cuda"),
     },
     { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features") },
     {
@@ -49,16 +54,16 @@ export function steps() {
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",
-      command: cargo("test", "--all-targets", "--no-fail-fast"),
+      command: cargo("test", "--all-targets", "--all-features", "--no-fail-fast"),
       env: driver(lavapipe()),
     },
     {
       group: "native",
       name: "GPU suites, GPU is SwiftShader",
-      command: cargo("test", "--no-fail-fast", ...gpuSuites),
+      command: cargo("test", "--all-features", "--no-fail-fast", ...gpuSuites),
       env: driver(swiftshader()),
     },
-    { group: "native", name: "documentation tests", command: cargo("test", "--doc"), env: driver(lavapipe()) },
+    { group: "native", name: "documentation tests", command: cargo("test", "--doc", "--all-features"), env: driver(lavapipe()) },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },

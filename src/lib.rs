@@ -1,13 +1,17 @@
 //! Pagepress compresses and decompresses memory pages and files as standard LZ4, on any GPU and without one.
 
 pub mod batch;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 pub mod gpu;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 pub mod kernels;
 pub mod lz4;
+#[cfg(cuda_engine)]
+pub mod ptx;
 
 mod clock;
+#[cfg(gpu_engine)]
+mod copy;
 mod error;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

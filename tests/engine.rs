@@ -1,4 +1,4 @@
-//! The engine by itself: small kernels of its own on whatever adapter the machine has, software included.
+//! The wgpu engine by itself: small kernels on whatever adapter the machine has, software included.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -7,35 +7,16 @@
     reason = "a test fails by panicking"
 )]
 
-use pagepress::Error;
-use pagepress::gpu::runtime::block_on;
+mod common;
+
+use common::engine::{self, expected, squares};
 use pagepress::gpu::{
-    Backend, DeviceRequest, GpuDevice, HostMemory, HostUse, KernelArg, KernelSource, LimitTier,
-    Place, Recorder, RuntimeChecks, SpirvPassthrough, Waitable,
+    Backend, DeviceRequest, EngineChoice, GpuDevice, LimitTier, RuntimeChecks, SpirvPassthrough,
 };
-use pagepress::kernels::Access;
-
-const SQUARES: &str = "
-    override FACTOR: u32 = 1u;
-    struct Params { n: u32, add: u32, a: u32, b: u32 }
-    @group(0) @binding(0) var<storage, read> input: array<u32>;
-    @group(0) @binding(1) var<storage, read_write> output: array<u32>;
-    @group(0) @binding(2) var<uniform> params: Params;
-    var<workgroup> tile: array<u32, 64>;
-    @compute @workgroup_size(64)
-    fn squares(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32) {
-        tile[i] = 0u;
-        if (id.x < params.n) { tile[i] = input[id.x] * input[id.x] * FACTOR + params.add; }
-        workgroupBarrier();
-        let value = tile[63u - i];
-        storageBarrier();
-        if (id.x < params.n) { output[id.x] = value; }
-    }";
-
-const BINDINGS: &[Access] = &[Access::Read, Access::ReadWrite, Access::Uniform];
 
 fn request() -> DeviceRequest {
     DeviceRequest {
+        engine: EngineChoice::Wgpu,
         allow_software: true,
         ..DeviceRequest::default()
     }
@@ -45,48 +26,6 @@ fn open(request: &DeviceRequest) -> GpuDevice {
     GpuDevice::open(request).expect(
         "these tests need a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES",
     )
-}
-
-fn expected(n: u32, factor: u32, add: u32) -> Vec<u32> {
-    let plain: Vec<u32> = (0..n)
-        .map(|i| i.wrapping_mul(i).wrapping_mul(factor).wrapping_add(add))
-        .collect();
-    plain
-        .chunks(64)
-        .flat_map(|tile| tile.iter().rev().copied().collect::<Vec<_>>())
-        .collect()
-}
-
-fn squares(device: &GpuDevice, n: u32, self_checked: bool) -> Result<Vec<u32>, Error> {
-    block_on(async {
-        let source = KernelSource {
-            overrides: &[("FACTOR", 3.0)],
-            self_checked,
-            ..KernelSource::new(SQUARES, "squares", BINDINGS)
-        };
-        let kernel = device.compile_kernel(&source).await?;
-        let bytes: Vec<u8> = (0..n).flat_map(u32::to_le_bytes).collect();
-        let input = device.allocate_memory(bytes.len() as u64)?;
-        let output = device.allocate_memory(bytes.len() as u64)?;
-        device.upload_async(&input, 0, &bytes).await?;
-        let args = [
-            KernelArg::Buffer(&input),
-            KernelArg::Buffer(&output),
-            KernelArg::Params(&[n, 7]),
-        ];
-        let kernel_ns = device
-            .launch_kernel(&kernel, [n.div_ceil(64), 1, 1], &args)?
-            .wait_async()
-            .await?;
-        assert!(kernel_ns.is_none() || device.capabilities().timestamps);
-        let bytes = device
-            .download_async(&output, 0..bytes.len() as u64)
-            .await?;
-        Ok(bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
-            .collect())
-    })
 }
 
 #[test]
@@ -130,55 +69,31 @@ fn the_adapter_describes_itself() {
     assert!(!info.name.is_empty());
     assert!(info.optimal_batch_size() > 0);
     assert!(!device.reason().is_empty());
-    let listed = GpuDevice::list_adapters();
+    let mut listed = GpuDevice::list_adapters();
+    let n_before = listed.len();
+    listed.retain(|adapter| adapter.engine == "wgpu");
+    let first = n_before - listed.len();
     assert!(listed.contains(info), "{listed:?}");
     assert_eq!(device.rejected().len(), listed.len() - 1);
     assert!(listed.iter().all(|adapter| adapter.api != "gl"));
-    let by_index = GpuDevice::new_with_adapter_index(listed.len() - 1).unwrap();
+    let by_index = GpuDevice::new_with_adapter_index(n_before - 1).unwrap();
     assert_eq!(by_index.info(), listed.last().unwrap());
-    let none = GpuDevice::new_with_adapter_index(listed.len()).unwrap_err();
+    let among_wgpu = open(&DeviceRequest {
+        adapter_index: Some(n_before - 1 - first),
+        ..request()
+    });
+    assert_eq!(among_wgpu.info(), by_index.info());
+    let none = GpuDevice::new_with_adapter_index(n_before).unwrap_err();
     assert_eq!(none.code(), "BACKEND_UNAVAILABLE");
     assert_eq!(
         GpuDevice::is_available(),
-        listed.iter().any(|adapter| !adapter.is_software())
+        first > 0 || listed.iter().any(|adapter| !adapter.is_software())
     );
 }
 
 #[test]
 fn launches_see_the_writes_before_them_in_one_submission() {
-    let device = open(&request());
-    let found = block_on(async {
-        let wgsl = "
-            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-            @compute @workgroup_size(64)
-            fn double(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = data[id.x] * 2u + 1u; }";
-        let kernel = device
-            .compile_kernel(&KernelSource::new(wgsl, "double", &[Access::ReadWrite]))
-            .await?;
-        let data = device.allocate_memory(256)?;
-        let copy = device.allocate_memory(256)?;
-        let host = device.allocate_host(256, HostUse::Upload)?;
-        host.write_async(0, &[0; 256]).await?;
-        let mut stream = device.stream();
-        stream.copy(Place::Device(&data, 0), Place::Host(&host, 0), 256)?;
-        for _ in 0..5 {
-            stream.launch(&kernel, [1, 1, 1], &[KernelArg::Buffer(&data)])?;
-        }
-        stream.copy(Place::Device(&copy, 0), Place::Device(&data, 0), 256)?;
-        stream.launch(&kernel, [1, 1, 1], &[KernelArg::Buffer(&copy)])?;
-        stream.submit()?.wait_async().await?;
-        let sides = [
-            device.download_async(&data, 0..4).await?,
-            device.download_async(&copy, 0..4).await?,
-        ];
-        // The host memory can be used again.
-        host.write_async(0, &[1; 8]).await?;
-        Ok::<_, Error>(sides)
-    });
-    assert_eq!(
-        found.unwrap(),
-        [31u32.to_le_bytes().to_vec(), 63u32.to_le_bytes().to_vec()]
-    );
+    engine::launches_see_the_writes_before_them_in_one_submission(&open(&request()));
 }
 
 #[test]
@@ -195,147 +110,20 @@ fn kernels_are_cached_by_content() {
 
 #[test]
 fn wrong_kernels_are_typed_errors() {
-    let device = open(&request());
-    block_on(async {
-        let broken = "@compute @workgroup_size(1)\nfn broken() { let x: u32 = 1.5; }";
-        for self_checked in [false, true] {
-            let source = KernelSource {
-                self_checked,
-                ..KernelSource::new(broken, "broken", &[])
-            };
-            let error = device.compile_kernel(&source).await.unwrap_err();
-            assert_eq!(error.code(), "KERNEL_COMPILE");
-            assert!(error.to_string().contains("2:"), "{error}");
-            let missing = KernelSource {
-                self_checked,
-                ..KernelSource::new(SQUARES, "no_such_entry", BINDINGS)
-            };
-            assert_eq!(
-                device.compile_kernel(&missing).await.unwrap_err().code(),
-                "KERNEL_COMPILE"
-            );
-            let unbound = KernelSource {
-                self_checked,
-                ..KernelSource::new(SQUARES, "squares", &BINDINGS[..1])
-            };
-            assert_eq!(
-                device.compile_kernel(&unbound).await.unwrap_err().code(),
-                "KERNEL_COMPILE"
-            );
-        }
-    });
+    engine::wrong_kernels_are_typed_errors(&open(&request()));
 }
 
 #[test]
 fn wrong_calls_are_typed_errors() {
-    let device = open(&request());
-    block_on(async {
-        let kernel = device
-            .compile_kernel(&KernelSource::new(SQUARES, "squares", BINDINGS))
-            .await
-            .unwrap();
-        let buffer = device.allocate_memory(64).unwrap();
-        let few = device
-            .launch_kernel(&kernel, [1, 1, 1], &[KernelArg::Buffer(&buffer)])
-            .unwrap_err();
-        assert_eq!(few.code(), "INVALID_ARGUMENT");
-        let swapped = [
-            KernelArg::Buffer(&buffer),
-            KernelArg::Params(&[1]),
-            KernelArg::Buffer(&buffer),
-        ];
-        assert_eq!(
-            device
-                .launch_kernel(&kernel, [1, 1, 1], &swapped)
-                .unwrap_err()
-                .code(),
-            "INVALID_ARGUMENT"
-        );
-        let args = [
-            KernelArg::Buffer(&buffer),
-            KernelArg::Buffer(&buffer),
-            KernelArg::Params(&[1]),
-        ];
-        assert_eq!(
-            device
-                .launch_kernel(&kernel, [1 << 20, 1, 1], &args)
-                .unwrap_err()
-                .code(),
-            "INVALID_ARGUMENT"
-        );
-        // The same buffer for reading and writing is refused by WebGPU; it must come back as an error, not a panic.
-        assert_eq!(
-            device
-                .launch_kernel(&kernel, [1, 1, 1], &args)
-                .unwrap_err()
-                .code(),
-            "ENGINE"
-        );
-        for n_bytes in [0, 3, u64::MAX - 3] {
-            assert_eq!(
-                device.allocate_memory(n_bytes).unwrap_err().code(),
-                "INVALID_ARGUMENT"
-            );
-        }
-        let outside = device.download_async(&buffer, 32..128).await.unwrap_err();
-        assert_eq!(outside.code(), "INVALID_ARGUMENT");
-        let host = device.allocate_host(64, HostUse::Upload).unwrap();
-        assert_eq!(
-            host.read_async(0..4, <[u8]>::to_vec)
-                .await
-                .unwrap_err()
-                .code(),
-            "INVALID_ARGUMENT"
-        );
-        assert_eq!(
-            host.write_async(64, &[0; 4]).await.unwrap_err().code(),
-            "INVALID_ARGUMENT"
-        );
-    });
-    // The device is still good.
-    assert_eq!(squares(&device, 64, false).unwrap(), expected(64, 3, 7));
+    engine::wrong_calls_are_typed_errors(&open(&request()));
 }
 
 #[test]
 fn a_lost_device_says_so_and_can_be_opened_anew() {
-    let device = open(&request());
-    assert!(device.check().is_ok());
-    device.destroy();
-    assert_eq!(device.check().unwrap_err().code(), "DEVICE_LOST");
-    assert_eq!(
-        squares(&device, 64, false).unwrap_err().code(),
-        "DEVICE_LOST"
-    );
-    assert_eq!(
-        block_on(device.synchronize_async()).unwrap_err().code(),
-        "DEVICE_LOST"
-    );
-    let again = block_on(device.reopen_async()).unwrap();
-    assert_eq!(squares(&again, 64, false).unwrap(), expected(64, 3, 7));
+    engine::a_lost_device_says_so_and_can_be_opened_anew(&open(&request()));
 }
 
 #[test]
 fn work_in_flight_when_the_device_is_lost_ends_in_an_error() {
-    let device = open(&request());
-    block_on(async {
-        let buffer = device.allocate_memory(1 << 20).unwrap();
-        let host = device.allocate_host(1 << 20, HostUse::Download).unwrap();
-        let mut stream = device.stream();
-        stream
-            .copy(Place::Host(&host, 0), Place::Device(&buffer, 0), 1 << 20)
-            .unwrap();
-        let submission = stream.submit().unwrap();
-        device.destroy();
-        assert_eq!(
-            host.read_async(0..4, <[u8]>::to_vec)
-                .await
-                .unwrap_err()
-                .code(),
-            "DEVICE_LOST"
-        );
-        assert_eq!(
-            submission.wait_async().await.unwrap_err().code(),
-            "DEVICE_LOST"
-        );
-    });
+    engine::work_in_flight_when_the_device_is_lost_ends_in_an_error(&open(&request()));
 }

@@ -1,4 +1,4 @@
-//! The codec's front on a GPU: frames, streams, loss of the device, choice of the engine.
+//! The codec's front on a GPU through wgpu: frames, streams, loss of the device, choice of the engine.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use common::pages::{GENERATORS, text};
 use pagepress::batch::{BackendRequest, Codec, CodecOptions};
 use pagepress::gpu::{
-    DeviceRequest, GpuBatchCompressor, GpuBatchConfig, GpuDevice, SelectedBackend, gpu_available,
-    select_backend,
+    DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice, SelectedBackend,
+    gpu_available, select_backend,
 };
 use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Level};
@@ -24,6 +24,7 @@ use pagepress::{Algorithm, Error, PAGE_SIZE};
 
 fn device() -> GpuDevice {
     let request = DeviceRequest {
+        engine: EngineChoice::Wgpu,
         allow_software: true,
         ..DeviceRequest::default()
     };

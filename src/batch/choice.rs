@@ -12,6 +12,8 @@ pub enum BackendRequest {
     Cpu,
     /// A GPU through wgpu, or an error.
     Wgpu,
+    /// An NVIDIA GPU through CUDA, or an error.
+    Cuda,
 }
 
 /// Speed or battery, when there is a choice.
@@ -37,7 +39,7 @@ pub struct Rejected {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendChoice {
-    /// `"cpu"` or `"wgpu"`.
+    /// `"cpu"`, `"cuda"` or `"wgpu"`.
     pub engine: &'static str,
     /// The adapter's name and kind; empty on the CPU.
     pub adapter: String,
@@ -47,6 +49,13 @@ pub struct BackendChoice {
     pub reason: String,
     /// Every other candidate.
     pub rejected: Vec<Rejected>,
+}
+
+impl BackendRequest {
+    /// Whether a GPU was asked for by name.
+    pub(crate) const fn forces_gpu(self) -> bool {
+        matches!(self, Self::Wgpu | Self::Cuda)
+    }
 }
 
 impl BackendChoice {

@@ -1,12 +1,14 @@
 //! The front for pages: one codec, whichever engine runs it.
 
-use super::attempt::Attempt;
-#[cfg(not(feature = "wgpu"))]
+#[cfg(not(gpu_engine))]
 use super::choice::Rejected;
 use super::choice::{BackendChoice, BackendRequest, PowerPreference};
-#[cfg(feature = "wgpu")]
+use super::choose::Plan;
+#[cfg(gpu_engine)]
 use super::gpu_codec::GpuCodec;
 use super::timing::Timings;
+#[cfg(gpu_engine)]
+use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
 
@@ -19,7 +21,8 @@ pub struct CodecOptions {
     pub power_preference: PowerPreference,
     /// Whether [`BackendRequest::Wgpu`] may take a software adapter. [`BackendRequest::Auto`] never does.
     pub allow_software: bool,
-    /// The adapter for [`BackendRequest::Wgpu`], by its position in the list of adapters; a software one too.
+    /// The adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`], by its position among the adapters of that
+    /// engine; a software one too.
     pub adapter_index: Option<usize>,
 }
 
@@ -27,7 +30,7 @@ pub struct CodecOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The engine that did the work: `"cpu"` or `"wgpu"`.
+    /// The engine that did the work: `"cpu"`, `"cuda"` or `"wgpu"`.
     pub engine: &'static str,
     /// Why that one, for this call.
     pub reason: String,
@@ -63,7 +66,7 @@ impl Report {
 pub struct Codec {
     pub(super) options: CodecOptions,
     pub(super) choice: BackendChoice,
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     pub(super) gpu: Option<GpuCodec>,
 }
 
@@ -77,31 +80,31 @@ impl Codec {
             let choice = BackendChoice::cpu("the CPU was asked for".into(), Vec::new());
             return Ok(Self::on_cpu(options, choice));
         }
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         match GpuCodec::open_async(&options).await {
             Ok((gpu, choice)) => Ok(Self {
                 options,
                 choice,
                 gpu: Some(gpu),
             }),
-            Err(error) if options.backend == BackendRequest::Wgpu => Err(error),
+            Err(error) if options.backend.forces_gpu() => Err(error),
             Err(error) => {
                 let rejected = super::gpu_codec::rejected_async(&error).await;
                 let choice = BackendChoice::cpu("no hardware GPU can be used".into(), rejected);
                 Ok(Self::on_cpu(options, choice))
             }
         }
-        #[cfg(not(feature = "wgpu"))]
+        #[cfg(not(gpu_engine))]
         {
-            let reason = "this build has no GPU engine; the feature `wgpu` adds it";
-            if options.backend == BackendRequest::Wgpu {
+            let reason = "this build has no GPU engine; the features `cuda` and `wgpu` add them";
+            if options.backend.forces_gpu() {
                 return Err(Error::BackendUnavailable {
-                    backend: "wgpu",
+                    backend: "GPU",
                     reason: reason.into(),
                 });
             }
             let rejected = vec![Rejected {
-                candidate: "wgpu".into(),
+                candidate: "GPU".into(),
                 reason: reason.into(),
             }];
             Ok(Self::on_cpu(
@@ -115,10 +118,13 @@ impl Codec {
     ///
     /// # Errors
     /// None today.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
         let options = CodecOptions {
-            backend: BackendRequest::Wgpu,
+            backend: match device.name() {
+                "cuda" => BackendRequest::Cuda,
+                _ => BackendRequest::Wgpu,
+            },
             ..CodecOptions::default()
         };
         let (gpu, choice) = GpuCodec::with_device(device, false);
@@ -133,7 +139,7 @@ impl Codec {
         Self {
             options,
             choice,
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             gpu: None,
         }
     }
@@ -152,7 +158,7 @@ impl Codec {
     }
 
     /// The GPU, if there is one in use.
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     #[must_use]
     pub fn device(&self) -> Option<&crate::gpu::GpuDevice> {
         self.gpu.as_ref().map(GpuCodec::device)
@@ -163,15 +169,40 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
     /// GPU.
+    #[cfg_attr(
+        not(gpu_engine),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
     pub async fn compress_pages_async(
         &mut self,
         bytes: &[u8],
         page_size: u32,
         level: Level,
     ) -> Result<(PackedPages, Report)> {
-        let reason = match self.try_compress(bytes, page_size, level).await? {
-            Attempt::Done(pages, report) => return Ok((pages, report)),
-            Attempt::Cpu(reason) => reason,
+        let reason = match self.plan_compress(bytes, page_size, level).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(gpu_engine)]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.compress(bytes, page_size, level).await {
+                    Ok((pages, timings)) => {
+                        return Ok((
+                            pages,
+                            Report {
+                                engine: gpu.device().name(),
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
         };
         let (pages, timings) = on_host(|| lz4::compress_pages(bytes, page_size, level))?;
         Ok((pages, Report::cpu(reason, timings)))
@@ -202,21 +233,54 @@ impl Codec {
     /// # Errors
     /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
     /// [`Error::OutOfMemory`] on a forced GPU.
+    #[cfg_attr(
+        not(gpu_engine),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
     pub async fn decompress_pages_status_async(
         &mut self,
         pages: &PackedPages,
     ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let reason = match self.try_decompress(pages).await? {
-            Attempt::Done(checked, report) => return Ok((checked, report)),
-            Attempt::Cpu(reason) => reason,
+        let reason = match self.plan_decompress(pages).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(gpu_engine)]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.decompress(pages).await {
+                    Ok((outcome, timings)) => {
+                        return Ok((
+                            outcome,
+                            Report {
+                                engine: gpu.device().name(),
+                                reason,
+                                timings,
+                            },
+                        ));
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
         };
-        let (checked, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
-        Ok((checked, Report::cpu(reason, timings)))
+        let (outcome, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
+        Ok((outcome, Report::cpu(reason, timings)))
     }
 
     /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
     pub(super) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
+    }
+}
+
+#[cfg(gpu_engine)]
+fn no_gpu() -> Error {
+    Error::BackendUnavailable {
+        backend: "GPU",
+        reason: "it was given up".into(),
     }
 }
 

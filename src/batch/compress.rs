@@ -1,62 +1,145 @@
 //! Pages to a device, packed blocks back.
 //!
-//! The device works through one queue, so the overlap is between device and host: while job k runs, the host writes
-//! the pages of k + 1 to shared memory and copies the blocks of k - 1 out of it. Only compressed bytes cross back:
-//! first the table and the packed size, then exactly that many bytes. A sink that wants to know how many bytes come in
-//! all gets them after the last job; until then they stay on the device.
+//! While job k runs, the host writes the pages of k + 1 to shared memory and copies the blocks of k - 1 out of it; where
+//! the engine has streams, the device copies in both directions meanwhile. Only compressed bytes cross back: first the
+//! table and the packed size, then exactly that many bytes.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bytes::Bytes;
 use super::job::JobBuffers;
+use super::pinned::PinnedPart;
 use super::plan;
-use super::ring::{Meter, Part, Pipeline, broken, reserve, words};
-use super::sink::BlockSink;
+use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
+use crate::copy::append;
 use crate::gpu::{
-    Backend, Buffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission, Waitable,
+    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission,
+    Waitable,
 };
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
-use crate::lz4::Level;
+use crate::lz4::{Level, PackedPages, PageEntry};
 
 /// Where the table starts in what is read back first; the packed size comes before it.
 const TABLE_AT: u64 = 8;
 
 /// Most bytes of pages whose blocks wait in device memory until their size in all is known.
-const MAX_HELD_BYTES: usize = 512 << 20;
+const MAX_HELD_BYTES: u64 = 512 << 20;
 
 /// A job on the device.
 struct Running {
     place: usize,
     n_pages: usize,
-    /// Room for the blocks, as many bytes as the pages.
+    /// Room for the blocks.
     packed: Buffer,
     /// Until the kernels have been waited for.
     kernels: Option<(Submission, JobBuffers)>,
     /// After that.
     table: Vec<u32>,
     packed_bytes: u64,
-    /// The blocks are on their way to the host.
-    asked: bool,
+    /// Once the blocks were asked for.
+    download: Option<HostBuffer>,
+}
+
+/// Pages to compress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// In memory of the caller.
+    Bytes(&'a [u8]),
+    /// In memory that the device reads by itself: so many bytes from its start.
+    Pinned(&'a HostBuffer, u64),
+    /// In memory of JavaScript.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a super::js::JsBytes),
+}
+
+impl Source<'_> {
+    fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pinned(_, n_bytes) => *n_bytes,
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+/// Where compressed pages go.
+#[derive(Debug)]
+pub(crate) enum Sink<'a> {
+    /// One after the other to memory of the caller.
+    Packed(&'a mut PackedPages),
+    /// Left in the memory that the device wrote.
+    Pinned(&'a mut Vec<PinnedPart>),
+    /// One after the other to memory of JavaScript.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a mut super::js::JsBlocks),
+}
+
+impl Sink<'_> {
+    /// Forgets what an earlier attempt left, and makes room for pages of `n_bytes`.
+    fn begin(&mut self, n_bytes: u64, page_size: u32) {
+        match self {
+            Self::Pinned(parts) => parts.clear(),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(blocks) => **blocks = super::js::JsBlocks::default(),
+            Self::Packed(pages) => {
+                pages.packed.clear();
+                pages.table.clear();
+                (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
+                // A browser's memory never shrinks; elsewhere it costs nothing until it is written.
+                if cfg!(not(target_arch = "wasm32")) {
+                    pages.packed.reserve(n_bytes.next_multiple_of(4) as usize);
+                    pages
+                        .table
+                        .reserve(n_bytes.div_ceil(page_size.into()) as usize);
+                }
+            }
+        }
+    }
+}
+
+impl Sink<'_> {
+    /// Whether it wants to know how many bytes come before they do: fresh memory of a browser costs as much as a copy,
+    /// so it is taken once.
+    fn wants_total(&self) -> bool {
+        match self {
+            Self::Packed(_) | Self::Pinned(_) => false,
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(_) => true,
+        }
+    }
+
+    /// Says that `n_bytes` come next.
+    fn expect(&mut self, n_bytes: u64) -> Result<()> {
+        match self {
+            Self::Packed(_) | Self::Pinned(_) => {
+                let _ = n_bytes;
+                Ok(())
+            }
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(blocks) => blocks.reserve(n_bytes),
+        }
+    }
 }
 
 impl Pipeline {
     /// Compresses pages; the result is that of [`crate::lz4::compress_pages`].
-    pub(crate) async fn compress<Sink: BlockSink>(
+    pub(crate) async fn compress(
         &mut self,
-        bytes: &Bytes<'_>,
+        source: Source<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(Sink, Timings)> {
+        sink: &mut Sink<'_>,
+    ) -> Result<Timings> {
         let clock = Clock::start();
         plan::check_page_size(page_size)?;
         let mut meter = Meter::default();
-        let n_bytes = bytes.len() as u64;
-        let mut sink = Sink::new(bytes.len(), page_size);
+        let n_bytes = source.n_bytes();
+        sink.begin(n_bytes, page_size);
         let plan = plan::compress(
             n_bytes,
             page_size,
@@ -67,53 +150,65 @@ impl Pipeline {
         let mut running: VecDeque<Running> = VecDeque::new();
         let mut n_held = 0;
         for (k, range) in plan.into_iter().enumerate() {
-            let range = range.start as usize..range.end as usize;
-            if Sink::WANTS_TOTAL {
-                n_held += range.len();
+            if sink.wants_total() {
+                n_held += range.end - range.start;
                 if n_held > MAX_HELD_BYTES {
-                    n_held = range.len();
-                    self.drain(&mut running, &mut sink, &mut meter).await?;
+                    n_held = range.end - range.start;
+                    self.drain(&mut running, sink, &mut meter).await?;
                 }
             } else if running.len() == self.ring.len() {
-                self.finish(&mut running, &mut sink, &mut meter).await?;
+                self.finish(&mut running, sink, &mut meter).await?;
             }
             let place = k % self.ring.len();
             let job = self
-                .start(place, bytes, range, page_size, level, &mut meter)
+                .start(place, source, range, page_size, level, &mut meter)
                 .await?;
             running.push_back(job);
-            // This job keeps the device busy while the host waits for the one before it.
-            if let Some(before) = running.len().checked_sub(2) {
+            // Half of the jobs in flight keep the bus and the device busy while the host waits for one before them.
+            let behind = (self.ring.len() / 2).max(1);
+            if let Some(before) = running.len().checked_sub(1 + behind) {
                 self.measure(&mut running[before], &mut meter).await?;
-                if !Sink::WANTS_TOTAL {
-                    self.ask(&mut running[before], &mut meter)?;
+                if !sink.wants_total() {
+                    self.ask_blocks(&mut running[before], sink, &mut meter)?;
                 }
             }
         }
-        self.drain(&mut running, &mut sink, &mut meter).await?;
-        Ok((sink, meter.timings(clock)))
+        self.drain(&mut running, sink, &mut meter).await?;
+        Ok(meter.timings(clock))
     }
 
     async fn start(
         &mut self,
         place: usize,
-        bytes: &Bytes<'_>,
-        range: Range<usize>,
+        source: Source<'_>,
+        range: Range<u64>,
         page_size: u32,
         level: Level,
         meter: &mut Meter,
     ) -> Result<Running> {
-        let n_pages = range.len().div_ceil(page_size as usize);
-        let job = compress_job(range.len() as u64, page_size, level);
+        let n_bytes = range.end - range.start;
+        let job = compress_job(n_bytes, page_size, level);
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
-        let part = Part {
-            bytes,
-            range,
-            buffer: buffers.get(Slot::Pages)?,
+        let pages = buffers.get(Slot::Pages)?;
+        let mut stream = self.device.stream();
+        stream = match source {
+            Source::Bytes(bytes) => {
+                let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
+                self.upload(place, &[(part, pages)], stream, meter).await?
+            }
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Source::Js(bytes) => {
+                let part = Piece::Js(bytes, range.start as usize..range.end as usize);
+                self.upload(place, &[(part, pages)], stream, meter).await?
+            }
+            Source::Pinned(host, _) => {
+                let from = Place::Host(host, range.start);
+                stream.copy(Place::Device(pages, 0), from, n_bytes.next_multiple_of(4))?;
+                self.step(stream, meter).await?
+            }
         };
-        let stream = self.device.stream();
-        let mut stream = self.upload(place, &[part], stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
+        let n_pages = n_bytes.div_ceil(page_size.into()) as usize;
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
             &self.device,
@@ -138,7 +233,7 @@ impl Pipeline {
             kernels: Some((stream.submit()?, buffers)),
             table: Vec::new(),
             packed_bytes: 0,
-            asked: false,
+            download: None,
         })
     }
 
@@ -169,21 +264,25 @@ impl Pipeline {
     }
 
     /// Asks for the blocks of a job that was measured.
-    fn ask(&mut self, job: &mut Running, meter: &mut Meter) -> Result<()> {
-        if std::mem::replace(&mut job.asked, true) {
+    fn ask_blocks(&mut self, job: &mut Running, sink: &Sink<'_>, meter: &mut Meter) -> Result<()> {
+        if job.download.is_some() {
             return Ok(());
         }
         let clock = Clock::start();
-        let download = reserve(
-            &self.device,
-            &mut self.ring[job.place].bytes,
-            job.packed_bytes.max(4),
-            HostUse::Download,
-        )?;
+        let n_bytes = job.packed_bytes.max(4);
+        let download = match sink {
+            // The caller keeps it.
+            Sink::Pinned(_) => self.device.allocate_host(n_bytes, HostUse::Download)?,
+            _ => {
+                let held = &mut self.ring[job.place].bytes;
+                reserve(&self.device, held, n_bytes, HostUse::Download)?.clone()
+            }
+        };
         let mut stream = self.device.stream();
         let from = Place::Device(&job.packed, 0);
-        stream.copy(Place::Host(download, 0), from, job.packed_bytes)?;
+        stream.copy(Place::Host(&download, 0), from, job.packed_bytes)?;
         stream.submit()?;
+        job.download = Some(download);
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
     }
@@ -192,40 +291,84 @@ impl Pipeline {
     async fn drain(
         &mut self,
         running: &mut VecDeque<Running>,
-        sink: &mut impl BlockSink,
+        sink: &mut Sink<'_>,
         meter: &mut Meter,
     ) -> Result<()> {
-        if let Some(last) = running.back_mut() {
-            self.measure(last, meter).await?;
+        if sink.wants_total() {
+            for job in running.iter_mut() {
+                self.measure(job, meter).await?;
+            }
         }
-        sink.reserve(running.iter().map(|job| job.packed_bytes).sum())?;
+        sink.expect(running.iter().map(|job| job.packed_bytes).sum())?;
         while !running.is_empty() {
-            for job in running.iter_mut().take(self.ring.len()) {
-                self.ask(job, meter)?;
+            if sink.wants_total() {
+                for job in running.iter_mut().take(self.ring.len()) {
+                    self.ask_blocks(job, sink, meter)?;
+                }
             }
             self.finish(running, sink, meter).await?;
         }
         Ok(())
     }
 
-    /// Takes the oldest job to its end: its blocks and entries go to the sink.
+    /// Takes the oldest job to its end: its blocks and entries go to `sink`.
     async fn finish(
         &mut self,
         running: &mut VecDeque<Running>,
-        sink: &mut impl BlockSink,
+        sink: &mut Sink<'_>,
         meter: &mut Meter,
     ) -> Result<()> {
         let Some(mut job) = running.pop_front() else {
             return Ok(());
         };
         self.measure(&mut job, meter).await?;
-        self.ask(&mut job, meter)?;
+        self.ask_blocks(&mut job, sink, meter)?;
         let clock = Clock::start();
-        let Some(download) = &self.ring[job.place].bytes else {
+        let Some(download) = job.download else {
             return Err(broken("blocks were not asked for".into()));
         };
-        sink.append(download, job.packed_bytes, &job.table).await?;
+        let part = 0..job.packed_bytes;
+        match sink {
+            Sink::Packed(pages) => {
+                let base = pages.packed.len();
+                let packed = &mut pages.packed;
+                download
+                    .read_async(part, |bytes| append(packed, bytes))
+                    .await?;
+                entries(&job.table, base, &pages.packed, &mut pages.table)?;
+            }
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Sink::Js(blocks) => {
+                let n_bytes = job.packed_bytes;
+                blocks.append(&download, n_bytes, &job.table).await?;
+            }
+            Sink::Pinned(parts) => {
+                let mut table = Vec::with_capacity(job.n_pages);
+                let read =
+                    download.read_async(part, |bytes| entries(&job.table, 0, bytes, &mut table));
+                read.await??;
+                parts.push(PinnedPart {
+                    packed: download,
+                    packed_bytes: job.packed_bytes,
+                    table,
+                });
+            }
+        }
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
     }
+}
+
+/// Appends the entries of a job whose blocks start at `base` of `packed`.
+fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
+    let blocks = &packed[base..];
+    for entry in words.chunks_exact(2) {
+        let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
+            .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
+        table.push(PageEntry {
+            offset: entry.offset + base as u64,
+            ..entry
+        });
+    }
+    Ok(())
 }

@@ -1,8 +1,9 @@
 //! Batches of 4 KiB pages on one GPU, measured.
 
-use super::bytes::Bytes;
+use super::compress::{Sink, Source};
+use super::decompress::{self, Target};
+use super::results::{BatchResult, BatchStats, DecompressResult};
 use super::ring::Pipeline;
-use super::sink::OwnBlocks;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
@@ -53,107 +54,6 @@ impl GpuBatchConfig {
     }
 }
 
-/// Compressed pages and where the time went. Times are measured; 0 stands for what this device cannot measure, which
-/// [`timings`](Self::timings) gives as `None`.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct BatchResult {
-    /// The compressed pages.
-    pub pages: PackedPages,
-    /// Host to device.
-    pub h2d_time_ns: u64,
-    /// The kernels, by the device's clock.
-    pub kernel_time_ns: u64,
-    /// Device to host.
-    pub d2h_time_ns: u64,
-    /// From call to result.
-    pub total_time_ns: u64,
-    /// The engine: `"wgpu"`.
-    pub backend: &'static str,
-    /// The same times, with `None` where there is no measurement.
-    pub timings: Timings,
-}
-
-impl BatchResult {
-    /// `input_bytes` over the total time.
-    #[must_use]
-    pub fn throughput_bytes_per_sec(&self, input_bytes: usize) -> f64 {
-        input_bytes as f64 * 1e9 / (self.total_time_ns.max(1) as f64)
-    }
-
-    /// Bytes of pages over bytes of blocks and table.
-    #[must_use]
-    pub fn compression_ratio(&self) -> f64 {
-        self.pages.ratio()
-    }
-
-    /// The documents' rule: the kernels take more than five times as long as the transfers. A fast kernel never
-    /// satisfies it; the choice of a backend rests on measurement instead. `false` when something was not measured.
-    #[must_use]
-    pub fn pcie_rule_satisfied(&self) -> bool {
-        let Timings {
-            upload_ns: Some(up),
-            kernel_ns: Some(kernel),
-            readback_ns: Some(down),
-            ..
-        } = self.timings
-        else {
-            return false;
-        };
-        kernel > 5 * (up + down)
-    }
-}
-
-/// Decompressed pages; a corrupt page is all zeros, has its error at its place, and leaves the others intact.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct DecompressResult {
-    /// The pages.
-    pub pages: Vec<[u8; PAGE_SIZE]>,
-    /// Of each page, what is wrong with it.
-    pub errors: Vec<Option<BlockError>>,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-impl DecompressResult {
-    /// The pages, if all are good.
-    ///
-    /// # Errors
-    /// [`Error::CorruptPage`] for the first one that is not.
-    pub fn into_pages(self) -> Result<Vec<[u8; PAGE_SIZE]>> {
-        match self
-            .errors
-            .iter()
-            .enumerate()
-            .find_map(|(page, error)| Some((page, (*error)?)))
-        {
-            Some((page, source)) => Err(Error::CorruptPage { page, source }),
-            None => Ok(self.pages),
-        }
-    }
-}
-
-/// What a compressor did so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct BatchStats {
-    /// Pages compressed.
-    pub pages_compressed: u64,
-    /// Bytes they became, tables included.
-    pub bytes_compressed: u64,
-    /// Time that took, from calls to results.
-    pub compress_ns: u64,
-    /// Pages decompressed.
-    pub pages_decompressed: u64,
-    /// Time that took.
-    pub decompress_ns: u64,
-    /// Times the device was lost and brought back.
-    pub n_devices_lost: u64,
-    /// The CPU path's time for a page of the first batch; 0 before it.
-    pub cpu_ns_per_page: u64,
-}
-
 /// Compresses and decompresses batches of pages on one GPU.
 ///
 /// ```no_run
@@ -196,7 +96,7 @@ impl GpuBatchCompressor {
                 device.info()
             );
             return Err(Error::BackendUnavailable {
-                backend: "wgpu",
+                backend: "GPU",
                 reason,
             });
         }
@@ -228,11 +128,30 @@ impl GpuBatchCompressor {
     /// # Errors
     /// [`Error::DeviceLost`] if the device is lost again after it was brought back once; [`Error::OutOfMemory`].
     pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        self.compress_batch_reusing_async(pages, PackedPages::default())
+            .await
+    }
+
+    /// [`compress_batch_async`](Self::compress_batch_async) to the memory of an earlier result, whose contents are
+    /// forgotten. Fresh memory costs the system about as much time as the bus.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn compress_batch_reusing_async(
+        &mut self,
+        pages: &[[u8; PAGE_SIZE]],
+        mut packed: PackedPages,
+    ) -> Result<BatchResult> {
         let bytes = pages.as_flattened();
         let level = self.config.algorithm.level();
-        let (packed, timings) = self
+        let timings = self
             .pipeline
-            .compress_safely::<OwnBlocks>(&Bytes::Slice(bytes), PAGE_SIZE as u32, level)
+            .compress_safely(
+                Source::Bytes(bytes),
+                PAGE_SIZE as u32,
+                level,
+                Sink::Packed(&mut packed),
+            )
             .await?;
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
@@ -263,26 +182,56 @@ impl GpuBatchCompressor {
         &mut self,
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
-        let whole = pages.n_bytes.is_multiple_of(PAGE_SIZE as u64);
-        if pages.page_size as usize != PAGE_SIZE || !whole {
-            let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
-            return Err(Error::InvalidArgument {
-                name: "pages",
-                value,
-                expected: "give whole pages of 4096 bytes",
-            });
-        }
-        let given = pages.into();
-        let checked = self.pipeline.decompress_safely::<Vec<u8>>(&given);
-        let ((bytes, errors), timings) = checked.await?;
-        self.stats.pages_decompressed += pages.table.len() as u64;
-        self.stats.decompress_ns += timings.total_ns;
-        let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+        check_pages(pages)?;
+        // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
+        let out = vec![0u8; pages.table.len() * PAGE_SIZE];
+        let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
+        let (errors, timings) = self.decompress_to(pages, &mut out).await?;
         Ok(DecompressResult {
-            pages: pages.to_vec(),
+            pages: out,
             errors,
             timings,
         })
+    }
+
+    /// [`decompress_batch_async`](Self::decompress_batch_async) to memory of the caller, one page for each entry of the
+    /// table. Gives of each page what is wrong with it, and where the time went.
+    ///
+    /// # Errors
+    /// As there, and [`Error::InvalidArgument`] if `out` is of another length.
+    pub async fn decompress_batch_into_async(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        check_pages(pages)?;
+        if out.len() != pages.table.len() {
+            let value = format!("{} for {} pages", out.len(), pages.table.len());
+            return Err(Error::InvalidArgument {
+                name: "out",
+                value,
+                expected: "give room for every page",
+            });
+        }
+        self.decompress_to(pages, out).await
+    }
+
+    async fn decompress_to(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        let (errors, timings) = self
+            .pipeline
+            .decompress_safely(&pages.into(), Target::Bytes(out.as_flattened_mut()))
+            .await?;
+        self.stats.pages_decompressed += pages.table.len() as u64;
+        self.stats.decompress_ns += timings.total_ns;
+        Ok((errors, timings))
+    }
+
+    pub(super) fn pipeline(&mut self) -> &mut Pipeline {
+        &mut self.pipeline
     }
 
     /// Whether this GPU is expected to compress `n_pages` faster than the CPU path: by what the batches so far took,
@@ -330,6 +279,19 @@ impl GpuBatchCompressor {
     }
 }
 
+/// Refuses pages of other sizes, and tables that do not fit.
+fn check_pages(pages: &PackedPages) -> Result<()> {
+    if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
+        let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
+        return Err(Error::InvalidArgument {
+            name: "pages",
+            value,
+            expected: "give whole pages of 4096 bytes",
+        });
+    }
+    decompress::check(&pages.into()).map(drop)
+}
+
 /// The same, blocking. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuBatchCompressor {
@@ -355,5 +317,29 @@ impl GpuBatchCompressor {
     /// As there.
     pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
         crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
+    }
+
+    /// [`compress_batch_reusing_async`](Self::compress_batch_reusing_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_batch_reusing(
+        &mut self,
+        pages: &[[u8; PAGE_SIZE]],
+        packed: PackedPages,
+    ) -> Result<BatchResult> {
+        crate::gpu::runtime::block_on(self.compress_batch_reusing_async(pages, packed))
+    }
+
+    /// [`decompress_batch_into_async`](Self::decompress_batch_into_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_batch_into(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [[u8; PAGE_SIZE]],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        crate::gpu::runtime::block_on(self.decompress_batch_into_async(pages, out))
     }
 }

@@ -3,22 +3,55 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bytes::{Bytes, PackedBytes};
 use super::job::JobBuffers;
-use super::plan::{self, Gathered};
-use super::ring::{Meter, Part, Pipeline, broken, reserve, words};
-use super::sink::PageSink;
+use super::plan::{self, Blocks, Gathered, Packed, PackedBlocks};
+use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::status::block_errors;
 use super::timing::Timings;
 use crate::clock::Clock;
-use crate::gpu::{Backend, HostMemory, HostUse, Place, Recorder, Submission, Waitable};
+use crate::copy::copy;
+use crate::gpu::{
+    Backend, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
+};
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
-use crate::lz4::BlockError;
+use crate::lz4::{BlockError, PageEntry};
 use crate::{Error, Result};
 
-/// Pages, and of each what is wrong with it.
-pub(crate) type Checked<Sink> = (Sink, Vec<Option<BlockError>>);
+/// Where pages go.
+#[derive(Debug)]
+pub(crate) enum Target<'a> {
+    /// To memory of the caller, as long as all pages.
+    Bytes(&'a mut [u8]),
+    /// To memory that the device writes by itself; pages are of so many bytes.
+    Pinned(&'a HostBuffer, u32),
+    /// To an array of JavaScript, as long as all pages.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a js_sys::Uint8Array),
+}
+
+impl Target<'_> {
+    /// Decompresses a block on the CPU to the place of `page`, where that is memory the host sees; says what is wrong.
+    fn decompress(&mut self, pages: &Packed<'_>, page: usize, block: &[u8]) -> Option<BlockError> {
+        let start = page * pages.page_size as usize;
+        let end = (start + pages.page_size as usize).min(pages.n_bytes as usize);
+        let entry = PageEntry {
+            offset: 0,
+            ..pages.table[page]
+        };
+        match self {
+            Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
+            Self::Pinned(..) => Some(BlockError::BadTableEntry),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(out) => {
+                let mut content = vec![0; end - start];
+                let error = entry.decompress(block, &mut content).err();
+                out.subarray(start as u32, end as u32).copy_from(&content);
+                error
+            }
+        }
+    }
+}
 
 /// A job on the device.
 struct Running {
@@ -33,96 +66,72 @@ struct Running {
 
 impl Pipeline {
     /// Decompresses pages; the result is that of [`crate::lz4::decompress_pages_status`].
-    pub(crate) async fn decompress<Sink: PageSink>(
+    pub(crate) async fn decompress(
         &mut self,
-        pages: &PackedBytes<'_>,
-    ) -> Result<(Checked<Sink>, Timings)> {
+        pages: &Packed<'_>,
+        target: &mut Target<'_>,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let clock = Clock::start();
         let mut meter = Meter::default();
-        let n_bytes = check(pages)?;
-        let mut sink = Sink::new(n_bytes)?;
         let mut status = Vec::with_capacity(pages.table.len());
-        let capabilities = self.device.capabilities();
         let plan = plan::decompress(
             pages.table.len() as u64,
             pages.page_size,
             self.batch_pages,
-            capabilities,
+            self.device.capabilities(),
         );
         let mut running = VecDeque::new();
         for (k, range) in plan.into_iter().enumerate() {
             if running.len() == self.ring.len() {
-                self.collect(&mut running, pages, &mut sink, &mut status, &mut meter)
+                self.collect(&mut running, pages, target, &mut status, &mut meter)
                     .await?;
             }
             let range = range.start as usize..range.end as usize;
-            running.push_back(
-                self.send(k % self.ring.len(), pages, range, &mut meter)
-                    .await?,
-            );
+            let place = k % self.ring.len();
+            let job = self.send(place, pages, range, target, &mut meter).await?;
+            running.push_back(job);
         }
         while !running.is_empty() {
-            self.collect(&mut running, pages, &mut sink, &mut status, &mut meter)
+            self.collect(&mut running, pages, target, &mut status, &mut meter)
                 .await?;
         }
-        Ok(((sink, status), meter.timings(clock)))
+        Ok((status, meter.timings(clock)))
     }
 
     async fn send(
         &mut self,
         place: usize,
-        pages: &PackedBytes<'_>,
+        pages: &Packed<'_>,
         range: Range<usize>,
+        target: &Target<'_>,
         meter: &mut Meter,
     ) -> Result<Running> {
         let Gathered {
-            packed,
+            blocks,
             table,
             oversized,
         } = plan::gather(pages, range.clone())?;
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A packed buffer is never empty; its entries then are all bad, so the bytes do not matter.
-        let packed_bytes = packed.n_bytes().max(4) as u64;
-        let job = decompress_job(n_bytes as u64, pages.page_size, packed_bytes);
+        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4));
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
-        let (blocks, blocks_range) = packed.find(&pages.packed);
-        let table = Bytes::Slice(bytemuck::cast_slice(&table));
-        let parts = [
-            Part {
-                bytes: &blocks,
-                range: blocks_range,
-                buffer: buffers.get(Slot::Packed)?,
-            },
-            Part {
-                range: 0..table.len(),
-                bytes: &table,
-                buffer: buffers.get(Slot::Table)?,
-            },
-        ];
-        let stream = self.device.stream();
+        let on_device = buffers.get(Slot::Packed)?;
+        let words = Piece::Bytes(bytemuck::cast_slice(&table));
+        let entries = (words, buffers.get(Slot::Table)?);
+        let mut stream = self.device.stream();
+        let parts = match (pages.blocks, &blocks) {
+            (PackedBlocks::Pinned(host, _), Blocks::Whole(range)) => {
+                let n_bytes = (range.end - range.start).next_multiple_of(4);
+                let from = Place::Host(host, range.start);
+                stream.copy(Place::Device(on_device, 0), from, n_bytes)?;
+                vec![entries]
+            }
+            _ => vec![(blocks.of(pages), on_device), entries],
+        };
         let mut stream = self.upload(place, &parts, stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
-        let copied = n_bytes.next_multiple_of(4) as u64;
-        let place_of = &mut self.ring[place];
-        let host = reserve(&self.device, &mut place_of.bytes, copied, HostUse::Download)?;
-        stream.copy(
-            Place::Host(host, 0),
-            Place::Device(buffers.get(Slot::Pages)?, 0),
-            copied,
-        )?;
-        let status_bytes = 4 * range.len() as u64;
-        let host = reserve(
-            &self.device,
-            &mut place_of.words,
-            status_bytes,
-            HostUse::Download,
-        )?;
-        stream.copy(
-            Place::Host(host, 0),
-            Place::Device(buffers.get(Slot::Status)?, 0),
-            status_bytes,
-        )?;
+        self.ask(place, range.clone(), n_bytes, &buffers, target, &mut stream)?;
         let submission = stream.submit()?;
         Ok(Running {
             place,
@@ -134,12 +143,40 @@ impl Pipeline {
         })
     }
 
+    /// Records the copies of pages and statuses to the host.
+    fn ask(
+        &mut self,
+        place: usize,
+        range: Range<usize>,
+        n_bytes: usize,
+        buffers: &JobBuffers,
+        target: &Target<'_>,
+        stream: &mut Stream,
+    ) -> Result<()> {
+        let copied = n_bytes.next_multiple_of(4) as u64;
+        let place = &mut self.ring[place];
+        let to = match target {
+            Target::Pinned(host, page_size) => {
+                Place::Host(*host, range.start as u64 * u64::from(*page_size))
+            }
+            _ => {
+                let host = reserve(&self.device, &mut place.bytes, copied, HostUse::Download)?;
+                Place::Host(host, 0)
+            }
+        };
+        stream.copy(to, Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
+        let n_bytes = 4 * range.len() as u64;
+        let host = reserve(&self.device, &mut place.words, n_bytes, HostUse::Download)?;
+        let status = Place::Device(buffers.get(Slot::Status)?, 0);
+        stream.copy(Place::Host(host, 0), status, n_bytes)
+    }
+
     /// Takes the oldest job to its end.
     async fn collect(
         &mut self,
         running: &mut VecDeque<Running>,
-        pages: &PackedBytes<'_>,
-        sink: &mut impl PageSink,
+        pages: &Packed<'_>,
+        target: &mut Target<'_>,
         status: &mut Vec<Option<BlockError>>,
         meter: &mut Meter,
     ) -> Result<()> {
@@ -149,21 +186,28 @@ impl Pipeline {
         meter.kernels(job.submission.wait_async().await?);
         let clock = Clock::start();
         let place = &self.ring[job.place];
-        let (Some(host), Some(host_status)) = (&place.bytes, &place.words) else {
-            return Err(broken("pages were not asked for".into()));
+        let Some(host_status) = &place.words else {
+            return Err(broken("statuses were not asked for".into()));
         };
         let start = job.pages.start * pages.page_size as usize;
-        sink.put(start, host, job.n_bytes).await?;
+        #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+        if let (Target::Js(out), Some(host)) = (&mut *target, &place.bytes) {
+            super::js::put(out, start, host, job.n_bytes).await?;
+        }
+        if let (Target::Bytes(bytes), Some(host)) = (&mut *target, &place.bytes) {
+            let out = &mut bytes[start..start + job.n_bytes];
+            let copied = job.n_bytes.next_multiple_of(4) as u64;
+            host.read_async(0..copied, |read| copy(out, &read[..out.len()]))
+                .await?;
+        }
         let codes = host_status
             .read_async(0..4 * job.pages.len() as u64, words)
             .await?;
         status.extend(block_errors(&codes)?);
         for page in job.oversized {
-            let start = page * pages.page_size as usize;
-            let end = (start + pages.page_size as usize).min(pages.n_bytes as usize);
-            let mut content = vec![0; end - start];
-            status[page] = pages.decompress_page(page, &mut content)?;
-            sink.put_page(start, &content);
+            if let Some(block) = pages.blocks.block(&pages.table[page])? {
+                status[page] = target.decompress(pages, page, &block);
+            }
         }
         meter.readback_ns += clock.elapsed_ns();
         Ok(())
@@ -171,7 +215,7 @@ impl Pipeline {
 }
 
 /// Bytes of all pages, if table and page size agree with them.
-fn check(pages: &PackedBytes<'_>) -> Result<usize> {
+pub(crate) fn check(pages: &Packed<'_>) -> Result<usize> {
     plan::check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument {
         name,

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::attempt::Plan;
+use super::choose::Plan;
 use super::codec::{Codec, Report, on_host};
 use super::timing::Timings;
 use crate::clock::Clock;
@@ -43,7 +43,7 @@ pub(super) fn empty_report(reason: &str) -> Report {
 impl Codec {
     /// Bytes of content that are best given to one call.
     pub(super) fn chunk_bytes(&self, block_size: u32) -> usize {
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         if self.device().is_some() && is_page_size(block_size) {
             return super::gpu_codec::CHUNK_BYTES;
         }
@@ -98,7 +98,7 @@ impl Codec {
         } else {
             match self.plan_compress(chunk, page_size, level).await? {
                 Plan::Cpu(reason) => reason,
-                #[cfg(feature = "wgpu")]
+                #[cfg(gpu_engine)]
                 Plan::Gpu(_) => {
                     let (pages, report) =
                         self.compress_pages_async(chunk, page_size, level).await?;
@@ -108,7 +108,11 @@ impl Codec {
             }
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
-        Ok(Report::cpu(reason, timings))
+        Ok(Report {
+            engine: "cpu",
+            reason,
+            timings,
+        })
     }
 
     /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.
@@ -155,7 +159,7 @@ impl Codec {
 /// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
 pub(super) enum AnyDecoder {
     Cpu(Box<FrameDecoder>, String),
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     Gpu(Box<super::gpu_frames::GpuFrameDecoder>),
 }
 
@@ -163,9 +167,9 @@ impl AnyDecoder {
     pub(super) fn new(codec: &Codec, limit: Option<u64>) -> Self {
         match codec.cpu_only() {
             Some(reason) => Self::Cpu(Box::new(FrameDecoder::new(limit)), reason.to_owned()),
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             None => Self::Gpu(Box::new(super::gpu_frames::GpuFrameDecoder::new(limit))),
-            #[cfg(not(feature = "wgpu"))]
+            #[cfg(not(gpu_engine))]
             None => Self::Cpu(Box::new(FrameDecoder::new(limit)), String::new()),
         }
     }
@@ -189,7 +193,7 @@ impl AnyDecoder {
                 let _ = codec;
                 Ok(consumed)
             }
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Self::Gpu(decoder) => decoder.advance(codec, input, out, report).await,
         }
     }
@@ -198,7 +202,7 @@ impl AnyDecoder {
     pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         match self {
             Self::Cpu(decoder, _) => decoder.finish(rest),
-            #[cfg(feature = "wgpu")]
+            #[cfg(gpu_engine)]
             Self::Gpu(decoder) => decoder.finish(rest),
         }
     }

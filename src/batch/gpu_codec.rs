@@ -1,19 +1,22 @@
 //! The GPU side of a codec, and the scales on which `Auto` mode weighs it against the CPU.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::attempt::Plan;
-use super::bytes::{Bytes, PackedBytes};
 use super::choice::{BackendChoice, BackendRequest, Rejected};
+use super::choose::Plan;
 use super::codec::CodecOptions;
-use super::decompress::Checked;
+use super::compress::{Sink, Source};
+use super::decompress::{self, Target};
 use super::ring::Pipeline;
-use super::sink::{BlockSink, OwnBlocks, PageSink};
 use super::timing::Timings;
 use crate::clock::Clock;
-use crate::gpu::{Backend, DeviceRequest, GpuDevice};
-use crate::lz4::{self, Level};
+use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
+
+/// Bytes, and of each page what is wrong with it.
+type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 
 /// Bytes of pages in one job on the device.
 const JOB_BYTES: u64 = 32 << 20;
@@ -74,9 +77,9 @@ impl Verdict {
 /// The reasons against each adapter, after `error`.
 pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
-    if adapters.is_empty() {
+    if adapters.is_empty() && no_cuda().is_none() {
         return vec![Rejected {
-            candidate: "wgpu".into(),
+            candidate: "GPU".into(),
             reason: error.to_string(),
         }];
     }
@@ -87,19 +90,37 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
             error.to_string()
         }
     };
-    adapters
-        .iter()
-        .map(|adapter| Rejected {
-            candidate: adapter.to_string(),
-            reason: reason(adapter.is_software()),
-        })
-        .collect()
+    let rejected = adapters.iter().map(|adapter| Rejected {
+        candidate: adapter.to_string(),
+        reason: reason(adapter.is_software()),
+    });
+    rejected.chain(no_cuda()).collect()
+}
+
+/// Why CUDA is no candidate at all.
+#[cfg(cuda_engine)]
+fn no_cuda() -> Option<Rejected> {
+    let error = crate::gpu::cuda::list().err()?;
+    Some(Rejected {
+        candidate: "cuda".into(),
+        reason: error.to_string(),
+    })
+}
+
+#[cfg(not(cuda_engine))]
+fn no_cuda() -> Option<Rejected> {
+    None
 }
 
 impl GpuCodec {
     pub(super) async fn open_async(options: &CodecOptions) -> Result<(Self, BackendChoice)> {
-        let forced = options.backend == BackendRequest::Wgpu;
+        let forced = options.backend.forces_gpu();
         let request = DeviceRequest {
+            engine: match options.backend {
+                BackendRequest::Cuda => EngineChoice::Cuda,
+                BackendRequest::Wgpu => EngineChoice::Wgpu,
+                BackendRequest::Auto | BackendRequest::Cpu => EngineChoice::Auto,
+            },
             adapter_index: options.adapter_index.filter(|_| forced),
             power_preference: options.power_preference,
             allow_software: options.allow_software && forced,
@@ -147,49 +168,64 @@ impl GpuCodec {
         }
     }
 
-    pub(super) async fn compress<Sink: BlockSink>(
+    pub(super) async fn compress(
         &mut self,
-        bytes: &Bytes<'_>,
+        bytes: &[u8],
         page_size: u32,
         level: Level,
-    ) -> Result<(Sink::Out, Timings)> {
+    ) -> Result<(PackedPages, Timings)> {
         self.prepare(page_size);
-        let pipeline = &mut self.pipeline;
-        pipeline
-            .compress_safely::<Sink>(bytes, page_size, level)
-            .await
+        let mut pages = PackedPages::default();
+        let (source, sink) = (Source::Bytes(bytes), Sink::Packed(&mut pages));
+        let compressed = self
+            .pipeline
+            .compress_safely(source, page_size, level, sink);
+        let timings = compressed.await?;
+        pages.packed.shrink_to_fit();
+        Ok((pages, timings))
     }
 
-    pub(super) async fn decompress<Sink: PageSink>(
-        &mut self,
-        pages: &PackedBytes<'_>,
-    ) -> Result<(Checked<Sink>, Timings)> {
+    pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
         self.prepare(pages.page_size);
-        self.pipeline.decompress_safely(pages).await
+        let mut bytes = vec![0; decompress::check(&pages.into())?];
+        let given = pages.into();
+        let run = self
+            .pipeline
+            .decompress_safely(&given, Target::Bytes(&mut bytes));
+        let (errors, timings) = run.await?;
+        Ok(((bytes, errors), timings))
     }
 
-    /// Chooses for a compression by measuring both on a part of `bytes`, once for each size.
-    pub(super) async fn weigh_compress(
+    /// The pipeline, cutting jobs for this page size.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    pub(super) fn pipeline_for(&mut self, page_size: u32) -> &mut Pipeline {
+        self.prepare(page_size);
+        &mut self.pipeline
+    }
+
+    /// Chooses for a compression of `n_bytes` by measuring both on a part of them, once for each size. `first` gives
+    /// that part.
+    pub(super) async fn weigh_compress<'a>(
         &mut self,
-        bytes: &Bytes<'_>,
+        n_bytes: usize,
+        first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
         page_size: u32,
         level: Level,
     ) -> Result<Plan> {
         super::plan::check_page_size(page_size)?;
-        let case = case(true, page_size, Some(level), bytes.len());
+        let case = case(true, page_size, Some(level), n_bytes);
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = bytes.get(0..bytes.len().min(GLANCE_BYTES))?;
+        let glance = first(n_bytes.min(GLANCE_BYTES))?;
         let cpu_ns = time(|| lz4::compress_pages(&glance, page_size, level))?;
-        if let Some(small) = too_small(cpu_ns, glance.len(), bytes.len()) {
+        if let Some(small) = too_small(cpu_ns, glance.len(), n_bytes) {
             return Ok(small);
         }
-        let sample = bytes.get(0..bytes.len().min(SAMPLE_BYTES))?;
-        let own = Bytes::Slice(&sample);
+        let sample = first(n_bytes.min(SAMPLE_BYTES))?;
         // The first run compiles the kernels and allocates.
-        self.compress::<OwnBlocks>(&own, page_size, level).await?;
-        let (_, timings) = self.compress::<OwnBlocks>(&own, page_size, level).await?;
+        self.compress(&sample, page_size, level).await?;
+        let (_, timings) = self.compress(&sample, page_size, level).await?;
         let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
         let verdict = Verdict {
             n_bytes: sample.len() as u64,
@@ -201,21 +237,25 @@ impl GpuCodec {
     }
 
     /// Chooses for a decompression, likewise.
-    pub(super) async fn weigh_decompress(&mut self, pages: &PackedBytes<'_>) -> Result<Plan> {
-        super::plan::check_page_size(pages.page_size)?;
-        let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
-        let case = case(false, pages.page_size, None, n_bytes);
+    pub(super) async fn weigh_decompress(
+        &mut self,
+        page_size: u32,
+        n_bytes: usize,
+        first: impl Fn(usize) -> Result<PackedPages>,
+    ) -> Result<Plan> {
+        super::plan::check_page_size(page_size)?;
+        let case = case(false, page_size, None, n_bytes);
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = pages.first(GLANCE_BYTES)?;
+        let glance = first(GLANCE_BYTES)?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&glance))?;
         if let Some(small) = too_small(cpu_ns, glance.n_bytes as usize, n_bytes) {
             return Ok(small);
         }
-        let sample = pages.first(SAMPLE_BYTES)?;
-        self.decompress::<Vec<u8>>(&(&sample).into()).await?;
-        let (_, timings) = self.decompress::<Vec<u8>>(&(&sample).into()).await?;
+        let sample = first(SAMPLE_BYTES)?;
+        self.decompress(&sample).await?;
+        let (_, timings) = self.decompress(&sample).await?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
         let verdict = Verdict {
             n_bytes: sample.n_bytes,
@@ -247,4 +287,26 @@ fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan>
     let expected_ns = cpu_ns as f64 * n_bytes as f64 / measured_bytes.max(1) as f64;
     let reason = "too small to be worth a GPU's transfers: the CPU needs only milliseconds";
     (expected_ns < WORTH_MEASURING_NS as f64).then(|| Plan::Cpu(reason.into()))
+}
+
+/// The first pages of a batch, about `n_bytes` of them, with all that their entries name.
+pub(super) fn first_pages(pages: &PackedPages, n_bytes: usize) -> PackedPages {
+    let n_pages = (n_bytes / pages.page_size as usize).clamp(1, pages.table.len().max(1));
+    let table: Vec<_> = pages.table.iter().take(n_pages).copied().collect();
+    let end = table
+        .iter()
+        .map(|entry| entry.offset.saturating_add(u64::from(entry.length)))
+        .max()
+        .unwrap_or(0);
+    let end = usize::try_from(end)
+        .unwrap_or(usize::MAX)
+        .min(pages.packed.len());
+    PackedPages {
+        packed: pages.packed[..end].to_vec(),
+        n_bytes: pages
+            .n_bytes
+            .min(table.len() as u64 * u64::from(pages.page_size)),
+        page_size: pages.page_size,
+        table,
+    }
 }

@@ -3,37 +3,39 @@
 //! [`Codec`] chooses among engines and does pages and frames; [`GpuBatchCompressor`] drives one GPU with batches of
 //! 4 KiB pages and measures; the `_resident` functions work on pages that are in GPU memory already.
 
-pub(crate) mod attempt;
-#[cfg(feature = "wgpu")]
-pub(crate) mod bytes;
 mod choice;
+mod choose;
 pub(crate) mod codec;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod compress;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod compressor;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod decompress;
 mod frames;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod gpu_codec;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod gpu_frames;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod job;
-#[cfg(feature = "wgpu")]
+#[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+pub(crate) mod js;
+#[cfg(gpu_engine)]
+mod pinned;
+#[cfg(gpu_engine)]
 mod plan;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod recover;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod resident;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
+mod results;
+#[cfg(gpu_engine)]
 mod ring;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod select;
-#[cfg(feature = "wgpu")]
-pub(crate) mod sink;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 mod status;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;
@@ -41,19 +43,21 @@ mod timing;
 
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
-#[cfg(feature = "wgpu")]
-pub use compressor::{
-    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
-};
+#[cfg(gpu_engine)]
+pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
 pub use frames::Progress;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
+pub use pinned::{PinnedPages, PinnedPart};
+#[cfg(gpu_engine)]
 pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
     decompress_resident_async,
 };
-#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#[cfg(gpu_engine)]
+pub use results::{BatchResult, BatchStats, DecompressResult};
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 pub use select::gpu_available;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 pub use select::{SelectedBackend, gpu_available_async, select_backend};
 pub use timing::Timings;
 
@@ -87,11 +91,11 @@ impl Algorithm {
 /// Runs a future of a codec to its end on this thread. Without a GPU engine none ever waits.
 #[cfg(not(target_arch = "wasm32"))]
 fn block_on<T>(future: impl Future<Output = crate::Result<T>>) -> crate::Result<T> {
-    #[cfg(feature = "wgpu")]
+    #[cfg(gpu_engine)]
     {
         crate::gpu::runtime::block_on(future)
     }
-    #[cfg(not(feature = "wgpu"))]
+    #[cfg(not(gpu_engine))]
     {
         use std::task::{Context, Poll, Waker};
         match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {

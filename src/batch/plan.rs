@@ -1,12 +1,13 @@
 //! Cutting work into jobs that fit the device. Pure.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bytes::{Bytes, PackedBytes};
-use crate::gpu::Capabilities;
+use super::ring::Piece;
+use crate::gpu::{Capabilities, HostBuffer};
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageEntry};
+use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
 use crate::{Error, Result};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
@@ -30,12 +31,17 @@ pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
 /// Jobs count bytes in 32 bits.
 const MAX_JOB_BYTES: u64 = u32::MAX as u64;
 
-/// Whether the device takes every buffer of `job`.
+/// Jobs that should fit the device's free memory side by side: as many as are in flight, and what pools keep.
+const JOBS_IN_MEMORY: u64 = 8;
+
+/// Whether the device takes every buffer of `job`, and its memory several such jobs.
 fn fits(job: &Job, capabilities: &Capabilities) -> bool {
     let limit = capabilities
         .max_binding_bytes
         .min(capabilities.max_buffer_bytes);
-    job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit)
+    let total: u64 = job.buffers.iter().map(|&(_, n_bytes)| n_bytes).sum();
+    let free = capabilities.free_memory_bytes.unwrap_or(u64::MAX);
+    job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit) && total <= free / JOBS_IN_MEMORY
 }
 
 /// The largest number of pages up to `most` for which `job` fits; at least 1.
@@ -98,11 +104,57 @@ fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
+/// Pages to decompress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packed<'a> {
+    pub blocks: PackedBlocks<'a>,
+    pub table: &'a [PageEntry],
+    pub page_size: u32,
+    pub n_bytes: u64,
+}
+
+/// Where their blocks are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PackedBlocks<'a> {
+    /// In memory of the caller.
+    Bytes(&'a [u8]),
+    /// In memory that the device reads by itself: so many bytes from its start.
+    Pinned(&'a HostBuffer, u64),
+    /// In memory of JavaScript.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a super::js::JsBytes),
+}
+
+impl PackedBlocks<'_> {
+    /// The block that a sound entry names; `None` where only the device sees it.
+    pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
+        let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
+        let range = start..start.saturating_add(entry.length as usize);
+        match self {
+            Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
+            Self::Pinned(..) => Ok(None),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes) => bytes.get(range).map(|block| Some(block.into())),
+        }
+    }
+}
+
+impl<'a> From<&'a PackedPages> for Packed<'a> {
+    fn from(pages: &'a PackedPages) -> Self {
+        Self {
+            blocks: PackedBlocks::Bytes(&pages.packed),
+            table: &pages.table,
+            page_size: pages.page_size,
+            n_bytes: pages.n_bytes,
+        }
+    }
+}
+
 /// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
     /// The blocks.
-    pub packed: Blocks,
+    pub blocks: Blocks,
     /// Two words a page.
     pub table: Vec<u32>,
     /// Pages (counted in the batch) whose block is longer than any valid one; the CPU says what is wrong with them.
@@ -113,25 +165,33 @@ pub(crate) struct Gathered {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Blocks {
     /// A range of the caller's packed bytes.
-    Whole(Range<usize>),
+    Whole(Range<u64>),
     /// Blocks scattered there, brought together.
     Copied(Vec<u8>),
 }
 
 impl Blocks {
-    /// How many bytes they are.
-    pub(crate) fn n_bytes(&self) -> usize {
-        match self {
-            Self::Whole(range) => range.len(),
-            Self::Copied(bytes) => bytes.len(),
+    /// Their bytes, of `pages` in memory of the caller.
+    pub(super) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
+        match (self, pages.blocks) {
+            (Self::Copied(bytes), _) => Piece::Bytes(bytes),
+            (Self::Whole(range), PackedBlocks::Bytes(packed)) => {
+                let range = range.start as usize..range.end as usize;
+                Piece::Bytes(packed.get(range).unwrap_or_default())
+            }
+            (Self::Whole(_), PackedBlocks::Pinned(..)) => Piece::Bytes(&[]),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            (Self::Whole(range), PackedBlocks::Js(bytes)) => {
+                Piece::Js(bytes, range.start as usize..range.end as usize)
+            }
         }
     }
 
-    /// The bytes they are in, and where; `packed` are the caller's.
-    pub(crate) fn find<'a>(&'a self, packed: &Bytes<'a>) -> (Bytes<'a>, Range<usize>) {
+    /// How many bytes.
+    pub(crate) fn n_bytes(&self) -> u64 {
         match self {
-            Self::Whole(range) => (packed.clone(), range.clone()),
-            Self::Copied(bytes) => (Bytes::Slice(bytes), 0..bytes.len()),
+            Self::Whole(range) => range.end - range.start,
+            Self::Copied(bytes) => bytes.len() as u64,
         }
     }
 }
@@ -139,14 +199,21 @@ impl Blocks {
 /// Table words that every engine answers with `BadTableEntry`: an LZ4 block of length 0.
 const BAD_ENTRY: [u32; 2] = [0, 0];
 
-/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way.
-pub(crate) fn gather(pages: &PackedBytes<'_>, range: Range<usize>) -> Result<Gathered> {
+/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way; blocks that
+/// are far apart are brought together, for which the host must see them.
+pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
+    let packed_bytes = match pages.blocks {
+        PackedBlocks::Bytes(bytes) => bytes.len() as u64,
+        PackedBlocks::Pinned(_, n_bytes) => n_bytes,
+        #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+        PackedBlocks::Js(bytes) => bytes.len() as u64,
+    };
     let worst = worst_block_bytes(pages.page_size);
     let n_pages = range.len() as u64;
     let entries = pages.table.get(range.clone()).unwrap_or_default();
     let is_sound = |entry: &PageEntry| {
         let end = entry.offset.checked_add(u64::from(entry.length));
-        end.is_some_and(|end| end <= pages.packed.len() as u64) && entry.to_words().is_some()
+        end.is_some_and(|end| end <= packed_bytes) && entry.to_words().is_some()
     };
     let is_given = |entry: &PageEntry| is_sound(entry) && u64::from(entry.length) <= worst;
     let oversized = (range.start..)
@@ -175,23 +242,28 @@ pub(crate) fn gather(pages: &PackedBytes<'_>, range: Range<usize>) -> Result<Gat
             .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
             .collect();
         return Ok(Gathered {
-            packed: Blocks::Whole(start as usize..end as usize),
+            blocks: Blocks::Whole(start..end),
             table,
             oversized,
         });
     }
+    let far_apart = || Error::InvalidArgument {
+        name: "table",
+        value: format!("{n_pages} blocks over {} bytes", end - start),
+        expected: "blocks that lie together, as they were compressed",
+    };
     let mut copied = Vec::new();
     let mut table = Vec::with_capacity(2 * entries.len());
     for entry in entries {
         table.extend(words(entry, copied.len() as u64));
         if is_given(entry) {
-            let from = entry.offset as usize;
-            copied.extend_from_slice(&pages.packed.get(from..from + entry.length as usize)?);
+            let block = pages.blocks.block(entry)?.ok_or_else(far_apart)?;
+            copied.extend_from_slice(&block);
             copied.resize(copied.len().next_multiple_of(4), 0);
         }
     }
     Ok(Gathered {
-        packed: Blocks::Copied(copied),
+        blocks: Blocks::Copied(copied),
         table,
         oversized,
     })
@@ -200,7 +272,7 @@ pub(crate) fn gather(pages: &PackedBytes<'_>, range: Range<usize>) -> Result<Gat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lz4::{PackedPages, PageKind};
+    use crate::lz4::PageKind;
 
     #[test]
     fn cuts_cover_everything_once() {
@@ -227,6 +299,7 @@ mod tests {
             int64: false,
             timestamps: false,
             spirv_passthrough: false,
+            free_memory_bytes: None,
         };
         let job = |n: u64| Job {
             buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
@@ -235,6 +308,11 @@ mod tests {
         assert_eq!(most_pages(1 << 40, &capabilities, job), 100);
         assert_eq!(most_pages(7, &capabilities, job), 7);
         assert_eq!(most_pages(0, &capabilities, job), 1);
+        let short_of_memory = Capabilities {
+            free_memory_bytes: Some(8 * 250),
+            ..capabilities
+        };
+        assert_eq!(most_pages(1 << 40, &short_of_memory, job), 25);
     }
 
     fn entry(offset: u64, length: u32) -> PageEntry {
@@ -262,7 +340,10 @@ mod tests {
             vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
         );
         let gathered = gather(&(&pages).into(), 1..3).unwrap();
-        assert_eq!(gathered.packed, Blocks::Whole(12..50));
+        assert_eq!(gathered.blocks, Blocks::Whole(12..50));
+        let given = (&pages).into();
+        let Piece::Bytes(blocks) = gathered.blocks.of(&given);
+        assert_eq!(blocks, &pages.packed[12..50]);
         assert_eq!(gathered.table, [0, 8, 2, 30]);
     }
 
@@ -286,8 +367,9 @@ mod tests {
         let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
         let gathered = gather(&(&pages).into(), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);
-        let (bytes, range) = gathered.packed.find(&Bytes::Slice(&pages.packed));
-        assert_eq!(range, 0..12);
-        assert_eq!(bytes.get(8..12).unwrap()[..], pages.packed[..4]);
+        let given = (&pages).into();
+        let Piece::Bytes(blocks) = gathered.blocks.of(&given);
+        assert_eq!(blocks.len(), 12);
+        assert_eq!(blocks[8..], pages.packed[..4]);
     }
 }

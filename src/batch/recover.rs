@@ -1,42 +1,44 @@
 //! Running a batch to its end on a device that may be lost, or be short of memory, in the middle.
 
-use super::bytes::{Bytes, PackedBytes};
-use super::decompress::Checked;
+use super::compress::{Sink, Source};
+use super::decompress::Target;
+use super::plan::Packed;
 use super::ring::{Pipeline, RingPlace};
-use super::sink::{BlockSink, PageSink};
 use super::timing::Timings;
-use crate::lz4::Level;
+use crate::lz4::{BlockError, Level};
 use crate::{Error, Result};
 
 /// Jobs are not cut below this many pages when memory runs out.
 const MIN_BATCH_PAGES: u64 = 64;
 
 impl Pipeline {
-    /// [`compress`](Self::compress), replayed once on a new device if this one is lost, and in smaller jobs if
-    /// memory runs out.
-    pub(crate) async fn compress_safely<Sink: BlockSink>(
+    /// [`compress`](Self::compress) of and to memory of the caller, replayed once on a new device if this one is lost, and
+    /// in smaller jobs if memory runs out.
+    pub(crate) async fn compress_safely(
         &mut self,
-        bytes: &Bytes<'_>,
+        source: Source<'_>,
         page_size: u32,
         level: Level,
-    ) -> Result<(Sink::Out, Timings)> {
+        mut sink: Sink<'_>,
+    ) -> Result<Timings> {
         let mut may_reopen = true;
         loop {
-            match self.compress::<Sink>(bytes, page_size, level).await {
+            match self.compress(source, page_size, level, &mut sink).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
-                Ok((sink, timings)) => return Ok((sink.finish()?, timings)),
+                done => return done,
             }
         }
     }
 
-    /// [`decompress`](Self::decompress), likewise.
-    pub(crate) async fn decompress_safely<Sink: PageSink>(
+    /// [`decompress`](Self::decompress) to memory of the caller, as long as all pages; likewise.
+    pub(crate) async fn decompress_safely(
         &mut self,
-        pages: &PackedBytes<'_>,
-    ) -> Result<(Checked<Sink>, Timings)> {
+        pages: &Packed<'_>,
+        mut target: Target<'_>,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let mut may_reopen = true;
         loop {
-            match self.decompress(pages).await {
+            match self.decompress(pages, &mut target).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
                 done => return done,
             }

@@ -1,12 +1,10 @@
 //! A device with a ring of memory that it shares with the host: one place for each job in flight, kept between calls.
 
-use std::ops::Range;
-
-use super::bytes::Bytes;
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{
-    Backend, Buffer, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64, Stream, Waitable,
+    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
+    Waitable,
 };
 use crate::{Error, Result};
 
@@ -31,13 +29,6 @@ pub(super) struct RingPlace {
     pub(super) words: Option<HostBuffer>,
     /// Packed blocks, or pages.
     pub(super) bytes: Option<HostBuffer>,
-}
-
-/// A range of bytes that goes to a buffer.
-pub(super) struct Part<'a> {
-    pub(super) bytes: &'a Bytes<'a>,
-    pub(super) range: Range<usize>,
-    pub(super) buffer: &'a Buffer,
 }
 
 /// Times of the jobs of a call.
@@ -95,13 +86,17 @@ impl Pipeline {
     pub(super) async fn upload(
         &mut self,
         place: usize,
-        parts: &[Part<'_>],
+        parts: &[(Piece<'_>, &Buffer)],
         mut stream: Stream,
         meter: &mut Meter,
     ) -> Result<Stream> {
         let clock = Clock::start();
-        let padded = |part: &Part<'_>| (part.range.len() as u64).next_multiple_of(8);
-        let total = parts.iter().map(padded).sum::<u64>().max(8);
+        let padded = |piece: &Piece<'_>| (piece.len() as u64).next_multiple_of(8);
+        let total = parts
+            .iter()
+            .map(|(piece, _)| padded(piece))
+            .sum::<u64>()
+            .max(8);
         let host = reserve(
             &self.device,
             &mut self.ring[place].upload,
@@ -109,20 +104,73 @@ impl Pipeline {
             HostUse::Upload,
         )?;
         let mut offset = 0;
-        for part in parts {
-            part.bytes.write(part.range.clone(), host, offset).await?;
-            let n_bytes = (part.range.len() as u64).next_multiple_of(4);
-            let to = Place::Device(part.buffer, 0);
-            stream.copy(to, Place::Host(host, offset), n_bytes)?;
-            offset += padded(part);
-        }
-        if !self.overlap {
-            stream.submit()?.wait_async().await?;
-            stream = self.device.stream();
+        for (piece, buffer) in parts {
+            piece.write(host, offset).await?;
+            let n_bytes = (piece.len() as u64).next_multiple_of(4);
+            stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
+            offset += padded(piece);
         }
         meter.upload_ns += clock.elapsed_ns();
-        Ok(stream)
+        self.step(stream, meter).await
     }
+
+    /// Without overlap, makes the copies recorded so far at once and begins a new stream.
+    pub(super) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
+        if self.overlap {
+            return Ok(stream);
+        }
+        let clock = Clock::start();
+        stream.submit()?.wait_async().await?;
+        meter.upload_ns += clock.elapsed_ns();
+        Ok(self.device.stream())
+    }
+}
+
+/// Bytes to upload.
+#[derive(Debug, Clone)]
+pub(super) enum Piece<'a> {
+    /// In our memory.
+    Bytes(&'a [u8]),
+    /// A range of an array of JavaScript.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a super::js::JsBytes, std::ops::Range<usize>),
+}
+
+impl Piece<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(_, range) => range.len(),
+        }
+    }
+
+    async fn write(&self, host: &HostBuffer, offset: u64) -> Result<()> {
+        match self {
+            Self::Bytes(bytes) => write_padded(host, offset, bytes).await,
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes, range) => {
+                let body = range.start..range.end - range.len() % 8;
+                let rest = bytes.get(body.end..range.end)?;
+                let rest_at = offset + body.len() as u64;
+                bytes.write(body, host, offset).await?;
+                write_padded(host, rest_at, &rest).await
+            }
+        }
+    }
+}
+
+/// Writes `bytes` at a multiple of 8, zeros after them up to a multiple of 4.
+async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
+    let (body, rest) = bytes.split_at(bytes.len() & !7);
+    host.write_async(offset, body).await?;
+    let mut tail = [0; 8];
+    tail[..rest.len()].copy_from_slice(rest);
+    host.write_async(
+        offset + body.len() as u64,
+        &tail[..rest.len().next_multiple_of(4)],
+    )
+    .await
 }
 
 /// The buffer in `held`, replaced by a larger one if it is too small.

@@ -7,7 +7,8 @@ pub struct Timings {
     /// Host to device: the host's time writing pages to memory it shares with the device; without overlap also the
     /// wait for the device's copy.
     pub upload_ns: Option<u64>,
-    /// The kernels, by the device's own clock.
+    /// The kernels, by the device's own clock, added up over jobs. Where an engine runs the kernels of several jobs at
+    /// once, the sum can exceed the total.
     pub kernel_ns: Option<u64>,
     /// Device to host: waiting for the device's copy and copying out.
     pub readback_ns: Option<u64>,

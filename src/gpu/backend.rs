@@ -78,6 +78,14 @@ pub enum Place<'a, Buffer, HostBuffer> {
     Host(&'a HostBuffer, u64),
 }
 
+impl<Buffer, HostBuffer> Clone for Place<'_, Buffer, HostBuffer> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Buffer, HostBuffer> Copy for Place<'_, Buffer, HostBuffer> {}
+
 /// A length in bytes.
 pub trait Sized64 {
     /// Bytes asked for at allocation.
@@ -90,6 +98,14 @@ pub trait HostMemory: Sized64 {
     /// An [`HostUse::Upload`] buffer only; `offset` is a multiple of 8, the length of 4. Ranges written between two
     /// submissions must not overlap.
     fn write_async(&self, offset: u64, bytes: &[u8]) -> impl Future<Output = Result<()>>;
+
+    /// Gives `range` (multiples of 8) to `fill` to write in place, once the device has finished with earlier contents;
+    /// what was there is unspecified. An [`HostUse::Upload`] buffer only.
+    fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> impl Future<Output = Result<R>>;
 
     /// Waits until the device has finished writing, then shows `range` (multiples of 4) to `read`.
     /// An [`HostUse::Download`] buffer only.
@@ -168,7 +184,7 @@ pub trait Backend: Clone {
     /// Submitted work.
     type Submission: Waitable;
 
-    /// The engine: `"wgpu"`.
+    /// The engine: `"cuda"` or `"wgpu"`.
     fn name(&self) -> &'static str;
 
     /// The device, as it describes itself.

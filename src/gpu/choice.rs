@@ -1,8 +1,6 @@
-//! Which adapter to open, and why not the others. Pure; engines list, this chooses.
+//! What a caller can ask for when a device is opened.
 
-use super::info::{DeviceKind, GpuDeviceInfo};
 pub use crate::batch::{PowerPreference, Rejected};
-use crate::{Error, Result};
 
 /// Whether the engine's own run-time checks are compiled into kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -34,11 +32,26 @@ pub enum LimitTier {
     WebGpuDefault,
 }
 
+/// Which engine runs a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum EngineChoice {
+    /// CUDA where there is an NVIDIA GPU with its driver, else wgpu.
+    #[default]
+    Auto,
+    /// CUDA, or an error.
+    Cuda,
+    /// wgpu, or an error.
+    Wgpu,
+}
+
 /// What to open and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceRequest {
-    /// Position in [`list_adapters_async`](super::GpuDevice::list_adapters_async); any adapter that stands there is taken,
-    /// a software one too. `None`: the best one.
+    /// The engine.
+    pub engine: EngineChoice,
+    /// Position in [`list_adapters_async`](super::GpuDevice::list_adapters_async), counted among the adapters of `engine`;
+    /// any adapter that stands there is taken, a software one too. `None`: the best one.
     pub adapter_index: Option<usize>,
     /// Order of preference when no index is given.
     pub power_preference: PowerPreference,
@@ -50,170 +63,4 @@ pub struct DeviceRequest {
     pub runtime_checks: RuntimeChecks,
     /// The way to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
-}
-
-/// The adapter taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chosen {
-    /// Position in the list.
-    pub index: usize,
-    /// Why this one.
-    pub reason: String,
-    /// All others.
-    pub rejected: Vec<Rejected>,
-}
-
-/// Rank of a kind of device; lower is better.
-pub(crate) fn rank(kind: DeviceKind, preference: PowerPreference) -> u32 {
-    match (kind, preference) {
-        (DeviceKind::Discrete, PowerPreference::HighPerformance)
-        | (DeviceKind::Integrated, PowerPreference::LowPower) => 0,
-        (DeviceKind::Integrated, PowerPreference::HighPerformance)
-        | (DeviceKind::Discrete, PowerPreference::LowPower) => 1,
-        (DeviceKind::Unknown, _) => 2,
-        (DeviceKind::Virtual, _) => 3,
-        (DeviceKind::Software, _) => 4,
-    }
-}
-
-/// Chooses among `adapters`.
-pub(crate) fn choose(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> Result<Chosen> {
-    let (index, reason) = match request.adapter_index {
-        Some(index) if index < adapters.len() => (index, format!("adapter {index} was asked for")),
-        Some(index) => {
-            return Err(unavailable(format!(
-                "there is no adapter {index}: {} found",
-                adapters.len()
-            )));
-        }
-        None => best(adapters, request)?,
-    };
-    let rejected = adapters.iter().enumerate().filter(|&(i, _)| i != index);
-    let rejected = rejected.map(|(_, other)| Rejected {
-        candidate: other.to_string(),
-        reason: if request.adapter_index.is_some() {
-            "another index was asked for".into()
-        } else if other.is_software() && !request.allow_software {
-            "software adapter, slower than the CPU path".into()
-        } else {
-            format!("{} comes first", adapters[index])
-        },
-    });
-    Ok(Chosen {
-        index,
-        reason,
-        rejected: rejected.collect(),
-    })
-}
-
-fn best(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> Result<(usize, String)> {
-    let allowed = adapters
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| request.allow_software || !a.is_software());
-    match allowed.min_by_key(|(i, a)| (rank(a.kind, request.power_preference), *i)) {
-        Some((index, adapter)) if adapter.is_software() => {
-            Ok((index, "only a software adapter was found".into()))
-        }
-        Some((index, adapter)) => Ok((index, format!("best adapter found: {}", adapter.kind))),
-        None if adapters.is_empty() => Err(unavailable(
-            "no adapter found; install a Vulkan driver".into(),
-        )),
-        None => {
-            let names: Vec<String> = adapters.iter().map(ToString::to_string).collect();
-            Err(unavailable(format!(
-                "only software adapters found ({}) and they were not allowed",
-                names.join("; ")
-            )))
-        }
-    }
-}
-
-fn unavailable(reason: String) -> Error {
-    Error::BackendUnavailable {
-        backend: "wgpu",
-        reason,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn adapter(name: &str, kind: DeviceKind) -> GpuDeviceInfo {
-        GpuDeviceInfo {
-            name: name.into(),
-            vendor: String::new(),
-            engine: "wgpu",
-            api: "vulkan",
-            kind,
-            driver: String::new(),
-            subgroup_size: (32, 32),
-        }
-    }
-
-    fn three() -> Vec<GpuDeviceInfo> {
-        vec![
-            adapter("soft", DeviceKind::Software),
-            adapter("small", DeviceKind::Integrated),
-            adapter("big", DeviceKind::Discrete),
-        ]
-    }
-
-    #[test]
-    fn discrete_wins_and_all_others_have_reasons() {
-        let chosen = choose(&three(), &DeviceRequest::default()).unwrap();
-        assert_eq!(chosen.index, 2);
-        assert_eq!(chosen.rejected.len(), 2);
-        assert!(chosen.rejected[0].reason.contains("software"));
-        assert!(chosen.rejected[1].reason.contains("big"));
-    }
-
-    #[test]
-    fn low_power_takes_the_integrated_one() {
-        let request = DeviceRequest {
-            power_preference: PowerPreference::LowPower,
-            ..DeviceRequest::default()
-        };
-        assert_eq!(choose(&three(), &request).unwrap().index, 1);
-    }
-
-    #[test]
-    fn software_only_when_allowed_or_asked_for() {
-        let soft = &three()[..1];
-        assert_eq!(
-            choose(soft, &DeviceRequest::default()).unwrap_err().code(),
-            "BACKEND_UNAVAILABLE"
-        );
-        let allowed = DeviceRequest {
-            allow_software: true,
-            ..DeviceRequest::default()
-        };
-        assert_eq!(choose(soft, &allowed).unwrap().index, 0);
-        let indexed = DeviceRequest {
-            adapter_index: Some(0),
-            ..DeviceRequest::default()
-        };
-        assert_eq!(choose(soft, &indexed).unwrap().index, 0);
-    }
-
-    #[test]
-    fn a_missing_index_and_an_empty_list_are_errors() {
-        let indexed = DeviceRequest {
-            adapter_index: Some(3),
-            ..DeviceRequest::default()
-        };
-        assert!(
-            choose(&three(), &indexed)
-                .unwrap_err()
-                .to_string()
-                .contains("no adapter 3")
-        );
-        assert!(
-            choose(&[], &DeviceRequest::default())
-                .unwrap_err()
-                .to_string()
-                .contains("no adapter found")
-        );
-    }
 }

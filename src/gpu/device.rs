@@ -2,8 +2,12 @@
 
 use super::backend::{Backend, HostUse, KernelSource};
 use super::choice::{DeviceRequest, Rejected};
-use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+#[cfg(cuda_engine)]
+use super::cuda::CudaDevice;
+use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
 use super::info::{Capabilities, GpuDeviceInfo};
+use super::open;
+#[cfg(feature = "wgpu")]
 use super::wgpu::WgpuDevice;
 use crate::Result;
 
@@ -24,12 +28,15 @@ pub struct GpuDevice {
 }
 
 #[derive(Debug, Clone)]
-enum Engine {
+pub(super) enum Engine {
+    #[cfg(cuda_engine)]
+    Cuda(CudaDevice),
+    #[cfg(feature = "wgpu")]
     Wgpu(WgpuDevice),
 }
 
 impl GpuDevice {
-    /// Opens the best hardware GPU.
+    /// Opens the best hardware GPU: through CUDA where that is possible, else through wgpu.
     ///
     /// # Errors
     /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.
@@ -54,9 +61,9 @@ impl GpuDevice {
     /// # Errors
     /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.
     pub async fn open_async(request: &DeviceRequest) -> Result<Self> {
-        let opened = super::wgpu::open(request).await?;
+        let opened = open::open_async(request).await?;
         Ok(Self {
-            engine: Engine::Wgpu(opened.device),
+            engine: opened.engine,
             request: request.clone(),
             reason: opened.reason,
             rejected: opened.rejected,
@@ -71,9 +78,10 @@ impl GpuDevice {
         Self::open_async(&self.request).await
     }
 
-    /// All adapters, hardware before software. A browser shows at most one.
+    /// All adapters: those of CUDA, then those of wgpu, hardware before software. A GPU can be in both. A browser shows
+    /// at most one.
     pub async fn list_adapters_async() -> Vec<GpuDeviceInfo> {
-        super::wgpu::list().await
+        open::list_async().await
     }
 
     /// Whether there is a hardware GPU.
@@ -98,22 +106,32 @@ impl GpuDevice {
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost).
     pub fn check(&self) -> Result<()> {
-        match &self.engine {
-            Engine::Wgpu(device) => device.check(),
-        }
+        on_engine!(&self.engine, Engine, device => device.check())
     }
 
     /// Gives the device up; it is lost for all its clones.
     pub fn destroy(&self) {
+        on_engine!(&self.engine, Engine, device => device.destroy());
+    }
+
+    /// The device of the CUDA engine, for use with other CUDA code.
+    #[cfg(cuda_engine)]
+    #[must_use]
+    pub fn as_cuda(&self) -> Option<&CudaDevice> {
         match &self.engine {
-            Engine::Wgpu(device) => device.destroy(),
+            Engine::Cuda(device) => Some(device),
+            #[cfg(feature = "wgpu")]
+            Engine::Wgpu(_) => None,
         }
     }
 
     /// The device of the wgpu engine, for use with wgpu itself.
+    #[cfg(feature = "wgpu")]
     #[must_use]
     pub fn as_wgpu(&self) -> Option<&WgpuDevice> {
         match &self.engine {
+            #[cfg(cuda_engine)]
+            Engine::Cuda(_) => None,
             Engine::Wgpu(device) => Some(device),
         }
     }
@@ -167,52 +185,34 @@ impl Backend for GpuDevice {
     type Submission = Submission;
 
     fn name(&self) -> &'static str {
-        match &self.engine {
-            Engine::Wgpu(device) => device.name(),
-        }
+        on_engine!(&self.engine, Engine, device => device.name())
     }
 
     fn info(&self) -> &GpuDeviceInfo {
-        match &self.engine {
-            Engine::Wgpu(device) => device.info(),
-        }
+        on_engine!(&self.engine, Engine, device => device.info())
     }
 
     fn capabilities(&self) -> &Capabilities {
-        match &self.engine {
-            Engine::Wgpu(device) => device.capabilities(),
-        }
+        on_engine!(&self.engine, Engine, device => device.capabilities())
     }
 
     async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<Kernel> {
-        match &self.engine {
-            Engine::Wgpu(device) => device.compile_kernel(source).await.map(Kernel::Wgpu),
-        }
+        on_engine!(&self.engine, Engine, device => device.compile_kernel(source).await.map(Kernel::from))
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<Buffer> {
-        match &self.engine {
-            Engine::Wgpu(device) => device.allocate_memory(n_bytes).map(Buffer::Wgpu),
-        }
+        on_engine!(&self.engine, Engine, device => device.allocate_memory(n_bytes).map(Buffer::from))
     }
 
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<HostBuffer> {
-        match &self.engine {
-            Engine::Wgpu(device) => device
-                .allocate_host(n_bytes, host_use)
-                .map(HostBuffer::Wgpu),
-        }
+        on_engine!(&self.engine, Engine, device => device.allocate_host(n_bytes, host_use).map(HostBuffer::from))
     }
 
     fn stream(&self) -> Stream {
-        match &self.engine {
-            Engine::Wgpu(device) => Stream::Wgpu(device.stream()),
-        }
+        on_engine!(&self.engine, Engine, device => Stream::from(device.stream()))
     }
 
     async fn synchronize_async(&self) -> Result<()> {
-        match &self.engine {
-            Engine::Wgpu(device) => device.synchronize_async().await,
-        }
+        on_engine!(&self.engine, Engine, device => device.synchronize_async().await)
     }
 }

@@ -4,81 +4,142 @@
 use std::ops::Range;
 
 use super::backend::{HostMemory, KernelArg, Place, Recorder, Sized64, Waitable};
+use super::check;
+#[cfg(cuda_engine)]
+use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
+#[cfg(feature = "wgpu")]
 use super::wgpu::{WgpuBuffer, WgpuHostBuffer, WgpuKernel, WgpuStream, WgpuSubmission};
 use crate::Result;
 
-/// A compiled kernel.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// Of the wgpu engine.
-    Wgpu(WgpuKernel),
+/// Does the same to the value of either engine.
+macro_rules! on_engine {
+    ($value:expr, $kind:ident, $it:ident => $body:expr) => {
+        match $value {
+            #[cfg(cuda_engine)]
+            $kind::Cuda($it) => $body,
+            #[cfg(feature = "wgpu")]
+            $kind::Wgpu($it) => $body,
+        }
+    };
+}
+pub(super) use on_engine;
+
+/// A handle with one variant for each engine, and the ways in and out.
+macro_rules! handle {
+    ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
+        $(#[$doc])*
+        #[non_exhaustive]
+        pub enum $kind {
+            /// Of the CUDA engine.
+            #[cfg(cuda_engine)]
+            Cuda($cuda),
+            /// Of the wgpu engine.
+            #[cfg(feature = "wgpu")]
+            Wgpu($wgpu),
+        }
+
+        #[cfg(cuda_engine)]
+        impl From<$cuda> for $kind {
+            fn from(handle: $cuda) -> Self {
+                Self::Cuda(handle)
+            }
+        }
+
+        #[cfg(feature = "wgpu")]
+        impl From<$wgpu> for $kind {
+            fn from(handle: $wgpu) -> Self {
+                Self::Wgpu(handle)
+            }
+        }
+
+        #[cfg(cuda_engine)]
+        impl Within<$kind> for $cuda {
+            fn within(handle: &$kind) -> Option<&Self> {
+                match handle {
+                    $kind::Cuda(handle) => Some(handle),
+                    #[cfg(feature = "wgpu")]
+                    $kind::Wgpu(_) => None,
+                }
+            }
+        }
+
+        #[cfg(feature = "wgpu")]
+        impl Within<$kind> for $wgpu {
+            fn within(handle: &$kind) -> Option<&Self> {
+                match handle {
+                    #[cfg(cuda_engine)]
+                    $kind::Cuda(_) => None,
+                    $kind::Wgpu(handle) => Some(handle),
+                }
+            }
+        }
+    };
 }
 
-/// Device memory; freed, or pooled, when the last clone is dropped.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Buffer {
-    /// Of the wgpu engine.
-    Wgpu(WgpuBuffer),
+/// A handle of one engine inside one of any engine.
+trait Within<Any>: Sized {
+    /// The handle, if it is of this engine.
+    fn within(handle: &Any) -> Option<&Self>;
 }
 
-/// Memory that host and device share.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum HostBuffer {
-    /// Of the wgpu engine.
-    Wgpu(WgpuHostBuffer),
-}
-
-/// A recorder of launches and copies.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Stream {
-    /// Of the wgpu engine.
-    Wgpu(WgpuStream),
-}
-
-/// Submitted work.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Submission {
-    /// Of the wgpu engine.
-    Wgpu(WgpuSubmission),
-}
+handle!(
+    /// A compiled kernel.
+    #[derive(Debug, Clone)]
+    Kernel, CudaKernel, WgpuKernel
+);
+handle!(
+    /// Device memory; freed, or pooled, when the last clone is dropped.
+    #[derive(Debug, Clone)]
+    Buffer, CudaBuffer, WgpuBuffer
+);
+handle!(
+    /// Memory that host and device share.
+    #[derive(Debug, Clone)]
+    HostBuffer, CudaHostBuffer, WgpuHostBuffer
+);
+handle!(
+    /// A recorder of launches and copies.
+    #[derive(Debug)]
+    Stream, CudaStream, WgpuStream
+);
+handle!(
+    /// Submitted work.
+    #[derive(Debug)]
+    Submission, CudaSubmission, WgpuSubmission
+);
 
 impl Sized64 for Buffer {
     fn n_bytes(&self) -> u64 {
-        match self {
-            Self::Wgpu(buffer) => buffer.n_bytes(),
-        }
+        on_engine!(self, Self, buffer => buffer.n_bytes())
     }
 }
 
 impl Sized64 for HostBuffer {
     fn n_bytes(&self) -> u64 {
-        match self {
-            Self::Wgpu(buffer) => buffer.n_bytes(),
-        }
+        on_engine!(self, Self, buffer => buffer.n_bytes())
     }
 }
 
 impl HostMemory for HostBuffer {
     async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        match self {
-            Self::Wgpu(buffer) => buffer.write_async(offset, bytes).await,
-        }
+        on_engine!(self, Self, buffer => buffer.write_async(offset, bytes).await)
+    }
+
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        on_engine!(self, Self, buffer => buffer.fill_async(range, fill).await)
     }
 
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        match self {
-            Self::Wgpu(buffer) => buffer.read_async(range, read).await,
-        }
+        on_engine!(self, Self, buffer => buffer.read_async(range, read).await)
     }
 }
 
 /// The same with memory of JavaScript, which is copied once.
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
 impl HostBuffer {
     pub(crate) async fn write_js_async(
         &self,
@@ -86,9 +147,7 @@ impl HostBuffer {
         n_bytes: u64,
         view: impl FnOnce() -> Result<js_sys::Uint8Array>,
     ) -> Result<()> {
-        match self {
-            Self::Wgpu(buffer) => buffer.write_js_async(offset, n_bytes, view).await,
-        }
+        on_engine!(self, Self, buffer => buffer.write_js_async(offset, n_bytes, view).await)
     }
 
     pub(crate) async fn read_js_async<R>(
@@ -96,24 +155,44 @@ impl HostBuffer {
         range: Range<u64>,
         read: impl FnOnce(&js_sys::Uint8Array) -> R,
     ) -> Result<R> {
-        match self {
-            Self::Wgpu(buffer) => buffer.read_js_async(range, read).await,
-        }
+        on_engine!(self, Self, buffer => buffer.read_js_async(range, read).await)
     }
 }
 
-fn wgpu_place<'a>(place: &Place<'a, Buffer, HostBuffer>) -> Place<'a, WgpuBuffer, WgpuHostBuffer> {
+impl Buffer {
+    /// The address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
+    #[cfg(cuda_engine)]
+    #[must_use]
+    pub fn device_ptr(&self) -> Option<u64> {
+        CudaBuffer::within(self).map(CudaBuffer::device_ptr)
+    }
+}
+
+/// `handle` as one of the engine it is used on.
+fn own<'a, Any, Own: Within<Any>>(what: &'static str, handle: &'a Any) -> Result<&'a Own> {
+    Own::within(handle).ok_or_else(|| check::foreign(what))
+}
+
+fn own_place<'a, B: Within<Buffer>, H: Within<HostBuffer>>(
+    place: &Place<'a, Buffer, HostBuffer>,
+) -> Result<Place<'a, B, H>> {
     match *place {
-        Place::Device(Buffer::Wgpu(buffer), offset) => Place::Device(buffer, offset),
-        Place::Host(HostBuffer::Wgpu(buffer), offset) => Place::Host(buffer, offset),
+        Place::Device(buffer, offset) => own("copy", buffer).map(|own| Place::Device(own, offset)),
+        Place::Host(buffer, offset) => own("copy", buffer).map(|own| Place::Host(own, offset)),
     }
 }
 
-pub(super) fn wgpu_args<'a>(args: &[KernelArg<'a, Buffer>]) -> Vec<KernelArg<'a, WgpuBuffer>> {
-    let arg = |arg: &KernelArg<'a, Buffer>| match arg {
-        KernelArg::Buffer(Buffer::Wgpu(buffer)) => KernelArg::Buffer(buffer),
-        KernelArg::Slice(Buffer::Wgpu(buffer), range) => KernelArg::Slice(buffer, range.clone()),
-        KernelArg::Params(words) => KernelArg::Params(words),
+fn own_args<'a, B: Within<Buffer>>(
+    args: &[KernelArg<'a, Buffer>],
+) -> Result<Vec<KernelArg<'a, B>>> {
+    let arg = |arg: &KernelArg<'a, Buffer>| {
+        Ok(match arg {
+            KernelArg::Buffer(buffer) => KernelArg::Buffer(own("args", *buffer)?),
+            KernelArg::Slice(buffer, range) => {
+                KernelArg::Slice(own("args", *buffer)?, range.clone())
+            }
+            KernelArg::Params(words) => KernelArg::Params(words),
+        })
     };
     args.iter().map(arg).collect()
 }
@@ -130,11 +209,7 @@ impl Recorder for Stream {
         grid: [u32; 3],
         args: &[KernelArg<'_, Buffer>],
     ) -> Result<()> {
-        match (self, kernel) {
-            (Self::Wgpu(stream), Kernel::Wgpu(kernel)) => {
-                stream.launch(kernel, grid, &wgpu_args(args))
-            }
-        }
+        on_engine!(self, Self, stream => stream.launch(own("kernel", kernel)?, grid, &own_args(args)?))
     }
 
     fn copy(
@@ -143,22 +218,16 @@ impl Recorder for Stream {
         src: Place<'_, Buffer, HostBuffer>,
         n_bytes: u64,
     ) -> Result<()> {
-        match self {
-            Self::Wgpu(stream) => stream.copy(wgpu_place(&dst), wgpu_place(&src), n_bytes),
-        }
+        on_engine!(self, Self, stream => stream.copy(own_place(&dst)?, own_place(&src)?, n_bytes))
     }
 
     fn submit(self) -> Result<Submission> {
-        match self {
-            Self::Wgpu(stream) => stream.submit().map(Submission::Wgpu),
-        }
+        on_engine!(self, Self, stream => stream.submit().map(Submission::from))
     }
 }
 
 impl Waitable for Submission {
     async fn wait_async(self) -> Result<Option<u64>> {
-        match self {
-            Self::Wgpu(submission) => submission.wait_async().await,
-        }
+        on_engine!(self, Self, submission => submission.wait_async().await)
     }
 }

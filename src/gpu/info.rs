@@ -38,9 +38,9 @@ pub struct GpuDeviceInfo {
     pub name: String,
     /// Vendor: a PCI id in hexadecimal natively, a word in a browser; may be empty.
     pub vendor: String,
-    /// The engine: `"wgpu"`.
+    /// The engine: `"cuda"` or `"wgpu"`.
     pub engine: &'static str,
-    /// The API under the engine: `"vulkan"`, `"metal"`, `"dx12"` or `"webgpu"`.
+    /// The API under the engine: `"cuda"`, `"vulkan"`, `"metal"`, `"dx12"` or `"webgpu"`.
     pub api: &'static str,
     /// Kind of device.
     pub kind: DeviceKind,
@@ -110,4 +110,7 @@ pub struct Capabilities {
     pub timestamps: bool,
     /// Self-checked kernels are handed to the driver as SPIR-V with the memory scopes that WGSL asks for.
     pub spirv_passthrough: bool,
+    /// Device memory that was free when the device was opened, in bytes; `None` where the API does not tell. Work is
+    /// cut into jobs of which several fit.
+    pub free_memory_bytes: Option<u64>,
 }

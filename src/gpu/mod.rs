@@ -1,22 +1,31 @@
 //! What runs kernels: devices, and the interface that all work is written against.
 //!
 //! [`Backend`] is that interface: compile WGSL, allocate, record launches and copies, submit, wait. An engine
-//! implements it ([`wgpu`] today); [`GpuDevice`] is the front over all engines and implements it too, with handles
+//! implements it ([`wgpu`] everywhere, `cuda` natively); [`GpuDevice`] is the front over all engines and implements it too, with handles
 //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
 
 mod backend;
+mod check;
 mod choice;
+#[cfg(cuda_engine)]
+pub mod cuda;
 mod device;
 mod handles;
 mod info;
+mod kernel_cache;
+mod open;
+mod pool;
 pub mod runtime;
+mod signal;
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 pub use backend::{
     Backend, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Sized64, Waitable,
 };
 pub use choice::{
-    DeviceRequest, LimitTier, PowerPreference, Rejected, RuntimeChecks, SpirvPassthrough,
+    DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
+    SpirvPassthrough,
 };
 pub use device::GpuDevice;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};

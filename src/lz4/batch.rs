@@ -14,8 +14,8 @@ const ENTRY_BYTES: u64 = 8;
 /// Bytes of pages that one core takes at a time.
 const SHARE_BYTES: usize = 256 << 10;
 
-/// A batch of compressed pages: their blocks, one after the other, and a table that finds them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A batch of compressed pages: their blocks, one after the other, and a table that finds them. The default is no pages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PackedPages {
     /// The blocks in the order of their pages; each starts at a multiple of 4 bytes, padding is zeros.
     pub packed: Vec<u8>,

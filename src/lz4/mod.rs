@@ -47,7 +47,7 @@ mod parse;
 mod table;
 
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};

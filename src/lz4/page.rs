@@ -107,14 +107,14 @@ impl PageEntry {
     }
 }
 
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 impl From<crate::kernels::lz4::TableEntry> for [u32; 2] {
     fn from(entry: crate::kernels::lz4::TableEntry) -> Self {
         [entry.offset_words, entry.length_and_kind]
     }
 }
 
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 impl From<[u32; 2]> for crate::kernels::lz4::TableEntry {
     fn from([offset_words, length_and_kind]: [u32; 2]) -> Self {
         Self {

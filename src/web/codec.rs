@@ -63,7 +63,7 @@ impl WebCodec {
     /// The browser's `GPUDevice`; null on the CPU and while a call has the codec.
     #[must_use]
     pub fn device(&self) -> JsValue {
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         if let Some(codec) = self.0.borrow().as_ref()
             && let Some(device) = codec.device().and_then(crate::gpu::GpuDevice::as_wgpu)
             && let Some(device) = device.raw_device().as_webgpu()
@@ -76,7 +76,7 @@ impl WebCodec {
     /// Gives the GPU up, and the codec.
     pub fn close(&self) {
         let codec = self.0.borrow_mut().take();
-        #[cfg(feature = "wgpu")]
+        #[cfg(gpu_engine)]
         if let Some(device) = codec.as_ref().and_then(Codec::device) {
             device.destroy();
         }

@@ -1,10 +1,21 @@
 //! What several tests share.
 #![allow(dead_code, reason = "each test uses a part")]
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
 
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
 pub mod command;
+#[cfg(cuda_engine)]
+pub mod cuda;
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+pub mod engine;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod lz4_command;
 pub mod naive;
 pub mod pages;
+#[cfg(cuda_engine)]
+pub mod slow;

@@ -1,8 +1,9 @@
 //! One suite for every engine and every way to it: the bytes are those of the CPU twin, the statuses too.
 //!
 //! `PAGEPRESS_CONFORMANCE_PAGES` is the number of generated pages for each page size and level (software GPUs are
-//! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too.
-#![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+//! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is left out,
+//! unless `PAGEPRESS_REQUIRE_CUDA` is set: then it fails.
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,76 +26,132 @@ macro_rules! conformance {
 
             use crate::subject::Subject;
 
-            fn subject() -> Subject {
+            fn subject() -> Option<Subject> {
                 Subject::open(stringify!($name), &$request, $share)
             }
 
             #[test]
             fn compressed_pages_equal_the_twins() {
-                crate::pages::compressed_pages_equal_the_twins(&mut subject());
+                subject()
+                    .iter_mut()
+                    .for_each(crate::pages::compressed_pages_equal_the_twins);
             }
 
             #[test]
             fn every_tail_length_equals_the_twins() {
-                crate::pages::every_tail_length_equals_the_twins(&mut subject());
+                subject()
+                    .iter_mut()
+                    .for_each(crate::pages::every_tail_length_equals_the_twins);
             }
 
             #[test]
             fn batches_may_be_cut_anywhere() {
-                crate::pages::batches_may_be_cut_anywhere(&subject());
+                subject()
+                    .iter()
+                    .for_each(crate::pages::batches_may_be_cut_anywhere);
+            }
+
+            #[test]
+            fn pinned_pages_equal_the_twins() {
+                subject()
+                    .iter()
+                    .for_each(crate::pages::pinned_pages_equal_the_twins);
             }
 
             #[test]
             fn resident_pages_equal_the_twins() {
-                crate::pages::resident_pages_equal_the_twins(&subject());
+                subject()
+                    .iter()
+                    .for_each(crate::pages::resident_pages_equal_the_twins);
             }
 
             #[test]
             fn corrupt_blocks_have_the_twins_status() {
-                crate::corrupt::corrupt_blocks_have_the_twins_status(&subject());
+                subject()
+                    .iter()
+                    .for_each(crate::corrupt::corrupt_blocks_have_the_twins_status);
             }
 
             #[test]
             fn corrupt_tables_have_the_twins_status() {
-                crate::corrupt::corrupt_tables_have_the_twins_status(&mut subject());
+                subject()
+                    .iter_mut()
+                    .for_each(crate::corrupt::corrupt_tables_have_the_twins_status);
             }
         }
     };
 }
 
-use pagepress::gpu::DeviceRequest;
+use pagepress::gpu::{DeviceRequest, EngineChoice};
 
-conformance!(wgpu, DeviceRequest::default(), 1);
+fn through(engine: EngineChoice) -> DeviceRequest {
+    DeviceRequest {
+        engine,
+        ..DeviceRequest::default()
+    }
+}
+
+#[cfg(feature = "wgpu")]
+conformance!(wgpu, crate::through(EngineChoice::Wgpu), 1);
+#[cfg(feature = "wgpu")]
 conformance!(
     wgpu_default_limits,
     DeviceRequest {
         limits: LimitTier::WebGpuDefault,
-        ..DeviceRequest::default()
+        ..crate::through(EngineChoice::Wgpu)
     },
     8
 );
+#[cfg(feature = "wgpu")]
 conformance!(
     wgpu_checked,
     DeviceRequest {
         runtime_checks: RuntimeChecks::Always,
-        ..DeviceRequest::default()
+        ..crate::through(EngineChoice::Wgpu)
     },
     8
 );
+#[cfg(feature = "wgpu")]
 conformance!(
     wgpu_without_passthrough,
     DeviceRequest {
         spirv_passthrough: SpirvPassthrough::Never,
-        ..DeviceRequest::default()
+        ..crate::through(EngineChoice::Wgpu)
+    },
+    8
+);
+#[cfg(cuda_engine)]
+conformance!(cuda, crate::through(EngineChoice::Cuda), 1);
+#[cfg(cuda_engine)]
+conformance!(
+    cuda_default_limits,
+    DeviceRequest {
+        limits: LimitTier::WebGpuDefault,
+        ..crate::through(EngineChoice::Cuda)
+    },
+    8
+);
+#[cfg(cuda_engine)]
+conformance!(
+    cuda_checked,
+    DeviceRequest {
+        runtime_checks: RuntimeChecks::Always,
+        ..crate::through(EngineChoice::Cuda)
     },
     8
 );
 
 #[test]
 fn corpora_equal_the_twins() {
-    corpus::corpora_equal_the_twins(&mut subject::Subject::open(
-        "wgpu",
-        &DeviceRequest::default(),
-        1,
-    ));
+    let engines = [
+        ("wgpu", EngineChoice::Wgpu, cfg!(feature = "wgpu")),
+        ("cuda", EngineChoice::Cuda, cfg!(cuda_engine)),
+    ];
+    for (name, engine, built) in engines {
+        if built {
+            subject::Subject::open(name, &through(engine), 1)
+                .iter_mut()
+                .for_each(corpus::corpora_equal_the_twins);
+        }
+    }
 }

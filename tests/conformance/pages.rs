@@ -2,8 +2,8 @@
 
 use pagepress::batch::{compress_resident_async, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig};
-use pagepress::lz4::{self, Level, PackedPages};
+use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
+use pagepress::lz4::{self, Level, PackedPages, PageEntry};
 
 use crate::common::pages::{GENERATORS, edge_lengths};
 use crate::subject::{PAGE_SIZES, Subject};
@@ -67,10 +67,10 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
                 .compress_pages(&bytes, page_size, level)
                 .unwrap();
             assert_same(&found, &expected, &what);
-            assert_eq!(report.engine, "wgpu");
+            assert_eq!(report.engine, subject.device.name());
             let (back, report) = subject.codec.decompress_pages(&found).unwrap();
             assert!(back == bytes, "{what}: decompressed");
-            assert_eq!(report.engine, "wgpu");
+            assert_eq!(report.engine, subject.device.name());
         }
     }
 }
@@ -78,7 +78,11 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
 pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
     let lengths = edge_lengths(4096);
     // Every length on the main way; on the others a few of them.
-    let step = if subject.name == "wgpu" { 1 } else { 7 };
+    let step = if ["wgpu", "cuda"].contains(&subject.name) {
+        1
+    } else {
+        7
+    };
     for (i, &length) in lengths.iter().enumerate().step_by(step) {
         let (name, make) = GENERATORS[i % GENERATORS.len()];
         let mut bytes = generated(4096, 8192, i as u64);
@@ -123,8 +127,10 @@ pub fn batches_may_be_cut_anywhere(subject: &Subject) {
         let what = format!("{} {config:?}", subject.name);
         let mut compressor =
             GpuBatchCompressor::with_device(subject.device.clone(), config).unwrap();
+        let mut reused = PackedPages::default();
+        let mut out = vec![[0xff; 4096]; pages.len()];
         for _ in 0..2 {
-            let result = compressor.compress_batch(pages).unwrap();
+            let result = compressor.compress_batch_reusing(pages, reused).unwrap();
             assert_same(&result.pages, &expected, &what);
             assert!(
                 result.total_time_ns >= result.h2d_time_ns + result.d2h_time_ns,
@@ -137,8 +143,71 @@ pub fn batches_may_be_cut_anywhere(subject: &Subject) {
             );
             let back = compressor.decompress_batch(&result.pages).unwrap();
             assert!(back.into_pages().unwrap() == pages, "{what}: decompressed");
+            let (errors, _) = compressor
+                .decompress_batch_into(&result.pages, &mut out)
+                .unwrap();
+            assert!(
+                errors.iter().all(Option::is_none) && out == pages,
+                "{what}: into"
+            );
+            reused = result.pages;
         }
+        let short = compressor.decompress_batch_into(&reused, &mut out[1..]);
+        assert_eq!(short.unwrap_err().code(), "INVALID_ARGUMENT");
         assert_eq!(compressor.stats().pages_compressed, 200);
+    }
+}
+
+pub fn pinned_pages_equal_the_twins(subject: &Subject) {
+    let device = &subject.device;
+    let bytes = generated(4096, 90 * 4096, 11);
+    let bytes = &bytes[..90 * 4096];
+    let n_bytes = bytes.len() as u64;
+    let expected = lz4::compress_pages(bytes, 4096, Level::Fast).unwrap();
+    for (batch_size, async_dma) in [(1000, true), (13, true), (40, false)] {
+        let config = GpuBatchConfig {
+            batch_size,
+            async_dma,
+            ..GpuBatchConfig::default()
+        };
+        let mut compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
+        block_on(async {
+            let host = device.allocate_host(n_bytes, HostUse::Upload).unwrap();
+            let filled = host.fill_async(0..n_bytes, |room| room.copy_from_slice(bytes));
+            filled.await.unwrap();
+            let found = compressor.compress_pinned_async(&host, 90).await.unwrap();
+            assert_eq!(found.parts.len(), 90usize.div_ceil(batch_size));
+            let (mut packed, mut table) = (Vec::new(), Vec::new());
+            for part in &found.parts {
+                let base = packed.len() as u64;
+                let blocks = part.packed.read_async(0..part.packed_bytes, <[u8]>::to_vec);
+                packed.extend(blocks.await.unwrap());
+                table.extend(part.table.iter().map(|entry| PageEntry {
+                    offset: entry.offset + base,
+                    ..*entry
+                }));
+            }
+            let joined = PackedPages {
+                packed,
+                table,
+                page_size: 4096,
+                n_bytes,
+            };
+            assert_same(&joined, &expected, subject.name);
+            assert!((found.ratio() - expected.ratio()).abs() < 1e-9);
+            let n_packed = joined.packed.len() as u64;
+            let up = device.allocate_host(n_packed, HostUse::Upload).unwrap();
+            up.write_async(0, &joined.packed).await.unwrap();
+            let down = device.allocate_host(n_bytes, HostUse::Download).unwrap();
+            let decompressed =
+                compressor.decompress_pinned_async(&up, n_packed, &joined.table, &down);
+            let (errors, _) = decompressed.await.unwrap();
+            assert!(errors.iter().all(Option::is_none));
+            let same = down.read_async(0..n_bytes, |found| found == bytes);
+            assert!(same.await.unwrap(), "{}: pinned pages", subject.name);
+            let long = compressor.compress_pinned_async(&host, 91).await;
+            assert_eq!(long.unwrap_err().code(), "INVALID_ARGUMENT");
+        });
     }
 }
 

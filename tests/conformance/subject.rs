@@ -1,6 +1,8 @@
 //! The engine under test.
 
 use pagepress::batch::Codec;
+#[cfg(cuda_engine)]
+use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 
 /// Generated pages of 4 KiB for each page size and level, when nothing else is asked for.
@@ -19,8 +21,13 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Opens the device of `request`, a software one too; the way takes a `share`-th of the pages.
-    pub fn open(name: &'static str, request: &DeviceRequest, share: usize) -> Self {
+    /// Opens the device of `request`, a software one too; the way takes a `share`-th of the pages. `None` for CUDA
+    /// where there is none.
+    pub fn open(name: &'static str, request: &DeviceRequest, share: usize) -> Option<Self> {
+        #[cfg(cuda_engine)]
+        if request.engine == EngineChoice::Cuda && !crate::common::cuda::cuda_is_there() {
+            return None;
+        }
         let request = DeviceRequest {
             allow_software: true,
             ..request.clone()
@@ -33,11 +40,11 @@ impl Subject {
             .map(|text| text.parse().expect("a number of pages"));
         let n_bytes = pages.unwrap_or(DEFAULT_PAGES) * 4096 / share;
         let codec = Codec::with_device(device.clone()).expect("a codec");
-        Self {
+        Some(Self {
             name,
             device,
             codec,
             n_bytes: n_bytes.max(4 * 65_536),
-        }
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
-use crate::engine::{Backend, EngineArguments};
+use crate::engine::EngineArguments;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -37,15 +37,15 @@ impl Arguments {
             Command::Compress(arguments) => {
                 let gpu_takes_it =
                     arguments.block_size.is_power_of_two() && arguments.block_size <= MAX_PAGE_SIZE;
-                if arguments.engine.backend == Backend::Wgpu && !gpu_takes_it {
-                    return Err(
-                        "--backend wgpu takes --block-size 4096, 8192, 16384, 32768 or 65536",
-                    );
+                if arguments.engine.backend.forces_gpu() && !gpu_takes_it {
+                    return Err("GPUs take --block-size 4096, 8192, 16384, 32768 or 65536");
                 }
                 &arguments.files
             }
             Command::Decompress(arguments) => &arguments.files,
             Command::Devices | Command::Bench(_) => return Ok(()),
+            #[cfg(feature = "cuda")]
+            Command::Ptx(_) => return Ok(()),
         };
         if files.output.is_some() && files.inputs.len() > 1 {
             return Err(
@@ -70,6 +70,10 @@ pub enum Command {
     /// Compress files in pages on one engine, verify the result, then time it.
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArguments),
+    /// Print a kernel of a WGSL file as PTX, for NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    #[command(after_help = EXIT_CODES)]
+    Ptx(crate::ptx::PtxArguments),
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::args::Level;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 use crate::resident;
 
 #[derive(Debug, Args)]
@@ -159,7 +159,7 @@ fn time_end_to_end(
     })
 }
 
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 fn time_resident(
     codec: &Codec,
     arguments: &BenchArguments,
@@ -185,11 +185,11 @@ fn time_resident(
         })?;
     verified.ok_or_else(|| Failure::Unverified {
         input: name.to_owned(),
-        engine: "wgpu",
+        engine: pagepress::gpu::Backend::name(device),
     })
 }
 
-#[cfg(not(feature = "wgpu"))]
+#[cfg(not(gpu_engine))]
 fn time_resident(
     _codec: &Codec,
     _arguments: &BenchArguments,

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 pub fn print() -> Result<(), Failure> {
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("cpu     {n_cores} cores");
-    print_adapters();
+    print_cuda();
+    print_wgpu();
     let codec = Codec::new(CodecOptions::default()).map_err(|source| Failure::Engine { source })?;
     let choice = codec.choice();
     let adapter = if choice.adapter.is_empty() {
@@ -23,23 +24,42 @@ pub fn print() -> Result<(), Failure> {
     Ok(())
 }
 
+#[cfg(cuda_engine)]
+fn print_cuda() {
+    match pagepress::gpu::cuda::list() {
+        Ok(gpus) => print_all("cuda", &gpus),
+        Err(error) => println!("cuda    {error}"),
+    }
+}
+
+#[cfg(not(cuda_engine))]
+fn print_cuda() {
+    println!("cuda    not in this build");
+}
+
 #[cfg(feature = "wgpu")]
-fn print_adapters() {
-    let adapters = pagepress::gpu::GpuDevice::list_adapters();
+fn print_wgpu() {
+    let mut adapters = pagepress::gpu::GpuDevice::list_adapters();
+    adapters.retain(|info| info.engine == "wgpu");
     if adapters.is_empty() {
         println!("wgpu    no adapter; is a Vulkan, Metal or DirectX 12 driver installed?");
     }
-    for (index, info) in adapters.iter().enumerate() {
+    print_all("wgpu", &adapters);
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn print_wgpu() {
+    println!("wgpu    not in this build");
+}
+
+#[cfg(gpu_engine)]
+fn print_all(engine: &str, gpus: &[pagepress::gpu::GpuDeviceInfo]) {
+    for (index, info) in gpus.iter().enumerate() {
         let driver = if info.driver.is_empty() {
             String::new()
         } else {
             format!(", {}", info.driver)
         };
-        println!("wgpu {index}  {info}{driver}");
+        println!("{engine} {index}  {info}{driver}");
     }
-}
-
-#[cfg(not(feature = "wgpu"))]
-fn print_adapters() {
-    println!("wgpu    not in this build");
 }

@@ -15,7 +15,7 @@ pub struct EngineArguments {
     /// Let --backend wgpu take a CPU that imitates a GPU
     #[arg(long)]
     pub allow_software: bool,
-    /// Have --backend wgpu take this adapter of `pagepress devices`
+    /// Have --backend cuda or wgpu take this one of its GPUs in `pagepress devices`
     #[arg(long, value_name = "INDEX")]
     pub adapter: Option<usize>,
 }
@@ -24,7 +24,17 @@ pub struct EngineArguments {
 pub enum Backend {
     Auto,
     Cpu,
+    /// A GPU through Vulkan, Metal or DirectX 12
     Wgpu,
+    /// An NVIDIA GPU through CUDA
+    Cuda,
+}
+
+impl Backend {
+    /// Whether the user asked for a GPU by name.
+    pub const fn forces_gpu(self) -> bool {
+        matches!(self, Self::Wgpu | Self::Cuda)
+    }
 }
 
 impl EngineArguments {
@@ -36,6 +46,7 @@ impl EngineArguments {
             Backend::Auto => BackendRequest::Auto,
             Backend::Cpu => BackendRequest::Cpu,
             Backend::Wgpu => BackendRequest::Wgpu,
+            Backend::Cuda => BackendRequest::Cuda,
         };
         Codec::new(CodecOptions {
             backend,

@@ -18,7 +18,9 @@ mod input;
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
-#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#[cfg(cuda_engine)]
+mod ptx;
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod resident;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -37,6 +39,10 @@ fn main() -> std::process::ExitCode {
         Command::Decompress(arguments) => convert::decompress_files(&arguments),
         Command::Devices => devices::print().map_err(|failure| failure.report()).is_ok(),
         Command::Bench(arguments) => bench::run(&arguments),
+        #[cfg(feature = "cuda")]
+        Command::Ptx(arguments) => ptx::print(&arguments)
+            .map_err(|failure| failure.report())
+            .is_ok(),
     };
     if all_done {
         ExitCode::SUCCESS

@@ -6,7 +6,7 @@ use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
 /// All adapters, best kind first, else in the order the drivers list them.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) async fn list(_request: &DeviceRequest) -> Vec<wgpu::Adapter> {
-    use crate::gpu::choice::rank;
+    use super::choose::rank;
     let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,

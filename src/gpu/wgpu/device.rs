@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use super::ENGINE;
 use super::adapter;
+use super::choose::choose;
 use super::fault::Faults;
-use super::kernel::{self, KernelCache, WgpuKernel};
-use super::memory::{Pool, WgpuBuffer, WgpuHostBuffer};
+use super::kernel::{self, WgpuKernel};
+use super::memory::{MAX_POOLED_BYTES, WgpuBuffer, WgpuHostBuffer};
 use super::stream::{WgpuStream, WgpuSubmission};
 use super::timer::Timers;
-use super::{ENGINE, signal};
+use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
-use crate::gpu::choice::{
-    DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough, choose,
-};
+use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough};
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
+use crate::gpu::kernel_cache::KernelCache;
+use crate::gpu::pool::Pool;
+use crate::gpu::signal;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
@@ -30,9 +33,10 @@ pub(super) struct Shared {
     pub trust_self_checked: bool,
     pub timestamp_period_ns: f32,
     pub faults: Arc<Faults>,
-    pub pool: Pool,
+    /// Free buffers by usage and size.
+    pub pool: Pool<u32, wgpu::Buffer>,
     pub timers: Timers,
-    pub kernels: KernelCache,
+    pub kernels: KernelCache<WgpuKernel>,
 }
 
 /// Turns of a browser's event loop in which news of a lost device arrives, if there is any.
@@ -132,7 +136,7 @@ async fn open_adapter(
         capabilities,
         trust_self_checked,
         faults,
-        pool: Pool::default(),
+        pool: Pool::new(MAX_POOLED_BYTES),
         timers: Timers::default(),
         kernels: KernelCache::default(),
     })))
@@ -186,6 +190,7 @@ fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities
         int64: features.contains(wgpu::Features::SHADER_INT64),
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+        free_memory_bytes: None,
     }
 }
 
@@ -212,7 +217,7 @@ impl Shared {
     /// [`broken`](Self::broken), once news of a lost device had time to arrive.
     pub(super) async fn failed(&self, message: String) -> Error {
         for _ in 0..TURNS_FOR_NEWS {
-            signal::turn().await;
+            turn().await;
             if self.faults.check().is_err() {
                 break;
             }

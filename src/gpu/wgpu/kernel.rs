@@ -1,8 +1,6 @@
-//! Compiled kernels, cached by what their source says.
+//! Compiled kernels.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::device::Shared;
 use crate::gpu::backend::KernelSource;
@@ -15,28 +13,19 @@ pub struct WgpuKernel(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
-    key: Key,
+    entry: String,
+    bindings: Vec<Access>,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
 
-/// All that tells one compiled kernel from another.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    wgsl: String,
-    entry: String,
-    overrides: Vec<(String, u64)>,
-    bindings: Vec<Access>,
-    self_checked: bool,
-}
-
 impl WgpuKernel {
     pub(super) fn entry(&self) -> &str {
-        &self.0.key.entry
+        &self.0.entry
     }
 
     pub(super) fn bindings(&self) -> &[Access] {
-        &self.0.key.bindings
+        &self.0.bindings
     }
 
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {
@@ -46,78 +35,11 @@ impl WgpuKernel {
     pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
         &self.0.layout
     }
-
-    fn is(&self, source: &KernelSource<'_>) -> bool {
-        let key = &self.0.key;
-        let same_overrides = || {
-            let values = key
-                .overrides
-                .iter()
-                .map(|(name, bits)| (name.as_str(), *bits));
-            values.eq(source
-                .overrides
-                .iter()
-                .map(|&(name, value)| (name, value.to_bits())))
-        };
-        key.wgsl == source.wgsl
-            && key.entry == source.entry
-            && key.bindings == source.bindings
-            && key.self_checked == source.self_checked
-            && same_overrides()
-    }
-}
-
-/// Kernels of one device, by the hash of their source.
-#[derive(Debug, Default)]
-pub(super) struct KernelCache {
-    kernels: Mutex<HashMap<u64, Vec<WgpuKernel>>>,
-}
-
-impl KernelCache {
-    fn find(&self, hash: u64, source: &KernelSource<'_>) -> Option<WgpuKernel> {
-        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels
-            .get(&hash)?
-            .iter()
-            .find(|kernel| kernel.is(source))
-            .cloned()
-    }
-
-    fn keep(&self, hash: u64, kernel: WgpuKernel) {
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels.entry(hash).or_default().push(kernel);
-    }
-
-    /// How many kernels are compiled.
-    pub(super) fn n_kernels(&self) -> usize {
-        self.kernels
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .values()
-            .map(Vec::len)
-            .sum()
-    }
-}
-
-fn hash_of(source: &KernelSource<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (
-        source.wgsl,
-        source.entry,
-        source.bindings,
-        source.self_checked,
-    )
-        .hash(&mut hasher);
-    for &(name, value) in source.overrides {
-        (name, value.to_bits()).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// The kernel of `source`, from the cache or compiled.
 pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<WgpuKernel> {
-    let hash = hash_of(source);
-    if let Some(kernel) = shared.kernels.find(hash, source) {
+    if let Some(kernel) = shared.kernels.find(source) {
         return Ok(kernel);
     }
     let failed = |message: String| {
@@ -144,23 +66,13 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
         return Err(failed(describe(&found, &error)));
     }
     shared.faults.check()?;
-    let key = Key {
-        wgsl: source.wgsl.to_owned(),
-        entry: source.entry.to_owned(),
-        overrides: source
-            .overrides
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_bits()))
-            .collect(),
-        bindings: source.bindings.to_vec(),
-        self_checked: source.self_checked,
-    };
     let kernel = WgpuKernel(Arc::new(Compiled {
-        key,
+        entry: source.entry.to_owned(),
+        bindings: source.bindings.to_vec(),
         pipeline,
         layout,
     }));
-    shared.kernels.keep(hash, kernel.clone());
+    shared.kernels.keep(source, kernel.clone());
     Ok(kernel)
 }
 

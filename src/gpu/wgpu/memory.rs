@@ -1,84 +1,22 @@
 //! Device memory from a bounded pool, and memory that host and device share.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::device;
 use super::device::Shared;
 use super::fault::guarded;
-use super::signal;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::gpu::{check, signal};
 use crate::{Error, Result};
 
 /// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
 /// page in a browser shares it with others.
-const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
+pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
     1 << 30
 } else {
     8 << 30
 };
-
-/// Free buffers by usage and size.
-#[derive(Debug, Default)]
-pub(super) struct Pool {
-    state: Mutex<PoolState>,
-}
-
-#[derive(Debug, Default)]
-struct PoolState {
-    free: BTreeMap<(u32, u64), Vec<wgpu::Buffer>>,
-    held_bytes: u64,
-}
-
-impl Pool {
-    fn take(&self, usage: wgpu::BufferUsages, n_bytes: u64) -> Option<wgpu::Buffer> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let buffer = state.free.get_mut(&(usage.bits(), n_bytes))?.pop()?;
-        state.held_bytes -= n_bytes;
-        Some(buffer)
-    }
-
-    fn put(&self, buffer: wgpu::Buffer) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let n_bytes = buffer.size();
-        if state.held_bytes + n_bytes <= MAX_POOLED_BYTES {
-            state.held_bytes += n_bytes;
-            state
-                .free
-                .entry((buffer.usage().bits(), n_bytes))
-                .or_default()
-                .push(buffer);
-        }
-    }
-
-    /// Frees everything.
-    pub(super) fn clear(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = PoolState::default();
-    }
-}
-
-/// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
-const SLACK_BYTES: u64 = 64;
-
-/// Size actually allocated: at most a quarter more than asked for (above 1 KiB), so that buffers of about one size are exchangeable.
-fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
-    let needed = n_bytes + SLACK_BYTES;
-    let step = (needed.next_power_of_two() / 8).max(256);
-    needed.next_multiple_of(step).min(max_bytes)
-}
-
-/// Checks a size that a caller asked for.
-fn check_size(n_bytes: u64, max_bytes: u64) -> Result<()> {
-    if n_bytes > 0 && n_bytes.is_multiple_of(4) && n_bytes <= max_bytes {
-        return Ok(());
-    }
-    Err(Error::InvalidArgument {
-        name: "n_bytes",
-        value: n_bytes.to_string(),
-        expected: "a positive multiple of 4 within the largest buffer of the device",
-    })
-}
 
 /// Device memory; goes back to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
@@ -94,7 +32,8 @@ struct PooledBuffer {
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
-            self.shared.pool.put(buffer);
+            let (usage, size) = (buffer.usage().bits(), buffer.size());
+            self.shared.pool.put(usage, size, buffer);
         }
     }
 }
@@ -102,7 +41,7 @@ impl Drop for PooledBuffer {
 impl WgpuBuffer {
     /// Memory for kernels: storage, source and target of copies.
     pub(super) fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
-        check_size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
@@ -119,8 +58,8 @@ impl WgpuBuffer {
     }
 
     fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<Self> {
-        let size = size_class(n_bytes, shared.capabilities.max_buffer_bytes);
-        let buffer = match shared.pool.take(usage, size) {
+        let size = check::size_class(n_bytes, shared.capabilities.max_buffer_bytes);
+        let buffer = match shared.pool.take(usage.bits(), size) {
             Some(buffer) => buffer,
             None => create(shared, size, usage, false)?,
         };
@@ -205,7 +144,7 @@ enum Mapping {
 
 impl WgpuHostBuffer {
     pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
-        check_size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let (usage, mapped) = match host_use {
             HostUse::Upload => (
                 wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
@@ -319,25 +258,7 @@ impl WgpuHostBuffer {
     }
 
     fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
-        let inside = offset
-            .checked_add(n_bytes)
-            .is_some_and(|end| end <= self.n_bytes());
-        if host_use == self.0.host_use
-            && inside
-            && offset.is_multiple_of(4)
-            && n_bytes.is_multiple_of(4)
-        {
-            return Ok(());
-        }
-        Err(Error::InvalidArgument {
-            name: "range",
-            value: format!(
-                "{host_use:?} of {n_bytes} bytes at {offset}, {:?} of {}",
-                self.0.host_use,
-                self.n_bytes()
-            ),
-            expected: "a range inside the buffer, in multiples of 4, in the direction the buffer is for",
-        })
+        check::host_access(host_use, self.0.host_use, offset, n_bytes, self.n_bytes())
     }
 
     /// Copies on several cores when there is much: one core is slower than the bus.
@@ -437,6 +358,24 @@ impl HostMemory for WgpuHostBuffer {
         self.fill(offset, bytes).await
     }
 
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        self.check(HostUse::Upload, range.start, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(fill(&mut []));
+        }
+        self.map(0..self.n_bytes()).await?;
+        // A mapping may be memory that is slow to read, or gone when the page of a browser looks; so it is not lent.
+        let mut bytes = vec![0; n_bytes as usize];
+        let value = fill(&mut bytes);
+        self.fill(range.start, &bytes).await?;
+        Ok(value)
+    }
+
     async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.check(
             HostUse::Download,
@@ -453,26 +392,5 @@ impl HostMemory for WgpuHostBuffer {
         };
         self.unmap();
         value
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size_class;
-
-    #[test]
-    fn classes_hold_what_was_asked_for_and_waste_at_most_a_quarter() {
-        for n_bytes in [4u64, 252, 256, 260, 4096, 100_000, 134_217_728, 134_217_732] {
-            let class = size_class(n_bytes, u64::MAX);
-            assert!(
-                class >= n_bytes && class.is_multiple_of(4),
-                "{n_bytes} {class}"
-            );
-            assert!(
-                n_bytes < 4096 || class <= n_bytes + n_bytes / 4,
-                "{n_bytes} {class}"
-            );
-        }
-        assert_eq!(size_class(1000, 1001), 1001);
     }
 }

@@ -12,15 +12,16 @@
 )]
 
 mod adapter;
+mod choose;
 mod device;
 mod fault;
 mod kernel;
 mod memory;
-mod signal;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;
 mod stream;
 mod timer;
+mod turn;
 
 pub use device::WgpuDevice;
 pub(crate) use device::{list, open};

@@ -8,17 +8,14 @@ use super::device::Shared;
 use super::fault::guarded;
 use super::kernel::WgpuKernel;
 use super::memory::{WgpuBuffer, WgpuHostBuffer};
-use super::signal;
 use super::timer::{MAX_PASSES, Timer, Timers};
+use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
+use crate::gpu::{check, signal};
 use crate::kernels::Access;
-use crate::{Error, Result};
 
 /// Offsets of uniform blocks are multiples of this on every adapter.
 const UNIFORM_ALIGNMENT: usize = 256;
-
-/// And of slices of storage buffers.
-const STORAGE_ALIGNMENT: u64 = 256;
 
 /// Recorder of one submission.
 #[derive(Debug)]
@@ -116,14 +113,7 @@ impl WgpuStream {
                     n_bytes: (self.params.len() - offset) as u64,
                 })
             }
-            _ => {
-                let value = format!("binding {at} of {} is {access:?}", kernel.entry());
-                Err(invalid(
-                    "args",
-                    value,
-                    "a buffer for storage, parameters for uniform",
-                ))
-            }
+            _ => Err(check::wrong_kind(kernel.entry(), at, access)),
         }
     }
 
@@ -134,29 +124,13 @@ impl WgpuStream {
         buffer: &WgpuBuffer,
         range: Range<u64>,
     ) -> Result<Bound> {
-        let n_bytes = range.end.saturating_sub(range.start);
-        let aligned = range.start.is_multiple_of(STORAGE_ALIGNMENT)
-            && n_bytes.is_multiple_of(4)
-            && n_bytes > 0;
-        let fits =
-            range.end <= buffer.n_bytes() && n_bytes <= self.shared.capabilities.max_binding_bytes;
-        if aligned && fits {
-            return Ok(Bound::Buffer {
-                buffer: buffer.clone(),
-                offset: range.start,
-                n_bytes,
-            });
-        }
-        let value = format!(
-            "binding {at} of {}: bytes {range:?} of {}",
-            kernel.entry(),
-            buffer.n_bytes()
-        );
-        Err(invalid(
-            "args",
-            value,
-            "an aligned range inside the buffer, within the device's largest binding",
-        ))
+        let most = self.shared.capabilities.max_binding_bytes;
+        check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
+        Ok(Bound::Buffer {
+            buffer: buffer.clone(),
+            offset: range.start,
+            n_bytes: range.end - range.start,
+        })
     }
 
     fn end(
@@ -172,28 +146,14 @@ impl WgpuStream {
                 offset,
             ),
             Place::Host(buffer, offset) => {
-                if buffer.host_use() != host_use {
-                    return Err(invalid(
-                        "copy",
-                        format!("{:?}", buffer.host_use()),
-                        "host memory for this direction",
-                    ));
-                }
+                check::copy_direction(buffer.host_use(), host_use)?;
                 let range = offset..offset.saturating_add(n_bytes);
                 self.hosts.push((buffer.clone(), range));
                 (End::Host(buffer.clone(), offset), buffer.n_bytes(), offset)
             }
         };
-        let inside = offset.checked_add(n_bytes).is_some_and(|to| to <= size);
-        if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
-            return Ok(end);
-        }
-        let value = format!("{n_bytes} bytes at {offset} of {size}");
-        Err(invalid(
-            "copy",
-            value,
-            "a range inside the buffer, in multiples of 4",
-        ))
+        check::copy_end(offset, n_bytes, size)?;
+        Ok(end)
     }
 
     /// Each host memory used, once, with what the host will want of it: all that was downloaded, or all to upload to.
@@ -305,14 +265,6 @@ impl WgpuStream {
     }
 }
 
-fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
-    Error::InvalidArgument {
-        name,
-        value,
-        expected,
-    }
-}
-
 impl Recorder for WgpuStream {
     type Kernel = WgpuKernel;
     type Buffer = WgpuBuffer;
@@ -325,17 +277,14 @@ impl Recorder for WgpuStream {
         grid: [u32; 3],
         args: &[KernelArg<'_, WgpuBuffer>],
     ) -> Result<()> {
-        if args.len() != kernel.bindings().len() {
-            let value = format!("{} for {}", args.len(), kernel.entry());
-            return Err(invalid("args", value, "one argument for each binding"));
-        }
-        if grid.iter().any(|&n| n > self.shared.capabilities.max_grid) {
-            return Err(invalid(
-                "grid",
-                format!("{grid:?}"),
-                "workgroups within the device's limit in each dimension",
-            ));
-        }
+        let most = self.shared.capabilities.max_grid;
+        check::launch(
+            kernel.entry(),
+            kernel.bindings().len(),
+            args.len(),
+            grid,
+            most,
+        )?;
         let bound = args
             .iter()
             .enumerate()
@@ -358,11 +307,7 @@ impl Recorder for WgpuStream {
         n_bytes: u64,
     ) -> Result<()> {
         if matches!((&dst, &src), (Place::Host(..), Place::Host(..))) {
-            return Err(invalid(
-                "copy",
-                "host to host".into(),
-                "at least one end in device memory",
-            ));
+            return Err(check::host_to_host());
         }
         let src = self.end(src, HostUse::Upload, n_bytes)?;
         let dst = self.end(dst, HostUse::Download, n_bytes)?;

@@ -16,7 +16,7 @@ mod read;
 mod stream;
 mod write;
 
-#[cfg(feature = "wgpu")]
+#[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
 pub use header::{FrameHeader, FrameOptions};

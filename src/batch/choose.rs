@@ -1,0 +1,115 @@
+//! Which engine a call of a [`Codec`] runs on.
+
+#[cfg(gpu_engine)]
+use std::borrow::Cow;
+
+#[cfg(gpu_engine)]
+use super::choice::{BackendChoice, BackendRequest, Rejected};
+use super::codec::Codec;
+#[cfg(gpu_engine)]
+use super::gpu_codec::first_pages;
+#[cfg(gpu_engine)]
+use crate::Error;
+use crate::Result;
+use crate::lz4::{Level, PackedPages};
+
+/// What to do with a call.
+pub(super) enum Plan {
+    /// On the CPU, for this reason.
+    Cpu(String),
+    /// On the GPU, for this reason.
+    #[cfg(gpu_engine)]
+    Gpu(String),
+}
+
+#[cfg(not(gpu_engine))]
+impl Codec {
+    pub(super) async fn plan_compress(
+        &mut self,
+        _bytes: &[u8],
+        _page_size: u32,
+        _level: Level,
+    ) -> Result<Plan> {
+        Ok(Plan::Cpu(self.choice.reason.clone()))
+    }
+
+    pub(super) async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
+        Ok(Plan::Cpu(self.choice.reason.clone()))
+    }
+}
+
+#[cfg(gpu_engine)]
+impl Codec {
+    pub(super) async fn plan_compress(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
+        let first = |n: usize| Ok(Cow::Borrowed(&bytes[..n]));
+        self.plan_compress_of(bytes.len(), first, page_size, level)
+            .await
+    }
+
+    pub(super) async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
+        let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
+        let first = |n| Ok(first_pages(pages, n));
+        self.plan_decompress_of(pages.page_size, n_bytes, first)
+            .await
+    }
+
+    /// Plans a compression of `n_bytes`, of which `first` gives the first ones.
+    pub(super) async fn plan_compress_of<'a>(
+        &mut self,
+        n_bytes: usize,
+        first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
+        page_size: u32,
+        level: Level,
+    ) -> Result<Plan> {
+        let auto = self.options.backend == BackendRequest::Auto;
+        let weighed = match &mut self.gpu {
+            None => return Ok(Plan::Cpu(self.choice.reason.clone())),
+            Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
+            Some(gpu) => gpu.weigh_compress(n_bytes, first, page_size, level).await,
+        };
+        weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
+    }
+
+    /// Plans a decompression to `n_bytes`; `first` gives the first pages, about so many bytes of them.
+    pub(super) async fn plan_decompress_of(
+        &mut self,
+        page_size: u32,
+        n_bytes: usize,
+        first: impl Fn(usize) -> Result<PackedPages>,
+    ) -> Result<Plan> {
+        let auto = self.options.backend == BackendRequest::Auto;
+        let weighed = match &mut self.gpu {
+            None => return Ok(Plan::Cpu(self.choice.reason.clone())),
+            Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
+            Some(gpu) => gpu.weigh_decompress(page_size, n_bytes, first).await,
+        };
+        weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
+    }
+
+    /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
+    pub(super) fn give_up(&mut self, error: Error) -> Result<String> {
+        let is_gpu_fault = matches!(
+            error,
+            Error::DeviceLost { .. }
+                | Error::OutOfMemory { .. }
+                | Error::Engine { .. }
+                | Error::KernelCompile { .. }
+        );
+        if self.options.backend != BackendRequest::Auto || !is_gpu_fault {
+            return Err(error);
+        }
+        let mut rejected = std::mem::take(&mut self.choice.rejected);
+        rejected.push(Rejected {
+            candidate: self.choice.adapter.clone(),
+            reason: error.to_string(),
+        });
+        self.choice = BackendChoice::cpu("the GPU failed".into(), rejected);
+        self.gpu = None;
+        Ok(format!("the GPU failed: {error}"))
+    }
+}

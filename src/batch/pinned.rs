@@ -1,0 +1,112 @@
+//! Pages in memory that the device copies by itself, from end to end: the host touches nothing but tables. The bus is then
+//! the only limit; copies from and to other memory take the host about as long as the bus takes.
+
+use super::compress::{Sink, Source};
+use super::compressor::GpuBatchCompressor;
+use super::decompress::{self, Target};
+use super::plan::{Packed, PackedBlocks};
+use super::timing::Timings;
+use crate::gpu::{HostBuffer, Sized64};
+use crate::lz4::{BlockError, PageEntry};
+use crate::{Error, PAGE_SIZE, Result};
+
+/// Compressed pages in the memory that the device wrote.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PinnedPages {
+    /// Pages in order, as many parts as there were jobs.
+    pub parts: Vec<PinnedPart>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// Compressed pages of one job.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PinnedPart {
+    /// Blocks, each at a multiple of 4 bytes; an [`HostUse::Download`](crate::gpu::HostUse::Download) buffer.
+    pub packed: HostBuffer,
+    /// Bytes of blocks, from the start of the buffer.
+    pub packed_bytes: u64,
+    /// One entry a page.
+    pub table: Vec<PageEntry>,
+}
+
+impl PinnedPages {
+    /// Bytes of pages of [`PAGE_SIZE`] over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        let pages: usize = self.parts.iter().map(|part| part.table.len()).sum();
+        let blocks: u64 = self.parts.iter().map(|part| part.packed_bytes).sum();
+        if pages == 0 {
+            return 1.0;
+        }
+        (pages * PAGE_SIZE) as f64 / (blocks + 8 * pages as u64) as f64
+    }
+}
+
+impl GpuBatchCompressor {
+    /// Compresses the first `n_pages` pages in `pages`, an [`HostUse::Upload`](crate::gpu::HostUse::Upload) buffer of
+    /// [`device`](Self::device). Drop results when they are done with: their memory is used again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the buffer is shorter; [`Error::DeviceLost`], with which the buffer is lost too;
+    /// [`Error::OutOfMemory`].
+    pub async fn compress_pinned_async(
+        &mut self,
+        pages: &HostBuffer,
+        n_pages: usize,
+    ) -> Result<PinnedPages> {
+        let n_bytes = n_pages as u64 * PAGE_SIZE as u64;
+        check_length("n_pages", n_bytes, pages)?;
+        let level = self.config().algorithm.level();
+        let mut parts = Vec::new();
+        let source = Source::Pinned(pages, n_bytes);
+        let mut sink = Sink::Pinned(&mut parts);
+        let compressed = self
+            .pipeline()
+            .compress(source, PAGE_SIZE as u32, level, &mut sink);
+        let timings = compressed.await?;
+        Ok(PinnedPages { parts, timings })
+    }
+
+    /// Decompresses the blocks in the first `packed_bytes` of `packed`, an
+    /// [`HostUse::Upload`](crate::gpu::HostUse::Upload) buffer of [`device`](Self::device), to the start of `out`, an
+    /// [`HostUse::Download`](crate::gpu::HostUse::Download) buffer of it. Gives of each page what is wrong with it; such
+    /// a page is all zeros. A block longer than any valid one counts as a bad table entry.
+    ///
+    /// # Errors
+    /// As [`compress_pinned_async`](Self::compress_pinned_async), and [`Error::InvalidArgument`] for blocks that do not
+    /// lie in about the order of their pages.
+    pub async fn decompress_pinned_async(
+        &mut self,
+        packed: &HostBuffer,
+        packed_bytes: u64,
+        table: &[PageEntry],
+        out: &HostBuffer,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        let n_bytes = table.len() as u64 * PAGE_SIZE as u64;
+        check_length("packed_bytes", packed_bytes.next_multiple_of(4), packed)?;
+        check_length("table", n_bytes, out)?;
+        let pages = Packed {
+            blocks: PackedBlocks::Pinned(packed, packed_bytes),
+            table,
+            page_size: PAGE_SIZE as u32,
+            n_bytes,
+        };
+        decompress::check(&pages)?;
+        let mut target = Target::Pinned(out, PAGE_SIZE as u32);
+        self.pipeline().decompress(&pages, &mut target).await
+    }
+}
+
+fn check_length(name: &'static str, n_bytes: u64, buffer: &HostBuffer) -> Result<()> {
+    if n_bytes <= buffer.n_bytes() {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name,
+        value: format!("{n_bytes} bytes in a buffer of {}", buffer.n_bytes()),
+        expected: "at most the size of the buffer",
+    })
+}

@@ -1,0 +1,80 @@
+//! `ptx`: a kernel of a WGSL file as PTX.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
+
+use crate::failure::Failure;
+use crate::input::Input;
+
+#[derive(Debug, Args)]
+pub struct PtxArguments {
+    /// WGSL source; - is standard input
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// The @compute function to compile
+    #[arg(long, value_name = "NAME")]
+    pub entry: String,
+    /// Compute capability times ten of the oldest GPU it should run on
+    #[arg(long, value_name = "SM", default_value_t = 75, value_parser = clap::value_parser!(u32).range(70..=999))]
+    pub sm: u32,
+    /// Value of an override constant; may be given several times
+    #[arg(long = "override", value_name = "NAME=VALUE", value_parser = override_constant)]
+    pub overrides: Vec<(String, f64)>,
+    /// Leave out the checks of indices, for a source that keeps them in bounds itself
+    #[arg(long)]
+    pub unchecked: bool,
+}
+
+fn override_constant(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("it is NAME=VALUE")?;
+    let number = match value {
+        "true" => 1.0,
+        "false" => 0.0,
+        value => value
+            .parse()
+            .map_err(|_| format!("{value:?} is no number"))?,
+    };
+    Ok((name.to_owned(), number))
+}
+
+/// Prints the module.
+pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
+    let mut input = Input::open(&arguments.input)?;
+    let name = input.name.clone();
+    let mut wgsl = String::new();
+    input
+        .reader
+        .read_to_string(&mut wgsl)
+        .map_err(|source| Failure::Read {
+            input: name.clone(),
+            source,
+        })?;
+    let overrides: Vec<(&str, f64)> = arguments
+        .overrides
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    let options = PtxOptions {
+        overrides: &overrides,
+        sm: arguments.sm,
+        bounds: if arguments.unchecked {
+            Bounds::Unchecked
+        } else {
+            Bounds::Clamp
+        },
+        ..PtxOptions::new(&arguments.entry)
+    };
+    let compiled = compile_wgsl(&wgsl, &options).map_err(|source| Failure::Codec {
+        input: name,
+        source,
+    })?;
+    std::io::stdout()
+        .write_all(compiled.text.as_bytes())
+        .map_err(|source| Failure::Write {
+            output: "standard output".to_owned(),
+            source,
+        })
+}

@@ -1,0 +1,195 @@
+//! Checks of what callers ask for, the same on every engine.
+
+use std::ops::Range;
+
+use super::backend::HostUse;
+use crate::kernels::Access;
+use crate::{Error, Result};
+
+/// Offsets of slices of storage buffers are multiples of this.
+const SLICE_ALIGNMENT: u64 = 256;
+
+/// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
+const SLACK_BYTES: u64 = 64;
+
+/// Size actually allocated: at most a sixteenth more than asked for (above 16 KiB), so that buffers of about one size
+/// are exchangeable.
+pub(super) fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
+    let needed = n_bytes + SLACK_BYTES;
+    let step = (needed.next_power_of_two() / 32).max(256);
+    needed.next_multiple_of(step).min(max_bytes)
+}
+
+/// An argument outside its domain.
+pub(super) fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
+    Error::InvalidArgument {
+        name,
+        value,
+        expected,
+    }
+}
+
+/// The size of an allocation.
+pub(super) fn size(n_bytes: u64, max_bytes: u64) -> Result<()> {
+    if n_bytes > 0 && n_bytes.is_multiple_of(4) && n_bytes <= max_bytes {
+        return Ok(());
+    }
+    Err(invalid(
+        "n_bytes",
+        n_bytes.to_string(),
+        "a positive multiple of 4 within the largest buffer of the device",
+    ))
+}
+
+/// The number of arguments of a launch and its grid.
+pub(super) fn launch(
+    entry: &str,
+    n_bindings: usize,
+    n_args: usize,
+    grid: [u32; 3],
+    max_grid: u32,
+) -> Result<()> {
+    if n_args != n_bindings {
+        let value = format!("{n_args} for {entry}");
+        return Err(invalid("args", value, "one argument for each binding"));
+    }
+    if grid.iter().any(|&n| n > max_grid) {
+        return Err(invalid(
+            "grid",
+            format!("{grid:?}"),
+            "workgroups within the device's limit in each dimension",
+        ));
+    }
+    Ok(())
+}
+
+/// An argument of the wrong kind.
+pub(super) fn wrong_kind(entry: &str, at: usize, access: Option<Access>) -> Error {
+    let value = format!("binding {at} of {entry} is {access:?}");
+    invalid(
+        "args",
+        value,
+        "a buffer for storage, parameters for uniform",
+    )
+}
+
+/// A handle that belongs to another engine or device.
+pub(super) fn foreign(what: &'static str) -> Error {
+    invalid(
+        what,
+        "of another device".into(),
+        "handles made by the device they are used on",
+    )
+}
+
+/// A range of a buffer as the argument of a launch.
+pub(super) fn slice(
+    entry: &str,
+    at: usize,
+    range: &Range<u64>,
+    buffer_bytes: u64,
+    max_binding_bytes: u64,
+) -> Result<()> {
+    let n_bytes = range.end.saturating_sub(range.start);
+    let aligned =
+        range.start.is_multiple_of(SLICE_ALIGNMENT) && n_bytes.is_multiple_of(4) && n_bytes > 0;
+    if aligned && range.end <= buffer_bytes && n_bytes <= max_binding_bytes {
+        return Ok(());
+    }
+    let value = format!("binding {at} of {entry}: bytes {range:?} of {buffer_bytes}");
+    Err(invalid(
+        "args",
+        value,
+        "an aligned range inside the buffer, within the device's largest binding",
+    ))
+}
+
+/// One end of a copy.
+pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<()> {
+    let inside = offset
+        .checked_add(n_bytes)
+        .is_some_and(|to| to <= buffer_bytes);
+    if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
+        return Ok(());
+    }
+    let value = format!("{n_bytes} bytes at {offset} of {buffer_bytes}");
+    Err(invalid(
+        "copy",
+        value,
+        "a range inside the buffer, in multiples of 4",
+    ))
+}
+
+/// Host memory as one end of a copy: what is written by the host is read by the device, and the reverse.
+pub(super) fn copy_direction(host_use: HostUse, needed: HostUse) -> Result<()> {
+    if host_use == needed {
+        return Ok(());
+    }
+    Err(invalid(
+        "copy",
+        format!("{host_use:?}"),
+        "host memory for this direction",
+    ))
+}
+
+/// Both ends of a copy in host memory.
+pub(super) fn host_to_host() -> Error {
+    invalid(
+        "copy",
+        "host to host".into(),
+        "at least one end in device memory",
+    )
+}
+
+/// The host's own access to memory that it shares with the device.
+pub(super) fn host_access(
+    wanted: HostUse,
+    host_use: HostUse,
+    offset: u64,
+    n_bytes: u64,
+    buffer_bytes: u64,
+) -> Result<()> {
+    let inside = offset
+        .checked_add(n_bytes)
+        .is_some_and(|end| end <= buffer_bytes);
+    let aligned = offset.is_multiple_of(4) && n_bytes.is_multiple_of(4);
+    if wanted == host_use && inside && aligned {
+        return Ok(());
+    }
+    Err(invalid(
+        "range",
+        format!("{wanted:?} of {n_bytes} bytes at {offset}, {host_use:?} of {buffer_bytes}"),
+        "a range inside the buffer, in multiples of 4, in the direction the buffer is for",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_class;
+
+    #[test]
+    fn classes_hold_what_was_asked_for_and_waste_little() {
+        for n_bytes in [
+            4u64,
+            252,
+            256,
+            260,
+            4096,
+            100_000,
+            134_217_728,
+            134_217_732,
+            1 << 30,
+        ] {
+            let class = size_class(n_bytes, u64::MAX);
+            assert!(
+                class >= n_bytes && class.is_multiple_of(4),
+                "{n_bytes} {class}"
+            );
+            assert!(
+                n_bytes < 16_384 || class <= n_bytes + n_bytes / 16 + 64,
+                "{n_bytes} {class}"
+            );
+        }
+        assert_eq!(size_class(1000, 1001), 1001);
+    }
+}

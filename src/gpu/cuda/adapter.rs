@@ -1,0 +1,205 @@
+//! GPUs that CUDA finds, and their descriptions.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+
+use super::fault::{Failed, ok};
+use super::{ENGINE, driver};
+use crate::gpu::choice::LimitTier;
+use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
+use crate::{Error, Result};
+
+/// Oldest compute capability that kernels are compiled for, times ten.
+const MIN_SM: u32 = 75;
+
+/// Largest range that a kernel argument may cover: kernels count bytes of a buffer in 32 bits.
+const MAX_BINDING_BYTES: u64 = u32::MAX as u64 - 3;
+
+/// Of the 4 KiB of parameters a kernel may have, 16 bytes a storage buffer; the rest is for uniform blocks.
+const MAX_STORAGE_BUFFERS: u32 = 128;
+
+/// NVIDIA's vendor id on PCI.
+const VENDOR: &str = "0x10de";
+
+/// A GPU of the driver's list.
+#[derive(Debug, Clone)]
+pub(super) struct Adapter {
+    pub ordinal: c_int,
+    pub info: GpuDeviceInfo,
+    /// Compute capability times ten: 90 is 9.0.
+    pub sm: u32,
+    /// Where it is on the PCI bus, for example `0000:3b:00.0`.
+    pub pci: String,
+    attributes: Attributes,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Attributes {
+    workgroup_bytes: u32,
+    workgroup_invocations: u32,
+    max_grid: u32,
+}
+
+/// The GPUs that CUDA finds, in the driver's order.
+///
+/// # Errors
+/// [`Error::BackendUnavailable`] with the reason: no driver, a driver that is too old, no GPU.
+pub fn list() -> Result<Vec<GpuDeviceInfo>> {
+    Ok(adapters()?
+        .into_iter()
+        .map(|adapter| adapter.info)
+        .collect())
+}
+
+/// The same, with what opening one needs.
+pub(super) fn adapters() -> Result<Vec<Adapter>> {
+    let version = driver::version().map_err(unavailable)?;
+    let mut count = 0;
+    // SAFETY: `count` outlives the call; the driver is ready.
+    ok("cuDeviceGetCount", unsafe {
+        sys::cuDeviceGetCount(&raw mut count)
+    })
+    .map_err(failed)?;
+    if count == 0 {
+        return Err(unavailable("the CUDA driver finds no NVIDIA GPU".into()));
+    }
+    (0..count)
+        .map(|ordinal| describe(ordinal, version).map_err(failed))
+        .collect()
+}
+
+/// The GPU at `index`, if kernels can be compiled for it.
+pub(super) fn adapter(index: usize) -> Result<Adapter> {
+    let mut adapters = adapters()?;
+    let n_adapters = adapters.len();
+    if index >= n_adapters {
+        let found = if n_adapters == 1 {
+            "1 GPU".to_owned()
+        } else {
+            format!("{n_adapters} GPUs")
+        };
+        return Err(unavailable(format!(
+            "there is no GPU {index}: CUDA finds {found}"
+        )));
+    }
+    let adapter = adapters.swap_remove(index);
+    if adapter.sm < MIN_SM {
+        return Err(unavailable(format!(
+            "{} has compute capability {}.{}, {}.{} is needed",
+            adapter.info,
+            adapter.sm / 10,
+            adapter.sm % 10,
+            MIN_SM / 10,
+            MIN_SM % 10
+        )));
+    }
+    Ok(adapter)
+}
+
+pub(super) fn unavailable(reason: String) -> Error {
+    Error::BackendUnavailable {
+        backend: ENGINE,
+        reason,
+    }
+}
+
+fn failed(failed: Failed) -> Error {
+    unavailable(super::fault::describe(&failed))
+}
+
+fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
+    let mut device = 0;
+    // SAFETY: `device` outlives the call.
+    ok("cuDeviceGet", unsafe {
+        sys::cuDeviceGet(&raw mut device, ordinal)
+    })?;
+    let positive = |attribute| attribute_of(device, attribute).map(|value| value.max(0) as u32);
+    let integrated = attribute_of(device, Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)? != 0;
+    let major = positive(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = positive(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let warp = positive(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?;
+    let attributes = Attributes {
+        workgroup_bytes: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+        workgroup_invocations: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        max_grid: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+    };
+    let name = text("cuDeviceGetName", |buffer, n_bytes| {
+        // SAFETY: the driver writes at most `n_bytes` to `buffer`, the end mark included.
+        unsafe { sys::cuDeviceGetName(buffer, n_bytes, device) }
+    })?;
+    let pci = text("cuDeviceGetPCIBusId", |buffer, n_bytes| {
+        // SAFETY: as above.
+        unsafe { sys::cuDeviceGetPCIBusId(buffer, n_bytes, device) }
+    })?;
+    Ok(Adapter {
+        ordinal,
+        info: GpuDeviceInfo {
+            name,
+            vendor: VENDOR.into(),
+            engine: ENGINE,
+            api: ENGINE,
+            kind: if integrated {
+                DeviceKind::Integrated
+            } else {
+                DeviceKind::Discrete
+            },
+            driver: format!("CUDA {}", driver::readable(version)),
+            subgroup_size: (warp, warp),
+        },
+        sm: 10 * major + minor,
+        pci,
+        attributes,
+    })
+}
+
+fn attribute_of(device: sys::CUdevice, attribute: Attribute) -> Result<c_int, Failed> {
+    let mut value = 0;
+    // SAFETY: `value` outlives the call; `device` came from `cuDeviceGet`.
+    ok("cuDeviceGetAttribute", unsafe {
+        sys::cuDeviceGetAttribute(&raw mut value, attribute, device)
+    })?;
+    Ok(value)
+}
+
+/// What a call writes as a string.
+fn text(
+    call: &'static str,
+    write: impl FnOnce(*mut c_char, c_int) -> sys::CUresult,
+) -> Result<String, Failed> {
+    const MOST: usize = 256;
+    let mut buffer = [0u8; MOST];
+    ok(call, write(buffer.as_mut_ptr().cast(), MOST as c_int))?;
+    let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
+    Ok(text.to_string_lossy().into_owned())
+}
+
+impl Adapter {
+    /// What kernels and plans may use, with `free` of `total` bytes of memory.
+    pub(super) fn capabilities(&self, free: u64, total: u64, tier: LimitTier) -> Capabilities {
+        let own = Capabilities {
+            max_binding_bytes: MAX_BINDING_BYTES.min(total / 4 * 4),
+            max_buffer_bytes: total / 4 * 4,
+            max_workgroup_bytes: self.attributes.workgroup_bytes,
+            max_workgroup_invocations: self.attributes.workgroup_invocations,
+            max_grid: self.attributes.max_grid,
+            max_storage_buffers: MAX_STORAGE_BUFFERS,
+            subgroups: true,
+            int64: true,
+            timestamps: true,
+            spirv_passthrough: false,
+            free_memory_bytes: Some(free),
+        };
+        match tier {
+            LimitTier::Adapter => own,
+            LimitTier::WebGpuDefault => Capabilities {
+                max_binding_bytes: 128 << 20,
+                max_buffer_bytes: 256 << 20,
+                max_workgroup_bytes: 16 << 10,
+                max_workgroup_invocations: 256,
+                max_storage_buffers: 8,
+                ..own
+            },
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The primary context of a GPU, which all devices opened on that GPU share with each other and with other CUDA code of
+//! the process.
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use cudarc::driver::sys;
+
+use super::fault::{self, Failed, ok};
+use super::{ENGINE, adapter};
+use crate::{Error, Result};
+
+/// A retained primary context.
+#[derive(Debug)]
+pub(super) struct Context {
+    raw: RawContext,
+    ordinal: c_int,
+    /// Why it is gone, once a kernel has broken it.
+    lost: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RawContext(sys::CUcontext);
+
+// SAFETY: the driver's contexts may be used by several threads at once; it locks inside.
+unsafe impl Send for RawContext {}
+// SAFETY: as above.
+unsafe impl Sync for RawContext {}
+
+/// Proof that the context is current on this thread. Dropped before any wait of a future.
+#[derive(Debug)]
+pub(super) struct Entered<'a> {
+    context: &'a Context,
+    /// Contexts are current on a thread.
+    _stays_here: PhantomData<*const ()>,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let mut popped = std::ptr::null_mut();
+        // SAFETY: `enter` pushed it on this thread, which the guard cannot leave. A failure leaves nothing to do.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
+    }
+}
+
+impl Entered<'_> {
+    /// Waits until nothing runs in the context: what is freed next must not be in use. A failure means a lost context, in
+    /// which nothing runs.
+    pub(super) fn finish_all(&self) {
+        // SAFETY: the context is current.
+        let _ = unsafe { sys::cuCtxSynchronize() };
+    }
+
+    /// The outcome of a call made inside; what breaks the context is noted.
+    pub(super) fn ok(&self, call: &'static str, code: sys::CUresult) -> Result<()> {
+        ok(call, code).map_err(|failed| self.context.explain(failed))
+    }
+}
+
+fn broken_for_good(reason: &str) -> Error {
+    adapter::unavailable(format!(
+        "a kernel broke CUDA for this process ({reason}); start the process anew"
+    ))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Context {
+    /// The context of the GPU at `ordinal`. One that a kernel has broken stays so until the process ends: the driver then
+    /// refuses every call with the same code, for new contexts too.
+    pub(super) fn open(ordinal: c_int) -> Result<Arc<Self>> {
+        static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+        let mut open = lock(&OPEN);
+        open.retain(|context| context.strong_count() > 0);
+        let found = open.iter().filter_map(Weak::upgrade);
+        if let Some(context) = found.into_iter().find(|context| context.ordinal == ordinal) {
+            return context
+                .check()
+                .map_err(|_| broken_for_good(&context.reason()))
+                .map(|()| context);
+        }
+        let context = Self::retain(ordinal).map_err(|failed| {
+            let reason = fault::describe(&failed);
+            if failed.loses_context() {
+                broken_for_good(&reason)
+            } else {
+                adapter::unavailable(reason)
+            }
+        })?;
+        let context = Arc::new(context);
+        open.push(Arc::downgrade(&context));
+        Ok(context)
+    }
+
+    fn retain(ordinal: c_int) -> Result<Self, Failed> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` outlives the call; a wrong ordinal is an error of the call.
+        ok("cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&raw mut raw, ordinal)
+        })?;
+        Ok(Self {
+            raw: RawContext(raw),
+            ordinal,
+            lost: Mutex::new(None),
+        })
+    }
+
+    /// Free and total memory of the GPU in bytes.
+    pub(super) fn memory(&self) -> Result<(u64, u64)> {
+        let entered = self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both outlive the call.
+        entered.ok("cuMemGetInfo", unsafe {
+            sys::cuMemGetInfo_v2(&raw mut free, &raw mut total)
+        })?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Makes the context current on this thread until the guard is dropped.
+    pub(super) fn enter(&self) -> Result<Entered<'_>> {
+        self.check()?;
+        // SAFETY: the context is retained.
+        ok("cuCtxPushCurrent", unsafe {
+            sys::cuCtxPushCurrent_v2(self.raw.0)
+        })
+        .map_err(|failed| self.explain(failed))?;
+        Ok(Entered {
+            context: self,
+            _stays_here: PhantomData,
+        })
+    }
+
+    fn reason(&self) -> String {
+        lock(&self.lost).clone().unwrap_or_default()
+    }
+
+    /// Whether a kernel has broken it.
+    pub(super) fn check(&self) -> Result<()> {
+        match lock(&self.lost).clone() {
+            Some(reason) => Err(Error::DeviceLost { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a failed call; notes the loss of the context.
+    pub(super) fn explain(&self, failed: Failed) -> Error {
+        if !failed.loses_context() {
+            return failed.into_error();
+        }
+        let mut lost = lock(&self.lost);
+        let reason = lost.get_or_insert_with(|| fault::describe(&failed)).clone();
+        Error::DeviceLost { reason }
+    }
+
+    /// An error of ours.
+    pub(super) fn broken(&self, message: &str) -> Error {
+        self.check().err().unwrap_or_else(|| Error::Engine {
+            engine: ENGINE,
+            message: message.into(),
+        })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: this retained it once.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.ordinal) };
+    }
+}

@@ -1,0 +1,225 @@
+//! An open CUDA device and its [`Backend`] implementation.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::adapter::{self, Adapter};
+use super::context::Context;
+use super::host::{self, CudaHostBuffer, PinnedMemory};
+use super::kernel::{self, CudaKernel};
+use super::lanes::Lanes;
+use super::memory::{CudaBuffer, DeviceMemory};
+use super::stream::{CudaStream, CudaSubmission};
+use super::wait::Waiters;
+use super::{ENGINE, driver};
+use crate::gpu::backend::{Backend, HostUse, KernelSource};
+use crate::gpu::choice::{DeviceRequest, RuntimeChecks};
+use crate::gpu::info::{Capabilities, GpuDeviceInfo};
+use crate::gpu::kernel_cache::KernelCache;
+use crate::gpu::pool::Pool;
+use crate::kernels::Access;
+use crate::ptx::CompiledPtx;
+use crate::{Error, Result};
+
+/// A CUDA device; clones share it.
+#[derive(Debug, Clone)]
+pub struct CudaDevice(Arc<Shared>);
+
+/// What all handles of a device share. Dropped in this order: waits end, work ends, then what it worked on goes.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub waiters: Waiters,
+    pub lanes: Lanes,
+    pub kernels: KernelCache<CudaKernel>,
+    /// Kernels made of PTX, kept since work may still run them when their handles are gone.
+    loaded: Mutex<Vec<CudaKernel>>,
+    pub memory: Pool<(), DeviceMemory>,
+    pub pinned: Pool<(), PinnedMemory>,
+    pub context: Arc<Context>,
+    pub info: GpuDeviceInfo,
+    pub capabilities: Capabilities,
+    pub sm: u32,
+    pub trust_self_checked: bool,
+    pci: String,
+    given_up: AtomicBool,
+}
+
+impl Shared {
+    /// The loss of the device, if it is lost.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.given_up.load(Ordering::Acquire) {
+            return Err(Error::DeviceLost {
+                reason: "the device was given up".into(),
+            });
+        }
+        self.context.check()
+    }
+}
+
+/// Opens the GPU that `request` asks for: the one at its index, or the first.
+pub(crate) fn open(request: &DeviceRequest) -> Result<CudaDevice> {
+    let adapter = adapter::adapter(request.adapter_index.unwrap_or(0))?;
+    open_adapter(adapter, request)
+}
+
+fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice> {
+    let context = Context::open(adapter.ordinal)?;
+    let (free, total) = context.memory()?;
+    let entered = context.enter()?;
+    let lanes = Lanes::new(&context, &entered)?;
+    drop(entered);
+    Ok(CudaDevice(Arc::new(Shared {
+        waiters: Waiters::default(),
+        lanes,
+        kernels: KernelCache::default(),
+        loaded: Mutex::new(Vec::new()),
+        // Enough to keep what runs again and again; not so much that other programs starve.
+        memory: Pool::new(total / 4),
+        pinned: Pool::new(host::MAX_POOLED_BYTES),
+        context,
+        capabilities: adapter.capabilities(free, total, request.limits),
+        sm: adapter.sm,
+        trust_self_checked: request.runtime_checks == RuntimeChecks::WhereNeeded,
+        info: adapter.info,
+        pci: adapter.pci,
+        given_up: AtomicBool::new(false),
+    })))
+}
+
+impl CudaDevice {
+    /// Opens the GPU at `index` of [`list`](super::list).
+    ///
+    /// # Errors
+    /// [`Error::BackendUnavailable`] with the reason: no driver, a driver or GPU that is too old, no such index.
+    pub fn open(index: usize) -> Result<Self> {
+        open(&DeviceRequest {
+            adapter_index: Some(index),
+            ..DeviceRequest::default()
+        })
+    }
+
+    /// The newest CUDA version that the driver supports, for example `"13.0"`.
+    ///
+    /// # Errors
+    /// [`Error::BackendUnavailable`] with the reason: no driver, or one that is too old.
+    pub fn driver_version() -> Result<String> {
+        driver::version()
+            .map(driver::readable)
+            .map_err(adapter::unavailable)
+    }
+
+    /// Free and total memory of the GPU in bytes, now. What pools of this device hold counts as used.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn memory_bytes(&self) -> Result<(u64, u64)> {
+        self.0.check()?;
+        self.0.context.memory()
+    }
+
+    /// Compute capability, major and minor.
+    #[must_use]
+    pub fn compute_capability(&self) -> (u32, u32) {
+        (self.0.sm / 10, self.0.sm % 10)
+    }
+
+    /// Where the GPU is on the PCI bus, for example `"0000:3b:00.0"`.
+    #[must_use]
+    pub fn pci_address(&self) -> &str {
+        &self.0.pci
+    }
+
+    /// Kernels compiled so far.
+    #[must_use]
+    pub fn n_kernels(&self) -> usize {
+        self.0.kernels.n_kernels()
+    }
+
+    /// Makes a kernel of PTX: of what [`compile_wgsl`](crate::ptx::compile_wgsl) wrote, or of your own.
+    ///
+    /// # Errors
+    /// [`Error::KernelCompile`] with the driver's log.
+    ///
+    /// # Safety
+    /// The entry takes the parameters that `ptx.params` names, as [`compile_wgsl`](crate::ptx::compile_wgsl) describes
+    /// them, and at every launch accesses no memory but that of its arguments.
+    pub unsafe fn load_ptx(&self, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
+        self.0.check()?;
+        let kernel = kernel::load(&self.0, ptx, bindings)?;
+        let mut loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.push(kernel.clone());
+        Ok(kernel)
+    }
+
+    /// Takes device memory of other CUDA code as a buffer. It is not freed here.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an address that is 0 or no multiple of 16, and for lengths that
+    /// [`allocate_memory`](Backend::allocate_memory) refuses.
+    ///
+    /// # Safety
+    /// Until the last clone of the buffer is dropped and all work on it has been waited for: `n_bytes` bytes at
+    /// `address` are valid in the primary context of this GPU, 64 more after them may be read, and other code touches
+    /// them only while no work submitted here uses them.
+    pub unsafe fn from_device_ptr(&self, address: u64, n_bytes: u64) -> Result<CudaBuffer> {
+        CudaBuffer::foreign(&self.0, address, n_bytes)
+    }
+
+    /// Whether the device still answers.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] with the driver's code and its meaning.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
+    /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
+    pub fn destroy(&self) {
+        self.0.given_up.store(true, Ordering::Release);
+    }
+}
+
+impl Backend for CudaDevice {
+    type Kernel = CudaKernel;
+    type Buffer = CudaBuffer;
+    type HostBuffer = CudaHostBuffer;
+    type Stream = CudaStream;
+    type Submission = CudaSubmission;
+
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn info(&self) -> &GpuDeviceInfo {
+        &self.0.info
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.0.capabilities
+    }
+
+    async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<CudaKernel> {
+        kernel::compile(&self.0, source)
+    }
+
+    fn allocate_memory(&self, n_bytes: u64) -> Result<CudaBuffer> {
+        CudaBuffer::new(&self.0, n_bytes)
+    }
+
+    fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<CudaHostBuffer> {
+        CudaHostBuffer::new(&self.0, n_bytes, host_use)
+    }
+
+    fn stream(&self) -> CudaStream {
+        CudaStream::new(&self.0)
+    }
+
+    async fn synchronize_async(&self) -> Result<()> {
+        self.0.check()?;
+        for event in self.0.lanes.after_all()? {
+            let shared = &self.0;
+            shared.waiters.wait_async(&shared.context, event).await?;
+        }
+        self.0.check()
+    }
+}

@@ -1,0 +1,114 @@
+//! Marks in a stream that the host can wait for.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUevent_flags_enum as Flags, CUresult as Code};
+
+use super::context::{Context, Entered};
+use crate::Result;
+
+/// A mark in a stream.
+#[derive(Debug)]
+pub(super) struct Event {
+    raw: sys::CUevent,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's events may be used by several threads at once; it locks inside.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+/// What an event is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Waiting; a host thread that waits sleeps.
+    Order,
+    /// Telling time.
+    Time,
+}
+
+impl Event {
+    /// Marks what was given to `stream` so far.
+    pub(super) fn record(
+        context: &Arc<Context>,
+        entered: &Entered<'_>,
+        stream: sys::CUstream,
+        purpose: Purpose,
+    ) -> Result<Self> {
+        let flags = match purpose {
+            Purpose::Order => {
+                Flags::CU_EVENT_BLOCKING_SYNC as u32 | Flags::CU_EVENT_DISABLE_TIMING as u32
+            }
+            Purpose::Time => Flags::CU_EVENT_DEFAULT as u32,
+        };
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` outlives the call; the context is current.
+        entered.ok("cuEventCreate", unsafe {
+            sys::cuEventCreate(&raw mut raw, flags)
+        })?;
+        let event = Self {
+            raw,
+            context: Arc::clone(context),
+        };
+        // SAFETY: event and stream are of the current context.
+        entered.ok("cuEventRecord", unsafe {
+            sys::cuEventRecord(event.raw, stream)
+        })?;
+        Ok(event)
+    }
+
+    /// Has `stream` wait for it.
+    pub(super) fn hold_back(&self, entered: &Entered<'_>, stream: sys::CUstream) -> Result<()> {
+        // SAFETY: event and stream are of the current context.
+        entered.ok("cuStreamWaitEvent", unsafe {
+            sys::cuStreamWaitEvent(stream, self.raw, 0)
+        })
+    }
+
+    /// Whether the device has passed it.
+    pub(super) fn has_passed(&self) -> Result<bool> {
+        let entered = self.context.enter()?;
+        // SAFETY: the event is of the current context.
+        match unsafe { sys::cuEventQuery(self.raw) } {
+            Code::CUDA_ERROR_NOT_READY => Ok(false),
+            code => entered.ok("cuEventQuery", code).map(|()| true),
+        }
+    }
+
+    /// Sleeps until the device has passed it.
+    pub(super) fn block(&self) -> Result<()> {
+        let entered = self.context.enter()?;
+        // SAFETY: the event is of the current context.
+        entered.ok("cuEventSynchronize", unsafe {
+            sys::cuEventSynchronize(self.raw)
+        })
+    }
+
+    /// Nanoseconds from this event to `end`, both passed and both for telling time.
+    pub(super) fn nanoseconds_to(&self, end: &Self) -> Result<u64> {
+        /// Known to every driver, unlike its successor `_v2`; the binding for our version of CUDA has only that one.
+        type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> Code;
+        let entered = self.context.enter()?;
+        // SAFETY: the driver is loaded, since there is a context; the type is that of the function's documentation.
+        let elapsed = unsafe { sys::culib().get::<ElapsedTime>(b"cuEventElapsedTime\0") };
+        let Ok(elapsed) = elapsed else {
+            return Err(self.context.broken("the driver has no cuEventElapsedTime"));
+        };
+        let mut milliseconds = 0f32;
+        // SAFETY: both events are of the current context, and `milliseconds` outlives the call.
+        entered.ok("cuEventElapsedTime", unsafe {
+            elapsed(&raw mut milliseconds, self.raw, end.raw)
+        })?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: nobody else has the event. What waits for it still does: the driver keeps it until then.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
+        }
+    }
+}

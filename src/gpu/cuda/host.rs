@@ -1,0 +1,238 @@
+//! Pinned host memory, which the device copies from and to by itself.
+
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use cudarc::driver::sys;
+
+use super::context::Context;
+use super::device::Shared;
+use super::lanes::Uses;
+use crate::copy::copy;
+use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::gpu::check;
+use crate::{Error, Result};
+
+/// Most pinned bytes kept for later: what is pinned is missing elsewhere.
+pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
+
+/// An allocation.
+#[derive(Debug)]
+pub(super) struct PinnedMemory {
+    start: NonNull<u8>,
+    n_bytes: u64,
+    uses: Uses,
+    context: Arc<Context>,
+}
+
+// SAFETY: plain memory; whoever has the value may read and write it, and `CudaHostBuffer` keeps them apart.
+unsafe impl Send for PinnedMemory {}
+// SAFETY: as above.
+unsafe impl Sync for PinnedMemory {}
+
+impl PinnedMemory {
+    fn new(context: &Arc<Context>, n_bytes: u64, requested: u64) -> Result<Self> {
+        let entered = context.enter()?;
+        let mut start = std::ptr::null_mut();
+        // SAFETY: `start` outlives the call; the context is current.
+        let code = unsafe {
+            sys::cuMemHostAlloc(
+                &raw mut start,
+                n_bytes as usize,
+                sys::CU_MEMHOSTALLOC_PORTABLE,
+            )
+        };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(Error::OutOfMemory { requested });
+        }
+        entered.ok("cuMemHostAlloc", code)?;
+        let Some(start) = NonNull::new(start.cast::<u8>()) else {
+            return Err(Error::OutOfMemory { requested });
+        };
+        Ok(Self {
+            start,
+            n_bytes,
+            uses: Uses::default(),
+            context: Arc::clone(context),
+        })
+    }
+}
+
+impl Drop for PinnedMemory {
+    fn drop(&mut self) {
+        // The memory of a lost context went with it.
+        if let Ok(entered) = self.context.enter() {
+            entered.finish_all();
+            // SAFETY: nobody else has the address, and no work uses it any more.
+            let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
+        }
+    }
+}
+
+/// Memory that host and device share; goes back to the pool when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct CudaHostBuffer(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// `None` only while it is dropped.
+    memory: Option<PinnedMemory>,
+    n_bytes: u64,
+    host_use: HostUse,
+    /// Held by whoever touches the bytes on the host, and while work on them is submitted.
+    access: RwLock<()>,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            self.shared.pinned.put((), memory.n_bytes, memory);
+        }
+    }
+}
+
+impl CudaHostBuffer {
+    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
+        shared.check()?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let size = check::size_class(n_bytes, u64::MAX);
+        let memory = match shared.pinned.take((), size) {
+            Some(memory) => memory,
+            None => match PinnedMemory::new(&shared.context, size, n_bytes) {
+                Err(Error::OutOfMemory { .. }) => {
+                    shared.pinned.clear();
+                    PinnedMemory::new(&shared.context, size, n_bytes)?
+                }
+                made => made?,
+            },
+        };
+        Ok(Self(Arc::new(Inner {
+            memory: Some(memory),
+            n_bytes,
+            host_use,
+            access: RwLock::new(()),
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    pub(super) fn host_use(&self) -> HostUse {
+        self.0.host_use
+    }
+
+    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.0.shared, shared)
+    }
+
+    pub(super) fn uses(&self) -> Option<&Uses> {
+        self.0.memory.as_ref().map(|memory| &memory.uses)
+    }
+
+    /// The address of a byte, for the device.
+    pub(super) fn address(&self, offset: u64) -> *mut u8 {
+        match &self.0.memory {
+            Some(memory) => memory.start.as_ptr().wrapping_add(offset as usize),
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    /// What two holders of the same memory have in common.
+    pub(super) fn id(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// Keeps the host away while work on the bytes is submitted.
+    pub(super) fn lock(&self) -> RwLockWriteGuard<'_, ()> {
+        self.0
+            .access
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the device has finished with the bytes, then gives them to `touch`, unless somebody submitted work on
+    /// them meanwhile.
+    async fn when_free<Guard, R>(
+        &self,
+        lock: impl Fn() -> Guard,
+        touch: impl FnOnce(&PinnedMemory) -> R,
+    ) -> Result<R> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        let Some(memory) = &self.0.memory else {
+            return Err(shared.context.broken("pinned memory is gone"));
+        };
+        loop {
+            for event in shared.lanes.after(&memory.uses)? {
+                shared.waiters.wait_async(&shared.context, event).await?;
+            }
+            shared.check()?;
+            let _access = lock();
+            if shared.lanes.after(&memory.uses)?.is_empty() {
+                return Ok(touch(memory));
+            }
+        }
+    }
+}
+
+impl Sized64 for CudaHostBuffer {
+    fn n_bytes(&self) -> u64 {
+        self.0.n_bytes
+    }
+}
+
+impl HostMemory for CudaHostBuffer {
+    async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let end = offset.saturating_add(bytes.len() as u64);
+        self.fill_async(offset..end, |room| copy(room, bytes)).await
+    }
+
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        check::host_access(
+            HostUse::Upload,
+            self.0.host_use,
+            range.start,
+            n_bytes,
+            self.0.n_bytes,
+        )?;
+        let give = |memory: &PinnedMemory| {
+            // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody else
+            // on the host does while the lock is held.
+            let target = unsafe {
+                let start = memory.start.as_ptr().add(range.start as usize);
+                std::slice::from_raw_parts_mut(start, n_bytes as usize)
+            };
+            fill(target)
+        };
+        self.when_free(|| self.lock(), give).await
+    }
+
+    async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        check::host_access(
+            HostUse::Download,
+            self.0.host_use,
+            range.start,
+            n_bytes,
+            self.0.n_bytes,
+        )?;
+        let show = |memory: &PinnedMemory| {
+            // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody
+            // writes it while the lock is held.
+            let bytes = unsafe {
+                std::slice::from_raw_parts(
+                    memory.start.as_ptr().add(range.start as usize),
+                    n_bytes as usize,
+                )
+            };
+            read(bytes)
+        };
+        let access = || self.0.access.read().unwrap_or_else(PoisonError::into_inner);
+        self.when_free(access, show).await
+    }
+}

@@ -1,0 +1,287 @@
+//! Streams that run at once, and the order between them.
+//!
+//! Uploads have a lane. Kernels have several, which submissions take in turn, since a small job does not fill a GPU; and
+//! downloads too, since one that waits for its kernels would hold back those behind it. Every step on a lane gets a ticket, the next number of that lane,
+//! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
+//! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
+//! across submissions too, and memory that goes through a pool stays in order.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::sys::{self, CUstream_flags_enum as Flags};
+
+use super::context::{Context, Entered};
+use super::event::{Event, Purpose};
+use crate::Result;
+
+/// What a lane is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Host to device.
+    Upload,
+    /// Kernels, and copies within the device.
+    Compute,
+    /// Device to host.
+    Download,
+}
+
+/// Submissions whose kernels may run at once.
+const N_COMPUTE: usize = 4;
+
+/// Submissions whose downloads do not hold each other back.
+const N_DOWNLOAD: usize = 3;
+
+/// Uploads first, downloads last, kernels between. No more than the driver has queues for: eight, unless the user asks it
+/// for more.
+const N_LANES: usize = 1 + N_COMPUTE + N_DOWNLOAD;
+
+/// Marks of one lane that are kept at most, unless the device has not passed them.
+const MAX_MARKS: usize = 64;
+
+/// The last use of a piece of memory on each lane; 0 is none. Changed only while the lanes are held.
+#[derive(Debug, Default)]
+pub(super) struct Uses([AtomicU64; N_LANES]);
+
+impl Uses {
+    fn tickets(&self) -> [u64; N_LANES] {
+        std::array::from_fn(|lane| self.0[lane].load(Ordering::Relaxed))
+    }
+}
+
+/// The lanes of a device.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    context: Arc<Context>,
+    board: Mutex<Board>,
+}
+
+#[derive(Debug)]
+struct Board {
+    lanes: [State; N_LANES],
+    /// Submissions so far.
+    n_submissions: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    stream: sys::CUstream,
+    /// The ticket of the last step.
+    issued: u64,
+    /// The device has passed all up to this ticket.
+    passed: u64,
+    /// The last ticket of each other lane that this one has been made to wait for.
+    joined: [u64; N_LANES],
+    marks: VecDeque<(u64, Arc<Event>)>,
+}
+
+// SAFETY: the driver's streams may be used by several threads at once; it locks inside.
+unsafe impl Send for State {}
+
+impl State {
+    fn new(entered: &Entered<'_>) -> Result<Self> {
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: `stream` outlives the call; the context is current. It does not wait for the process's default stream.
+        entered.ok("cuStreamCreate", unsafe {
+            sys::cuStreamCreate(&raw mut stream, Flags::CU_STREAM_NON_BLOCKING as u32)
+        })?;
+        Ok(Self {
+            stream,
+            issued: 0,
+            passed: 0,
+            joined: [0; N_LANES],
+            marks: VecDeque::new(),
+        })
+    }
+
+    /// The earliest mark at or after `ticket`; a new one if there is none.
+    fn mark(
+        &mut self,
+        context: &Arc<Context>,
+        entered: &Entered<'_>,
+        ticket: u64,
+    ) -> Result<(u64, Arc<Event>)> {
+        let at = self.marks.partition_point(|(marked, _)| *marked < ticket);
+        if let Some((marked, event)) = self.marks.get(at) {
+            return Ok((*marked, Arc::clone(event)));
+        }
+        let event = Arc::new(Event::record(
+            context,
+            entered,
+            self.stream,
+            Purpose::Order,
+        )?);
+        self.marks.push_back((self.issued, Arc::clone(&event)));
+        if self.marks.len() > MAX_MARKS {
+            self.forget_passed()?;
+        }
+        Ok((self.issued, event))
+    }
+
+    fn forget_passed(&mut self) -> Result<()> {
+        while let Some((ticket, event)) = self.marks.front() {
+            if !event.has_passed()? {
+                break;
+            }
+            self.passed = *ticket;
+            self.marks.pop_front();
+        }
+        Ok(())
+    }
+}
+
+impl Lanes {
+    pub(super) fn new(context: &Arc<Context>, entered: &Entered<'_>) -> Result<Self> {
+        let mut lanes = Vec::with_capacity(N_LANES);
+        for _ in 0..N_LANES {
+            lanes.push(State::new(entered)?);
+        }
+        let Ok(lanes) = <[State; N_LANES]>::try_from(lanes) else {
+            return Err(context.broken("lanes are missing"));
+        };
+        Ok(Self {
+            context: Arc::clone(context),
+            board: Mutex::new(Board {
+                lanes,
+                n_submissions: 0,
+            }),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds all lanes to give them a submission.
+    pub(super) fn hold<'a>(&'a self, entered: &'a Entered<'a>) -> Held<'a> {
+        let mut board = self.lock();
+        board.n_submissions += 1;
+        Held {
+            context: &self.context,
+            entered,
+            compute: 1 + board.n_submissions % N_COMPUTE,
+            download: 1 + N_COMPUTE + board.n_submissions % N_DOWNLOAD,
+            board,
+            used: [false; N_LANES],
+        }
+    }
+
+    /// Marks that come after the last uses in `uses`; none if the device is known to have passed them.
+    pub(super) fn after(&self, uses: &Uses) -> Result<Vec<Arc<Event>>> {
+        let entered = self.context.enter()?;
+        let mut board = self.lock();
+        let mut events = Vec::new();
+        for (lane, ticket) in board.lanes.iter_mut().zip(uses.tickets()) {
+            if ticket > lane.passed {
+                lane.forget_passed()?;
+            }
+            if ticket > lane.passed {
+                events.push(lane.mark(&self.context, &entered, ticket)?.1);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Marks that come after everything submitted.
+    pub(super) fn after_all(&self) -> Result<Vec<Arc<Event>>> {
+        let entered = self.context.enter()?;
+        let mut board = self.lock();
+        let marks = board.lanes.iter_mut().map(|lane| {
+            let ticket = lane.issued;
+            Ok(lane.mark(&self.context, &entered, ticket)?.1)
+        });
+        marks.collect()
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        // Kernels and memory of the device are freed next; nothing may run on them.
+        for event in self.after_all().unwrap_or_default() {
+            // A lost context runs nothing.
+            drop(event.block());
+        }
+        let Ok(_entered) = self.context.enter() else {
+            return;
+        };
+        for lane in &self.lock().lanes {
+            // SAFETY: nobody else has the stream.
+            let _ = unsafe { sys::cuStreamDestroy_v2(lane.stream) };
+        }
+    }
+}
+
+/// The lanes, while they are given a submission.
+pub(super) struct Held<'a> {
+    context: &'a Arc<Context>,
+    entered: &'a Entered<'a>,
+    board: MutexGuard<'a, Board>,
+    /// The lanes that this submission's kernels and downloads take.
+    compute: usize,
+    download: usize,
+    used: [bool; N_LANES],
+}
+
+impl Held<'_> {
+    fn index(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Upload => 0,
+            Lane::Compute => self.compute,
+            Lane::Download => self.download,
+        }
+    }
+
+    /// Has `lane` wait for the last uses of `memory` on other lanes.
+    pub(super) fn join(&mut self, lane: Lane, memory: &Uses) -> Result<()> {
+        let this = self.index(lane);
+        for (other, ticket) in memory.tickets().into_iter().enumerate() {
+            let passed = self.board.lanes[other].passed;
+            let joined = self.board.lanes[this].joined[other];
+            if other != this && ticket > passed.max(joined) {
+                let from = &mut self.board.lanes[other];
+                let (marked, event) = from.mark(self.context, self.entered, ticket)?;
+                event.hold_back(self.entered, self.board.lanes[this].stream)?;
+                self.board.lanes[this].joined[other] = marked;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives `lane` a step that uses `memory`, after whatever used it before.
+    pub(super) fn issue<'m>(
+        &mut self,
+        lane: Lane,
+        memory: impl IntoIterator<Item = &'m Uses>,
+        call: &'static str,
+        step: impl FnOnce(sys::CUstream) -> sys::CUresult,
+    ) -> Result<()> {
+        let this = self.index(lane);
+        let ticket = self.board.lanes[this].issued + 1;
+        for uses in memory {
+            self.join(lane, uses)?;
+            uses.0[this].store(ticket, Ordering::Relaxed);
+        }
+        self.board.lanes[this].issued = ticket;
+        self.used[this] = true;
+        self.entered.ok(call, step(self.board.lanes[this].stream))
+    }
+
+    /// The time on `lane`, once the device gets here.
+    pub(super) fn time(&self, lane: Lane) -> Result<Event> {
+        let stream = self.board.lanes[self.index(lane)].stream;
+        Event::record(self.context, self.entered, stream, Purpose::Time)
+    }
+
+    /// Marks after the steps of this submission.
+    pub(super) fn finish(mut self) -> Result<Vec<Arc<Event>>> {
+        let mut events = Vec::new();
+        for (lane, used) in self.board.lanes.iter_mut().zip(self.used) {
+            if used {
+                let ticket = lane.issued;
+                events.push(lane.mark(self.context, self.entered, ticket)?.1);
+            }
+        }
+        Ok(events)
+    }
+}

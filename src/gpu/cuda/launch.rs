@@ -1,0 +1,145 @@
+//! One launch: its arguments, and how the driver takes them.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use cudarc::driver::sys;
+
+use super::ENGINE;
+use super::kernel::CudaKernel;
+use super::lanes::{Held, Lane, Uses};
+use super::memory::CudaBuffer;
+use crate::gpu::check;
+use crate::kernels::Access;
+use crate::ptx::PtxParamKind;
+use crate::{Error, Result};
+
+/// A launch.
+#[derive(Debug)]
+pub(super) struct Launch {
+    kernel: CudaKernel,
+    grid: [u32; 3],
+    args: Vec<Bound>,
+}
+
+/// An argument.
+#[derive(Debug)]
+pub(super) enum Bound {
+    Memory {
+        buffer: CudaBuffer,
+        range: Range<u64>,
+    },
+    Params(Vec<u32>),
+}
+
+/// Refuses memory that a kernel writes through one binding and sees through another: reads may come from a cache that
+/// writes do not reach.
+fn check_overlap(kernel: &CudaKernel, args: &[Bound]) -> Result<()> {
+    let memory = |at: usize| match &args[at] {
+        Bound::Memory { buffer, range } => {
+            let start = buffer.device_ptr() + range.start;
+            Some(start..start + (range.end - range.start))
+        }
+        Bound::Params(_) => None,
+    };
+    for at in (0..args.len()).filter(|&at| kernel.bindings()[at] == Access::ReadWrite) {
+        for other in (0..args.len()).filter(|&other| other != at) {
+            let (Some(a), Some(b)) = (memory(at), memory(other)) else {
+                continue;
+            };
+            if a.start < b.end && b.start < a.end {
+                return Err(Error::Engine {
+                    engine: ENGINE,
+                    message: format!(
+                        "bindings {at} and {other} of {} overlap, and {at} is written",
+                        kernel.entry()
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Launch {
+    /// A launch whose arguments fit the kernel.
+    pub(super) fn new(kernel: &CudaKernel, grid: [u32; 3], args: Vec<Bound>) -> Result<Self> {
+        check_overlap(kernel, &args)?;
+        let launch = Self {
+            kernel: kernel.clone(),
+            grid,
+            args,
+        };
+        launch.params()?;
+        Ok(launch)
+    }
+
+    /// The memory it touches.
+    pub(super) fn uses(&self) -> impl Iterator<Item = &Uses> {
+        self.args.iter().filter_map(|arg| match arg {
+            Bound::Memory { buffer, .. } => buffer.uses(),
+            Bound::Params(_) => None,
+        })
+    }
+
+    /// Parameters as the machine code takes them: of each storage buffer address and length, of each uniform block its
+    /// bytes; and where each starts.
+    fn params(&self) -> Result<(Vec<u64>, Vec<usize>)> {
+        let (mut words, mut starts) = (Vec::new(), Vec::new());
+        for param in self.kernel.params() {
+            starts.push(words.len());
+            match (&self.args[param.binding as usize], param.kind) {
+                (Bound::Memory { buffer, range }, PtxParamKind::Storage { .. })
+                    if range.end - range.start >= u64::from(param.min_bytes) =>
+                {
+                    words.push(buffer.device_ptr() + range.start);
+                    starts.push(words.len());
+                    words.push(range.end - range.start);
+                }
+                (Bound::Params(given), PtxParamKind::Uniform { n_bytes })
+                    if 4 * given.len() as u64 >= u64::from(n_bytes) =>
+                {
+                    let pairs = given.chunks_exact(2);
+                    words.extend(pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32));
+                }
+                _ => {
+                    let value = format!("binding {} of {}", param.binding, self.kernel.entry());
+                    let expected = "as many bytes as its type has";
+                    return Err(check::invalid("args", value, expected));
+                }
+            }
+        }
+        Ok((words, starts))
+    }
+
+    /// Gives it to the lanes.
+    pub(super) fn issue(&self, held: &mut Held<'_>) -> Result<()> {
+        let (mut words, starts) = self.params()?;
+        let mut pointers: Vec<*mut c_void> = starts
+            .iter()
+            .map(|&start| words.as_mut_ptr().wrapping_add(start).cast())
+            .collect();
+        let ([x, y, z], [bx, by, bz]) = (self.grid, self.kernel.workgroup_size());
+        let function = self.kernel.function();
+        held.issue(Lane::Compute, self.uses(), "cuLaunchKernel", |stream| {
+            // SAFETY: there is a pointer for every parameter of the function, each to as many bytes as it has, and the
+            // driver copies them before it returns. Addresses are those of live buffers of this context, which stay
+            // until the lane has passed this step.
+            unsafe {
+                sys::cuLaunchKernel(
+                    function,
+                    x,
+                    y,
+                    z,
+                    bx,
+                    by,
+                    bz,
+                    0,
+                    stream,
+                    pointers.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                )
+            }
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Device memory from a bounded pool, and device memory of others.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys;
+
+use super::context::Context;
+use super::device::Shared;
+use super::lanes::Uses;
+use crate::gpu::backend::Sized64;
+use crate::gpu::check;
+use crate::{Error, Result};
+
+/// Addresses given to [`CudaBuffer::from_device_ptr`] are multiples of this: the widest access of a kernel.
+const POINTER_ALIGNMENT: u64 = 16;
+
+/// An allocation of ours.
+#[derive(Debug)]
+pub(super) struct DeviceMemory {
+    address: u64,
+    n_bytes: u64,
+    uses: Uses,
+    context: Arc<Context>,
+}
+
+impl DeviceMemory {
+    /// `requested` is what an error names.
+    fn new(context: &Arc<Context>, n_bytes: u64, requested: u64) -> Result<Self> {
+        let entered = context.enter()?;
+        let mut address = 0;
+        // SAFETY: `address` outlives the call; the context is current.
+        let code = unsafe { sys::cuMemAlloc_v2(&raw mut address, n_bytes as usize) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(Error::OutOfMemory { requested });
+        }
+        entered.ok("cuMemAlloc", code)?;
+        Ok(Self {
+            address,
+            n_bytes,
+            uses: Uses::default(),
+            context: Arc::clone(context),
+        })
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        // The memory of a lost context went with it.
+        if let Ok(entered) = self.context.enter() {
+            entered.finish_all();
+            // SAFETY: nobody else has the address, and no work uses it any more.
+            let _ = unsafe { sys::cuMemFree_v2(self.address) };
+        }
+    }
+}
+
+/// Device memory; goes back to the pool when the last clone is dropped, unless it is somebody else's.
+#[derive(Debug, Clone)]
+pub struct CudaBuffer(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    memory: Memory,
+    n_bytes: u64,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+enum Memory {
+    /// `None` only while it is dropped.
+    Pooled(Option<DeviceMemory>),
+    Foreign {
+        address: u64,
+        uses: Uses,
+    },
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Memory::Pooled(memory) = &mut self.memory
+            && let Some(memory) = memory.take()
+        {
+            self.shared.memory.put((), memory.n_bytes, memory);
+        }
+    }
+}
+
+impl CudaBuffer {
+    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        shared.check()?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let size = check::size_class(n_bytes, u64::MAX);
+        let memory = match shared.memory.take((), size) {
+            Some(memory) => memory,
+            None => allocate(shared, size, n_bytes)?,
+        };
+        Ok(Self(Arc::new(Inner {
+            memory: Memory::Pooled(Some(memory)),
+            n_bytes,
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    pub(super) fn foreign(shared: &Arc<Shared>, address: u64, n_bytes: u64) -> Result<Self> {
+        shared.check()?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        if address == 0 || !address.is_multiple_of(POINTER_ALIGNMENT) {
+            return Err(check::invalid(
+                "address",
+                format!("{address:#x}"),
+                "a device address that is a multiple of 16",
+            ));
+        }
+        let memory = Memory::Foreign {
+            address,
+            uses: Uses::default(),
+        };
+        Ok(Self(Arc::new(Inner {
+            memory,
+            n_bytes,
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    /// The address of the first byte, for other CUDA code in the same context: the primary one of this GPU. Use it once
+    /// what was submitted here has been waited for, and keep the buffer until the other code is done.
+    #[must_use]
+    pub fn device_ptr(&self) -> u64 {
+        match &self.0.memory {
+            Memory::Pooled(memory) => memory.as_ref().map_or(0, |memory| memory.address),
+            Memory::Foreign { address, .. } => *address,
+        }
+    }
+
+    pub(super) fn uses(&self) -> Option<&Uses> {
+        match &self.0.memory {
+            Memory::Pooled(memory) => memory.as_ref().map(|memory| &memory.uses),
+            Memory::Foreign { uses, .. } => Some(uses),
+        }
+    }
+
+    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.0.shared, shared)
+    }
+}
+
+impl Sized64 for CudaBuffer {
+    fn n_bytes(&self) -> u64 {
+        self.0.n_bytes
+    }
+}
+
+/// New memory. When it runs out, what the pool holds is freed and the allocation tried once more.
+fn allocate(shared: &Shared, size: u64, requested: u64) -> Result<DeviceMemory> {
+    match DeviceMemory::new(&shared.context, size, requested) {
+        Err(Error::OutOfMemory { .. }) => {
+            shared.memory.clear();
+            DeviceMemory::new(&shared.context, size, requested)
+        }
+        made => made,
+    }
+}

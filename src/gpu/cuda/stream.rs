@@ -1,0 +1,282 @@
+//! Launches and copies of one submission. They are kept as a list and given to the lanes on
+//! [`submit`](Recorder::submit), so that nothing runs of a recording that fails.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use cudarc::driver::sys;
+
+use super::device::Shared;
+use super::event::Event;
+use super::host::CudaHostBuffer;
+use super::kernel::CudaKernel;
+use super::lanes::{Held, Lane, Uses};
+use super::launch::{Bound, Launch};
+use super::memory::CudaBuffer;
+use crate::Result;
+use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
+use crate::gpu::check;
+use crate::kernels::Access;
+
+/// Recorder of one submission.
+#[derive(Debug)]
+pub struct CudaStream {
+    shared: Arc<Shared>,
+    steps: Vec<Step>,
+    hosts: Vec<CudaHostBuffer>,
+}
+
+#[derive(Debug)]
+enum Step {
+    Launch(Launch),
+    Copy { src: End, dst: End, n_bytes: u64 },
+}
+
+#[derive(Debug)]
+enum End {
+    Device(CudaBuffer, u64),
+    Host(CudaHostBuffer, u64),
+}
+
+impl End {
+    fn uses(&self) -> Option<&Uses> {
+        match self {
+            Self::Device(buffer, _) => buffer.uses(),
+            Self::Host(buffer, _) => buffer.uses(),
+        }
+    }
+}
+
+/// Work handed to the device.
+#[derive(Debug)]
+pub struct CudaSubmission {
+    shared: Arc<Shared>,
+    marks: Vec<Arc<Event>>,
+    /// Before and after each run of launches.
+    times: Vec<(Event, Event)>,
+}
+
+impl CudaStream {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            steps: Vec::new(),
+            hosts: Vec::new(),
+        }
+    }
+
+    fn bind(
+        &self,
+        kernel: &CudaKernel,
+        at: usize,
+        arg: &KernelArg<'_, CudaBuffer>,
+    ) -> Result<Bound> {
+        let access = kernel.bindings().get(at).copied();
+        let is_storage = matches!(access, Some(Access::Read | Access::ReadWrite));
+        match arg {
+            KernelArg::Buffer(buffer) if is_storage => {
+                self.bind_range(kernel, at, buffer, 0..buffer.n_bytes())
+            }
+            KernelArg::Slice(buffer, range) if is_storage => {
+                self.bind_range(kernel, at, buffer, range.clone())
+            }
+            KernelArg::Params(words) if access == Some(Access::Uniform) && !words.is_empty() => {
+                let mut words = words.to_vec();
+                words.resize(words.len().next_multiple_of(4), 0);
+                Ok(Bound::Params(words))
+            }
+            _ => Err(check::wrong_kind(kernel.entry(), at, access)),
+        }
+    }
+
+    fn bind_range(
+        &self,
+        kernel: &CudaKernel,
+        at: usize,
+        buffer: &CudaBuffer,
+        range: Range<u64>,
+    ) -> Result<Bound> {
+        if !buffer.is_of(&self.shared) {
+            return Err(check::foreign("args"));
+        }
+        let most = self.shared.capabilities.max_binding_bytes;
+        check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
+        Ok(Bound::Memory {
+            buffer: buffer.clone(),
+            range,
+        })
+    }
+
+    fn end(
+        &mut self,
+        place: Place<'_, CudaBuffer, CudaHostBuffer>,
+        host_use: HostUse,
+        n_bytes: u64,
+    ) -> Result<End> {
+        let (end, size, offset, is_ours) = match place {
+            Place::Device(buffer, offset) => {
+                let end = End::Device(buffer.clone(), offset);
+                (end, buffer.n_bytes(), offset, buffer.is_of(&self.shared))
+            }
+            Place::Host(buffer, offset) => {
+                check::copy_direction(buffer.host_use(), host_use)?;
+                let end = End::Host(buffer.clone(), offset);
+                (end, buffer.n_bytes(), offset, buffer.is_of(&self.shared))
+            }
+        };
+        if !is_ours {
+            return Err(check::foreign("copy"));
+        }
+        check::copy_end(offset, n_bytes, size)?;
+        if let End::Host(buffer, _) = &end {
+            self.hosts.push(buffer.clone());
+        }
+        Ok(end)
+    }
+}
+
+fn issue_copy(held: &mut Held<'_>, src: &End, dst: &End, n_bytes: u64) -> Result<()> {
+    let n = n_bytes as usize;
+    let uses = src.uses().into_iter().chain(dst.uses());
+    // SAFETY (all three): both ranges are inside live memory of this context (checked when recorded), which stays until
+    // the lane has passed this step; the host keeps away from its end until then.
+    match (src, dst) {
+        (End::Host(src, from), End::Device(dst, to)) => {
+            let (src, dst) = (src.address(*from), dst.device_ptr() + to);
+            held.issue(Lane::Upload, uses, "cuMemcpyHtoDAsync", |stream| {
+                // SAFETY: see above.
+                unsafe { sys::cuMemcpyHtoDAsync_v2(dst, src.cast(), n, stream) }
+            })
+        }
+        (End::Device(src, from), End::Host(dst, to)) => {
+            let (src, dst) = (src.device_ptr() + from, dst.address(*to));
+            held.issue(Lane::Download, uses, "cuMemcpyDtoHAsync", |stream| {
+                // SAFETY: see above.
+                unsafe { sys::cuMemcpyDtoHAsync_v2(dst.cast(), src, n, stream) }
+            })
+        }
+        (End::Device(src, from), End::Device(dst, to)) => {
+            let (src, dst) = (src.device_ptr() + from, dst.device_ptr() + to);
+            held.issue(Lane::Compute, uses, "cuMemcpyDtoDAsync", |stream| {
+                // SAFETY: see above.
+                unsafe { sys::cuMemcpyDtoDAsync_v2(dst, src, n, stream) }
+            })
+        }
+        (End::Host(..), End::Host(..)) => Err(check::host_to_host()),
+    }
+}
+
+impl CudaStream {
+    /// Gives all steps to the lanes; a run of launches is timed once all it reads is there.
+    fn issue(&self, held: &mut Held<'_>) -> Result<Vec<(Event, Event)>> {
+        let mut times = Vec::new();
+        let mut rest = self.steps.as_slice();
+        while let Some(step) = rest.first() {
+            if let Step::Copy { src, dst, n_bytes } = step {
+                issue_copy(held, src, dst, *n_bytes)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let run = rest.iter().map_while(|step| match step {
+                Step::Launch(launch) => Some(launch),
+                Step::Copy { .. } => None,
+            });
+            for uses in run.clone().flat_map(Launch::uses) {
+                held.join(Lane::Compute, uses)?;
+            }
+            let begin = held.time(Lane::Compute)?;
+            for launch in run.clone() {
+                launch.issue(held)?;
+            }
+            times.push((begin, held.time(Lane::Compute)?));
+            rest = &rest[run.count()..];
+        }
+        Ok(times)
+    }
+}
+
+impl Recorder for CudaStream {
+    type Kernel = CudaKernel;
+    type Buffer = CudaBuffer;
+    type HostBuffer = CudaHostBuffer;
+    type Submission = CudaSubmission;
+
+    fn launch(
+        &mut self,
+        kernel: &CudaKernel,
+        grid: [u32; 3],
+        args: &[KernelArg<'_, CudaBuffer>],
+    ) -> Result<()> {
+        if !kernel.is_of(&self.shared) {
+            return Err(check::foreign("kernel"));
+        }
+        let n_bindings = kernel.bindings().len();
+        let most = self.shared.capabilities.max_grid;
+        check::launch(kernel.entry(), n_bindings, args.len(), grid, most)?;
+        let args = args
+            .iter()
+            .enumerate()
+            .map(|(at, arg)| self.bind(kernel, at, arg))
+            .collect::<Result<Vec<_>>>()?;
+        let launch = Launch::new(kernel, grid, args)?;
+        if !grid.contains(&0) {
+            self.steps.push(Step::Launch(launch));
+        }
+        Ok(())
+    }
+
+    fn copy(
+        &mut self,
+        dst: Place<'_, CudaBuffer, CudaHostBuffer>,
+        src: Place<'_, CudaBuffer, CudaHostBuffer>,
+        n_bytes: u64,
+    ) -> Result<()> {
+        if matches!((&dst, &src), (Place::Host(..), Place::Host(..))) {
+            return Err(check::host_to_host());
+        }
+        let src = self.end(src, HostUse::Upload, n_bytes)?;
+        let dst = self.end(dst, HostUse::Download, n_bytes)?;
+        if n_bytes > 0 {
+            self.steps.push(Step::Copy { src, dst, n_bytes });
+        }
+        Ok(())
+    }
+
+    fn submit(mut self) -> Result<CudaSubmission> {
+        self.shared.check()?;
+        // In one order for all submissions, each once, so that two cannot wait for each other.
+        self.hosts.sort_by_key(CudaHostBuffer::id);
+        self.hosts.dedup_by_key(|host| host.id());
+        let host_is_away: Vec<_> = self.hosts.iter().map(CudaHostBuffer::lock).collect();
+        let entered = self.shared.context.enter()?;
+        let mut held = self.shared.lanes.hold(&entered);
+        let times = self.issue(&mut held)?;
+        let marks = held.finish()?;
+        drop(entered);
+        drop(host_is_away);
+        Ok(CudaSubmission {
+            shared: Arc::clone(&self.shared),
+            marks,
+            times,
+        })
+    }
+}
+
+impl Waitable for CudaSubmission {
+    async fn wait_async(self) -> Result<Option<u64>> {
+        let shared = &self.shared;
+        // The last lane is most often the last to be done; then the others need no wait.
+        for event in self.marks.into_iter().rev() {
+            shared.waiters.wait_async(&shared.context, event).await?;
+        }
+        shared.check()?;
+        if self.times.is_empty() {
+            return Ok(None);
+        }
+        let times = self.times.iter();
+        times
+            .map(|(begin, end)| begin.nanoseconds_to(end))
+            .sum::<Result<u64>>()
+            .map(Some)
+    }
+}

@@ -1,0 +1,126 @@
+//! A bounded pool of things that are expensive to make, by kind and size.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Free things by kind and size in bytes.
+#[derive(Debug)]
+pub(super) struct Pool<K, T> {
+    max_bytes: u64,
+    state: Mutex<State<K, T>>,
+}
+
+#[derive(Debug)]
+struct State<K, T> {
+    classes: BTreeMap<(K, u64), Class<T>>,
+    held_bytes: u64,
+    /// Uses so far.
+    clock: u64,
+}
+
+/// Things of one kind and size.
+#[derive(Debug)]
+struct Class<T> {
+    free: Vec<T>,
+    last_use: u64,
+}
+
+impl<K, T> Default for State<K, T> {
+    fn default() -> Self {
+        Self {
+            classes: BTreeMap::new(),
+            held_bytes: 0,
+            clock: 0,
+        }
+    }
+}
+
+impl<K: Ord + Copy, T> State<K, T> {
+    fn class(&mut self, kind: K, n_bytes: u64) -> &mut Class<T> {
+        self.clock += 1;
+        let class = self.classes.entry((kind, n_bytes)).or_insert(Class {
+            free: Vec::new(),
+            last_use: 0,
+        });
+        class.last_use = self.clock;
+        class
+    }
+
+    /// Takes out one thing of the class that was not used for longest.
+    fn evict(&mut self) -> Option<T> {
+        let held = self.classes.iter_mut();
+        let held = held.filter(|(_, class)| !class.free.is_empty());
+        let (&(_, n_bytes), class) = held.min_by_key(|(_, class)| class.last_use)?;
+        let thing = class.free.pop();
+        self.held_bytes -= n_bytes;
+        thing
+    }
+}
+
+impl<K: Ord + Copy, T> Pool<K, T> {
+    /// A pool that holds at most `max_bytes`.
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Self {
+            max_bytes,
+            state: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K, T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn take(&self, kind: K, n_bytes: u64) -> Option<T> {
+        let mut state = self.lock();
+        let thing = state.class(kind, n_bytes).free.pop()?;
+        state.held_bytes -= n_bytes;
+        Some(thing)
+    }
+
+    /// Keeps `thing` for later; what was not used for longest goes first when the pool is full.
+    pub(super) fn put(&self, kind: K, n_bytes: u64, thing: T) {
+        let mut evicted = Vec::new();
+        let mut state = self.lock();
+        while state.held_bytes + n_bytes > self.max_bytes {
+            match state.evict() {
+                Some(other) => evicted.push(other),
+                None => return,
+            }
+        }
+        state.held_bytes += n_bytes;
+        state.class(kind, n_bytes).free.push(thing);
+        // Dropping may take long; not while others wait.
+        drop(state);
+        drop(evicted);
+    }
+
+    /// Drops everything.
+    pub(super) fn clear(&self) {
+        let state = std::mem::take(&mut *self.lock());
+        drop(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pool;
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_room() {
+        let pool = Pool::new(100);
+        pool.put(0, 60, "old");
+        pool.put(1, 40, "new");
+        assert_eq!(pool.take(1, 60), None);
+        pool.put(0, 50, "newest");
+        assert_eq!(pool.take(0, 60), None, "evicted");
+        assert_eq!(pool.take(1, 40), Some("new"));
+        assert_eq!(pool.take(0, 50), Some("newest"));
+        pool.put(0, 101, "larger than the pool");
+        assert_eq!(pool.take(0, 101), None);
+        pool.put(0, 100, "all");
+        pool.clear();
+        assert_eq!(pool.take(0, 100), None);
+        pool.put(0, 100, "again");
+        assert_eq!(pool.take(0, 100), Some("again"));
+    }
+}

@@ -1,0 +1,397 @@
+//! A kernel under construction: parameters, memory, registers and the list of instructions.
+
+use std::fmt::Write;
+
+use super::types::{Class, Operand, PtxType, Register};
+use crate::{Error, Result};
+
+/// A kernel built instruction by instruction: a whole `.entry`.
+///
+/// Methods that compute append one instruction and return the register with its result. A call whose types do not fit
+/// appends nothing sensible and is remembered: [`PtxModule::emit`](super::PtxModule::emit) reports the first such call.
+#[derive(Debug, Clone)]
+pub struct PtxKernel {
+    name: String,
+    params: Vec<String>,
+    memory: Vec<String>,
+    workgroup_size: Option<[u32; 3]>,
+    n_registers: [u32; 4],
+    /// For each label, how many branches go to it.
+    n_branches: Vec<u32>,
+    lines: Vec<Line>,
+    n_shared_bytes: u32,
+    failure: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Line {
+    Instruction(String),
+    Label(Label),
+    Branch {
+        /// Register, and the value of it that branches; none branches always.
+        condition: Option<(Register, bool)>,
+        target: Label,
+    },
+}
+
+/// A place that branches go to; made by [`PtxKernel::label`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label(u32);
+
+/// Longest run of instructions that gets predicates instead of a branch.
+const MAX_PREDICATED: usize = 6;
+
+/// Whether an instruction means the same under a predicate as behind a branch: not if all threads of a warp meet there,
+/// and not if it has or sets a predicate already.
+fn may_be_predicated(text: &str) -> bool {
+    const NOT: [&str; 8] = [
+        "@",
+        "bar.",
+        "shfl.",
+        "vote.",
+        "redux.",
+        "activemask.",
+        "setp.",
+        "ret",
+    ];
+    !NOT.iter().any(|start| text.starts_with(start)) && !text.contains(".pred")
+}
+
+/// Whether it matters that an instruction runs: not if it only sets a register that nothing else sets.
+fn has_effects(text: &str) -> bool {
+    const EFFECTS: [&str; 5] = ["ld.", "st.", "red.", "atom.", "mov.b"];
+    EFFECTS.iter().any(|start| text.starts_with(start))
+}
+
+/// A parameter, or a variable in shared or local memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    pub(super) name: String,
+    pub(super) space: Space,
+}
+
+/// Where memory lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Device memory.
+    Global,
+    /// Device memory that nobody writes while the kernel runs.
+    GlobalReadOnly,
+    /// Memory of the workgroup.
+    Shared,
+    /// Memory of one invocation.
+    Local,
+    /// Parameters of the kernel, in the constant bank.
+    Param,
+}
+
+impl Space {
+    pub(super) const fn suffix(self) -> &'static str {
+        match self {
+            Self::Global | Self::GlobalReadOnly => "global",
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Param => "param",
+        }
+    }
+}
+
+impl PtxKernel {
+    /// An empty kernel. `name` is an identifier of PTX: letters, digits, `_` and `$`.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let mut kernel = Self {
+            name: name.to_owned(),
+            params: Vec::new(),
+            memory: Vec::new(),
+            workgroup_size: None,
+            n_registers: [0; 4],
+            n_branches: Vec::new(),
+            lines: Vec::new(),
+            n_shared_bytes: 0,
+            failure: None,
+        };
+        kernel.check_name(name);
+        kernel
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes of shared memory declared so far, in the order of declaration, with their alignment.
+    #[must_use]
+    pub const fn n_shared_bytes(&self) -> u32 {
+        self.n_shared_bytes
+    }
+
+    /// Promises that it is launched with this many invocations in x, y, z; lets the assembler plan registers.
+    pub fn workgroup_size(&mut self, size: [u32; 3]) -> &mut Self {
+        self.workgroup_size = Some(size);
+        self
+    }
+
+    /// Declares the next parameter, a scalar, and reads it.
+    pub fn param(&mut self, ty: PtxType, name: &str) -> Register {
+        self.check_name(name);
+        self.params.push(format!(".param .{} {name}", ty.suffix()));
+        let register = self.register(ty);
+        self.push(format!("ld.param.{} {register}, [{name}];", ty.suffix()));
+        register
+    }
+
+    /// Declares the next parameter: `n_bytes` bytes by value, aligned to 16.
+    pub fn param_bytes(&mut self, n_bytes: u32, name: &str) -> Symbol {
+        self.check_name(name);
+        self.params
+            .push(format!(".param .align 16 .b8 {name}[{n_bytes}]"));
+        Symbol {
+            name: name.to_owned(),
+            space: Space::Param,
+        }
+    }
+
+    /// Declares `n_bytes` of shared memory. The alignment is a power of two.
+    pub fn shared(&mut self, name: &str, n_bytes: u32, align: u32) -> Symbol {
+        self.n_shared_bytes = self
+            .n_shared_bytes
+            .next_multiple_of(align.max(1))
+            .saturating_add(n_bytes);
+        self.variable(Space::Shared, name, n_bytes, align)
+    }
+
+    /// Declares `n_bytes` of local memory: private to an invocation, slow, for what is indexed at run time.
+    pub fn local(&mut self, name: &str, n_bytes: u32, align: u32) -> Symbol {
+        self.variable(Space::Local, name, n_bytes, align)
+    }
+
+    fn variable(&mut self, space: Space, name: &str, n_bytes: u32, align: u32) -> Symbol {
+        self.check_name(name);
+        if !align.is_power_of_two() {
+            self.fail(format!(
+                "{name}: an alignment of {align} is no power of two"
+            ));
+        }
+        self.memory.push(format!(
+            ".{} .align {align} .b8 {name}[{n_bytes}];",
+            space.suffix()
+        ));
+        Symbol {
+            name: name.to_owned(),
+            space,
+        }
+    }
+
+    /// A register without a value.
+    pub fn register(&mut self, ty: PtxType) -> Register {
+        let n = &mut self.n_registers[ty.class() as usize];
+        *n += 1;
+        Register { ty, index: *n - 1 }
+    }
+
+    /// A label that is not placed yet.
+    pub fn label(&mut self) -> Label {
+        self.n_branches.push(0);
+        Label(self.n_branches.len() as u32 - 1)
+    }
+
+    fn count_branch(&mut self, label: Label, by: i32) {
+        match self.n_branches.get_mut(label.0 as usize) {
+            Some(n) => *n = n.saturating_add_signed(by),
+            None => self.fail("a label of another kernel".to_owned()),
+        }
+    }
+
+    fn is_target(&self, label: Label) -> bool {
+        self.n_branches
+            .get(label.0 as usize)
+            .is_some_and(|&n| n > 0)
+    }
+
+    /// Puts a label here, once, for branches that come later: the start of a loop.
+    pub fn place(&mut self, label: Label) {
+        self.lines.push(Line::Label(label));
+    }
+
+    /// Puts a label here, once, for branches that came before; nothing if there was none.
+    pub fn land(&mut self, label: Label) {
+        // A branch to what follows it says nothing.
+        while matches!(self.lines.last(), Some(Line::Branch { target, .. }) if *target == label) {
+            self.lines.pop();
+            self.count_branch(label, -1);
+        }
+        self.predicate_skipped(label);
+        if self.is_target(label) {
+            self.lines.push(Line::Label(label));
+        }
+    }
+
+    /// Turns a branch around a short run of instructions that ends in a write to memory into predicates. The assembler
+    /// does so itself around other instructions, but not around those.
+    fn predicate_skipped(&mut self, label: Label) {
+        let is_plain =
+            |line: &&Line| matches!(line, Line::Instruction(text) if may_be_predicated(text));
+        let n = self
+            .lines
+            .iter()
+            .rev()
+            .take(MAX_PREDICATED + 1)
+            .take_while(is_plain)
+            .count();
+        let writes = matches!(self.lines.last(), Some(Line::Instruction(text)) if text.starts_with("st.") || text.starts_with("red."));
+        let Some(at) = self.lines.len().checked_sub(n + 1) else {
+            return;
+        };
+        let Line::Branch {
+            condition: Some((register, value)),
+            target,
+        } = self.lines[at]
+        else {
+            return;
+        };
+        if !writes || n > MAX_PREDICATED || target != label {
+            return;
+        }
+        // The branch is taken, and the run skipped, where the register is `value`.
+        let not = if value { "!" } else { "" };
+        self.lines.remove(at);
+        self.count_branch(label, -1);
+        for line in &mut self.lines[at..] {
+            if let Line::Instruction(text) = line
+                && has_effects(text)
+            {
+                *text = format!("@{not}{register} {text}");
+            }
+        }
+    }
+
+    /// Goes to a label.
+    pub fn branch(&mut self, target: Label) {
+        self.count_branch(target, 1);
+        self.lines.push(Line::Branch {
+            condition: None,
+            target,
+        });
+    }
+
+    /// Goes to a label if the condition is `value`.
+    pub fn branch_if(&mut self, condition: impl Into<Operand>, value: bool, target: Label) {
+        match condition.into() {
+            Operand::Register(register) if register.ty() == PtxType::Pred => {
+                self.count_branch(target, 1);
+                self.lines.push(Line::Branch {
+                    condition: Some((register, value)),
+                    target,
+                });
+            }
+            Operand::Constant(PtxType::Pred, bits) => {
+                if (bits != 0) == value {
+                    self.branch(target);
+                }
+            }
+            other => self.fail(format!("a branch on {other}, which is no predicate")),
+        }
+    }
+
+    /// Ends the invocation.
+    pub fn ret(&mut self) {
+        self.push("ret;".to_owned());
+    }
+
+    /// Lines so far.
+    #[must_use]
+    pub const fn n_lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Appends a line of PTX as it is: an escape from what the methods offer. Ends with a semicolon.
+    pub fn raw(&mut self, line: &str) {
+        self.push(line.to_owned());
+    }
+
+    pub(super) fn push(&mut self, line: String) {
+        self.lines.push(Line::Instruction(line));
+    }
+
+    /// Remembers the first misuse.
+    pub(super) fn fail(&mut self, message: String) {
+        self.failure.get_or_insert(message);
+    }
+
+    fn check_name(&mut self, name: &str) {
+        let mut chars = name.chars();
+        let first = chars
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '$');
+        if !first || !chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$') {
+            self.fail(format!("{name:?} is no identifier of PTX"));
+        }
+    }
+
+    /// Appends the text of the kernel.
+    pub(super) fn write(&self, text: &mut String) -> Result<()> {
+        if let Some(message) = &self.failure {
+            return Err(Error::KernelCompile {
+                kernel: self.name.clone(),
+                message: message.clone(),
+            });
+        }
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n.visible .entry {}(", self.name);
+        for (i, param) in self.params.iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            let _ = write!(text, "{comma}\n    {param}");
+        }
+        text.push_str(if self.params.is_empty() {
+            ")\n"
+        } else {
+            "\n)\n"
+        });
+        if let Some([x, y, z]) = self.workgroup_size {
+            let _ = writeln!(text, ".reqntid {x}, {y}, {z}");
+        }
+        text.push_str("{\n");
+        for class in Class::ALL {
+            let n = self.n_registers[class as usize];
+            if n > 0 {
+                let _ = writeln!(
+                    text,
+                    "    .reg {} {}<{n}>;",
+                    class.declaration(),
+                    class.prefix()
+                );
+            }
+        }
+        for line in &self.memory {
+            let _ = writeln!(text, "    {line}");
+        }
+        self.write_lines(text);
+        text.push_str("}\n");
+        Ok(())
+    }
+
+    fn write_lines(&self, text: &mut String) {
+        for line in &self.lines {
+            let _ = match line {
+                Line::Instruction(line) => writeln!(text, "    {line}"),
+                Line::Label(label) if self.is_target(*label) => {
+                    writeln!(text, "$L{}:", label.0)
+                }
+                Line::Label(_) => Ok(()),
+                Line::Branch {
+                    condition: None,
+                    target,
+                } => writeln!(text, "    bra $L{};", target.0),
+                Line::Branch {
+                    condition: Some((register, value)),
+                    target,
+                } => {
+                    let not = if *value { "" } else { "!" };
+                    writeln!(text, "    @{not}{register} bra $L{};", target.0)
+                }
+            };
+        }
+    }
+}

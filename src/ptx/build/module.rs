@@ -1,0 +1,85 @@
+//! A module: the text that a driver loads.
+
+use std::fmt::Write;
+
+use super::kernel::PtxKernel;
+use crate::Result;
+
+/// Versions of the PTX language that know an architecture, oldest first. The oldest version that will do is named, so
+/// that older drivers take the module.
+const TARGETS: [(u32, &str); 12] = [
+    (70, "7.0"),
+    (75, "7.0"),
+    (80, "7.0"),
+    (86, "7.1"),
+    (87, "7.4"),
+    (89, "7.8"),
+    (90, "7.8"),
+    (100, "8.6"),
+    (101, "8.6"),
+    (103, "8.8"),
+    (120, "8.7"),
+    (121, "8.8"),
+];
+
+/// Kernels and constant tables, emitted as one text. Drivers load it for the architecture named and every later one.
+#[derive(Debug, Clone)]
+pub struct PtxModule {
+    target: (u32, &'static str),
+    tables: Vec<String>,
+    kernels: Vec<PtxKernel>,
+}
+
+impl PtxModule {
+    /// An empty module for a compute capability times ten, 75 for 7.5; the newest known one that is not above `sm` is
+    /// taken, and 70 at least.
+    #[must_use]
+    pub fn new(sm: u32) -> Self {
+        let target = TARGETS.iter().rfind(|(known, _)| *known <= sm);
+        Self {
+            target: *target.unwrap_or(&TARGETS[0]),
+            tables: Vec::new(),
+            kernels: Vec::new(),
+        }
+    }
+
+    /// The architecture it is for, as a compute capability times ten.
+    #[must_use]
+    pub const fn sm(&self) -> u32 {
+        self.target.0
+    }
+
+    /// Adds a constant table in global memory; kernels name it with [`PtxKernel::address_of`]. Aligned to 16 bytes.
+    pub fn table(&mut self, name: &str, bytes: &[u8]) -> &mut Self {
+        let values: Vec<String> = bytes.iter().map(u8::to_string).collect();
+        self.tables.push(format!(
+            ".global .align 16 .b8 {name}[{}] = {{{}}};",
+            bytes.len(),
+            values.join(", ")
+        ));
+        self
+    }
+
+    /// Adds a kernel.
+    pub fn kernel(&mut self, kernel: PtxKernel) -> &mut Self {
+        self.kernels.push(kernel);
+        self
+    }
+
+    /// The text of the module.
+    ///
+    /// # Errors
+    /// [`KernelCompile`](crate::Error::KernelCompile) with the first misuse of a kernel's methods.
+    pub fn emit(&self) -> Result<String> {
+        let (sm, version) = self.target;
+        let mut text = format!(".version {version}\n.target sm_{sm}\n.address_size 64\n");
+        for table in &self.tables {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\n{table}\n");
+        }
+        for kernel in &self.kernels {
+            kernel.write(&mut text)?;
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,180 @@
+//! Barriers, and what the 32 threads of a warp do together.
+
+use super::kernel::PtxKernel;
+use super::types::{Operand, PtxType, Register};
+
+/// From which thread of the warp a shuffle takes its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    /// The thread with this index.
+    Index,
+    /// This many before.
+    Up,
+    /// This many after.
+    Down,
+    /// The index combined with this one by exclusive or.
+    Xor,
+}
+
+/// A reduction over a warp by one instruction, from `sm_80` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WarpReduction {
+    /// Sum.
+    Add,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+/// A value that the hardware knows, as a `U32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Special {
+    /// Thread in its workgroup, along x, y or z (0, 1, 2).
+    Thread(u8),
+    /// Workgroup in the grid.
+    Workgroup(u8),
+    /// Workgroups in the grid.
+    NumWorkgroups(u8),
+    /// Threads in a workgroup.
+    WorkgroupSize(u8),
+    /// Thread in its warp.
+    Lane,
+}
+
+impl PtxKernel {
+    /// Reads a special register.
+    pub fn special(&mut self, special: Special) -> Register {
+        let (name, axis) = match special {
+            Special::Thread(axis) => ("%tid", Some(axis)),
+            Special::Workgroup(axis) => ("%ctaid", Some(axis)),
+            Special::NumWorkgroups(axis) => ("%nctaid", Some(axis)),
+            Special::WorkgroupSize(axis) => ("%ntid", Some(axis)),
+            Special::Lane => ("%laneid", None),
+        };
+        let axis = match axis {
+            None => "",
+            Some(0) => ".x",
+            Some(1) => ".y",
+            Some(_) => ".z",
+        };
+        let d = self.register(PtxType::U32);
+        self.push(format!("mov.u32 {d}, {name}{axis};"));
+        d
+    }
+
+    /// Waits for all threads of the workgroup; orders their accesses to global and shared memory.
+    pub fn barrier(&mut self) {
+        self.push("bar.sync 0;".to_owned());
+    }
+
+    /// Waits for the threads of the warp named in `mask`; orders their accesses to global and shared memory.
+    pub fn warp_barrier(&mut self, mask: impl Into<Operand>) {
+        let mask = mask.into();
+        self.push(format!("bar.warp.sync {mask};"));
+    }
+
+    /// Orders accesses to memory before and after for all threads of the workgroup, without waiting.
+    pub fn workgroup_fence(&mut self) {
+        self.push("fence.acq_rel.cta;".to_owned());
+    }
+
+    /// The threads of the warp that are here now, a bit each.
+    pub fn active_mask(&mut self) -> Register {
+        let d = self.register(PtxType::U32);
+        self.push(format!("activemask.b32 {d};"));
+        d
+    }
+
+    /// A value of 32 bits of another thread of `mask`; the own one if there is no such thread.
+    pub fn shuffle(
+        &mut self,
+        shuffle: Shuffle,
+        value: impl Into<Operand>,
+        by: impl Into<Operand>,
+        mask: impl Into<Operand>,
+    ) -> Register {
+        let (mode, clamp) = match shuffle {
+            Shuffle::Index => ("idx", 31),
+            Shuffle::Up => ("up", 0),
+            Shuffle::Down => ("down", 31),
+            Shuffle::Xor => ("bfly", 31),
+        };
+        let value = self.in_register(value.into());
+        self.require("shuffle", value.ty(), |ty| ty.n_bits() == 32);
+        let mnemonic = format!("shfl.sync.{mode}.b32");
+        let operands = [value, by.into(), Operand::from(clamp as u32), mask.into()];
+        self.compute(value.ty(), &mnemonic, &operands)
+    }
+
+    /// The predicate of each thread of `mask`, a bit each.
+    pub fn ballot(&mut self, predicate: impl Into<Operand>, mask: impl Into<Operand>) -> Register {
+        let predicate = self.in_register(predicate.into());
+        self.require("ballot", predicate.ty(), |ty| ty == PtxType::Pred);
+        self.compute(
+            PtxType::U32,
+            "vote.sync.ballot.b32",
+            &[predicate, mask.into()],
+        )
+    }
+
+    /// Whether the predicate holds in every thread of `mask`.
+    pub fn vote_all(
+        &mut self,
+        predicate: impl Into<Operand>,
+        mask: impl Into<Operand>,
+    ) -> Register {
+        let predicate = self.in_register(predicate.into());
+        self.compute(
+            PtxType::Pred,
+            "vote.sync.all.pred",
+            &[predicate, mask.into()],
+        )
+    }
+
+    /// Whether the predicate holds in some thread of `mask`.
+    pub fn vote_any(
+        &mut self,
+        predicate: impl Into<Operand>,
+        mask: impl Into<Operand>,
+    ) -> Register {
+        let predicate = self.in_register(predicate.into());
+        self.compute(
+            PtxType::Pred,
+            "vote.sync.any.pred",
+            &[predicate, mask.into()],
+        )
+    }
+
+    /// Reduces integers of 32 bits over the threads of `mask`. Needs `sm_80`.
+    pub fn reduce_warp(
+        &mut self,
+        reduction: WarpReduction,
+        value: impl Into<Operand>,
+        mask: impl Into<Operand>,
+    ) -> Register {
+        let value = self.in_register(value.into());
+        self.require("reduce_warp", value.ty(), |ty| {
+            matches!(ty, PtxType::U32 | PtxType::S32)
+        });
+        let (name, suffix) = match reduction {
+            WarpReduction::Add => ("add", value.ty().suffix()),
+            WarpReduction::Min => ("min", value.ty().suffix()),
+            WarpReduction::Max => ("max", value.ty().suffix()),
+            WarpReduction::And => ("and", "b32"),
+            WarpReduction::Or => ("or", "b32"),
+            WarpReduction::Xor => ("xor", "b32"),
+        };
+        self.compute(
+            value.ty(),
+            &format!("redux.sync.{name}.{suffix}"),
+            &[value, mask.into()],
+        )
+    }
+}

@@ -1,0 +1,113 @@
+//! WGSL to PTX, in Rust: no LLVM, no nvcc, no NVRTC, no GPU. The driver turns PTX into machine code.
+//!
+//! [`compile_wgsl`] compiles one entry point of a WGSL source. [`PtxModule`] and [`PtxKernel`] build kernels by hand;
+//! the compiler is written on them.
+//!
+//! # Calling a compiled kernel
+//! The parameters are the bindings of the source in the order of (group, binding), whether the entry point uses them
+//! or not: a storage buffer is two `.u64`, the device address (a multiple of 16) and the length in bytes; a uniform is
+//! its bytes by value. The grid counts workgroups, the block is [`CompiledPtx::workgroup_size`]. A buffer bound as
+//! `var<storage, read>` must not be written while the kernel runs, not through another binding either.
+//!
+//! # What differs from other engines
+//! Nothing that WGSL defines. Subgroups have 32 invocations. Sums of products may be fused.
+
+mod build;
+mod intrinsics;
+mod wgsl;
+
+use crate::Result;
+
+pub use build::{
+    Address, AtomicOperation, Comparison, Label, Operand, Ordering, PtxKernel, PtxModule, PtxType,
+    Register, Rounding, Shuffle, Space, Special, Symbol, WarpReduction,
+};
+
+/// What to compile, and for what.
+#[derive(Debug, Clone, Copy)]
+pub struct PtxOptions<'a> {
+    /// Name of a `@compute` function.
+    pub entry: &'a str,
+    /// Values of `override` constants by name.
+    pub overrides: &'a [(&'a str, f64)],
+    /// Compute capability times ten: 75, 80, 90, 100.
+    pub sm: u32,
+    /// What happens to an index out of bounds.
+    pub bounds: Bounds,
+}
+
+impl<'a> PtxOptions<'a> {
+    /// No override constants, compute capability 7.5, indices clamped.
+    #[must_use]
+    pub const fn new(entry: &'a str) -> Self {
+        Self {
+            entry,
+            overrides: &[],
+            sm: 75,
+            bounds: Bounds::Clamp,
+        }
+    }
+}
+
+/// What happens to an index out of bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bounds {
+    /// It becomes the last index. Elements of an empty buffer read as zero and are not written.
+    Clamp,
+    /// Anything: the source sees to it that there is none. Buffers then have fewer than 2^31 elements, and no loop
+    /// waits for another invocation through workgroup memory.
+    Unchecked,
+}
+
+/// A module of one kernel, and how to launch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledPtx {
+    /// A whole PTX module.
+    pub text: String,
+    /// Name of the kernel in it: that of the entry point, letters beyond ASCII spelt out.
+    pub entry: String,
+    /// Invocations in a workgroup along x, y, z.
+    pub workgroup_size: [u32; 3],
+    /// Static workgroup memory.
+    pub shared_bytes: u32,
+    /// Bindings in the order of (group, binding).
+    pub params: Vec<PtxParam>,
+}
+
+/// What a binding is to a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PtxParamKind {
+    /// A storage buffer: address and length.
+    Storage {
+        /// `read_write`, not `read`.
+        writable: bool,
+    },
+    /// A uniform, by value.
+    Uniform {
+        /// Its size.
+        n_bytes: u32,
+    },
+}
+
+/// A binding of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PtxParam {
+    /// `@group`
+    pub group: u32,
+    /// `@binding`
+    pub binding: u32,
+    /// What it is.
+    pub kind: PtxParamKind,
+    /// Bytes that must be there at least: the size of its type, with one element of an array without size.
+    pub min_bytes: u32,
+}
+
+/// Compiles one entry point of a WGSL source to a PTX module.
+///
+/// # Errors
+/// [`KernelCompile`](crate::Error::KernelCompile) with `line:column: …` when the source is not valid, has no such entry
+/// point or override constant, uses something that compute kernels cannot have here (textures, for instance), or needs
+/// more than 4 KiB of parameters or 48 KiB of workgroup memory.
+pub fn compile_wgsl(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
+    wgsl::compile(wgsl, options)
+}

@@ -1,0 +1,174 @@
+//! Functions. Every call is inlined.
+
+use naga::proc::TypeResolution;
+use naga::valid::FunctionInfo;
+use naga::{Block, Expression, Function, Handle, Statement};
+
+use super::Lowering;
+use super::place::Place;
+use super::value::Value;
+use super::variables::FunctionId;
+use crate::Result;
+use crate::ptx::build::Label;
+
+/// What is asked of a function more than once.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) has_barrier: bool,
+    /// Expressions and statements, with those of the functions it calls.
+    pub(super) size: usize,
+}
+
+/// A function being lowered.
+pub(super) struct Frame<'f> {
+    pub(super) id: FunctionId,
+    pub(super) function: &'f Function,
+    pub(super) info: &'f FunctionInfo,
+    /// By index of expression.
+    pub(super) values: Vec<Option<Value>>,
+    pub(super) arguments: Vec<Value>,
+    /// By index of local variable.
+    pub(super) locals: Vec<Place>,
+    /// After its last statement.
+    pub(super) end: Label,
+    pub(super) result: ResultOf,
+    /// How many loops enclose the statement at hand.
+    pub(super) n_loops: u32,
+}
+
+/// Where a function leaves its result.
+pub(super) enum ResultOf {
+    /// Nowhere, or not returned yet: it returns once, at its end.
+    Once(Option<Value>),
+    /// In a variable: it returns in several places.
+    Variable(Place),
+}
+
+impl<'f> Frame<'f> {
+    pub(super) fn new(
+        id: FunctionId,
+        function: &'f Function,
+        info: &'f FunctionInfo,
+        arguments: Vec<Value>,
+        end: Label,
+    ) -> Self {
+        Self {
+            id,
+            function,
+            info,
+            values: vec![None; function.expressions.len()],
+            arguments,
+            locals: Vec::new(),
+            end,
+            result: ResultOf::Once(None),
+            n_loops: 0,
+        }
+    }
+
+    pub(super) fn ty(&self, expression: Handle<Expression>) -> &'f TypeResolution {
+        &self.info[expression].ty
+    }
+}
+
+impl Lowering<'_> {
+    /// Functions come after those they call.
+    pub(super) fn gather_facts(&mut self) {
+        for (_, function) in self.module.functions.iter() {
+            let facts = Facts {
+                has_barrier: self.has_barrier(&function.body),
+                size: self.size_of(&function.body),
+            };
+            self.facts.push(facts);
+        }
+    }
+
+    /// The code of a function, from its variables to its end.
+    pub(super) fn function_body(&mut self, frame: &mut Frame<'_>) -> Result<()> {
+        for (handle, variable) in frame.function.local_variables.iter() {
+            self.span = frame.function.local_variables.get_span(handle);
+            let ty = TypeResolution::Handle(variable.ty);
+            let in_memory = self.in_memory.locals.contains(&(frame.id, handle));
+            let place = self.variable_place(&ty, in_memory)?;
+            let value = match variable.init {
+                Some(init) => self.value(frame, init)?,
+                None => self.zero(&ty)?,
+            };
+            self.store(&place, value)?;
+            frame.locals.push(place);
+        }
+        self.block(
+            frame,
+            &frame.function.body,
+            super::statement::Targets::default(),
+        )?;
+        self.kernel.land(frame.end);
+        Ok(())
+    }
+
+    /// A call; returns the result, if there is one.
+    pub(super) fn call(
+        &mut self,
+        callee: Handle<Function>,
+        arguments: Vec<Value>,
+    ) -> Result<Option<Value>> {
+        if let Some(result) = self.intrinsic(callee, &arguments)? {
+            return Ok(Some(result));
+        }
+        let function = &self.module.functions[callee];
+        let end = self.kernel.label();
+        let mut frame = Frame::new(Some(callee), function, &self.info[callee], arguments, end);
+        if let Some(result) = &function.result
+            && !returns_at_the_end_only(&function.body)
+        {
+            let ty = TypeResolution::Handle(result.ty);
+            let place = self.variable_place(&ty, false)?;
+            frame.result = ResultOf::Variable(place);
+        }
+        let (span, parted) = (self.span, self.parted);
+        self.function_body(&mut frame)?;
+        // At its end all meet again.
+        (self.span, self.parted) = (span, parted);
+        match frame.result {
+            ResultOf::Once(value) => Ok(value),
+            ResultOf::Variable(place) => Ok(Some(self.load(&place)?)),
+        }
+    }
+
+    pub(super) fn return_value(
+        &mut self,
+        frame: &mut Frame<'_>,
+        value: Option<Value>,
+    ) -> Result<()> {
+        match (&frame.result, value) {
+            (ResultOf::Variable(place), Some(value)) => {
+                let place = place.clone();
+                self.store(&place, value)?;
+            }
+            (_, value) => frame.result = ResultOf::Once(value),
+        }
+        self.parted |= self.divergence > 0;
+        self.kernel.branch(frame.end);
+        Ok(())
+    }
+}
+
+/// Whether the last statement is the only return.
+fn returns_at_the_end_only(body: &Block) -> bool {
+    matches!(body.last(), Some(Statement::Return { .. })) && n_returns(body) == 1
+}
+
+fn n_returns(block: &Block) -> usize {
+    block
+        .iter()
+        .map(|statement| match statement {
+            Statement::Return { .. } => 1,
+            Statement::Block(block) => n_returns(block),
+            Statement::If { accept, reject, .. } => n_returns(accept) + n_returns(reject),
+            Statement::Switch { cases, .. } => cases.iter().map(|case| n_returns(&case.body)).sum(),
+            Statement::Loop {
+                body, continuing, ..
+            } => n_returns(body) + n_returns(continuing),
+            _ => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,186 @@
+//! Types as lists of scalars.
+
+use naga::proc::{GlobalCtx, IndexableLength, TypeResolution};
+use naga::{Scalar, ScalarKind, TypeInner, VectorSize};
+
+use super::Lowering;
+use crate::Result;
+use crate::ptx::build::PtxType;
+
+/// A scalar of a type, and where it lies in memory from the start of the type on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leaf {
+    pub(super) ty: PtxType,
+    pub(super) offset: u32,
+}
+
+/// One step from a type to a part of it.
+pub(super) struct Part {
+    pub(super) ty: TypeResolution,
+    /// First leaf of the part.
+    pub(super) leaf: usize,
+    /// First byte of the part.
+    pub(super) offset: u32,
+}
+
+/// Elements that an index chooses from.
+pub(super) struct Elements {
+    pub(super) ty: TypeResolution,
+    /// `None` for arrays without size.
+    pub(super) count: Option<u32>,
+    /// Bytes from one to the next.
+    pub(super) stride: u32,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn context(&self) -> GlobalCtx<'a> {
+        self.module.to_ctx()
+    }
+
+    pub(super) fn inner<'t>(&self, ty: &'t TypeResolution) -> &'t TypeInner
+    where
+        'a: 't,
+    {
+        ty.inner_with(&self.module.types)
+    }
+
+    pub(super) fn size(&self, ty: &TypeResolution) -> Result<u32> {
+        let size = self.inner(ty).try_size(self.context());
+        size.ok_or_else(|| self.error("a type is too large"))
+    }
+
+    pub(super) fn ptx_type(&self, scalar: Scalar) -> Result<PtxType> {
+        Ok(match (scalar.kind, scalar.width) {
+            (ScalarKind::Bool, _) => PtxType::Pred,
+            (ScalarKind::Uint, 2) => PtxType::U16,
+            (ScalarKind::Sint, 2) => PtxType::S16,
+            (ScalarKind::Float, 2) => PtxType::F16,
+            (ScalarKind::Uint, 4) => PtxType::U32,
+            (ScalarKind::Sint, 4) => PtxType::S32,
+            (ScalarKind::Float, 4) => PtxType::F32,
+            (ScalarKind::Uint, 8) => PtxType::U64,
+            (ScalarKind::Sint, 8) => PtxType::S64,
+            (ScalarKind::Float, 8) => PtxType::F64,
+            (kind, width) => {
+                return Err(self.unsupported(format_args!("a {kind:?} of {width} bytes")));
+            }
+        })
+    }
+
+    /// The scalars of a type in order.
+    pub(super) fn leaves(&self, ty: &TypeResolution) -> Result<Vec<Leaf>> {
+        let mut leaves = Vec::new();
+        self.add_leaves(ty, 0, &mut leaves)?;
+        Ok(leaves)
+    }
+
+    fn add_leaves(&self, ty: &TypeResolution, offset: u32, leaves: &mut Vec<Leaf>) -> Result<()> {
+        match *self.inner(ty) {
+            TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => {
+                let ty = self.ptx_type(scalar)?;
+                leaves.push(Leaf { ty, offset });
+            }
+            TypeInner::Struct { ref members, .. } => {
+                for member in members {
+                    let ty = TypeResolution::Handle(member.ty);
+                    self.add_leaves(&ty, offset + member.offset, leaves)?;
+                }
+            }
+            _ => {
+                let elements = self.elements(ty)?;
+                let Some(count) = elements.count else {
+                    return Err(self.error("an array without size has no value"));
+                };
+                for i in 0..count {
+                    self.add_leaves(&elements.ty, offset + i * elements.stride, leaves)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn n_leaves(&self, ty: &TypeResolution) -> Result<usize> {
+        Ok(match *self.inner(ty) {
+            TypeInner::Scalar(_) | TypeInner::Atomic(_) => 1,
+            TypeInner::Struct { ref members, .. } => {
+                let mut n = 0usize;
+                for member in members {
+                    n = n.saturating_add(self.n_leaves(&TypeResolution::Handle(member.ty))?);
+                }
+                n
+            }
+            _ => {
+                let elements = self.elements(ty)?;
+                let count = elements.count.unwrap_or(1) as usize;
+                count.saturating_mul(self.n_leaves(&elements.ty)?)
+            }
+        })
+    }
+
+    /// What an index chooses from in a vector, matrix or array.
+    pub(super) fn elements(&self, ty: &TypeResolution) -> Result<Elements> {
+        let (ty, count, stride) = match *self.inner(ty) {
+            TypeInner::Vector { size, scalar } => {
+                let ty = TypeResolution::Value(TypeInner::Scalar(scalar));
+                (ty, Some(size as u32), u32::from(scalar.width))
+            }
+            TypeInner::Matrix {
+                columns,
+                rows,
+                scalar,
+            } => {
+                let ty = TypeResolution::Value(TypeInner::Vector { size: rows, scalar });
+                // A column of three takes the room of four.
+                let rows = if rows == VectorSize::Tri {
+                    4
+                } else {
+                    rows as u32
+                };
+                (ty, Some(columns as u32), rows * u32::from(scalar.width))
+            }
+            TypeInner::Array { base, size, stride } => {
+                let count = match size.resolve(self.context()) {
+                    Ok(IndexableLength::Known(count)) => Some(count),
+                    Ok(IndexableLength::Dynamic) => None,
+                    Err(e) => return Err(self.error(e)),
+                };
+                (TypeResolution::Handle(base), count, stride)
+            }
+            TypeInner::Image { .. } => return Err(self.unsupported("a texture")),
+            TypeInner::Sampler { .. } => return Err(self.unsupported("a sampler")),
+            TypeInner::AccelerationStructure { .. } => {
+                return Err(self.unsupported("an acceleration structure"));
+            }
+            TypeInner::RayQuery { .. } => return Err(self.unsupported("a ray query")),
+            TypeInner::BindingArray { .. } => return Err(self.unsupported("an array of bindings")),
+            TypeInner::CooperativeMatrix { .. } => {
+                return Err(self.unsupported("a cooperative matrix"));
+            }
+            ref other => return Err(self.error(format_args!("{other:?} has no elements"))),
+        };
+        Ok(Elements { ty, count, stride })
+    }
+
+    /// Part `index` of a composite.
+    pub(super) fn part(&self, ty: &TypeResolution, index: u32) -> Result<Part> {
+        if let TypeInner::Struct { members, .. } = self.inner(ty) {
+            let mut leaf = 0;
+            for (i, member) in members.iter().enumerate() {
+                let ty = TypeResolution::Handle(member.ty);
+                if i == index as usize {
+                    let offset = member.offset;
+                    return Ok(Part { ty, leaf, offset });
+                }
+                leaf += self.n_leaves(&ty)?;
+            }
+            return Err(self.error(format_args!("a structure has no member {index}")));
+        }
+        let elements = self.elements(ty)?;
+        let leaf = (index as usize).saturating_mul(self.n_leaves(&elements.ty)?);
+        Ok(Part {
+            ty: elements.ty,
+            leaf,
+            offset: index.saturating_mul(elements.stride),
+        })
+    }
+}

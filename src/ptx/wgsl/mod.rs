@@ -1,0 +1,134 @@
+//! WGSL to PTX: naga reads and checks the source, the rooms here lower its IR.
+//!
+//! - `layout` flattens types into scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
+//! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` begins the kernel.
+//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`, `memory`, `operator`, `division`,
+//!   `convert`, `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
+
+mod access;
+mod atomic;
+mod barrier;
+mod bindings;
+mod call;
+mod convert;
+mod division;
+mod entry;
+mod expression;
+mod fold;
+mod intrinsic;
+mod layout;
+mod math;
+mod memory;
+mod operator;
+mod place;
+mod shared;
+mod source;
+mod statement;
+mod subgroup;
+mod unroll;
+mod value;
+mod variables;
+
+use naga::Module;
+use naga::valid::ModuleInfo;
+
+use super::build::{PtxKernel, Register};
+use super::{CompiledPtx, PtxOptions};
+use crate::{Error, Result};
+use bindings::Globals;
+use place::Variable;
+use source::Source;
+
+/// Lines a kernel may have after inlining: more is taken for calls that multiply without bound.
+const MAX_LINES: usize = 1 << 20;
+
+pub(super) fn compile(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
+    let source = Source::read(wgsl, options)?;
+    let mut lowering = Lowering::new(wgsl, &source, options);
+    lowering.gather_facts();
+    lowering.run(&source)
+}
+
+/// The state of one compilation.
+struct Lowering<'a> {
+    wgsl: &'a str,
+    options: &'a PtxOptions<'a>,
+    module: &'a Module,
+    info: &'a ModuleInfo,
+    kernel: PtxKernel,
+    /// Constant tables in the order in which they were needed: their names count up.
+    tables: Vec<Vec<u8>>,
+    /// Variables in registers.
+    variables: Vec<Variable>,
+    n_locals: usize,
+    /// How some registers came about.
+    origins: std::collections::HashMap<Register, fold::Origin>,
+    globals: Globals,
+    in_memory: variables::InMemory,
+    /// By index of function.
+    facts: Vec<call::Facts>,
+    workgroup_size: [u32; 3],
+    /// How many enclosing statements may have split the subgroup.
+    divergence: u32,
+    /// Whether some invocations may have returned from the function at hand already.
+    parted: bool,
+    /// Whether the innermost loop has no barrier: it may wait for another invocation.
+    may_spin: bool,
+    /// Where in the source we are, for errors.
+    span: naga::Span,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(wgsl: &'a str, source: &'a Source, options: &'a PtxOptions<'a>) -> Self {
+        Self {
+            wgsl,
+            options,
+            module: &source.module,
+            info: &source.info,
+            kernel: PtxKernel::new(&identifier(options.entry)),
+            tables: Vec::new(),
+            variables: Vec::new(),
+            n_locals: 0,
+            origins: std::collections::HashMap::new(),
+            globals: Globals::default(),
+            in_memory: variables::InMemory::find(&source.module, &source.info),
+            facts: Vec::new(),
+            workgroup_size: source.entry_point().workgroup_size,
+            divergence: 0,
+            parted: false,
+            may_spin: false,
+            span: naga::Span::UNDEFINED,
+        }
+    }
+
+    /// An error at the present place in the source.
+    fn error(&self, message: impl std::fmt::Display) -> Error {
+        source::error_at(self.wgsl, self.options.entry, self.span, message)
+    }
+
+    /// The error for what a kernel cannot have here.
+    fn unsupported(&self, what: impl std::fmt::Display) -> Error {
+        self.error(format_args!("{what} is not supported in PTX kernels"))
+    }
+
+    fn n_invocations(&self) -> u32 {
+        self.workgroup_size.iter().product()
+    }
+}
+
+/// A name of WGSL, which may have letters of any script, as an identifier of PTX.
+fn identifier(name: &str) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            identifier.push(c);
+        } else {
+            identifier += &format!("${:x}", u32::from(c));
+        }
+    }
+    // The one name that is taken.
+    if identifier == "WARP_SZ" {
+        identifier.push('$');
+    }
+    identifier
+}

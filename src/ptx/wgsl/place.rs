@@ -1,0 +1,118 @@
+//! What pointers point to: registers or memory.
+
+use naga::proc::TypeResolution;
+
+use super::Lowering;
+use crate::Result;
+use crate::ptx::build::{Address, Operand, Register};
+
+/// A variable that lives in registers, one a leaf.
+#[derive(Debug, Clone)]
+pub(super) struct Variable {
+    pub(super) registers: Vec<Register>,
+    /// The value of a counter while its loop is unrolled: its register is not used then.
+    pub(super) known: Option<Operand>,
+}
+
+/// A variable or a part of one.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) ty: TypeResolution,
+    pub(super) at: At,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum At {
+    Registers {
+        variable: usize,
+        /// First leaf, if every choice is 0.
+        leaf: usize,
+        choices: Vec<Choice>,
+    },
+    Memory(InMemory),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct InMemory {
+    pub(super) address: Address,
+    /// Power of two that divides the address.
+    pub(super) align: u32,
+    /// The storage buffer it is in.
+    pub(super) buffer: Option<usize>,
+    /// False where the buffer is too short to hold any element.
+    pub(super) exists: Option<Register>,
+}
+
+/// An element of a small array in registers, by an index known at run time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) index: Operand,
+    pub(super) count: u32,
+    /// Leaves of an element.
+    pub(super) stride: usize,
+}
+
+impl Place {
+    pub(super) fn in_memory(ty: TypeResolution, address: Address, align: u32) -> Self {
+        let memory = InMemory {
+            address,
+            align,
+            buffer: None,
+            exists: None,
+        };
+        Self {
+            ty,
+            at: At::Memory(memory),
+        }
+    }
+}
+
+/// The largest power of two up to 16 that divides n.
+pub(super) fn alignment(n: u32) -> u32 {
+    1 << n.trailing_zeros().min(4)
+}
+
+impl Lowering<'_> {
+    /// A new variable in registers, without a value.
+    pub(super) fn register_place(&mut self, ty: &TypeResolution) -> Result<Place> {
+        let leaves = self.leaves(ty)?;
+        let registers = leaves
+            .iter()
+            .map(|leaf| self.kernel.register(leaf.ty))
+            .collect();
+        self.variables.push(Variable {
+            registers,
+            known: None,
+        });
+        Ok(Place {
+            ty: ty.clone(),
+            at: At::Registers {
+                variable: self.variables.len() - 1,
+                leaf: 0,
+                choices: Vec::new(),
+            },
+        })
+    }
+
+    /// A new variable in local memory, without a value.
+    pub(super) fn local_place(&mut self, ty: &TypeResolution) -> Result<Place> {
+        let n_bytes = self.size(ty)?.max(1);
+        let name = format!("local_{}", self.n_locals);
+        self.n_locals += 1;
+        let symbol = self.kernel.local(&name, n_bytes, 16);
+        Ok(Place::in_memory(ty.clone(), Address::from(&symbol), 16))
+    }
+
+    /// The registers that a place without choices names.
+    pub(super) fn registers_of(
+        &self,
+        variable: usize,
+        leaf: usize,
+        n: usize,
+    ) -> Result<Vec<Register>> {
+        let all = self.variables.get(variable).map(|v| v.registers.as_slice());
+        let part = all.and_then(|registers| registers.get(leaf..leaf + n));
+        part.map(<[Register]>::to_vec)
+            .ok_or_else(|| self.error("an access leaves its variable"))
+    }
+}

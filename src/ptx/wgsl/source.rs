@@ -1,0 +1,121 @@
+//! Reading and checking the source with naga, and errors that say where in it.
+
+use naga::back::pipeline_constants::process_overrides;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::{EntryPoint, Module, ShaderStage, Span};
+
+use crate::ptx::PtxOptions;
+use crate::{Error, Result};
+
+/// A checked source.
+pub(super) struct Source {
+    /// As written: with all bindings.
+    pub(super) written: Module,
+    /// Reduced to the entry point, override constants resolved.
+    pub(super) module: Module,
+    pub(super) info: ModuleInfo,
+    entry_index: usize,
+}
+
+impl Source {
+    pub(super) fn read(wgsl: &str, options: &PtxOptions<'_>) -> Result<Self> {
+        let error = |span, message: String| error_at(wgsl, options.entry, span, message);
+        let written = naga::front::wgsl::parse_str(wgsl).map_err(|e| {
+            let span = e.labels().next().map_or(Span::UNDEFINED, |(span, _)| span);
+            error(span, e.message().to_owned())
+        })?;
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+            .validate(&written)
+            .map_err(|e| {
+                let span = e.spans().next().map_or(Span::UNDEFINED, |(span, _)| *span);
+                error(span, with_causes(e.as_inner()))
+            })?;
+        check_entry(&written, options)?;
+        let constants = options
+            .overrides
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value))
+            .collect();
+        let entry = Some((ShaderStage::Compute, options.entry));
+        let (module, info) = process_overrides(&written, &info, entry, &constants)
+            .map_err(|e| error(Span::UNDEFINED, with_causes(&e)))?;
+        let (module, info) = (module.into_owned(), info.into_owned());
+        let entry_index = module
+            .entry_points
+            .iter()
+            .position(|entry| entry.name == options.entry && entry.stage == ShaderStage::Compute)
+            .ok_or_else(|| no_entry(&module, options))?;
+        Ok(Self {
+            written,
+            module,
+            info,
+            entry_index,
+        })
+    }
+
+    pub(super) fn entry_point(&self) -> &EntryPoint {
+        &self.module.entry_points[self.entry_index]
+    }
+
+    pub(super) fn entry_info(&self) -> &naga::valid::FunctionInfo {
+        self.info.get_entry_point(self.entry_index)
+    }
+}
+
+fn check_entry(module: &Module, options: &PtxOptions<'_>) -> Result<()> {
+    let is_entry = |e: &EntryPoint| e.name == options.entry && e.stage == ShaderStage::Compute;
+    if module.entry_points.iter().any(is_entry) {
+        return Ok(());
+    }
+    Err(no_entry(module, options))
+}
+
+fn no_entry(module: &Module, options: &PtxOptions<'_>) -> Error {
+    let names: Vec<&str> = module
+        .entry_points
+        .iter()
+        .filter(|entry| entry.stage == ShaderStage::Compute)
+        .map(|entry| entry.name.as_str())
+        .collect();
+    let message = match names.as_slice() {
+        [] => "the source has no @compute function".to_owned(),
+        names => format!(
+            "no @compute function of this name; there are: {}",
+            names.join(", ")
+        ),
+    };
+    error_at("", options.entry, Span::UNDEFINED, message)
+}
+
+/// An error message with those of its causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// An error of the kernel `entry`, at a span where there is one.
+pub(super) fn error_at(
+    wgsl: &str,
+    entry: &str,
+    span: Span,
+    message: impl std::fmt::Display,
+) -> Error {
+    let before = span.to_range().and_then(|range| wgsl.get(..range.start));
+    let message = match before {
+        Some(before) => {
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+            format!("{line}:{column}: {message}")
+        }
+        None => message.to_string(),
+    };
+    Error::KernelCompile {
+        kernel: entry.to_owned(),
+        message,
+    }
+}

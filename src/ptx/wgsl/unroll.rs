@@ -1,0 +1,346 @@
+//! Short loops with a known number of turns, unrolled: what depends on the counter becomes constant, and small arrays
+//! indexed by it stay in registers. The assembler unrolls loops too, but none with a barrier or a store in it.
+
+use naga::{BinaryOperator, Block, Expression, Function, Handle, LocalVariable, Statement};
+
+use super::Lowering;
+use super::call::Frame;
+use super::place::At;
+use super::statement::Targets;
+use crate::Result;
+use crate::ptx::build::Operand;
+
+const MAX_TURNS: usize = 16;
+/// Expressions and statements that an unrolled loop may have in all, those of the functions it calls included.
+const MAX_SIZE: usize = 512;
+
+/// A loop whose counter only its continuing block changes.
+struct Counted {
+    counter: Handle<LocalVariable>,
+    start: Operand,
+    turns: usize,
+}
+
+impl Lowering<'_> {
+    /// Unrolls the loop if it is short. `before` is the statement before it.
+    pub(super) fn unrolled(
+        &mut self,
+        frame: &mut Frame<'_>,
+        before: Option<&Statement>,
+        body: &Block,
+        continuing: &Block,
+    ) -> Result<bool> {
+        let Some(counted) = self.counted(frame, before, body, continuing)? else {
+            return Ok(false);
+        };
+        let At::Registers {
+            variable, leaf: 0, ..
+        } = frame.locals[counted.counter.index()].at
+        else {
+            return Ok(false);
+        };
+        let end = self.kernel.label();
+        self.variables[variable].known = Some(counted.start);
+        let enclosing = self.divergence;
+        // The one jump is that of the check.
+        if n_jumps(body) > 1 {
+            self.divergence += 1;
+        }
+        frame.n_loops += 1;
+        for _ in 0..counted.turns {
+            let next = self.kernel.label();
+            let targets = Targets {
+                on_break: Some(end),
+                on_continue: Some(next),
+            };
+            self.block(frame, body, targets)?;
+            self.kernel.land(next);
+            self.block(frame, continuing, Targets::default())?;
+        }
+        self.variables[variable].known = None;
+        self.divergence = enclosing;
+        frame.n_loops -= 1;
+        self.kernel.land(end);
+        Ok(true)
+    }
+
+    fn counted(
+        &mut self,
+        frame: &mut Frame<'_>,
+        before: Option<&Statement>,
+        body: &Block,
+        continuing: &Block,
+    ) -> Result<Option<Counted>> {
+        let function = frame.function;
+        let Some((counter, update, step)) = update_of(function, continuing) else {
+            return Ok(None);
+        };
+        let Some((comparison, bound)) = check_of(function, counter, body) else {
+            return Ok(None);
+        };
+        let stored_before = before
+            .and_then(|statement| store_to(function, statement))
+            .filter(|(to, _)| *to == counter);
+        let n_stores = n_stores(function, counter, &function.body);
+        let start = match stored_before {
+            Some((_, value)) if n_stores == 2 => Some(value),
+            // Set once, at the start of the function.
+            None if n_stores == 1 && frame.n_loops == 0 => function.local_variables[counter].init,
+            _ => None,
+        };
+        // After the loop nobody may ask for the counter: where it is declared in the loop's head nobody can.
+        if escapes(function, counter) || !is_read_only_within(function, counter, body, continuing) {
+            return Ok(None);
+        }
+        let Some(start) = start else {
+            return Ok(None);
+        };
+        let mut constants = Vec::new();
+        for handle in [start, bound, step] {
+            match self.constant_of(frame, handle)? {
+                Some(constant) if constant.ty().is_integer() => constants.push(constant),
+                _ => return Ok(None),
+            }
+        }
+        let [start, bound, step] = constants[..] else {
+            return Ok(None);
+        };
+        let size = self.size_of(body).saturating_add(self.size_of(continuing));
+        let turns = self.turns(start, bound, step, comparison, update)?;
+        let fits = turns.filter(|turns| turns.saturating_mul(size) <= MAX_SIZE);
+        Ok(fits.map(|turns| Counted {
+            counter,
+            start,
+            turns,
+        }))
+    }
+
+    fn constant_of(
+        &mut self,
+        frame: &mut Frame<'_>,
+        handle: Handle<Expression>,
+    ) -> Result<Option<Operand>> {
+        match frame.function.expressions[handle] {
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ZeroValue(_)
+            | Expression::FunctionArgument(_) => {
+                let operand = self.scalar(frame, handle)?;
+                Ok(operand.constant().map(|_| operand))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// How often the loop turns, if it is not too often: found by counting.
+    fn turns(
+        &mut self,
+        start: Operand,
+        bound: Operand,
+        step: Operand,
+        comparison: BinaryOperator,
+        update: BinaryOperator,
+    ) -> Result<Option<usize>> {
+        let mut counter = start;
+        for turns in 0..=MAX_TURNS {
+            if self.binary_scalar(comparison, counter, bound)?.constant() == Some(0) {
+                return Ok(Some(turns));
+            }
+            counter = self.binary_scalar(update, counter, step)?;
+        }
+        Ok(None)
+    }
+
+    /// Expressions and statements of a block, with those of the functions it calls.
+    pub(super) fn size_of(&self, block: &Block) -> usize {
+        let size = |statement: &Statement| match statement {
+            Statement::Emit(range) => range.index_range().len(),
+            Statement::Block(block) => self.size_of(block),
+            Statement::If { accept, reject, .. } => {
+                self.size_of(accept).saturating_add(self.size_of(reject))
+            }
+            Statement::Switch { cases, .. } => {
+                let cases = cases.iter().map(|case| self.size_of(&case.body));
+                cases.fold(0, usize::saturating_add)
+            }
+            // A loop inside may be unrolled itself.
+            Statement::Loop {
+                body, continuing, ..
+            } => {
+                let once = self.size_of(body).saturating_add(self.size_of(continuing));
+                once.saturating_mul(4)
+            }
+            Statement::Call { function, .. } => self.facts[function.index()].size,
+            _ => 1,
+        };
+        block.iter().map(size).fold(1, usize::saturating_add)
+    }
+}
+
+/// The variable and value of a store to a whole local variable.
+fn store_to(
+    function: &Function,
+    statement: &Statement,
+) -> Option<(Handle<LocalVariable>, Handle<Expression>)> {
+    let Statement::Store { pointer, value } = statement else {
+        return None;
+    };
+    match function.expressions[*pointer] {
+        Expression::LocalVariable(local) => Some((local, *value)),
+        _ => None,
+    }
+}
+
+fn loads(
+    function: &Function,
+    counter: Handle<LocalVariable>,
+    expression: Handle<Expression>,
+) -> bool {
+    let Expression::Load { pointer } = function.expressions[expression] else {
+        return false;
+    };
+    matches!(function.expressions[pointer], Expression::LocalVariable(local) if local == counter)
+}
+
+/// Counter, operator and step of a continuing block that does nothing else.
+fn update_of(
+    function: &Function,
+    continuing: &Block,
+) -> Option<(Handle<LocalVariable>, BinaryOperator, Handle<Expression>)> {
+    let mut rest = continuing
+        .iter()
+        .filter(|statement| !matches!(statement, Statement::Emit(_)));
+    let (Some(store), None) = (rest.next(), rest.next()) else {
+        return None;
+    };
+    let (counter, value) = store_to(function, store)?;
+    match function.expressions[value] {
+        Expression::Binary { op, left, right } if loads(function, counter, left) => {
+            Some((counter, op, right))
+        }
+        _ => None,
+    }
+}
+
+/// Comparison and bound of the check that a body begins with.
+fn check_of(
+    function: &Function,
+    counter: Handle<LocalVariable>,
+    body: &Block,
+) -> Option<(BinaryOperator, Handle<Expression>)> {
+    let first = body
+        .iter()
+        .find(|statement| !matches!(statement, Statement::Emit(_)))?;
+    let Statement::If {
+        condition,
+        accept,
+        reject,
+    } = first
+    else {
+        return None;
+    };
+    let breaks = reject.len() == 1 && matches!(reject.first(), Some(Statement::Break));
+    match function.expressions[*condition] {
+        Expression::Binary { op, left, right }
+            if accept.is_empty() && breaks && loads(function, counter, left) =>
+        {
+            Some((op, right))
+        }
+        _ => None,
+    }
+}
+
+/// Breaks and continues, of loops inside too.
+fn n_jumps(block: &Block) -> usize {
+    let jumps = |statement: &Statement| match statement {
+        Statement::Break | Statement::Continue => 1,
+        Statement::Block(block) => n_jumps(block),
+        Statement::If { accept, reject, .. } => n_jumps(accept) + n_jumps(reject),
+        Statement::Switch { cases, .. } => cases.iter().map(|case| n_jumps(&case.body)).sum(),
+        Statement::Loop {
+            body, continuing, ..
+        } => n_jumps(body) + n_jumps(continuing),
+        _ => 0,
+    };
+    block.iter().map(jumps).sum()
+}
+
+fn n_stores(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> usize {
+    let stores = |statement: &Statement| match statement {
+        Statement::Store { .. } => {
+            usize::from(store_to(function, statement).is_some_and(|(local, _)| local == counter))
+        }
+        Statement::Block(block) => n_stores(function, counter, block),
+        Statement::If { accept, reject, .. } => {
+            n_stores(function, counter, accept) + n_stores(function, counter, reject)
+        }
+        Statement::Switch { cases, .. } => {
+            let cases = cases
+                .iter()
+                .map(|case| n_stores(function, counter, &case.body));
+            cases.sum()
+        }
+        Statement::Loop {
+            body, continuing, ..
+        } => n_stores(function, counter, body) + n_stores(function, counter, continuing),
+        _ => 0,
+    };
+    block.iter().map(stores).sum()
+}
+
+/// Whether the counter is used by anything but loads and stores: passed to a function, for instance.
+fn escapes(function: &Function, counter: Handle<LocalVariable>) -> bool {
+    fn passed(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> bool {
+        let is_counter = |handle: &Handle<Expression>| matches!(function.expressions[*handle], Expression::LocalVariable(local) if local == counter);
+        block.iter().any(|statement| match statement {
+            Statement::Call { arguments, .. } => arguments.iter().any(is_counter),
+            Statement::Block(block) => passed(function, counter, block),
+            Statement::If { accept, reject, .. } => {
+                passed(function, counter, accept) || passed(function, counter, reject)
+            }
+            Statement::Switch { cases, .. } => cases
+                .iter()
+                .any(|case| passed(function, counter, &case.body)),
+            Statement::Loop {
+                body, continuing, ..
+            } => passed(function, counter, body) || passed(function, counter, continuing),
+            _ => false,
+        })
+    }
+    passed(function, counter, &function.body)
+}
+
+/// Whether all loads of the counter are in the loop.
+fn is_read_only_within(
+    function: &Function,
+    counter: Handle<LocalVariable>,
+    body: &Block,
+    continuing: &Block,
+) -> bool {
+    let everywhere = n_loads(function, counter, &function.body);
+    everywhere == n_loads(function, counter, body) + n_loads(function, counter, continuing)
+}
+
+fn n_loads(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> usize {
+    let count = |statement: &Statement| match statement {
+        Statement::Emit(range) => range
+            .clone()
+            .filter(|&handle| loads(function, counter, handle))
+            .count(),
+        Statement::Block(block) => n_loads(function, counter, block),
+        Statement::If { accept, reject, .. } => {
+            n_loads(function, counter, accept) + n_loads(function, counter, reject)
+        }
+        Statement::Switch { cases, .. } => {
+            let cases = cases
+                .iter()
+                .map(|case| n_loads(function, counter, &case.body));
+            cases.sum()
+        }
+        Statement::Loop {
+            body, continuing, ..
+        } => n_loads(function, counter, body) + n_loads(function, counter, continuing),
+        _ => 0,
+    };
+    block.iter().map(count).sum()
+}

@@ -1,0 +1,96 @@
+//! Values of expressions.
+
+use naga::proc::TypeResolution;
+
+use super::Lowering;
+use super::place::Place;
+use crate::Result;
+use crate::ptx::build::{Operand, PtxType};
+
+/// Values with more scalars than this stay in memory.
+pub(super) const MAX_LEAVES: usize = 128;
+
+/// What an expression gives.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// The scalars of its type, in order.
+    Leaves(Vec<Operand>),
+    /// A large value, at a place that nobody writes any more.
+    Stored(Place),
+    /// A pointer.
+    Pointer(Place),
+}
+
+impl From<Operand> for Value {
+    fn from(operand: Operand) -> Self {
+        Self::Leaves(vec![operand])
+    }
+}
+
+impl Lowering<'_> {
+    /// The scalars of a value, loaded if it is large.
+    pub(super) fn scalars_of(&mut self, value: Value) -> Result<Vec<Operand>> {
+        match value {
+            Value::Leaves(leaves) => Ok(leaves),
+            Value::Stored(place) => self.load_leaves(&place),
+            Value::Pointer(_) => Err(self.unsupported("a pointer as a value")),
+        }
+    }
+
+    /// The zero value of a type.
+    pub(super) fn zero(&mut self, ty: &TypeResolution) -> Result<Value> {
+        if self.n_leaves(ty)? <= MAX_LEAVES {
+            let leaves = self.leaves(ty)?;
+            let zeros = leaves.iter().map(|leaf| Operand::Constant(leaf.ty, 0));
+            return Ok(Value::Leaves(zeros.collect()));
+        }
+        let place = self.local_place(ty)?;
+        self.clear(&place)?;
+        Ok(Value::Stored(place))
+    }
+
+    /// A value from its scalars; large ones go to memory.
+    pub(super) fn value_of(&mut self, ty: &TypeResolution, leaves: Vec<Operand>) -> Result<Value> {
+        if leaves.len() <= MAX_LEAVES {
+            return Ok(Value::Leaves(leaves));
+        }
+        if let Some(place) = self.constant_place(ty, &leaves)? {
+            return Ok(Value::Stored(place));
+        }
+        let place = self.local_place(ty)?;
+        self.store_leaves(&place, &leaves)?;
+        Ok(Value::Stored(place))
+    }
+
+    /// A read-only table with these scalars, if all are constants.
+    pub(super) fn constant_place(
+        &mut self,
+        ty: &TypeResolution,
+        leaves: &[Operand],
+    ) -> Result<Option<Place>> {
+        let mut bytes = vec![0; self.size(ty)? as usize];
+        for (leaf, operand) in self.leaves(ty)?.iter().zip(leaves) {
+            let Some(bits) = operand.constant() else {
+                return Ok(None);
+            };
+            let n = if leaf.ty == PtxType::Pred {
+                1
+            } else {
+                leaf.ty.n_bits() as usize / 8
+            };
+            let at = leaf.offset as usize;
+            if let Some(target) = bytes.get_mut(at..at + n) {
+                target.copy_from_slice(&bits.to_le_bytes()[..n]);
+            }
+        }
+        let index = match self.tables.iter().position(|table| *table == bytes) {
+            Some(index) => index,
+            None => {
+                self.tables.push(bytes);
+                self.tables.len() - 1
+            }
+        };
+        let address = self.kernel.table(&super::entry::table_name(index));
+        Ok(Some(Place::in_memory(ty.clone(), address, 16)))
+    }
+}

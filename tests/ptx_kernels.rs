@@ -1,0 +1,133 @@
+//! Every kernel of the crate compiles to PTX with every set of override constants that a job uses, and assembles for
+//! every architecture without spilling registers.
+#![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "ptx/ptxas.rs"]
+mod ptxas;
+
+use std::collections::BTreeMap;
+
+use pagepress::kernels::lz4::{KERNELS, compress_job, decompress_job};
+use pagepress::kernels::{Access, Launch};
+use pagepress::lz4::Level;
+use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
+
+/// Every launch that some job makes, once for each kernel and set of overrides.
+fn launches() -> BTreeMap<String, Launch> {
+    let mut found = BTreeMap::new();
+    for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
+        let n_bytes = 3000 * u64::from(page_size) - 5;
+        let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
+        jobs.extend(
+            [Level::Fast, Level::High].map(|level| compress_job(n_bytes, page_size, level)),
+        );
+        for launch in jobs.into_iter().flat_map(|job| job.launches) {
+            found.insert(
+                format!("{} {:?}", launch.kernel.name, launch.overrides),
+                launch,
+            );
+        }
+    }
+    found
+}
+
+fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
+    let overrides: Vec<(&str, f64)> = launch
+        .overrides
+        .iter()
+        .map(|&(name, value)| (name, f64::from(value)))
+        .collect();
+    let options = PtxOptions {
+        overrides: &overrides,
+        sm,
+        bounds,
+        ..PtxOptions::new(launch.kernel.name)
+    };
+    compile_wgsl(launch.kernel.wgsl, &options)
+        .unwrap_or_else(|e| panic!("{}: {e}", launch.kernel.name))
+}
+
+#[test]
+fn every_kernel_compiles_with_the_bindings_of_the_table() {
+    let launches = launches();
+    for kernel in KERNELS {
+        assert!(
+            launches
+                .values()
+                .any(|launch| launch.kernel.name == kernel.name),
+            "{} is in no job",
+            kernel.name
+        );
+    }
+    for (name, launch) in launches {
+        let compiled = compile(&launch, 90, Bounds::Unchecked);
+        assert_eq!(compiled.entry, launch.kernel.name);
+        assert!(compiled.workgroup_size.iter().product::<u32>() >= 1);
+        let access = |kind| match kind {
+            PtxParamKind::Storage { writable: false } => Access::Read,
+            PtxParamKind::Storage { writable: true } => Access::ReadWrite,
+            PtxParamKind::Uniform { n_bytes } => {
+                assert_eq!(n_bytes, 16, "{name}");
+                Access::Uniform
+            }
+        };
+        let bindings: Vec<Access> = compiled
+            .params
+            .iter()
+            .map(|param| access(param.kind))
+            .collect();
+        assert_eq!(bindings, launch.kernel.bindings, "{name}");
+        for (i, param) in compiled.params.iter().enumerate() {
+            assert_eq!((param.group, param.binding), (0, i as u32), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_assembles_without_spills() {
+    let Some(ptxas) = ptxas::ptxas() else {
+        return;
+    };
+    let mut failures = Vec::new();
+    for (name, launch) in launches() {
+        for sm in ptxas::TARGETS {
+            for bounds in [Bounds::Unchecked, Bounds::Clamp] {
+                if bounds == Bounds::Clamp && sm != 90 {
+                    continue;
+                }
+                let what = format!("{name} sm_{sm} {bounds:?}");
+                match ptxas::assemble(&ptxas, &what, &compile(&launch, sm, bounds).text) {
+                    Err(error) => failures.push(format!("{what}: {error}")),
+                    Ok(report) => {
+                        let used = report
+                            .lines()
+                            .find(|line| line.contains("registers"))
+                            .unwrap_or_default();
+                        println!("{what}: {used}");
+                        let spills = report.lines().filter(|line| line.contains("spill"));
+                        let clean = |line: &str| {
+                            line.contains(
+                                "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+                            )
+                        };
+                        // Jobs run these kernels unchecked.
+                        if bounds == Bounds::Clamp {
+                            continue;
+                        }
+                        failures.extend(
+                            spills
+                                .filter(|l| !clean(l))
+                                .map(|line| format!("{what}: {line}")),
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,121 @@
+//! The programs of `tests/ptx/in` give the committed results on every engine there is.
+//!
+//! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `tests/ptx/results`.
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+#[path = "ptx/programs.rs"]
+mod programs;
+
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{
+    Backend, Capabilities, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource,
+    Waitable,
+};
+use pagepress::kernels::Access;
+use programs::{Program, input, programs};
+
+async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec<u32>> {
+    let bindings = [Access::Read, Access::ReadWrite, Access::Uniform];
+    let n_bindings = if program.n_uniform_words > 0 { 3 } else { 2 };
+    let source = KernelSource::new(&program.wgsl, "main", &bindings[..n_bindings]);
+    let kernel = device.compile_kernel(&source).await?;
+    let bytes = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let in_bytes = bytes(&input());
+    let source = device.allocate_memory(in_bytes.len() as u64)?;
+    device.upload_async(&source, 0, &in_bytes).await?;
+    let n_bytes = 4 * u64::from(program.n_output_words);
+    let target = device.allocate_memory(n_bytes)?;
+    device
+        .upload_async(&target, 0, &vec![0xff; n_bytes as usize])
+        .await?;
+    let uniform = program.uniform();
+    let args = [
+        KernelArg::Buffer(&source),
+        KernelArg::Buffer(&target),
+        KernelArg::Params(&uniform),
+    ];
+    device
+        .launch_kernel(&kernel, program.grid, &args[..n_bindings])?
+        .wait_async()
+        .await?;
+    let found = device.download_async(&target, 0..n_bytes).await?;
+    Ok(found
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+        .collect())
+}
+
+/// Whether the device can run the program; one that it cannot is named.
+fn is_for(program: &Program, capabilities: &Capabilities, is_cuda: bool) -> bool {
+    let can = match program.needs.as_deref() {
+        None => true,
+        Some("subgroups") => capabilities.subgroups,
+        Some("int64") => capabilities.int64,
+        // The wgpu engine asks no device for these; naga's SPIR-V cannot pass pointers into variables.
+        Some("float16" | "float64" | "pointers") => is_cuda,
+        Some(other) => panic!("{}: what is {other}?", program.name),
+    };
+    if !can {
+        eprintln!("{}: not on this device", program.name);
+    }
+    can
+}
+
+fn check<B: Backend>(device: &B) {
+    let is_cuda = device.name() == "cuda";
+    let write = std::env::var_os("PAGEPRESS_WRITE_RESULTS").is_some() && !is_cuda;
+    let mut failures = Vec::new();
+    let mut n_run = 0;
+    for program in programs() {
+        if !is_for(&program, device.capabilities(), is_cuda) {
+            continue;
+        }
+        n_run += 1;
+        match block_on(run(device, &program)) {
+            Ok(found) => {
+                if write {
+                    program.write(&found);
+                }
+                failures.extend(program.compare(&found).err());
+            }
+            Err(error) => failures.push(format!("{}: {error}", program.name)),
+        }
+    }
+    assert!(n_run > 20, "only {n_run} programs ran");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn check_through(engine: EngineChoice) {
+    let request = DeviceRequest {
+        engine,
+        allow_software: true,
+        ..DeviceRequest::default()
+    };
+    check(&GpuDevice::open(&request).expect("needs a GPU, a software one will do"));
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn every_program_gives_the_committed_results_through_wgpu() {
+    check_through(EngineChoice::Wgpu);
+}
+
+#[cfg(cuda_engine)]
+#[test]
+fn every_program_gives_the_committed_results_through_cuda() {
+    if common::cuda::cuda_is_there() {
+        check_through(EngineChoice::Cuda);
+    }
+}
