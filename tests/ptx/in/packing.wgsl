@@ -8,7 +8,7 @@
 fn main(@builtin(local_invocation_index) i: u32) {
     let a = input[i];
     let b = input[i + 64];
-    let f = vec4(f32(i) / 33.1 - 1.0, 0.31, -0.73, f32(i % 5) - 2.0);
+    let f = vec4(f32(i) / 64.0 - 0.3, 0.31, -0.73, f32(i % 5) - 2.0);
     let at = 32 * i;
     output[at] = pack4x8snorm(f);
     output[at + 1] = pack4x8unorm(f);
