@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::choice::{BackendChoice, BackendRequest, Rejected};
 use super::codec::Codec;
 #[cfg(gpu_engine)]
-use super::gpu_codec::first_pages;
+use super::plan::Packed;
 #[cfg(gpu_engine)]
 use crate::Error;
 use crate::Result;
@@ -52,10 +52,7 @@ impl Codec {
     }
 
     pub(super) async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
-        let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
-        let first = |n| Ok(first_pages(pages, n));
-        self.plan_decompress_of(pages.page_size, n_bytes, first)
-            .await
+        self.plan_decompress_of(&pages.into()).await
     }
 
     /// Plans a compression of `n_bytes`, of which `first` gives the first ones.
@@ -75,18 +72,13 @@ impl Codec {
         weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
     }
 
-    /// Plans a decompression to `n_bytes`; `first` gives the first pages, about so many bytes of them.
-    pub(super) async fn plan_decompress_of(
-        &mut self,
-        page_size: u32,
-        n_bytes: usize,
-        first: impl Fn(usize) -> Result<PackedPages>,
-    ) -> Result<Plan> {
+    /// Plans a decompression.
+    pub(super) async fn plan_decompress_of(&mut self, pages: &Packed<'_>) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
             Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
-            Some(gpu) => gpu.weigh_decompress(page_size, n_bytes, first).await,
+            Some(gpu) => gpu.weigh_decompress(pages).await,
         };
         weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
     }

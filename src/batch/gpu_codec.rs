@@ -8,6 +8,7 @@ use super::choose::Plan;
 use super::codec::CodecOptions;
 use super::compress::{Sink, Source};
 use super::decompress::{self, Target};
+use super::plan::Packed;
 use super::ring::Pipeline;
 use super::timing::Timings;
 use crate::clock::Clock;
@@ -237,14 +238,15 @@ impl GpuCodec {
     }
 
     /// Chooses for a decompression, likewise.
-    pub(super) async fn weigh_decompress(
-        &mut self,
-        page_size: u32,
-        n_bytes: usize,
-        first: impl Fn(usize) -> Result<PackedPages>,
-    ) -> Result<Plan> {
-        super::plan::check_page_size(page_size)?;
-        let case = case(false, page_size, None, n_bytes);
+    pub(super) async fn weigh_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
+        super::plan::check_page_size(pages.page_size)?;
+        let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
+        let first = |n_bytes| match pages.first(n_bytes) {
+            Ok(None) => Err(super::ring::broken("pinned blocks are not weighed".into())),
+            Ok(Some(first)) => Ok(first),
+            Err(error) => Err(error),
+        };
+        let case = case(false, pages.page_size, None, n_bytes);
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
@@ -287,26 +289,4 @@ fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan>
     let expected_ns = cpu_ns as f64 * n_bytes as f64 / measured_bytes.max(1) as f64;
     let reason = "too small to be worth a GPU's transfers: the CPU needs only milliseconds";
     (expected_ns < WORTH_MEASURING_NS as f64).then(|| Plan::Cpu(reason.into()))
-}
-
-/// The first pages of a batch, about `n_bytes` of them, with all that their entries name.
-pub(super) fn first_pages(pages: &PackedPages, n_bytes: usize) -> PackedPages {
-    let n_pages = (n_bytes / pages.page_size as usize).clamp(1, pages.table.len().max(1));
-    let table: Vec<_> = pages.table.iter().take(n_pages).copied().collect();
-    let end = table
-        .iter()
-        .map(|entry| entry.offset.saturating_add(u64::from(entry.length)))
-        .max()
-        .unwrap_or(0);
-    let end = usize::try_from(end)
-        .unwrap_or(usize::MAX)
-        .min(pages.packed.len());
-    PackedPages {
-        packed: pages.packed[..end].to_vec(),
-        n_bytes: pages
-            .n_bytes
-            .min(table.len() as u64 * u64::from(pages.page_size)),
-        page_size: pages.page_size,
-        table,
-    }
 }

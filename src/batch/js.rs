@@ -12,7 +12,7 @@ use super::compress::{Sink, Source};
 use super::decompress::{Target, check};
 use super::plan::{Packed, PackedBlocks};
 use crate::gpu::{Backend, HostBuffer};
-use crate::lz4::{BlockError, Level, PackedPages, PageEntry};
+use crate::lz4::{BlockError, Level, PageEntry};
 use crate::{Error, Result};
 
 /// An array, which may shrink or go away between two looks at it, and is refused then.
@@ -166,23 +166,6 @@ impl JsPacked {
             n_bytes: self.n_bytes,
         }
     }
-
-    /// The first pages, about `n_bytes` of them, in our memory.
-    fn first(&self, n_bytes: usize) -> Result<PackedPages> {
-        let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
-        let table = &self.table[..n_pages.min(self.table.len())];
-        let end = |entry: &PageEntry| entry.offset.saturating_add(u64::from(entry.length));
-        let end = table.iter().map(end).max().unwrap_or(0);
-        let end = usize::try_from(end).unwrap_or(usize::MAX);
-        Ok(PackedPages {
-            packed: self.packed.get(0..end.min(self.packed.len()))?,
-            n_bytes: self
-                .n_bytes
-                .min(table.len() as u64 * u64::from(self.page_size)),
-            page_size: self.page_size,
-            table: table.to_vec(),
-        })
-    }
 }
 
 /// What came of an attempt on the GPU.
@@ -233,14 +216,14 @@ impl Codec {
         pages: &JsPacked,
     ) -> Result<Attempt<(Uint8Array, Vec<Option<BlockError>>)>> {
         let n_bytes = check(&pages.view())?;
-        let plan = self.plan_decompress_of(pages.page_size, n_bytes, |n| pages.first(n));
-        let (reason, gpu) = match (plan.await?, &mut self.gpu) {
+        let view = pages.view();
+        let plan = self.plan_decompress_of(&view).await?;
+        let (reason, gpu) = match (plan, &mut self.gpu) {
             (Plan::Gpu(reason), Some(gpu)) => (reason, gpu),
             (Plan::Gpu(reason) | Plan::Cpu(reason), _) => return Ok(Attempt::Cpu(reason)),
         };
         let out = new_array(n_bytes)?;
         let pipeline = gpu.pipeline_for(pages.page_size);
-        let view = pages.view();
         match pipeline.decompress_safely(&view, Target::Js(&out)).await {
             Ok((errors, timings)) => {
                 let engine = gpu.device().name();

@@ -126,16 +126,50 @@ pub(crate) enum PackedBlocks<'a> {
 }
 
 impl PackedBlocks<'_> {
+    fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pinned(_, n_bytes) => *n_bytes,
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes) => bytes.len() as u64,
+        }
+    }
+
     /// The block that a sound entry names; `None` where only the device sees it.
     pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
         let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
-        let range = start..start.saturating_add(entry.length as usize);
+        self.get(start..start.saturating_add(entry.length as usize))
+    }
+
+    /// The bytes in a range; `None` where only the device sees them.
+    fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
         match self {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
             Self::Pinned(..) => Ok(None),
             #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
             Self::Js(bytes) => bytes.get(range).map(|block| Some(block.into())),
         }
+    }
+}
+
+impl Packed<'_> {
+    /// The first pages, about `n_bytes` of them, with all that their entries name; `None` where only the device sees
+    /// that.
+    pub(super) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
+        let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
+        let table = &self.table[..n_pages.min(self.table.len())];
+        let end = |entry: &PageEntry| entry.offset.saturating_add(u64::from(entry.length));
+        let end = table.iter().map(end).max().unwrap_or(0);
+        let end = usize::try_from(end.min(self.blocks.n_bytes())).unwrap_or(usize::MAX);
+        let packed = self.blocks.get(0..end)?;
+        Ok(packed.map(|packed| PackedPages {
+            packed: packed.into_owned(),
+            table: table.to_vec(),
+            page_size: self.page_size,
+            n_bytes: self
+                .n_bytes
+                .min(table.len() as u64 * u64::from(self.page_size)),
+        }))
     }
 }
 
@@ -202,12 +236,7 @@ const BAD_ENTRY: [u32; 2] = [0, 0];
 /// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way; blocks that
 /// are far apart are brought together, for which the host must see them.
 pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
-    let packed_bytes = match pages.blocks {
-        PackedBlocks::Bytes(bytes) => bytes.len() as u64,
-        PackedBlocks::Pinned(_, n_bytes) => n_bytes,
-        #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-        PackedBlocks::Js(bytes) => bytes.len() as u64,
-    };
+    let packed_bytes = pages.blocks.n_bytes();
     let worst = worst_block_bytes(pages.page_size);
     let n_pages = range.len() as u64;
     let entries = pages.table.get(range.clone()).unwrap_or_default();
