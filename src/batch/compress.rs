@@ -11,6 +11,7 @@ use super::job::JobBuffers;
 use super::pinned::PinnedPart;
 use super::plan;
 use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
+use super::source::Source;
 use super::timing::Timings;
 use crate::Result;
 use crate::clock::Clock;
@@ -42,29 +43,6 @@ struct Running {
     packed_bytes: u64,
     /// Once the blocks were asked for.
     download: Option<HostBuffer>,
-}
-
-/// Pages to compress.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Source<'a> {
-    /// In memory of the caller.
-    Bytes(&'a [u8]),
-    /// In memory that the device reads by itself: so many bytes from its start.
-    Pinned(&'a HostBuffer, u64),
-    /// In memory of JavaScript.
-    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-    Js(&'a super::js::JsBytes),
-}
-
-impl Source<'_> {
-    fn n_bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Pinned(_, n_bytes) => *n_bytes,
-            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-            Self::Js(bytes) => bytes.len() as u64,
-        }
-    }
 }
 
 /// Where compressed pages go.

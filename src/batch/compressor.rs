@@ -1,9 +1,10 @@
 //! Batches of 4 KiB pages on one GPU, measured.
 
-use super::compress::{Sink, Source};
+use super::compress::Sink;
 use super::decompress::{self, Target};
 use super::results::{BatchResult, BatchStats, DecompressResult};
 use super::ring::Pipeline;
+use super::source::Source;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::job::JobBuffers;
-use super::plan::{self, Blocks, Gathered, Packed, PackedBlocks};
+use super::plan::{self, Blocks, Gathered, Packed};
 use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
+use super::source::Source;
 use super::status::block_errors;
 use super::timing::Timings;
 use crate::clock::Clock;
@@ -121,7 +122,7 @@ impl Pipeline {
         let entries = (words, buffers.get(Slot::Table)?);
         let mut stream = self.device.stream();
         let parts = match (pages.blocks, &blocks) {
-            (PackedBlocks::Pinned(host, _), Blocks::Whole(range)) => {
+            (Source::Pinned(host, _), Blocks::Whole(range)) => {
                 let n_bytes = (range.end - range.start).next_multiple_of(4);
                 let from = Place::Host(host, range.start);
                 stream.copy(Place::Device(on_device, 0), from, n_bytes)?;

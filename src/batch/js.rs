@@ -8,9 +8,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::choose::Plan;
 use super::codec::{Codec, Report};
-use super::compress::{Sink, Source};
+use super::compress::Sink;
 use super::decompress::{Target, check};
-use super::plan::{Packed, PackedBlocks};
+use super::plan::Packed;
+use super::source::Source;
 use crate::gpu::{Backend, HostBuffer};
 use crate::lz4::{BlockError, Level, PageEntry};
 use crate::{Error, Result};
@@ -160,7 +161,7 @@ pub(crate) struct JsPacked {
 impl JsPacked {
     fn view(&self) -> Packed<'_> {
         Packed {
-            blocks: PackedBlocks::Js(&self.packed),
+            blocks: Source::Js(&self.packed),
             table: &self.table,
             page_size: self.page_size,
             n_bytes: self.n_bytes,

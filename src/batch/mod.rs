@@ -36,6 +36,8 @@ mod ring;
 #[cfg(gpu_engine)]
 mod select;
 #[cfg(gpu_engine)]
+mod source;
+#[cfg(gpu_engine)]
 mod status;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;

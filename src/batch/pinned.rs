@@ -1,10 +1,11 @@
 //! Pages in memory that the device copies by itself, from end to end: the host touches nothing but tables. The bus is then
 //! the only limit; copies from and to other memory take the host about as long as the bus takes.
 
-use super::compress::{Sink, Source};
+use super::compress::Sink;
 use super::compressor::GpuBatchCompressor;
 use super::decompress::{self, Target};
-use super::plan::{Packed, PackedBlocks};
+use super::plan::Packed;
+use super::source::Source;
 use super::timing::Timings;
 use crate::gpu::{HostBuffer, Sized64};
 use crate::lz4::{BlockError, PageEntry};
@@ -89,7 +90,7 @@ impl GpuBatchCompressor {
         check_length("packed_bytes", packed_bytes.next_multiple_of(4), packed)?;
         check_length("table", n_bytes, out)?;
         let pages = Packed {
-            blocks: PackedBlocks::Pinned(packed, packed_bytes),
+            blocks: Source::Pinned(packed, packed_bytes),
             table,
             page_size: PAGE_SIZE as u32,
             n_bytes,

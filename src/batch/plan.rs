@@ -1,10 +1,10 @@
 //! Cutting work into jobs that fit the device. Pure.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ring::Piece;
-use crate::gpu::{Capabilities, HostBuffer};
+use super::source::Source;
+use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
@@ -107,49 +107,10 @@ fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
 /// Pages to decompress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packed<'a> {
-    pub blocks: PackedBlocks<'a>,
+    pub blocks: Source<'a>,
     pub table: &'a [PageEntry],
     pub page_size: u32,
     pub n_bytes: u64,
-}
-
-/// Where their blocks are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum PackedBlocks<'a> {
-    /// In memory of the caller.
-    Bytes(&'a [u8]),
-    /// In memory that the device reads by itself: so many bytes from its start.
-    Pinned(&'a HostBuffer, u64),
-    /// In memory of JavaScript.
-    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-    Js(&'a super::js::JsBytes),
-}
-
-impl PackedBlocks<'_> {
-    fn n_bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Pinned(_, n_bytes) => *n_bytes,
-            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-            Self::Js(bytes) => bytes.len() as u64,
-        }
-    }
-
-    /// The block that a sound entry names; `None` where only the device sees it.
-    pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
-        let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
-        self.get(start..start.saturating_add(entry.length as usize))
-    }
-
-    /// The bytes in a range; `None` where only the device sees them.
-    fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
-        match self {
-            Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
-            Self::Pinned(..) => Ok(None),
-            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-            Self::Js(bytes) => bytes.get(range).map(|block| Some(block.into())),
-        }
-    }
 }
 
 impl Packed<'_> {
@@ -176,7 +137,7 @@ impl Packed<'_> {
 impl<'a> From<&'a PackedPages> for Packed<'a> {
     fn from(pages: &'a PackedPages) -> Self {
         Self {
-            blocks: PackedBlocks::Bytes(&pages.packed),
+            blocks: Source::Bytes(&pages.packed),
             table: &pages.table,
             page_size: pages.page_size,
             n_bytes: pages.n_bytes,
@@ -209,13 +170,13 @@ impl Blocks {
     pub(super) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
         match (self, pages.blocks) {
             (Self::Copied(bytes), _) => Piece::Bytes(bytes),
-            (Self::Whole(range), PackedBlocks::Bytes(packed)) => {
+            (Self::Whole(range), Source::Bytes(packed)) => {
                 let range = range.start as usize..range.end as usize;
                 Piece::Bytes(packed.get(range).unwrap_or_default())
             }
-            (Self::Whole(_), PackedBlocks::Pinned(..)) => Piece::Bytes(&[]),
+            (Self::Whole(_), Source::Pinned(..)) => Piece::Bytes(&[]),
             #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
-            (Self::Whole(range), PackedBlocks::Js(bytes)) => {
+            (Self::Whole(range), Source::Js(bytes)) => {
                 Piece::Js(bytes, range.start as usize..range.end as usize)
             }
         }

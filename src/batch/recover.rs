@@ -1,9 +1,10 @@
 //! Running a batch to its end on a device that may be lost, or be short of memory, in the middle.
 
-use super::compress::{Sink, Source};
+use super::compress::Sink;
 use super::decompress::Target;
 use super::plan::Packed;
 use super::ring::{Pipeline, RingPlace};
+use super::source::Source;
 use super::timing::Timings;
 use crate::lz4::{BlockError, Level};
 use crate::{Error, Result};

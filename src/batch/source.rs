@@ -1,0 +1,47 @@
+//! Bytes as the caller has them: pages to compress, or blocks to decompress.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::Result;
+use crate::gpu::HostBuffer;
+use crate::lz4::PageEntry;
+
+/// Where they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// In memory of the caller.
+    Bytes(&'a [u8]),
+    /// In memory that the device reads by itself: so many bytes from its start.
+    Pinned(&'a HostBuffer, u64),
+    /// In memory of JavaScript.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    Js(&'a super::js::JsBytes),
+}
+
+impl Source<'_> {
+    pub(super) fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pinned(_, n_bytes) => *n_bytes,
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The block that a sound entry names; `None` where only the device sees it.
+    pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
+        let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
+        self.get(start..start.saturating_add(entry.length as usize))
+    }
+
+    /// The bytes in a range; `None` where only the device sees them.
+    pub(super) fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
+        match self {
+            Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
+            Self::Pinned(..) => Ok(None),
+            #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+            Self::Js(bytes) => bytes.get(range).map(|block| Some(block.into())),
+        }
+    }
+}
