@@ -27,6 +27,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> status: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
+// Zero at the start, as all workgroup memory.
 var<workgroup> n_votes: atomic<u32>;
 
 const TRUNCATED: u32 = 1;
@@ -59,6 +60,12 @@ struct Page {
     // Next byte of packed to read, and the end of the block.
     read: u32,
     end: u32,
+    // Before a token: what lies at `read`, from the lowest byte on, at least one byte of it.
+    ahead: u32,
+    // Words of packed, the first of them, asked for one sequence ahead since they come from afar.
+    loaded: u32,
+    low: u32,
+    high: u32,
     // Next byte of the page to write.
     write: u32,
     // The sequence at hand.
@@ -106,7 +113,12 @@ fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
     }
     (*page).read += n_full + 1;
     (*page).stage = next;
-    return n_full * 255 + ((bytes >> (8 * n_full)) & 255);
+    let last = bytes >> (8 * n_full);
+    (*page).ahead = last >> 8;
+    if n_full == 3 {
+        (*page).ahead = packed_word((*page).read);
+    }
+    return n_full * 255 + (last & 255);
 }
 
 fn read_token(page: ptr<function, Page>) {
@@ -114,7 +126,7 @@ fn read_token(page: ptr<function, Page>) {
         fail(page, TRUNCATED);
         return;
     }
-    let token = packed_word((*page).read);
+    let token = (*page).ahead;
     (*page).read++;
     (*page).n_literals = (token >> 4) & 15;
     (*page).n_match = token & 15;
@@ -151,6 +163,12 @@ fn copy_literals(page: ptr<function, Page>) {
     }
 }
 
+fn load_words(page: ptr<function, Page>, i: u32) {
+    (*page).loaded = i;
+    (*page).low = packed[i];
+    (*page).high = packed[i + 1];
+}
+
 // Copies the literals; then the block ends here, or an offset follows.
 fn read_literals(page: ptr<function, Page>) {
     if (*page).n_literals > (*page).end - (*page).read {
@@ -160,6 +178,10 @@ fn read_literals(page: ptr<function, Page>) {
     if (*page).n_literals > (*page).n - (*page).write {
         fail(page, OUTPUT_OVERRUN);
         return;
+    }
+    let after = (*page).read + (*page).n_literals;
+    if after >> 2 != (*page).loaded {
+        load_words(page, after >> 2);
     }
     copy_literals(page);
     (*page).read += (*page).n_literals;
@@ -173,8 +195,12 @@ fn read_literals(page: ptr<function, Page>) {
         fail(page, TRUNCATED);
         return;
     }
-    (*page).offset = packed_word((*page).read) & 0xffff;
+    let word = funnel((*page).low, (*page).high, (after & 3) * 8);
+    (*page).offset = word & 0xffff;
+    (*page).ahead = word >> 16;
     (*page).read += 2;
+    // Where the literals of the next sequence end, unless a length is extended.
+    load_words(page, ((*page).read + 1 + ((word >> 20) & 15)) >> 2);
     if (*page).offset == 0 {
         fail(page, ZERO_OFFSET);
     } else if (*page).offset > (*page).write {
@@ -281,6 +307,8 @@ fn open_page(page: ptr<function, Page>, index: u32) {
         (*page).read = entry.x * 4;
         (*page).end = entry.x * 4 + length;
         (*page).write = 0u;
+        (*page).ahead = packed_word((*page).read);
+        (*page).loaded = 0xffffffffu;
         return;
     }
     let mask = select(0xffffffffu, 1u, kind == KIND_FILL);
@@ -303,12 +331,14 @@ fn close_page(page: ptr<function, Page>) {
     }
 }
 
-// The same number in all lanes; larger than at the last call if and only if a lane said yes.
-fn vote(yes: bool) -> u32 {
+// Whether a lane says yes. Votes are never cleared; `votes` is how many there were at the last call.
+fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
     if yes {
         atomicAdd(&n_votes, 1u);
     }
-    return workgroupUniformLoad(&n_votes);
+    let before = *votes;
+    *votes = workgroupUniformLoad(&n_votes);
+    return *votes != before;
 }
 
 @compute @workgroup_size(32)
@@ -319,10 +349,6 @@ fn lz4_decompress(
 ) {
     let group = 32 / LANES;
     var votes = 0u;
-    if i == 0 {
-        atomicStore(&n_votes, 0u);
-    }
-    workgroupBarrier();
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;
         var page: Page;
@@ -332,11 +358,9 @@ fn lz4_decompress(
             for (var k = 0u; k < STEPS_PER_VOTE; k++) {
                 decode_step(&page);
             }
-            let now = vote(page.stage != DONE);
-            if now == votes {
+            if !vote(&votes, page.stage != DONE) {
                 break;
             }
-            votes = now;
         }
         if index < params.n_pages {
             close_page(&page);

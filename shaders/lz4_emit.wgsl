@@ -44,9 +44,9 @@ fn shifted(v: u32, at: i32) -> u32 {
     return select(0u, select(right, left, at >= 0), at > -4 && at < 4);
 }
 
-// All bits from byte n of a word on; n may lie outside the word.
-fn bits_from(n: i32) -> u32 {
-    return select(0xffffffffu << (u32(clamp(n, 0, 3)) * 8), 0u, n >= 4);
+// The bits of the first n bytes of a word.
+fn first_bits(n: u32) -> u32 {
+    return select((1u << (8 * (n & 3))) - 1, 0xffffffffu, n >= 4);
 }
 
 // A sequence, with the places in its block of its parts.
@@ -94,63 +94,87 @@ fn extension_byte(length: u32, i: u32) -> u32 {
 // The first three bytes of a sequence; those after a shorter one are zero.
 fn first_bytes(first_word: u32, s: Sequence) -> u32 {
     let literals = word_at(first_word, s.anchor);
+    let n_bits = 8 * min(s.n_literals, 2u);
+    var rest = (literals & ((1u << n_bits) - 1)) | (s.offset << n_bits);
     if s.n_literals >= 15 {
-        let second = select(literals & 0xff, extension_byte(s.n_literals, 1u), s.n_literals >= 270);
-        return s.token | (extension_byte(s.n_literals, 0u) << 8) | (second << 16);
+        let second = select(literals, extension_byte(s.n_literals, 1u), s.n_literals >= 270);
+        rest = extension_byte(s.n_literals, 0u) | (second << 8);
     }
-    let rest = (literals & ~bits_from(i32(s.n_literals))) | shifted(s.offset, i32(s.n_literals));
     return s.token | ((rest & 0xffff) << 8);
 }
 
 // The words of the block whose first byte belongs to the sequence; they end with bytes of the next one.
 fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
-    // Head: token and the first extension byte. Tail: offset and the first extension byte.
+    // Head: token and the first extension byte. Tail: offset and the first extension byte, then the next sequence
+    // unless there are more of these.
     let head = s.token | select(0u, extension_byte(s.n_literals, 0u) << 8, s.n_literals >= 15);
-    let tail = s.offset | select(0u, extension_byte(s.n_match, 0u) << 16, s.n_match >= 15);
+    let n_tail = s.end - s.tail;
+    let after = select(next, 0u, n_tail > 3);
+    let tail_low = s.offset | select(0u, extension_byte(s.n_match, 0u) << 16, s.n_match >= 15) | (after << (8 * (n_tail & 3)));
+    let tail_high = after >> ((32 - 8 * n_tail) & 31);
+    // The word in which the tail begins.
+    let tail_word = s.tail >> 2;
+    let tail_shift = 8 * (s.tail & 3);
+    let before_tail = (1u << tail_shift) - 1;
     // Literals for byte p of the block are at byte p + delta of the page, perhaps before its start.
     let delta = s.anchor - s.literals;
     let shift = (delta & 3) * 8;
     var w = (s.place + 3) >> 2;
     var i = i32(first_word) + (i32(4 * w + delta) >> 2);
     var low = pages[max(i, 0)];
-    // Most words of long sequences hold literals alone; only the others need to look at the parts.
-    if 4 * w < min(s.literals, s.end) {
+    if 4 * w < s.literals {
         i++;
-        let high = pages[i];
-        let at = i32(4 * w);
-        packed[base + w] = shifted(head, i32(s.place) - at) | end_word(s, funnel(low, high, shift), at, tail, next);
+        let high = pages[max(i, 0)];
+        var v = (funnel(low, high, shift) & ~first_bits(s.literals - 4 * w)) | (head >> (8 * (4 * w - s.place)));
+        if w == tail_word {
+            v = (v & before_tail) | (tail_low << tail_shift);
+        }
+        packed[base + w] = v;
         low = high;
         w++;
+        if 4 * w + 3 < s.literals {
+            // Words of extension bytes alone are not written here.
+            w = s.literals >> 2;
+            i = i32(first_word) + (i32(4 * w + delta) >> 2);
+            low = pages[max(i, 0)];
+        }
     }
-    while 4 * w >= s.literals && 4 * w + 4 <= s.tail {
+    // Two words at a time, since they come from afar.
+    while w + 1 < tail_word {
+        let middle = pages[i + 1];
+        i += 2;
+        let high = pages[i];
+        packed[base + w] = funnel(low, middle, shift);
+        packed[base + w + 1] = funnel(middle, high, shift);
+        low = high;
+        w += 2;
+    }
+    if w < tail_word {
         i++;
         let high = pages[i];
         packed[base + w] = funnel(low, high, shift);
         low = high;
         w++;
     }
-    while 4 * w < s.end {
-        i++;
-        let high = pages[i];
-        packed[base + w] = end_word(s, funnel(low, high, shift), i32(4 * w), tail, next);
-        low = high;
+    if w == tail_word && 4 * w < s.end {
+        packed[base + w] = (funnel(low, pages[i + 1], shift) & before_tail) | (tail_low << tail_shift);
         w++;
+    }
+    if 4 * w < s.end {
+        packed[base + w] = funnel(select(tail_low, tail_high, tail_shift == 0), tail_high, (32 - tail_shift) & 31);
     }
 }
 
-// The word at byte `at` of the block: literals as far as they go, the tail, and the next sequence.
-fn end_word(s: Sequence, literals: u32, at: i32, tail: u32, next: u32) -> u32 {
-    return (literals & bits_from(i32(s.literals) - at) & ~bits_from(i32(s.tail) - at))
-        | shifted(tail, i32(s.tail) - at) | shifted(next, i32(s.end) - at);
-}
-
-// The same words of a sequence with a length of more than one extension byte: writes those that hold the others again.
-fn emit_extensions(base: u32, s: Sequence) {
+// The rest of a sequence with a length of more than one extension byte: the words that hold the others.
+fn emit_extensions(base: u32, s: Sequence, next: u32) {
     for (var w = (s.place + 3) >> 2; 4 * w < s.literals; w++) {
         packed[base + w] = extended_word(packed[base + w], 4 * w, s.place + 1, s.literals, s.n_literals);
     }
-    for (var w = max(s.place + 3, s.tail + 2) >> 2; 4 * w < s.end; w++) {
-        packed[base + w] = extended_word(packed[base + w], 4 * w, s.tail + 2, s.end, s.n_match);
+    let first = max(s.place + 3, s.tail + 2) >> 2;
+    let n_written = (s.tail >> 2) + 2;
+    for (var w = first; 4 * w < s.end; w++) {
+        let word = select(0u, packed[base + w], w < n_written);
+        packed[base + w] = extended_word(word, 4 * w, s.tail + 2, s.end, s.n_match) | select(0u, shifted(next, i32(s.end) - i32(4 * w)), s.end - s.tail > 3);
     }
 }
 
@@ -182,7 +206,7 @@ fn lz4_emit(
         if (size >> 30) != 0 {
             // A stored page or a fill word is copied; the padding of a short page is cleared.
             for (var k = i; k < ((size & 0x3fffffff) + 3) / 4; k += 128) {
-                packed[base + k] = pages[first_word + k] & ~bits_from(i32(n) - i32(4 * k));
+                packed[base + k] = pages[first_word + k] & first_bits(n - min(4 * k, n));
             }
             continue;
         }
@@ -196,7 +220,7 @@ fn lz4_emit(
             }
             emit_sequence(first_word, base, own, next);
             if own.n_literals >= 270 || own.n_match >= 270 {
-                emit_extensions(base, own);
+                emit_extensions(base, own, next);
             }
         }
     }

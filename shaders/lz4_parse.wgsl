@@ -4,8 +4,8 @@
 // two adjacent positions; in the parse, a segment of consecutive positions.
 //
 // pages       PAGE_SIZE bytes each, back to back; the last may be shorter
-// candidates  scratch, PAGE_SIZE / 2 words a workgroup: two 16-bit offsets each, 0 for none
-// matches     scratch, PAGE_SIZE / 4 words a workgroup: entry p / 4 is `offset | end << 16` of the match at p
+// candidates  scratch, CANDIDATE_WORDS a workgroup: two 16-bit offsets each, 0 for none; then a bit for each position
+// matches     scratch, ROWS rows of WIDTH entries a workgroup; see List
 // sequences   PAGE_SIZE / 4 entries a page. Entry 0: (n, 0). Entries 1..=n, of which the last holds only literals:
 //             (start of match | offset << 16, place in the block | end of match << 16)
 // sizes       a word a page: length of its block in bytes | kind << 30; kind 0 LZ4, 1 stored, 2 fill
@@ -22,11 +22,22 @@ override TAG_BITS: u32 = 4;
 override LAZY: bool = false;
 override BACKWARD: bool = false;
 
+// Words of a copy of the page in workgroup memory: PAGE_SIZE / 4 + 16, or 1 for no copy.
+override STAGED_WORDS: u32 = 1;
+override STAGED: bool = STAGED_WORDS > 1;
+
 override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
 override SEGMENT: u32 = CHUNK / WIDTH;
 override SEGMENT_WORDS: u32 = SEGMENT / 32;
+override CANDIDATE_WORDS: u32 = PAGE_SIZE / 2 + PAGE_SIZE / 32;
+// Room for the matches of two walks of a segment, and for what ends and joins their parts.
+override ROWS: u32 = SEGMENT / 2 + 16;
+// From here on a walk begins at the first row again.
+override LAST_START: u32 = ROWS - (SEGMENT / 4 + 8);
 override TAG_MASK: u32 = (1u << TAG_BITS) - 1;
+// Where the position begins in an entry in the upper half of a bucket.
+override ENTRY_SHIFT: u32 = 16 + TAG_BITS;
 
 struct Params {
     n_bytes: u32,
@@ -37,14 +48,16 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> pages: array<u32>;
 @group(0) @binding(1) var<storage, read_write> candidates: array<u32>;
-@group(0) @binding(2) var<storage, read_write> matches: array<u32>;
+@group(0) @binding(2) var<storage, read_write> matches: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> sequences: array<vec2<u32>>;
 @group(0) @binding(4) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(6) var<uniform> params: Params;
 
-// In the search: the buckets. Outside of it, in quarters: candidate bits, visited bits, starts or sums, and the
-// words named here. Nothing else, since every byte counts for how many workgroups run at once.
+// A copy of the page, where workgroup memory is plentiful.
+var<workgroup> staged: array<u32, STAGED_WORDS>;
+// In the search: the buckets. Outside of it: in the first quarter candidate bits, from the third on starts or sums, and
+// the words named here. Nothing else, since every byte counts for how many workgroups run at once.
 var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
@@ -66,7 +79,9 @@ var<private> lane: u32;
 struct Page {
     first_word: u32,
     n: u32,
-    scratch: u32,
+    // Of this workgroup in `candidates` and in `matches`.
+    first_candidate: u32,
+    first_entry: u32,
 }
 
 // The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
@@ -74,10 +89,60 @@ fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return (a >> s) | ((b << 1) << (31 - s));
 }
 
+// Word i of the page and the one after it.
+fn two_words(page: Page, i: u32) -> vec2<u32> {
+    if STAGED {
+        return vec2(staged[i], staged[i + 1]);
+    }
+    let at = page.first_word + i;
+    return vec2(pages[at], pages[at + 1]);
+}
+
+// Word i of the page and the two after it.
+fn three_words(page: Page, i: u32) -> vec3<u32> {
+    if STAGED {
+        return vec3(staged[i], staged[i + 1], staged[i + 2]);
+    }
+    let at = page.first_word + i;
+    return vec3(pages[at], pages[at + 1], pages[at + 2]);
+}
+
 // Four bytes of the page from byte p on.
 fn word_at(page: Page, p: u32) -> u32 {
-    let i = page.first_word + (p >> 2);
-    return funnel(pages[i], pages[i + 1], (p & 3) * 8);
+    let words = two_words(page, p >> 2);
+    return funnel(words.x, words.y, (p & 3) * 8);
+}
+
+// Four words of the page, WIDTH apart.
+fn four_words(i: u32) -> vec4<u32> {
+    return vec4(pages[i], pages[i + WIDTH], pages[i + 2 * WIDTH], pages[i + 3 * WIDTH]);
+}
+
+fn stage_words(i: u32, words: vec4<u32>) {
+    staged[i] = words.x;
+    staged[i + WIDTH] = words.y;
+    staged[i + 2 * WIDTH] = words.z;
+    staged[i + 3 * WIDTH] = words.w;
+}
+
+// Copies the page into workgroup memory; many words at a time, since they come from afar.
+fn stage(page: Page) {
+    if page.n == PAGE_SIZE {
+        for (var i = lane; i < PAGE_SIZE / 4; i += 16 * WIDTH) {
+            let a = four_words(page.first_word + i);
+            let b = four_words(page.first_word + i + 4 * WIDTH);
+            let c = four_words(page.first_word + i + 8 * WIDTH);
+            let d = four_words(page.first_word + i + 12 * WIDTH);
+            stage_words(i, a);
+            stage_words(i + 4 * WIDTH, b);
+            stage_words(i + 8 * WIDTH, c);
+            stage_words(i + 12 * WIDTH, d);
+        }
+    } else {
+        for (var i = lane; 4 * i < page.n; i += WIDTH) {
+            staged[i] = pages[page.first_word + i];
+        }
+    }
 }
 
 // What a lane may want next; see `agree`.
@@ -102,47 +167,58 @@ fn clear_buckets() {
     }
 }
 
-// Offsets of the positions to where the entries in the upper halves point, 0 unless `plausible` and the words agree.
-fn verify(page: Page, entries: vec2<u32>, positions: vec2<u32>, words: vec2<u32>, plausible: vec2<bool>) -> vec2<u32> {
-    let decoded = (entries >> vec2(16 + TAG_BITS)) ^ vec2(63u);
-    let tried = plausible & (decoded < positions);
-    // Lanes with nothing to try read near their neighbours, which costs nothing.
-    let q = select(vec2(positions.x), decoded, tried);
-    let found = vec2(word_at(page, q.x), word_at(page, q.y));
-    return select(vec2(0u), positions - q, tried & (found == words));
+// Four bytes at each of the positions in the upper halves of `entries`, and how far these lie before `positions`.
+struct Found {
+    words: vec2<u32>,
+    offsets: vec2<u32>,
 }
 
-// The words around the positions of a round, one before them.
-fn load_round(page: Page, round: u32) -> vec3<u32> {
-    let i = page.first_word + ((round * WIDTH + lane) >> 1);
-    return vec3(pages[max(i, 1u) - 1], pages[i], pages[i + 1]);
+// Lanes with nothing to try read near their neighbours, which costs nothing.
+fn look_up(page: Page, entries: vec2<u32>, positions: vec2<u32>, tried: vec2<bool>) -> Found {
+    let decoded = (entries >> vec2(ENTRY_SHIFT)) ^ vec2(63u);
+    let q = select(select(vec2(positions.x), decoded, tried), decoded, STAGED);
+    return Found(vec2(word_at(page, q.x), word_at(page, q.y)), positions - q);
 }
 
-// Positions 2 * (WIDTH * round + lane) and the one after it; returns a bit for each that has a candidate.
-// `loaded` are the words around them, and those of the next round afterwards.
-fn search_round(page: Page, round: u32, next_round: u32, loaded: ptr<function, vec3<u32>>) -> u32 {
-    let pair = round * WIDTH + lane;
-    let p = 2 * pair;
+// What the search of a page hands from round to round.
+struct Search {
+    // This lane's first position, which is even, and its entry without tag.
+    p: u32,
+    entry: u32,
+    // The words around the positions, one before them.
+    loaded: vec3<u32>,
+    // Two bits for every round: whether the positions have candidates.
+    bits: u32,
+    weight: u32,
+}
+
+// A round: two positions a lane. Where `is_edge`, there may be positions that are not searched or have nothing before
+// them; `is_last` says that no round follows.
+fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last: bool) {
+    let p = (*state).p;
     let is_odd = (lane & 1) != 0;
-    let s = (lane & 1) * 16;
-    let before = (*loaded).x;
-    let low = (*loaded).y;
-    let high = (*loaded).z;
-    let words = vec2(funnel(low, high, s), funnel(low, high, s + 8));
+    let s = lane * 16;
+    let before = (*state).loaded.x;
+    let low = (*state).loaded.y;
+    let high = (*state).loaded.z;
+    let words = vec2(funnel(low, high, s & 16), funnel(low, high, (s & 16) + 8));
     let previous = select((before >> 24) | (low << 8), (low >> 8) | (high << 24), is_odd);
     // Words come from afar, so those of the next round are asked for here.
-    *loaded = load_round(page, next_round);
-    let positions = vec2(p, p + 1);
-    let last = page.n - 12;
-    let searchable = vec2(p <= last, p < last);
-    let run = vec2(words.x == previous && p > 0, words.y == words.x) & searchable;
-    let inserted = searchable & !run;
+    if !is_edge || !is_last {
+        (*state).loaded = three_words(page, (p >> 2) + WIDTH / 2 - 1);
+    }
+    var run = vec2(words.x == previous, words.y == words.x);
+    var inserted = !run;
+    if is_edge {
+        let last = page.n - 12;
+        let searchable = vec2(p <= last, p < last);
+        run &= searchable & vec2(p > 0, true);
+        inserted = searchable & !run;
+    }
     let products = words * 2654435761u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
-    // Tags where they lie in the lower and the upper half of a bucket; other bits there are not theirs.
-    let low_tags = products >> vec2(32 - BUCKET_BITS - TAG_BITS);
-    let high_tags = products >> vec2(16 - BUCKET_BITS - TAG_BITS);
-    let entries = ((positions ^ vec2(63u)) << vec2(16 + TAG_BITS)) | (high_tags & vec2(TAG_MASK << 16));
+    // The last bit of the first position's entry is 1.
+    let entries = vec2((*state).entry, (*state).entry - (1u << ENTRY_SHIFT)) | (products & vec2(TAG_MASK << 16));
     var seen = vec2(0u);
     for (var window = 0u; window < WIDTH / 32; window++) {
         let mine = WIDTH == 32 || (lane >> 5) == window;
@@ -150,49 +226,74 @@ fn search_round(page: Page, round: u32, next_round: u32, loaded: ptr<function, v
             seen = vec2(atomicLoad(&shared_words[buckets.x]), atomicLoad(&shared_words[buckets.y]));
         }
         workgroupBarrier();
-        let moved = entries | (seen >> vec2(16u));
-        if mine && inserted.x {
-            atomicMax(&shared_words[buckets.x], moved.x);
-        }
-        if mine && inserted.y {
-            atomicMax(&shared_words[buckets.y], moved.y);
+        if mine {
+            // Where there is nothing to insert, a zero goes to a word of each lane's own; that costs less than a branch.
+            let moved = select(vec2(0u), entries | (seen >> vec2(16u)), inserted);
+            let to = select(vec2(lane), buckets, inserted);
+            atomicMax(&shared_words[to.x], moved.x);
+            atomicMax(&shared_words[to.y], moved.y);
         }
         workgroupBarrier();
     }
+    // In the first window nothing lies before.
+    let after_first = !is_edge || p >= 64;
+    let positions = vec2(p, p + 1);
     let older = seen << vec2(16u);
     var offsets: vec2<u32>;
     if TAG_BITS > 0 {
-        let is_newer = ((seen ^ high_tags) & vec2(TAG_MASK << 16)) == vec2(0u);
-        let is_older = ((seen ^ low_tags) & vec2(TAG_MASK)) == vec2(0u);
-        offsets = verify(page, select(older, seen, is_newer), positions, words, inserted & (is_newer | is_older));
+        let is_newer = ((seen ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
+        let is_older = ((older ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
+        let tried = inserted & (is_newer | is_older) & vec2(after_first);
+        let found = look_up(page, select(older, seen, is_newer), positions, tried);
+        offsets = select(vec2(0u), found.offsets, tried & (found.words == words));
     } else {
-        offsets = verify(page, seen, positions, words, inserted);
-        offsets |= verify(page, older, positions, words, inserted & (offsets == vec2(0u)));
+        let tried = inserted & vec2(after_first);
+        let newer = look_up(page, seen, positions, tried);
+        let is_newer = newer.words == words;
+        let found = look_up(page, older, positions, tried & !is_newer);
+        offsets = select(vec2(0u), found.offsets, tried & (found.words == words));
+        offsets = select(offsets, newer.offsets, tried & is_newer);
     }
     offsets = select(offsets, vec2(1u), run);
-    candidates[2 * page.scratch + pair] = offsets.x + offsets.y * 65536;
-    return select(0u, 1u, offsets.x != 0) + select(0u, 2u, offsets.y != 0);
+    candidates[page.first_candidate + (p >> 1)] = offsets.x + offsets.y * 65536;
+    if offsets.x != 0 {
+        (*state).bits += (*state).weight;
+    }
+    if offsets.y != 0 {
+        (*state).bits += 2 * (*state).weight;
+    }
+    (*state).weight *= 4u;
+    (*state).p += 2 * WIDTH;
+    (*state).entry += (2 * WIDTH) << ENTRY_SHIFT;
 }
 
-// Finds all candidates. Their bits are left in `matches`: those of lane l in 16 rounds in word l of the words that
-// belong to the positions of these rounds.
+// Finds all candidates. Behind them their bits are left: those of lane l in 16 rounds in word l of WIDTH.
 fn search(page: Page) {
     clear_buckets();
     workgroupBarrier();
     let rounds = (page.n - 12) / (2 * WIDTH) + 1;
-    var loaded = load_round(page, 0u);
+    let first = 2 * lane;
+    var state = Search(first, (first ^ 63) << ENTRY_SHIFT, three_words(page, max(first >> 2, 1u) - 1), 0u, 1u);
+    if lane < 2 {
+        state.loaded = vec3(0u, state.loaded.x, state.loaded.y);
+    }
+    var round = 0u;
     for (var group = 0u; group < PAGE_SIZE / (32 * WIDTH); group++) {
-        var bits = 0u;
-        var weight = 1u;
+        state.bits = 0u;
+        state.weight = 1u;
         for (var k = 0u; k < 16; k++) {
-            let round = 16 * group + k;
-            if round >= rounds {
-                break;
+            // The first round, the last, or past it.
+            if round - 1 >= rounds - 2 {
+                if round >= rounds {
+                    break;
+                }
+                search_round(page, &state, true, round + 1 == rounds);
+            } else {
+                search_round(page, &state, false, false);
             }
-            bits += search_round(page, round, min(round + 1, rounds - 1), &loaded) * weight;
-            weight *= 4u;
+            round++;
         }
-        matches[page.scratch + group * (8 * WIDTH) + lane] = bits;
+        candidates[page.first_candidate + PAGE_SIZE / 2 + group * WIDTH + lane] = state.bits;
     }
 }
 
@@ -206,35 +307,34 @@ struct Segment {
 }
 
 fn candidate_at(page: Page, p: u32) -> u32 {
-    return (candidates[2 * page.scratch + (p >> 1)] >> (16 * (p & 1))) & 0xffff;
+    return (candidates[page.first_candidate + (p >> 1)] >> (16 * (p & 1))) & 0xffff;
 }
 
-// Gathers the candidate bits of a segment from where the search left them, and clears the visited bits.
+// Gathers the candidate bits of a segment from where the search left them.
 fn prepare_segment(page: Page, segment: Segment) {
     for (var k = 0u; k < SEGMENT_WORDS; k++) {
         var bits = 0u;
         let p = segment.begin + 32 * k;
         if p < segment.end {
             let round = p / (2 * WIDTH);
-            let from_word = page.scratch + (round >> 4) * (8 * WIDTH) + ((p >> 1) & (WIDTH - 1));
+            let from_word = page.first_candidate + PAGE_SIZE / 2 + (round >> 4) * WIDTH + ((p >> 1) & (WIDTH - 1));
             for (var j = 0u; j < 16; j++) {
-                bits |= ((matches[from_word + j] >> (2 * (round & 15))) & 3) << (2 * j);
+                bits |= ((candidates[from_word + j] >> (2 * (round & 15))) & 3) << (2 * j);
             }
         }
         atomicStore(&shared_words[k * WIDTH + lane], bits);
-        atomicStore(&shared_words[BUCKETS / 4 + k * WIDTH + lane], 0u);
     }
-    storageBarrier();
 }
 
-fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u32 {
+// The first position from `from_position` on that has a candidate, NONE if the segment has none.
+fn next_candidate(segment: Segment, from_position: u32) -> u32 {
     if from_position >= segment.end {
         return NONE;
     }
     let relative = from_position - segment.begin;
     var mask = 0xffffffffu << (relative & 31);
     for (var k = relative >> 5; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&shared_words[section + k * WIDTH + lane]) & mask;
+        let bits = atomicLoad(&shared_words[k * WIDTH + lane]) & mask;
         if bits != 0 {
             return segment.begin + k * 32 + countTrailingZeros(bits);
         }
@@ -246,56 +346,67 @@ fn next_bit(section: u32, page: Page, segment: Segment, from_position: u32) -> u
 // How many of the 8 bytes from p on, a multiple of 4, agree with those at p - offset.
 fn agreeing(page: Page, p: u32, offset: u32) -> u32 {
     let s = ((p - offset) & 3) * 8;
-    let i = page.first_word + (p >> 2);
-    let j = page.first_word + ((p - offset) >> 2);
-    let middle = pages[j + 1];
-    let d0 = pages[i] ^ funnel(pages[j], middle, s);
-    let d1 = pages[i + 1] ^ funnel(middle, pages[j + 2], s);
+    let here = two_words(page, p >> 2);
+    let there = three_words(page, (p - offset) >> 2);
+    let d0 = here.x ^ funnel(there.x, there.y, s);
+    let d1 = here.y ^ funnel(there.y, there.z, s);
     let first = select(d0, d1, d0 == 0);
     let words = select(0u, 4u, d0 == 0);
     return select(words + (countTrailingZeros(first) >> 3), 8u, first == 0);
 }
 
-fn clear_visited(page: Page, segment: Segment, from_position: u32, to_position: u32) {
-    var p = from_position;
-    while p < to_position {
-        let relative = p - segment.begin;
-        let next = min((p | 31) + 1, to_position);
-        let mask = (0xffffffffu >> (32 - (next - p))) << (relative & 31);
-        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
-        atomicStore(&shared_words[i], atomicLoad(&shared_words[i]) & ~mask);
-        p = next;
-    }
+// The matches of a lane so far: a list that begins at row `head`; rows from `top` on are free.
+//
+// An entry is (position | offset << 16, end). One with offset 0 goes on at the row that is its position; LAST ends the
+// list. So a walk that comes upon a match of the one before needs only to say where.
+struct List {
+    head: u32,
+    top: u32,
 }
 
-// How a walk leaves its segment: the state, and the start of its last match if that is longer than seen so far
-// (`long_match`, else NONE); the state then is a lower bound.
+const LAST: u32 = 0xffffffffu;
+
+fn entry_index(page: Page, row: u32) -> u32 {
+    return page.first_entry + row * WIDTH + lane;
+}
+
+// How a walk leaves its segment: the state, and the row of its last match if that is longer than seen so far
+// (`long_row`, else NONE); the state then is a lower bound.
 struct Exit {
     state: u32,
-    long_match: u32,
+    long_row: u32,
 }
 
-// Walks a segment from `start`, marks the matches found and remembers them in `matches`. A later walk of the segment
-// gets `before`, the exit of the walk before it: once it comes upon a match of that one, the rest is the same.
+// Walks a segment from `start` and lists the matches found from row `list.top` on. A later walk of the segment gets
+// `old`, the row of the first match of the walk before it, and `before`, its exit: once it comes upon a match of that
+// one, the rest is the same. `old` is NONE for no walk before.
 //
 // A step compares 8 bytes, of a new match or of the one at hand, so that lanes with long matches hold nobody up.
-fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> Exit {
+fn walk(page: Page, segment: Segment, start: u32, list: ptr<function, List>, again: bool, old: u32, before: Exit) -> Exit {
     let limit = page.n - 5;
     var p = start >> 1;
     var may_look_ahead = LAZY && (start & 1) == 0;
-    var cleared = segment.begin;
+    var old_row = old;
+    var old_entry = LAST;
+    if again && old != NONE {
+        old_entry = matches[entry_index(page, old)].x;
+    }
+    let first_row = (*list).top;
+    var row = first_row;
     // The match at hand starts at m and reaches p; NONE between matches.
     var m = NONE;
     var offset = 0u;
     // The match at m - 1 that the one at hand must beat, and its end; 0 if there is none.
     var shorter_offset = 0u;
     var shorter_end = 0u;
+    var exit = before;
     // Every second step at least moves m or p on.
     for (var step = 0u; step < 4 * PAGE_SIZE; step++) {
         if m == NONE {
-            m = next_bit(0u, page, segment, p);
+            m = next_candidate(segment, p);
             if m == NONE {
-                return leave(page, segment, cleared, again, Exit(2 * max(p, segment.end), NONE));
+                exit = Exit(2 * max(p, segment.end), NONE);
+                break;
             }
             offset = candidate_at(page, m);
             p = (m + 4) & ~3u;
@@ -331,33 +442,43 @@ fn walk(page: Page, segment: Segment, start: u32, again: bool, before: Exit) -> 
             may_look_ahead = true;
         }
         if m >= segment.end {
-            return leave(page, segment, cleared, again, Exit(2 * m + 1, NONE));
-        }
-        let relative = m - segment.begin;
-        let i = BUCKETS / 4 + (relative >> 5) * WIDTH + lane;
-        let bit = 1u << (relative & 31);
-        if again {
-            clear_visited(page, segment, cleared, m);
-            cleared = m + 1;
-        }
-        let visited = atomicLoad(&shared_words[i]);
-        if (visited & bit) != 0 {
+            exit = Exit(2 * m + 1, NONE);
             break;
         }
-        atomicStore(&shared_words[i], visited | bit);
-        matches[page.scratch + (m >> 2)] = offset | (p << 16);
+        if again {
+            // Matches of the walk before, up to this one.
+            for (var k = 0u; k < ROWS; k++) {
+                if (old_entry >> 16) == 0 {
+                    old_row = old_entry;
+                } else if (old_entry & 0xffff) < m {
+                    old_row++;
+                } else {
+                    break;
+                }
+                old_entry = matches[entry_index(page, old_row)].x;
+            }
+            if (old_entry & 0xffff) == m {
+                if row == first_row {
+                    (*list).head = old_row;
+                    return before;
+                }
+                matches[entry_index(page, row)] = vec2(old_row, 0u);
+                (*list).head = first_row;
+                (*list).top = row + 1;
+                return before;
+            }
+        }
+        matches[entry_index(page, row)] = vec2(m | (offset << 16), p);
+        row++;
         if is_long {
-            return leave(page, segment, cleared, again, Exit(2 * max(p, segment.end), m));
+            exit = Exit(2 * max(p, segment.end), row - 1);
+            break;
         }
         m = NONE;
     }
-    return before;
-}
-
-fn leave(page: Page, segment: Segment, cleared: u32, again: bool, exit: Exit) -> Exit {
-    if again {
-        clear_visited(page, segment, cleared, segment.end);
-    }
+    matches[entry_index(page, row)] = vec2(LAST, 0u);
+    (*list).head = first_row;
+    (*list).top = row + 1;
     return exit;
 }
 
@@ -399,11 +520,11 @@ fn scan_lanes(sum: u32, largest: u32) -> vec4<u32> {
 
 // Ends the long match of one lane by all lanes together, 8 bytes each a step. All pass that lane, which
 // finds the end at LONG_END.
-fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match: u32) {
+fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_row: u32) {
     if lane == owner {
-        let found = matches[page.scratch + (long_match >> 2)];
-        atomicStore(&shared_words[LONG_OFFSET], found & 0xffff);
-        atomicStore(&shared_words[LONG_END], found >> 16);
+        let found = matches[entry_index(page, long_row)];
+        atomicStore(&shared_words[LONG_OFFSET], found.x >> 16);
+        atomicStore(&shared_words[LONG_END], found.y);
     }
     workgroupBarrier();
     let offset = atomicLoad(&shared_words[LONG_OFFSET]);
@@ -427,7 +548,7 @@ fn end_long_match(page: Page, round: ptr<function, u32>, owner: u32, long_match:
 
 // Lets every segment start where the ones before leave, until nothing changes. Returns the state in which the
 // chunk is left.
-fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr<function, u32>) -> u32 {
+fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, list: ptr<function, List>, round: ptr<function, u32>) -> u32 {
     var section = BUCKETS / 2;
     for (var i = lane; i < 224; i += WIDTH) {
         atomicStore(&shared_words[section + i], 0u);
@@ -436,16 +557,21 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
     if lane == 0 {
         start = max(start, carry);
     }
-    var exit = walk(page, segment, start, false, Exit(0u, NONE));
+    var exit = walk(page, segment, start, list, false, NONE, Exit(0u, NONE));
     workgroupBarrier();
     loop {
         push_exit(page, section, chunk_begin, exit.state);
         workgroupBarrier();
         let pushed = max(atomicLoad(&shared_words[section + lane]), 2 * segment.begin);
-        var wish = select(WIDTH - lane, NOTHING, exit.long_match == NONE);
+        var wish = select(WIDTH - lane, NOTHING, exit.long_row == NONE);
         if lane > 0 && pushed != start {
             start = pushed;
-            exit = walk(page, segment, start, true, exit);
+            var old = (*list).head;
+            if (*list).top > LAST_START {
+                old = NONE;
+                (*list).top = 0u;
+            }
+            exit = walk(page, segment, start, list, true, old, exit);
             wish = CHANGED;
         }
         let next = agree(round, wish);
@@ -454,12 +580,15 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
         }
         if next != CHANGED {
             // The lanes before this one are settled, so its long match stands.
-            end_long_match(page, round, WIDTH - next, exit.long_match);
+            end_long_match(page, round, WIDTH - next, exit.long_row);
             if lane == WIDTH - next {
-                let i = page.scratch + (exit.long_match >> 2);
                 let end = atomicLoad(&shared_words[LONG_END]);
-                matches[i] = (matches[i] & 0xffff) | (end << 16);
-                exit = walk(page, segment, 2 * end, false, exit);
+                matches[entry_index(page, exit.long_row)].y = end;
+                // The list goes on after it.
+                matches[entry_index(page, exit.long_row + 1)].x = (*list).top;
+                let head = (*list).head;
+                exit = walk(page, segment, 2 * end, list, false, NONE, exit);
+                (*list).head = head;
             }
         }
         // Nobody reads this section any more: clear it for the round after the next.
@@ -476,24 +605,6 @@ fn settle(page: Page, segment: Segment, chunk_begin: u32, carry: u32, round: ptr
 
 // ---- Sequences ------------------------------------------------------------------------------------------------
 
-// How many matches the segment has, and where the last one ends (0 if none).
-fn count_matches(page: Page, segment: Segment) -> vec2<u32> {
-    var n = 0u;
-    var last = NONE;
-    for (var k = 0u; k < SEGMENT_WORDS; k++) {
-        let bits = atomicLoad(&shared_words[BUCKETS / 4 + k * WIDTH + lane]);
-        n += countOneBits(bits);
-        if bits != 0 {
-            last = segment.begin + 32 * k + firstLeadingBit(bits);
-        }
-    }
-    var end = 0u;
-    if last != NONE {
-        end = matches[page.scratch + (last >> 2)] >> 16;
-    }
-    return vec2(n, end);
-}
-
 // Bytes that a length takes beyond its four bits in the token.
 fn extension(length: u32) -> u32 {
     return select(0u, (length - 15) / 255 + 1, length >= 15);
@@ -505,8 +616,8 @@ fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
     while start > anchor && start > offset {
         let p = start - 1;
         let q = p - offset;
-        let a = pages[page.first_word + (p >> 2)] >> ((p & 3) * 8);
-        let b = pages[page.first_word + (q >> 2)] >> ((q & 3) * 8);
+        let a = two_words(page, p >> 2).x >> ((p & 3) * 8);
+        let b = two_words(page, q >> 2).x >> ((q & 3) * 8);
         if ((a ^ b) & 0xff) != 0 {
             break;
         }
@@ -515,29 +626,76 @@ fn extend_backward(page: Page, m: u32, offset: u32, anchor: u32) -> u32 {
     return start;
 }
 
-// Writes the matches of a segment as sequences from `first` on, placed from 0 on; returns their bytes.
-fn write_sequences(page: Page, segment: Segment, anchor_before: u32, first: u32) -> u32 {
-    var anchor = anchor_before;
-    var bytes = 0u;
-    var m = next_bit(BUCKETS / 4, page, segment, segment.begin);
+// Bytes of a sequence.
+fn sequence_bytes(literals: u32, match_bytes: u32) -> u32 {
+    return 3 + literals + extension(literals) + extension(match_bytes - 4);
+}
+
+// The matches of a segment, added up.
+struct Sums {
+    n: u32,
+    // Bytes of all sequences but the first, which depends on the segments before.
+    bytes: u32,
+    first: vec2<u32>,
+    // Where the last match ends.
+    end: u32,
+}
+
+// The next match of a list, or LAST; `next` is what lies at `row`, loaded ahead since it comes from afar.
+fn take_match(page: Page, row: ptr<function, u32>, next: ptr<function, vec2<u32>>) -> vec2<u32> {
+    if ((*next).x >> 16) == 0 {
+        *row = (*next).x;
+        *next = matches[entry_index(page, *row)];
+    }
+    return *next;
+}
+
+fn add_up(page: Page, head: u32) -> Sums {
+    var sums = Sums(0u, 0u, vec2(0u), 0u);
+    var row = head;
+    var next = matches[entry_index(page, row)];
     for (var k = 0u; k < SEGMENT / 4; k++) {
-        if m == NONE {
+        let found = take_match(page, &row, &next);
+        if found.x == LAST {
             break;
         }
-        let found = matches[page.scratch + (m >> 2)];
-        let offset = found & 0xffff;
-        let end = found >> 16;
-        var start = m;
-        if BACKWARD {
-            start = extend_backward(page, m, offset, anchor);
+        next = matches[entry_index(page, row + 1)];
+        if k == 0 {
+            sums.first = found;
+        } else {
+            var start = found.x & 0xffff;
+            if BACKWARD {
+                start = extend_backward(page, start, found.x >> 16, sums.end);
+                matches[entry_index(page, row)].x = start | (found.x & 0xffff0000);
+            }
+            sums.bytes += sequence_bytes(start - sums.end, found.y - start);
         }
-        sequences[first + k] = vec2(start | (offset << 16), bytes | (end << 16));
-        let literals = start - anchor;
-        bytes += 3 + literals + extension(literals) + extension(end - start - 4);
-        anchor = end;
-        m = next_bit(BUCKETS / 4, page, segment, m + 1);
+        sums.end = found.y;
+        sums.n++;
+        row++;
     }
-    return bytes;
+    return sums;
+}
+
+// Writes the matches of a segment as sequences from `first` on, placed from `place` on. `start` is where the first one
+// begins.
+fn write_sequences(page: Page, head: u32, start_of_first: u32, anchor_before: u32, first: u32, place: u32) {
+    var anchor = anchor_before;
+    var bytes = place;
+    var row = head;
+    var next = matches[entry_index(page, row)];
+    for (var k = 0u; k < SEGMENT / 4; k++) {
+        let found = take_match(page, &row, &next);
+        if found.x == LAST {
+            break;
+        }
+        row++;
+        next = matches[entry_index(page, row)];
+        let start = select(found.x & 0xffff, start_of_first, k == 0);
+        sequences[first + k] = vec2(start | (found.x & 0xffff0000), bytes | (found.y << 16));
+        bytes += sequence_bytes(start - anchor, found.y - start);
+        anchor = found.y;
+    }
 }
 
 // What the parse of a page carries from chunk to chunk.
@@ -555,19 +713,22 @@ fn parse_chunk(page: Page, chunk_begin: u32, first_sequence: u32, before: Progre
     let begin = chunk_begin + lane * SEGMENT;
     let segment = Segment(begin, max(begin, min(begin + SEGMENT, page.n - 11)));
     prepare_segment(page, segment);
-    progress.state = settle(page, segment, chunk_begin, before.state, round);
-    let own = count_matches(page, segment);
-    let placed = scan_lanes(own.x, own.y);
-    let at = first_sequence + before.n_sequences + placed.x;
-    let bytes = write_sequences(page, segment, max(placed.y, before.anchor), at);
-    let placed_bytes = scan_lanes(bytes, 0u);
-    let base = before.bytes + placed_bytes.x;
-    for (var i = 0u; i < SEGMENT / 4; i++) {
-        if i >= own.x {
-            break;
+    var list = List(0u, 0u);
+    progress.state = settle(page, segment, chunk_begin, before.state, &list, round);
+    let own = add_up(page, list.head);
+    let placed = scan_lanes(own.n, own.end);
+    let anchor = max(placed.y, before.anchor);
+    var start = own.first.x & 0xffff;
+    var bytes = 0u;
+    if own.n > 0 {
+        if BACKWARD {
+            start = extend_backward(page, start, own.first.x >> 16, anchor);
         }
-        sequences[at + i].y += base;
+        bytes = own.bytes + sequence_bytes(start - anchor, own.first.y - start);
     }
+    let placed_bytes = scan_lanes(bytes, 0u);
+    let at = first_sequence + before.n_sequences + placed.x;
+    write_sequences(page, list.head, start, anchor, at, before.bytes + placed_bytes.x);
     progress.n_sequences += placed.z;
     progress.anchor = max(before.anchor, placed.w);
     progress.bytes += placed_bytes.z;
@@ -599,6 +760,9 @@ fn parse_page(page: Page, index: u32, round: ptr<function, u32>) {
             sizes[index] = select(page.n | KIND_STORED, 8 | KIND_FILL, is_fill);
         }
         return;
+    }
+    if STAGED {
+        stage(page);
     }
     search(page);
     storageBarrier();
@@ -639,7 +803,8 @@ fn lz4_parse(@builtin(local_invocation_index) index_in_workgroup: u32, @builtin(
         let page = Page(
             index * (PAGE_SIZE / 4),
             min(PAGE_SIZE, params.n_bytes - index * PAGE_SIZE),
-            workgroup.x * (PAGE_SIZE / 4),
+            workgroup.x * CANDIDATE_WORDS,
+            workgroup.x * (ROWS * WIDTH),
         );
         parse_page(page, index, &round);
     }

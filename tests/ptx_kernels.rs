@@ -7,34 +7,15 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "common/launches.rs"]
+mod launches;
 #[path = "ptx/ptxas.rs"]
 mod ptxas;
 
-use std::collections::BTreeMap;
-
-use pagepress::kernels::lz4::{KERNELS, compress_job, decompress_job};
+use launches::launches;
+use pagepress::kernels::lz4::KERNELS;
 use pagepress::kernels::{Access, Launch};
-use pagepress::lz4::Level;
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
-
-/// Every launch that some job makes, once for each kernel and set of overrides.
-fn launches() -> BTreeMap<String, Launch> {
-    let mut found = BTreeMap::new();
-    for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-        let n_bytes = 3000 * u64::from(page_size) - 5;
-        let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
-        jobs.extend(
-            [Level::Fast, Level::High].map(|level| compress_job(n_bytes, page_size, level)),
-        );
-        for launch in jobs.into_iter().flat_map(|job| job.launches) {
-            found.insert(
-                format!("{} {:?}", launch.kernel.name, launch.overrides),
-                launch,
-            );
-        }
-    }
-    found
-}
 
 fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
     let overrides: Vec<(&str, f64)> = launch

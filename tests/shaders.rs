@@ -8,32 +8,15 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "common/launches.rs"]
+mod launches;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use launches::launches;
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::{Access, Arg, KernelInfo, Launch};
-use pagepress::lz4::Level;
-
-/// Every launch that some job makes, once for each kernel and set of overrides.
-fn launches() -> Vec<Launch> {
-    let mut found: BTreeMap<String, Launch> = BTreeMap::new();
-    for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
-        let n_bytes = 3000 * u64::from(page_size) - 5;
-        let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
-        jobs.extend(
-            [Level::Fast, Level::High].map(|level| compress_job(n_bytes, page_size, level)),
-        );
-        for launch in jobs.into_iter().flat_map(|job| job.launches) {
-            found.insert(
-                format!("{} {:?}", launch.kernel.name, launch.overrides),
-                launch,
-            );
-        }
-    }
-    found.into_values().collect()
-}
 
 fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(kernel.wgsl)
@@ -47,7 +30,10 @@ fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
 #[test]
 fn every_shader_file_is_in_the_kernel_table() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
-    let sources: BTreeSet<&str> = launches().iter().map(|launch| launch.kernel.wgsl).collect();
+    let sources: BTreeSet<&str> = launches()
+        .values()
+        .map(|launch| launch.kernel.wgsl)
+        .collect();
     let files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|file| file.unwrap().path())
@@ -73,8 +59,7 @@ fn every_launch_translates_to_spirv_msl_and_hlsl() {
     let mut failures = Vec::new();
     let launches = launches();
     assert!(!launches.is_empty(), "no launch found");
-    for launch in &launches {
-        let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
+    for (name, launch) in &launches {
         for (target, result) in translate(launch) {
             if let Err(error) = result {
                 failures.push(format!("{name} to {target}: {error}"));
@@ -140,7 +125,7 @@ fn translate(launch: &Launch) -> [(&'static str, Result<(), String>); 3] {
 
 #[test]
 fn bindings_and_parameters_are_those_of_the_kernel_table() {
-    for launch in launches() {
+    for launch in launches().into_values() {
         let kernel = launch.kernel;
         let (module, _) = parse(kernel);
         assert!(
@@ -212,7 +197,7 @@ fn bindings_and_parameters_are_those_of_the_kernel_table() {
 
 #[test]
 fn jobs_stay_within_the_default_limits_of_webgpu() {
-    for launch in launches() {
+    for launch in launches().into_values() {
         let kernel = launch.kernel;
         assert!(
             launch.grid.iter().all(|&n| (1..=65_535).contains(&n)),

@@ -73,7 +73,7 @@ pub(crate) fn compress(
         .min(n_bytes.div_ceil(page))
         .min(MAX_JOB_BYTES / page);
     let pages = most_pages(most, capabilities, |n| {
-        compress_job(n * page, page_size, level)
+        compress_job(n * page, page_size, level, capabilities.processors)
     });
     cut(n_bytes, pages * page)
 }
@@ -290,6 +290,7 @@ mod tests {
             timestamps: false,
             spirv_passthrough: false,
             free_memory_bytes: None,
+            processors: None,
         };
         let job = |n: u64| Job {
             buffers: vec![(crate::kernels::Slot::Pages, n * 10)],

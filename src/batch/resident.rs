@@ -107,7 +107,8 @@ pub async fn compress_resident_async(
     let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
     let mut submitted = Vec::with_capacity(plan.len());
     for range in plan {
-        let job = compress_job(range.end - range.start, page_size, level);
+        let processors = device.capabilities().processors;
+        let job = compress_job(range.end - range.start, page_size, level, processors);
         let given = [(Slot::Pages, pages, range.clone())];
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();

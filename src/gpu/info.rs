@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::kernels::Processors;
+
 /// Kind of device behind an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -113,4 +115,6 @@ pub struct Capabilities {
     /// Device memory that was free when the device was opened, in bytes; `None` where the API does not tell. Work is
     /// cut into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,
+    /// What runs workgroups; `None` where the API does not tell.
+    pub processors: Option<Processors>,
 }

@@ -1,7 +1,8 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
-use super::{Access, Arg, Job, KernelInfo, Launch, Slot};
-use crate::lz4::{Level, Parse};
+use super::parser::Parser;
+use super::{Access, Arg, Job, KernelInfo, Launch, Processors, Slot};
+use crate::lz4::Level;
 
 /// Most pages in one job: the placement scan has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
@@ -60,10 +61,6 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     }
 }
 
-/// Most workgroups of `lz4_parse`; more than any device runs at once, so that none idles.
-const MAX_PARSERS: u32 = 8192;
-/// Most bytes of their scratch for candidates: the smallest binding limit of WebGPU.
-const MAX_CANDIDATE_BYTES: u32 = 128 << 20;
 /// Pages that share one tile of the placement scan.
 const PAGES_PER_TILE: u32 = 1024;
 /// Most workgroups in one dimension.
@@ -73,21 +70,27 @@ const MAX_GRID: u32 = 65_535;
 /// `TileSums[0]` holds the number of words used in `Packed` afterwards.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
-/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB.
+/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. `processors` are those of the device, where known.
 #[must_use]
-pub fn compress_job(n_bytes: u64, page_size: u32, level: Level) -> Job {
+pub fn compress_job(
+    n_bytes: u64,
+    page_size: u32,
+    level: Level,
+    processors: Option<Processors>,
+) -> Job {
     let n_pages = n_bytes.div_ceil(page_size.into()) as u32;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
-    let n_parsers = n_pages
-        .min(MAX_PARSERS)
-        .min(MAX_CANDIDATE_BYTES / (2 * page_size));
-    let parser_bytes = u64::from(n_parsers) * u64::from(page_size);
+    let parser = Parser::new(page_size, level, processors);
+    let n_parsers = n_pages.min(parser.most);
     let a_word_each = 4 * u64::from(n_pages);
     let page_words = n_bytes.next_multiple_of(4);
     let buffers = vec![
         (Slot::Pages, page_words),
-        (Slot::Candidates, 2 * parser_bytes),
-        (Slot::Matches, parser_bytes),
+        (
+            Slot::Candidates,
+            u64::from(n_parsers) * parser.candidate_bytes,
+        ),
+        (Slot::Matches, u64::from(n_parsers) * parser.match_bytes),
         (
             Slot::Sequences,
             u64::from(n_pages) * u64::from(page_size) * 2,
@@ -111,7 +114,7 @@ pub fn compress_job(n_bytes: u64, page_size: u32, level: Level) -> Job {
     };
     let parse = Launch {
         kernel: &PARSE,
-        overrides: parse_overrides(page_size, level),
+        overrides: parser.overrides,
         grid: [n_parsers, 1, 1],
         args: with_params(
             &[
@@ -182,30 +185,6 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Job {
 fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     let buffers = slots.iter().map(|&slot| Arg::Buffer(slot));
     buffers.chain([params]).collect()
-}
-
-fn parse_overrides(page_size: u32, level: Level) -> Vec<(&'static str, u32)> {
-    // A page size that the parse does not know is refused before a job is made; the defaults are those of 4 KiB.
-    let Ok(parse) = Parse::new(page_size, level) else {
-        return Vec::new();
-    };
-    vec![
-        ("PAGE_SIZE", page_size),
-        ("WIDTH", parse_width(page_size, level)),
-        ("BUCKET_BITS", parse.bucket_bits()),
-        ("TAG_BITS", parse.tag_bits()),
-        ("LAZY", parse.lazy().into()),
-        ("BACKWARD", parse.backward().into()),
-    ]
-}
-
-/// Invocations that parse one page together. Where tables are small, many workgroups of few run at once; where they are
-/// large, few run, and more invocations in each keep the device busy.
-fn parse_width(page_size: u32, level: Level) -> u32 {
-    match (page_size, level) {
-        (0..=4096, Level::Fast) => 32,
-        _ => 64,
-    }
 }
 
 /// Most pages that one workgroup of `lz4_parse` takes. Workgroups take the next page whenever they are free, so those

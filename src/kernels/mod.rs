@@ -4,6 +4,7 @@
 //! do the work; an engine only allocates and launches.
 
 pub mod lz4;
+mod parser;
 
 /// A kernel: one WGSL file of `shaders/`, one entry point of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +17,15 @@ pub struct KernelInfo {
     pub bindings: &'static [Access],
     /// The kernel checks every access itself, so engines may compile it without their own bounds checks.
     pub self_checked: bool,
+}
+
+/// What runs the workgroups of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Processors {
+    /// How many there are.
+    pub n: u32,
+    /// Memory of one for all workgroups that it runs at once.
+    pub workgroup_bytes: u32,
 }
 
 /// How a kernel uses a binding.

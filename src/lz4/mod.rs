@@ -9,7 +9,7 @@
 //! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
 //! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
 //! entries `(A, B)`, all 0 at the start.
-//! - `bucket(p)` = the top `bucket_bits` bits of `product(p)`; `tag(p)` = the next `tag_bits` bits below.
+//! - `bucket(p)` = the top `bucket_bits` bits of `product(p)`; `tag(p)` = its `tag_bits` bits from bit 16 on.
 //! - `entry(p) = ((p ^ 63) << tag_bits) | tag(p)`: 16 bits, since `page_size = 2^(16 - tag_bits)`.
 //!   An entry decodes to the position `(entry >> tag_bits) ^ 63`, so 0 stands for position 63 with tag 0.
 //! - `run(p)`: `p >= 1` and `word(p - 1) == word(p)`.

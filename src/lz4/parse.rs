@@ -20,14 +20,15 @@ pub(super) const MIN_MATCH: usize = 4;
 
 const HASH_MULTIPLIER: u32 = 2_654_435_761;
 
-/// Table size by block size class (the next power of two): class in bytes, `bucket_bits` of Fast, of High.
-const BUCKET_BITS: [(u32, u32, u32); 6] = [
-    (4 << 10, 9, 11),
-    (8 << 10, 10, 11),
-    (16 << 10, 10, 11),
-    (32 << 10, 11, 11),
-    (64 << 10, 11, 11),
-    (MAX_BLOCK_SIZE, 13, 14),
+/// By block size class (the next power of two): class in bytes, `bucket_bits` of Fast, whether Fast is lazy,
+/// `bucket_bits` of High. Being lazy gains as much as four times the buckets where matches may lie far back.
+const CLASSES: [(u32, u32, bool, u32); 6] = [
+    (4 << 10, 9, false, 11),
+    (8 << 10, 10, false, 11),
+    (16 << 10, 10, false, 11),
+    (32 << 10, 11, false, 11),
+    (64 << 10, 11, true, 11),
+    (MAX_BLOCK_SIZE, 13, false, 14),
 ];
 
 /// Parameters of the canonical parse for one page size and level.
@@ -47,8 +48,8 @@ impl Parse {
     /// [`Error::InvalidArgument`] if `page_size` is out of range.
     pub fn new(page_size: u32, level: Level) -> Result<Self> {
         let class = page_size.checked_next_power_of_two().unwrap_or(u32::MAX);
-        let row = BUCKET_BITS.iter().find(|&&(largest, ..)| class <= largest);
-        let (Some(&(_, fast, high)), true) = (row, page_size >= MIN_PAGE_SIZE) else {
+        let row = CLASSES.iter().find(|&&(largest, ..)| class <= largest);
+        let (Some(&(_, fast, fast_lazy, high)), true) = (row, page_size >= MIN_PAGE_SIZE) else {
             return Err(Error::InvalidArgument {
                 name: "block size",
                 value: page_size.to_string(),
@@ -60,7 +61,7 @@ impl Parse {
             page_size,
             bucket_bits: if high_level { high } else { fast },
             tag_bits: 16_u32.saturating_sub(class.trailing_zeros()),
-            lazy: high_level,
+            lazy: high_level || fast_lazy,
             backward: high_level,
         })
     }
@@ -153,8 +154,8 @@ struct Window {
     start: usize,
     searchable: u64,
     runs: u64,
-    /// Right shift that leaves bucket and tag of a product.
-    hash_shift: u32,
+    /// Right shift that leaves the bucket of a product.
+    bucket_shift: u32,
     tag_bits: u32,
     buckets: [u16; WINDOW],
     /// `entry(p)`; of large blocks only the tag, which is 0.
@@ -167,7 +168,7 @@ impl Window {
             start: 0,
             searchable: 0,
             runs: 0,
-            hash_shift: 32 - parse.bucket_bits - parse.tag_bits,
+            bucket_shift: 32 - parse.bucket_bits,
             tag_bits: parse.tag_bits,
             buckets: [0; WINDOW],
             entries: [0; WINDOW],
@@ -209,16 +210,16 @@ impl Window {
         if self.runs == u64::MAX {
             return;
         }
-        let (start, hash_shift, tag_bits) = (self.start as u32, self.hash_shift, self.tag_bits);
+        let (start, bucket_shift, tag_bits) = (self.start as u32, self.bucket_shift, self.tag_bits);
         let tag_mask = (1 << tag_bits) - 1;
         for k in 0..LANES {
             let words = bytes[k + 1..k + 1 + WINDOW].as_chunks::<LANES>().0;
             for (j, word) in words.iter().enumerate() {
-                let key = u32::from_le_bytes(*word).wrapping_mul(HASH_MULTIPLIER) >> hash_shift;
+                let product = u32::from_le_bytes(*word).wrapping_mul(HASH_MULTIPLIER);
                 let p = start + (LANES * j + k) as u32;
                 let slot = k * (WINDOW / LANES) + j;
-                self.buckets[slot] = (key >> tag_bits) as u16;
-                self.entries[slot] = ((p ^ FLIP) << tag_bits | key & tag_mask) as u16;
+                self.buckets[slot] = (product >> bucket_shift) as u16;
+                self.entries[slot] = ((p ^ FLIP) << tag_bits | product >> 16 & tag_mask) as u16;
             }
         }
     }

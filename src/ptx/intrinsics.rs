@@ -11,9 +11,12 @@ pub(super) enum Intrinsic {
     /// The largest of the codes of a workgroup of one warp: one `redux.sync`, where there is that instruction. The
     /// portable body lets the invocations meet in shared memory.
     Agree,
+    /// Whether an invocation of a workgroup of one warp says yes: one `vote.sync.any`, without the shared memory in
+    /// which the portable body counts votes. So nothing but this function may look at `n_votes` and at its pointer.
+    Vote,
 }
 
-const TABLE: [(Intrinsic, &str); 2] = [
+const TABLE: [(Intrinsic, &str); 3] = [
     (
         Intrinsic::Funnel,
         "fn funnel(a: u32, b: u32, s: u32) -> u32 {
@@ -29,6 +32,17 @@ const TABLE: [(Intrinsic, &str); 2] = [
             }
             let all = workgroupUniformLoad(&shared_words[AGREED]);
             return select(NOTHING, all & 255, (all >> 8) == *round);
+        }",
+    ),
+    (
+        Intrinsic::Vote,
+        "fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
+            if yes {
+                atomicAdd(&n_votes, 1u);
+            }
+            let before = *votes;
+            *votes = workgroupUniformLoad(&n_votes);
+            return *votes != before;
         }",
     ),
 ];

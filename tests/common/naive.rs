@@ -18,8 +18,7 @@ fn bucket(input: &[u8], p: usize, parse: &Parse) -> usize {
 }
 
 fn tag(input: &[u8], p: usize, parse: &Parse) -> usize {
-    let below = 32 - parse.bucket_bits() - parse.tag_bits();
-    (product(input, p) >> below) as usize % (1 << parse.tag_bits())
+    (product(input, p) >> 16) as usize % (1 << parse.tag_bits())
 }
 
 fn run(input: &[u8], p: usize) -> bool {

@@ -8,6 +8,7 @@ use super::fault::{Failed, ok};
 use super::{ENGINE, driver};
 use crate::gpu::choice::LimitTier;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
+use crate::kernels::Processors;
 use crate::{Error, Result};
 
 /// Oldest compute capability that kernels are compiled for, times ten.
@@ -39,6 +40,7 @@ struct Attributes {
     workgroup_bytes: u32,
     workgroup_invocations: u32,
     max_grid: u32,
+    processors: Processors,
 }
 
 /// The GPUs that CUDA finds, in the driver's order.
@@ -123,6 +125,12 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
         workgroup_bytes: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
         workgroup_invocations: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         max_grid: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+        processors: Processors {
+            n: positive(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            workgroup_bytes: positive(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+            )?,
+        },
     };
     let name = text("cuDeviceGetName", |buffer, n_bytes| {
         // SAFETY: the driver writes at most `n_bytes` to `buffer`, the end mark included.
@@ -189,6 +197,7 @@ impl Adapter {
             timestamps: true,
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
+            processors: Some(self.attributes.processors),
         };
         match tier {
             LimitTier::Adapter => own,
@@ -198,6 +207,7 @@ impl Adapter {
                 max_workgroup_bytes: 16 << 10,
                 max_workgroup_invocations: 256,
                 max_storage_buffers: 8,
+                processors: None,
                 ..own
             },
         }

@@ -191,6 +191,7 @@ fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
+        processors: None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::place::{At, Choice, InMemory, Place, alignment};
 use super::value::Value;
 use crate::Result;
 use crate::ptx::Bounds;
-use crate::ptx::build::{Operand, PtxType};
+use crate::ptx::build::{Address, Operand, PtxType, Space};
 
 /// Arrays of more elements, indexed at run time, live in memory.
 pub(super) const MAX_CHOICES: u32 = 8;
@@ -90,9 +90,7 @@ impl Lowering<'_> {
                     self.bounded(memory, index, elements.count, elements.stride)?;
                 let address = match index.value.constant() {
                     Some(i) => memory.address.plus(i as i64 * i64::from(elements.stride)),
-                    None => self
-                        .kernel
-                        .indexed(&memory.address, index.value, elements.stride),
+                    None => self.indexed(&memory.address, index.value, elements.stride),
                 };
                 At::Memory(InMemory {
                     address: address.plus(index.plus * i64::from(elements.stride)),
@@ -105,6 +103,15 @@ impl Lowering<'_> {
             ty: elements.ty,
             at,
         })
+    }
+
+    fn indexed(&mut self, address: &Address, index: Operand, stride: u32) -> Address {
+        if address.space == Space::Shared
+            && let Some(distance) = self.unshifted(index.bitcast(PtxType::U32), stride)
+        {
+            return self.kernel.indexed(address, distance, 1);
+        }
+        self.kernel.indexed(address, index, stride)
     }
 
     /// The index made good by the bounds policy; for an array without size also whether there is an element at all.

@@ -191,7 +191,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An index expression. Addresses in global memory take a constant summand for free; where indices are checked
+    /// An index expression. Addresses in global and in workgroup memory take a constant summand for free; where indices are checked
     /// the sum has to be computed anyway.
     fn index(
         &mut self,
@@ -199,19 +199,19 @@ impl Lowering<'_> {
         base: &Value,
         index: Handle<Expression>,
     ) -> Result<Index> {
-        let in_global_memory = match base {
+        let has_offsets = match base {
             Value::Pointer(Place {
                 at: At::Memory(memory),
                 ..
             }) => {
                 matches!(
                     memory.address.space(),
-                    Space::Global | Space::GlobalReadOnly
+                    Space::Global | Space::GlobalReadOnly | Space::Shared
                 )
             }
             _ => false,
         };
-        if in_global_memory
+        if has_offsets
             && self.options.bounds == Bounds::Unchecked
             && let Some((rest, plus)) = constant_summand(frame, index)
         {

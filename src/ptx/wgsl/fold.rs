@@ -10,6 +10,8 @@ pub(super) enum Origin {
     Masked(Operand, u32),
     /// A word times a power of two, of this exponent.
     Scaled(Operand, u32),
+    /// A word shifted right by so many bits.
+    Shifted(Operand, u32),
 }
 
 /// Sign- or zero-extends the bits of a constant.
@@ -159,6 +161,19 @@ impl Lowering<'_> {
         }
     }
 
+    /// `index * stride`, if `index` came about by a shift that this undoes but for the lowest bits: `(p >> 2) * 4` may
+    /// as well be `p & ~3`.
+    pub(super) fn unshifted(&mut self, index: Operand, stride: u32) -> Option<Register> {
+        match self.origin(index)? {
+            Origin::Shifted(word, k)
+                if stride.checked_shr(k) == Some(1) && stride.is_power_of_two() =>
+            {
+                Some(self.kernel.and(word, !(stride - 1)))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn bitwise_or(&mut self, a: Operand, b: Operand) -> Operand {
         let ones = all_ones(a.ty());
         match (a.constant(), b.constant()) {
@@ -215,7 +230,11 @@ impl Lowering<'_> {
             return match a.constant() {
                 Some(x) => Operand::integer(a.ty(), (widened(a.ty(), x) >> n) as i64),
                 None if n == 0 => a,
-                None => self.kernel.shr(a, n).into(),
+                None => {
+                    let shifted = self.kernel.shr(a, n);
+                    self.remember(shifted, a, |a| Some(Origin::Shifted(a, n)));
+                    shifted.into()
+                }
             };
         }
         if a.ty() == PtxType::U32 {

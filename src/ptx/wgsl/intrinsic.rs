@@ -1,6 +1,6 @@
 //! Calls of functions that `ptx::intrinsics` lists.
 
-use naga::{Block, Expression, Function, Handle, Statement};
+use naga::{Block, Expression, Function, GlobalVariable, Handle, Statement};
 
 use super::Lowering;
 use super::call::Frame;
@@ -11,23 +11,50 @@ use crate::ptx::build::{Comparison, Operand, Ordering, PtxType, WarpReduction};
 use crate::ptx::intrinsics::{self, Intrinsic};
 
 impl Lowering<'_> {
+    /// The intrinsic that this kernel puts in the place of a function.
+    fn known(&self, function: Handle<Function>) -> Option<Intrinsic> {
+        let span = self.module.functions.get_span(function);
+        let text = span.to_range().and_then(|range| self.wgsl.get(range));
+        let is_warp = self.n_invocations() <= 32;
+        text.and_then(intrinsics::find)
+            .filter(|intrinsic| match intrinsic {
+                Intrinsic::Funnel => true,
+                Intrinsic::Agree => is_warp && self.options.sm >= super::subgroup::REDUX_SM,
+                Intrinsic::Vote => is_warp,
+            })
+    }
+
     /// The result of a call that is done otherwise, or `None`.
     pub(super) fn intrinsic(
         &mut self,
         callee: Handle<Function>,
         arguments: &[Value],
     ) -> Result<Option<Value>> {
-        let span = self.module.functions.get_span(callee);
-        let text = span.to_range().and_then(|range| self.wgsl.get(range));
-        match text.and_then(intrinsics::find) {
+        match self.known(callee) {
             Some(Intrinsic::Funnel) => self.funnel(arguments),
-            Some(Intrinsic::Agree)
-                if self.n_invocations() <= 32 && self.options.sm >= super::subgroup::REDUX_SM =>
-            {
-                self.agree(callee, arguments)
-            }
-            _ => Ok(None),
+            Some(Intrinsic::Agree) => self.agree(callee, arguments),
+            Some(Intrinsic::Vote) => Ok(self.vote(arguments)),
+            None => Ok(None),
         }
+    }
+
+    /// Whether anything but functions that need no memory here names a variable.
+    pub(super) fn is_named(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
+        let others = self.module.functions.iter();
+        let others = others.filter(|(handle, _)| self.known(*handle) != Some(Intrinsic::Vote));
+        let names = |function: &Function| {
+            let mut expressions = function.expressions.iter();
+            expressions.any(|(_, e)| matches!(e, Expression::GlobalVariable(v) if *v == variable))
+        };
+        names(entry) || others.into_iter().any(|(_, function)| names(function))
+    }
+
+    fn vote(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Pointer(_), Value::Leaves(yes)] = arguments else {
+            return None;
+        };
+        let mask = self.warp_mask();
+        Some(Operand::from(self.kernel.vote_any(yes[0], mask)).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {

@@ -1,7 +1,7 @@
 //! Workgroup memory: one block for all variables, zero at the start.
 
+use naga::AddressSpace;
 use naga::proc::TypeResolution;
-use naga::{AddressSpace, GlobalVariable, Handle};
 
 use super::Lowering;
 use super::place::Place;
@@ -20,13 +20,14 @@ impl Lowering<'_> {
     /// Finds places for the variables that the entry point uses and clears them. Returns the bytes of all.
     pub(super) fn lower_shared(&mut self, source: &Source) -> Result<u32> {
         let info = source.entry_info();
-        let is_used = |handle: Handle<GlobalVariable>, variable: &GlobalVariable| {
-            variable.space == AddressSpace::WorkGroup && !info[handle].is_empty()
-        };
+        let entry = &source.entry_point().function;
         let mut n_bytes = 0u32;
         let mut variables = Vec::new();
         for (handle, variable) in self.module.global_variables.iter() {
-            if is_used(handle, variable) {
+            if variable.space == AddressSpace::WorkGroup
+                && !info[handle].is_empty()
+                && self.is_named(entry, handle)
+            {
                 self.span = self.module.global_variables.get_span(handle);
                 let ty = TypeResolution::Handle(variable.ty);
                 let at = n_bytes.next_multiple_of(16);
