@@ -9,7 +9,7 @@ export async function measureSizes() {
   const dist = join(root, "dist");
   const sums = { shared: [0, 0], cpu: [0, 0], gpu: [0, 0] };
   for (const file of await readdir(dist)) {
-    if (!/\.(js|wasm)$/.test(file)) continue;
+    if (!/\.(js|wasm)$/.test(file) || /^(inline|cpu-wasm|gpu-wasm)\.js$/.test(file)) continue;
     const bytes = await readFile(join(dist, file));
     const part = /^(cpu|gpu)(_bg)?\./.exec(file)?.[1] ?? "shared";
     sums[part][0] += bytes.length;

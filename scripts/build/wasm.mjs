@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { finishGlue } from "./glue.mjs";
 import { output, root, run } from "./run.mjs";
 
 const modules = [
@@ -31,10 +32,11 @@ function compile(features) {
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
 async function finish(name, bindgen) {
   const stamp = join(root, `target/wasm32-unknown-unknown/wasm/${name}.stamp`);
-  const script = await readFile(new URL(import.meta.url));
-  const input = createHash("sha256").update(await readFile(compiled)).update(script).digest("hex");
-  const parts = [`${name}.js`, `${name}_bg.wasm`].map((file) => join(dist, file));
-  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === input;
+  const input = createHash("sha256").update(await readFile(compiled));
+  for (const script of ["wasm.mjs", "glue.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
+  const digest = input.digest("hex");
+  const parts = [`${name}.js`, `${name}_bg.wasm`, `${name}-wasm.js`].map((file) => join(dist, file));
+  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
   const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
   const names = ["--remove-name-section", "--remove-producers-section"];
@@ -43,7 +45,8 @@ async function finish(name, bindgen) {
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
   await run(process.execPath, [optimizer, wasm, "-O3", "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
-  await writeFile(stamp, input);
+  await finishGlue(name);
+  await writeFile(stamp, digest);
 }
 
 /** The wasm-bindgen whose version is that of Cargo.lock: from target/tools, else from the path. */

@@ -42,9 +42,22 @@ export interface Codec {
   ): Call<CheckedPages>;
 }
 
+/** What a module has to put the blocks of workers together to frames. */
+export interface FrameParts {
+  /** The header of a frame; with its content size if that is given. */
+  frameHeader(
+    blockSize: number,
+    contentChecksum: boolean,
+    blockChecksums: boolean,
+    contentSize: number | undefined,
+  ): Uint8Array;
+  /** The checksum of a content that comes in parts. */
+  ContentSum: new () => { add(part: Uint8Array): void; value(): number; free(): void };
+}
+
 /** A module, as its generated JavaScript exports it. */
-export interface Glue {
-  default(options: { module_or_path: URL | BufferSource }): Promise<unknown>;
+export interface Glue extends FrameParts {
+  default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   Codec: {
     open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };

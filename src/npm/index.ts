@@ -16,6 +16,8 @@ export {
   type Device,
   type Engine,
   type Level,
+  type Modules,
+  type ModuleSource,
   type PackedPages,
   type PackedPagesInput,
   type Timing,

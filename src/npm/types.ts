@@ -16,6 +16,27 @@ export interface CompressorOptions {
   allowSoftware?: boolean;
   /** The level of calls that name none. Default `"fast"`. */
   level?: Level;
+  /** Most workers for the CPU's part of the work: 0 has it done in place. Default: one a core. */
+  workers?: number;
+  /** Starts a worker that runs the entry `pagepress/worker`, where a bundler does not find the package's own. */
+  createWorker?: () => Worker;
+  /** Where the WebAssembly is, if not beside the package's JavaScript. The first compressor opened decides for all. */
+  modules?: Modules;
+}
+
+/** Something to get WebAssembly from: its place, its bytes, or itself. */
+export type ModuleSource =
+  | string
+  | URL
+  | BufferSource
+  | Response
+  | WebAssembly.Module
+  | Promise<string | URL | BufferSource | Response | WebAssembly.Module>;
+
+/** The modules `pagepress/cpu.wasm` and `pagepress/gpu.wasm`. */
+export interface Modules {
+  cpu?: ModuleSource;
+  gpu?: ModuleSource;
 }
 
 export interface CompressOptions {
@@ -100,4 +121,6 @@ export interface Timing {
   readonly kernelNs: number | null;
   readonly readbackNs: number | null;
   readonly totalNs: number;
+  /** Workers that shared the work; none if it ran where it was called, or on a GPU. */
+  readonly workers?: number;
 }

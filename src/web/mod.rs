@@ -6,6 +6,8 @@ mod call;
 mod codec;
 mod convert;
 mod pages;
+mod parts;
 
 pub use call::Call;
 pub use codec::WebCodec;
+pub use parts::{ContentSum, frame_header};

@@ -1,0 +1,280 @@
+import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
+import { drive } from "./drive.js";
+import type { Call, Codec, FrameParts, Outcome } from "./glue.js";
+import type { Pool } from "./pool.js";
+import { PromiseCall } from "./promise-call.js";
+import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js";
+
+/** Content of less than this is not worth the way to a worker and back. */
+const WORTH_SHARING_BYTES = 256 * 1024;
+/** Content of a job. */
+const JOB_BYTES = 1024 * 1024;
+
+/** What a job needs and gives is no longer what the caller asked for: the codec in place says what is wrong. */
+class NotForWorkers extends Error {}
+
+/** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
+export class PooledCodec implements Codec {
+  #alone: Codec;
+  #pool: Pool;
+  #parts: FrameParts;
+
+  constructor(alone: Codec, pool: Pool, parts: FrameParts) {
+    this.#alone = alone;
+    this.#pool = pool;
+    this.#parts = parts;
+  }
+
+  backend(): BackendInfo | undefined {
+    return this.#alone.backend();
+  }
+
+  device(): Device | null {
+    return null;
+  }
+
+  close(): void {
+    this.#pool.end();
+    this.#alone.close();
+  }
+
+  free(): void {
+    this.#alone.free();
+  }
+
+  compress(
+    bytes: Uint8Array,
+    blockSize: number,
+    level: string,
+    contentChecksum: boolean,
+    blockChecksums: boolean,
+  ): Call<Uint8Array<ArrayBuffer>> {
+    const alone = (): Call<Uint8Array<ArrayBuffer>> =>
+      this.#alone.compress(bytes, blockSize, level, contentChecksum, blockChecksums);
+    const step = Math.ceil(JOB_BYTES / Math.max(blockSize, 1)) * blockSize;
+    return this.#share(bytes.length, alone, async () => {
+      const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, bytes.length);
+      const sum = new this.#parts.ContentSum();
+      try {
+        const blocks = await this.#each<Uint8Array>(Math.ceil(bytes.length / step), (i) => {
+          const content = bytes.slice(i * step, (i + 1) * step);
+          if (contentChecksum) sum.add(content);
+          return ["compress", [content, blockSize, level, false, blockChecksums], [content.buffer]];
+        });
+        const inner = blocks.map((frame) => frame.subarray(SIZED_HEADER_BYTES, frame.length - END_MARK_BYTES));
+        const end = new Uint32Array(contentChecksum ? [0, sum.value()] : [0]);
+        return join([header, ...inner, new Uint8Array(end.buffer)]);
+      } finally {
+        sum.free();
+      }
+    });
+  }
+
+  decompress(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> {
+    const alone = (): Call<Uint8Array<ArrayBuffer>> => this.#alone.decompress(bytes, maxOutputSize);
+    return this.#share(bytes.length, alone, async () => {
+      const frame = cutFrame(bytes, this.#parts);
+      if (!frame) throw new NotForWorkers();
+      const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
+      const ranges = groupBlocks(frame);
+      const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
+      try {
+        await this.#each<Uint8Array>(
+          ranges.length,
+          (i) => {
+            const [from, to] = ranges[i] as [number, number];
+            const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
+            return ["decompress", [part, maxOutputSize], [part.buffer]];
+          },
+          (content) => out.add(content),
+        );
+        return out.finish();
+      } finally {
+        out.free();
+      }
+    });
+  }
+
+  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
+    const alone = (): Call<PackedPages> => this.#alone.compressPages(bytes, pageSize, level);
+    const step = Math.ceil(JOB_BYTES / Math.max(pageSize, 1)) * pageSize;
+    return this.#share(bytes.length, alone, async () => {
+      const shares = await this.#each<PackedPages>(Math.ceil(bytes.length / step), (i) => {
+        const pages = bytes.slice(i * step, (i + 1) * step);
+        return ["compressPages", [pages, pageSize, level], [pages.buffer]];
+      });
+      const packed = join(shares.map((share) => share.packed));
+      const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
+      let [at, base] = [0, 0];
+      for (const share of shares) {
+        for (const [i, word] of share.table.entries()) table[at + i] = i % 2 === 0 ? word + base : word;
+        at += share.table.length;
+        base += share.packed.length / 4;
+      }
+      const ratio = bytes.length / (packed.length + table.byteLength);
+      return { packed, table, pageSize, byteLength: bytes.length, ratio };
+    });
+  }
+
+  decompressPages(
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Call<Uint8Array<ArrayBuffer>> {
+    const alone = (): Call<Uint8Array<ArrayBuffer>> =>
+      this.#alone.decompressPages(packed, table, pageSize, byteLength);
+    return this.#share(byteLength, alone, async () => {
+      const { bytes, status } = await this.#checkPages(packed, table, pageSize, byteLength);
+      if (status.some((code) => code !== 0)) throw new NotForWorkers();
+      return bytes;
+    });
+  }
+
+  decompressPagesStatus(
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Call<CheckedPages> {
+    const alone = (): Call<CheckedPages> =>
+      this.#alone.decompressPagesStatus(packed, table, pageSize, byteLength);
+    return this.#share(byteLength, alone, () => this.#checkPages(packed, table, pageSize, byteLength));
+  }
+
+  async #checkPages(
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Promise<CheckedPages> {
+    const nPages = Math.ceil(byteLength / pageSize);
+    const step = Math.ceil(JOB_BYTES / Math.max(pageSize, 1));
+    if (table.length !== 2 * nPages) throw new NotForWorkers();
+    const bytes = new Uint8Array(byteLength);
+    const status = new Uint8Array(nPages);
+    let at = 0;
+    await this.#each<CheckedPages>(
+      Math.ceil(nPages / step),
+      (i) => {
+        const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
+        const blocks = takeBlocks(packed, entries, step * pageSize);
+        const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);
+        return ["decompressPagesStatus", [blocks, entries, pageSize, nBytes], [blocks.buffer, entries.buffer]];
+      },
+      (share) => {
+        bytes.set(share.bytes, at * pageSize);
+        status.set(share.status, at);
+        at += share.status.length;
+      },
+    );
+    return { bytes, status };
+  }
+
+  /** A call that workers make if it is large; `alone` makes it if they cannot, or says what is wrong with it. */
+  #share<T>(nBytes: number, alone: () => Call<T>, shared: () => Promise<T>): Call<T> {
+    if (nBytes < WORTH_SHARING_BYTES || this.#pool.failure) return alone();
+    const run = async (): Promise<Outcome<T>> => {
+      const start = performance.now();
+      try {
+        const value = await shared();
+        const totalNs = Math.round((performance.now() - start) * 1e6);
+        const { reason } = this.backend() ?? { reason: "" };
+        const none = { uploadNs: null, kernelNs: null, readbackNs: null };
+        return { value, timing: { engine: "cpu", reason, ...none, totalNs, workers: this.#pool.size } };
+      } catch {
+        return drive(alone());
+      }
+    };
+    return new PromiseCall(run());
+  }
+
+  /** Has workers do the jobs 0 to `n`, not all at a time, and takes what they give in this order. */
+  async #each<T>(
+    n: number,
+    job: (i: number) => Parameters<Pool["run"]>,
+    take: (value: T) => void = () => undefined,
+  ): Promise<T[]> {
+    const values: T[] = [];
+    const running: Promise<T>[] = [];
+    let next = 0;
+    try {
+      while (values.length < n) {
+        while (next < n && running.length < 2 * this.#pool.size) {
+          running.push(this.#pool.run<T>(...job(next)));
+          next += 1;
+        }
+        const value = await (running[0] as Promise<T>);
+        void running.shift();
+        take(value);
+        values.push(value);
+      }
+      return values;
+    } finally {
+      await Promise.allSettled(running);
+    }
+  }
+}
+
+/** The content of a frame as its parts come in. */
+class Content {
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #frame: BlockedFrame;
+  #limit: number;
+  #sum: InstanceType<FrameParts["ContentSum"]>;
+
+  constructor(frame: BlockedFrame, limit: number, sum: InstanceType<FrameParts["ContentSum"]>) {
+    this.#frame = frame;
+    this.#limit = limit;
+    this.#sum = sum;
+  }
+
+  add(part: Uint8Array): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+    if (this.#length > this.#limit) throw new NotForWorkers();
+    if (this.#frame.contentChecksum !== null) this.#sum.add(part);
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    const { contentSize, contentChecksum } = this.#frame;
+    const isSound =
+      (contentSize === null || contentSize === this.#length) &&
+      (contentChecksum === null || contentChecksum === this.#sum.value());
+    if (!isSound) throw new NotForWorkers();
+    return join(this.#parts);
+  }
+
+  free(): void {
+    this.#sum.free();
+  }
+}
+
+/** Ranges of bytes that hold some blocks each, so many that a worker has something to do. */
+function groupBlocks({ starts, blockSize }: BlockedFrame): [number, number][] {
+  const ranges: [number, number][] = [];
+  let first = 0;
+  for (let i = 1; i < starts.length; i += 1) {
+    const [from, to] = [starts[first] as number, starts[i] as number];
+    const isEnough = to - from >= JOB_BYTES / 2 || (i - first) * blockSize >= 8 * JOB_BYTES;
+    if (!isEnough && i < starts.length - 1) continue;
+    ranges.push([from, to]);
+    first = i;
+  }
+  return ranges;
+}
+
+/** A copy of the blocks of `entries`, which then count from its start. */
+function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): Uint8Array<ArrayBuffer> {
+  let [first, end] = [Infinity, 0];
+  for (let i = 0; i < entries.length; i += 2) {
+    const start = (entries[i] as number) * 4;
+    first = Math.min(first, start);
+    end = Math.max(end, start + ((entries[i + 1] as number) & 0x3fff_ffff));
+  }
+  // Entries that leave the array, or lie far apart, are as they are for the codec in place.
+  if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotForWorkers();
+  for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
+  return packed.slice(first, end);
+}
