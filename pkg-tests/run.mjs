@@ -5,22 +5,16 @@ import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { output, root, run } from "../scripts/build/run.mjs";
+import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
 import { checkFiles, checkManifest, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
-import { checkOutcomes, checkSite, openBrowsers } from "./pages.mjs";
+import { checkSite, openBrowsers } from "./pages.mjs";
+import { checkRuntimes } from "./runtimes.mjs";
 import * as sites from "./sites.mjs";
 
 const bin = (path) => join(root, "node_modules", path);
 const tool = (path, ...args) => run(process.execPath, [bin(path), ...args]);
-
-/** Runs the fixture for programs without a browser. */
-async function checkRuntime(place, command, args) {
-  const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1", DENO_DIR: join(place, ".deno") };
-  const printed = await output(command, [...args, join(place, "main.mjs")], { cwd: place, env });
-  checkOutcomes(JSON.parse(printed), ["cpu"], "runtime");
-}
 
 /** The types hold for strict callers, with the module resolution of Node and of bundlers. */
 async function checkTypes(place, file) {
@@ -60,15 +54,7 @@ async function checkConsumers(report, folder, tarball) {
     await cp(bin("@webgpu/types"), join(types, "node_modules/@webgpu/types"), { recursive: true });
     await checkTypes(types, "device");
   });
-  const node = await installFixture(folder, "node", tarball);
-  await report.run("Node", () => checkRuntime(node, process.execPath, []));
-  await report.run("Node, module from its subpath", async () => {
-    const printed = await output(process.execPath, [join(node, "main.mjs"), "subpath"]);
-    checkOutcomes(JSON.parse(printed), ["cpu"], "runtime");
-  });
-  const deno = ["run", "--no-prompt", "--allow-read", "--node-modules-dir=manual", "--cached-only"];
-  await report.run("Deno", () => checkRuntime(node, bin(".bin/deno"), deno));
-  await report.run("Bun", () => checkRuntime(node, bin(".bin/bun"), ["run"]));
+  await checkRuntimes(report, await installFixture(folder, "node", tarball));
 }
 
 async function checkPages(report, folder, tarball) {
