@@ -7,8 +7,8 @@ import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js"
 
 /** Content of less than this is not worth the way to a worker and back. */
 const WORTH_SHARING_BYTES = 256 * 1024;
-/** Content of a job. */
-const JOB_BYTES = 1024 * 1024;
+/** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
+const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 
 /** What a job needs and gives is no longer what the caller asked for: the codec in place says what is wrong. */
 class NotForWorkers extends Error {}
@@ -51,7 +51,7 @@ export class PooledCodec implements Codec {
   ): Call<Uint8Array<ArrayBuffer>> {
     const alone = (): Call<Uint8Array<ArrayBuffer>> =>
       this.#alone.compress(bytes, blockSize, level, contentChecksum, blockChecksums);
-    const step = Math.ceil(JOB_BYTES / Math.max(blockSize, 1)) * blockSize;
+    const step = this.#jobBytes(bytes.length, blockSize);
     return this.#share(bytes.length, alone, async () => {
       const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, bytes.length);
       const sum = new this.#parts.ContentSum();
@@ -76,7 +76,7 @@ export class PooledCodec implements Codec {
       const frame = cutFrame(bytes, this.#parts);
       if (!frame) throw new NotForWorkers();
       const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
-      const ranges = groupBlocks(frame);
+      const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
       const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
       try {
         await this.#each<Uint8Array>(
@@ -97,7 +97,7 @@ export class PooledCodec implements Codec {
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
     const alone = (): Call<PackedPages> => this.#alone.compressPages(bytes, pageSize, level);
-    const step = Math.ceil(JOB_BYTES / Math.max(pageSize, 1)) * pageSize;
+    const step = this.#jobBytes(bytes.length, pageSize);
     return this.#share(bytes.length, alone, async () => {
       const shares = await this.#each<PackedPages>(Math.ceil(bytes.length / step), (i) => {
         const pages = bytes.slice(i * step, (i + 1) * step);
@@ -149,7 +149,7 @@ export class PooledCodec implements Codec {
     byteLength: number,
   ): Promise<CheckedPages> {
     const nPages = Math.ceil(byteLength / pageSize);
-    const step = Math.ceil(JOB_BYTES / Math.max(pageSize, 1));
+    const step = this.#jobBytes(byteLength, pageSize) / pageSize;
     if (table.length !== 2 * nPages) throw new NotForWorkers();
     const bytes = new Uint8Array(byteLength);
     const status = new Uint8Array(nPages);
@@ -169,6 +169,12 @@ export class PooledCodec implements Codec {
       },
     );
     return { bytes, status };
+  }
+
+  /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
+  #jobBytes(nBytes: number, unit: number): number {
+    const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
+    return Math.ceil(share / Math.max(unit, 1)) * unit;
   }
 
   /** A call that workers make if it is large; `alone` makes it if they cannot, or says what is wrong with it. */
@@ -201,7 +207,10 @@ export class PooledCodec implements Codec {
     try {
       while (values.length < n) {
         while (next < n && running.length < 2 * this.#pool.size) {
-          running.push(this.#pool.run<T>(...job(next)));
+          const answer = this.#pool.run<T>(...job(next));
+          // It may fail before its turn to be waited for.
+          answer.catch(() => undefined);
+          running.push(answer);
           next += 1;
         }
         const value = await (running[0] as Promise<T>);
@@ -251,18 +260,14 @@ class Content {
   }
 }
 
-/** Ranges of bytes that hold some blocks each, so many that a worker has something to do. */
-function groupBlocks({ starts, blockSize }: BlockedFrame): [number, number][] {
-  const ranges: [number, number][] = [];
-  let first = 0;
-  for (let i = 1; i < starts.length; i += 1) {
-    const [from, to] = [starts[first] as number, starts[i] as number];
-    const isEnough = to - from >= JOB_BYTES / 2 || (i - first) * blockSize >= 8 * JOB_BYTES;
-    if (!isEnough && i < starts.length - 1) continue;
-    ranges.push([from, to]);
-    first = i;
-  }
-  return ranges;
+/** Ranges of bytes that hold some blocks each, for content of about `jobBytes`: blocks say only what they hold at most. */
+function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, jobBytes: number): [number, number][] {
+  const nBlocks = starts.length - 1;
+  const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
+  const step = Math.max(1, Math.round(jobBytes / Math.max(blockBytes, 1)));
+  return Array.from({ length: Math.ceil(nBlocks / step) }, (_, i) => {
+    return [starts[i * step] as number, starts[Math.min((i + 1) * step, nBlocks)] as number];
+  });
 }
 
 /** A copy of the blocks of `entries`, which then count from its start. */
