@@ -104,10 +104,10 @@ async function startsWorkersWhenNeeded() {
   const cpu = await createCompressor({ backend: "cpu", workers: 3, createWorker });
   await cpu.compress(kinds.text(50_000));
   check(n === 0 && cpu.lastTiming.workers === undefined, `${n} workers for a small input`);
-  await cpu.compress(kinds.memory(900_000));
-  check(n === 1, `${n} workers for one job`);
+  await cpu.compress(kinds.memory(262_144));
+  check(n === 2, `${n} workers for two jobs`);
   await cpu.compress(kinds.memory(5_000_000));
-  check(n === 3, `${n} workers for five jobs`);
+  check(n === 3, `${n} workers for many jobs`);
   const last = cpu.compress(kinds.memory(5_000_000));
   const disposed = cpu.dispose();
   check((await last).length > 0, "the call before dispose");
