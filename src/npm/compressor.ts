@@ -1,15 +1,20 @@
 import { checkBytes, checkSize, checkWords, MAX_BYTES } from "./arguments.js";
+import { describe } from "./capabilities.js";
+import { DeviceWatch } from "./device-watch.js";
 import { drive } from "./drive.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import type { Call, Codec } from "./glue.js";
 import type { Opened } from "./open.js";
 import type {
   BackendInfo,
+  Capabilities,
   CheckedPages,
   CompressOptions,
   CompressPagesOptions,
   DecompressOptions,
   Device,
+  DeviceCounters,
+  DeviceLoss,
   Level,
   PackedPages,
   PackedPagesInput,
@@ -24,18 +29,21 @@ export class Compressor {
   #level: Level;
   #backend: BackendInfo;
   #device: Device | null;
+  #watch: DeviceWatch;
   #obstacles: BackendInfo["rejected"];
   #timing: Timing | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ codec, obstacles }: Opened, level: Level) {
+  constructor({ codec, obstacles }: Opened, level: Level, onDeviceLost?: (loss: DeviceLoss) => void) {
     this.#codec = codec;
     this.#level = level;
     this.#obstacles = obstacles;
     this.#backend = this.#describe(codec.backend());
     this.#device = codec.device();
+    this.#watch = new DeviceWatch(onDeviceLost);
+    this.#watch.watch(this.#device);
   }
 
   /** The engine, and why. After a GPU is lost in `"auto"` mode it is the CPU. */
@@ -46,6 +54,19 @@ export class Compressor {
   /** The `GPUDevice` in use; null on the CPU and after `dispose`. A lost device is replaced by the next call. */
   get device(): Device | null {
     return this.#device;
+  }
+
+  /** How many devices were lost and replaced. */
+  get deviceCounters(): DeviceCounters {
+    return this.#watch.counters;
+  }
+
+  /** What this machine offers, what was taken of it, and why. In `"auto"` mode with a GPU both engines are timed first,
+   * for about half a second, unless they were before. */
+  async capabilities(): Promise<Capabilities> {
+    const calibrating = this.#last.then(() => (this.#disposal ? null : this.#codec.calibrate?.()));
+    this.#last = calibrating.catch(() => undefined);
+    return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
   }
 
   /** Where the time of the last call that succeeded went; null before. */
@@ -103,6 +124,7 @@ export class Compressor {
   /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#last.then(() => {
+      this.#watch.end();
       this.#device = null;
       this.#codec.close();
       this.#codec.free();
@@ -130,6 +152,7 @@ export class Compressor {
     } finally {
       this.#backend = this.#describe(this.#codec.backend());
       this.#device = this.#codec.device();
+      this.#watch.watch(this.#device);
     }
   }
 

@@ -54,6 +54,13 @@ export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | n
   return { blockSize, blockChecksums: has(BLOCK_CHECKSUMS), contentSize, contentChecksum, starts };
 }
 
+/** Whether the first frame of `bytes` is of the kind that GPUs decode: independent blocks of at most 64 KiB. */
+export function isForGpu(bytes: Uint8Array): boolean {
+  const [m0, m1, m2, m3, flags = 0, block = 0] = bytes;
+  const isFrame = m0 === 0x04 && m1 === 0x22 && m2 === 0x4d && m3 === 0x18;
+  return isFrame && (flags & INDEPENDENT) !== 0 && block >> 4 === 4;
+}
+
 /** Arrays one after the other. */
 export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));

@@ -1,4 +1,4 @@
-import type { BackendInfo, CheckedPages, Device, PackedPages, Timing } from "./types.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, PackedPages, Timing } from "./types.js";
 
 /** What a call of a module gives. */
 export interface Outcome<T> {
@@ -15,6 +15,8 @@ export interface Call<T> {
 
 /** The codec of a module. It takes one call at a time. */
 export interface Codec {
+  /** Times both engines where there are two. */
+  calibrate?(): Promise<Calibration | null>;
   backend(): BackendInfo | undefined;
   device(): Device | null;
   close(): void;

@@ -1,4 +1,5 @@
 import { checkSize } from "./arguments.js";
+import { AutoCodec } from "./auto.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
 import { compile, load } from "./modules.js";
@@ -25,8 +26,10 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
   if (obstacles.length === 0) {
-    const gpu = await load("gpu", options.modules?.gpu);
-    return { codec: await gpu.Codec.open(backend, powerPreference, allowSoftware), obstacles };
+    const glue = await load("gpu", options.modules?.gpu);
+    const gpu = await glue.Codec.open("webgpu", powerPreference, allowSoftware && backend === "webgpu");
+    if (backend === "webgpu") return { codec: gpu, obstacles };
+    return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }
   if (backend === "webgpu") {
     const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");

@@ -22,6 +22,68 @@ export interface CompressorOptions {
   createWorker?: () => Worker;
   /** Where the WebAssembly is, if not beside the package's JavaScript. The first compressor opened decides for all. */
   modules?: Modules;
+  /** What `capabilities()` measured before on this machine, so that `"auto"` need not measure again. */
+  calibration?: Calibration | null;
+  /** Told when the device is lost. The call under way is repeated on a new one; if that is lost too, `"auto"` goes on
+   * with the CPU, and `"webgpu"` rejects with `DEVICE_LOST`. */
+  onDeviceLost?: (loss: DeviceLoss) => void;
+}
+
+/** How a device was lost: `GPUDeviceLostInfo`, and how many were so far. */
+export interface DeviceLoss {
+  readonly reason: string;
+  readonly message: string;
+  readonly lost: number;
+}
+
+/** What became of devices so far. */
+export interface DeviceCounters {
+  /** Devices that were lost. */
+  readonly lost: number;
+  /** Devices that took the place of others. */
+  readonly replaced: number;
+}
+
+/** Milliseconds of both engines for the same work. */
+export interface CalibrationRow {
+  readonly bytes: number;
+  readonly compressMs: Readonly<Record<Engine, number>>;
+  readonly decompressMs: Readonly<Record<Engine, number>>;
+}
+
+/** What was measured of both engines. Plain data: it can be kept, and given to `createCompressor` again. */
+export interface Calibration {
+  /** The adapter that it holds for. */
+  readonly adapter: string;
+  readonly rows: readonly CalibrationRow[];
+  /** Bytes from which the GPU compresses faster; null if it never does. */
+  readonly compressFrom: number | null;
+  /** Bytes from which the GPU decompresses faster; null if it never does. */
+  readonly decompressFrom: number | null;
+  /** How long the measurement took. */
+  readonly milliseconds: number;
+}
+
+/** An adapter of WebGPU. */
+export interface AdapterInfo {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+  readonly software: boolean;
+  readonly limits: Readonly<Record<string, number>>;
+  readonly features: readonly string[];
+}
+
+/** What this machine offers, what was taken of it, and why. */
+export interface Capabilities {
+  readonly backend: BackendInfo;
+  readonly adapters: readonly AdapterInfo[];
+  /** Null unless `"auto"` has a GPU to weigh. */
+  readonly calibration: Calibration | null;
+  readonly hardwareConcurrency: number;
+  /** All of it as lines of text, to be copied into a report. */
+  readonly text: string;
 }
 
 /** Something to get WebAssembly from: its place, its bytes, or itself. */

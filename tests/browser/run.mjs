@@ -13,7 +13,7 @@ const CASE_TIMEOUT_MS = 120_000;
 
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "conformance", "cpu"] },
+  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "auto", "conformance", "cpu"] },
   { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers"] },
 ];
 
