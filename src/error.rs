@@ -148,6 +148,28 @@ impl Error {
     }
 }
 
+/// The error is the source of the other; its kind is the nearest.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        use std::io::ErrorKind;
+        let kind = match error {
+            Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
+            Error::CorruptPage { .. }
+            | Error::NotLz4 { .. }
+            | Error::ChecksumMismatch { .. }
+            | Error::InvalidFrame { .. }
+            | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
+            Error::InvalidArgument { .. } => ErrorKind::InvalidInput,
+            Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
+                ErrorKind::Unsupported
+            }
+            Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+            _ => ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
 impl From<Error> for String {
     fn from(error: Error) -> Self {
         error.to_string()

@@ -22,6 +22,15 @@ pub struct FrameWriter {
     n_bytes: u64,
 }
 
+impl std::fmt::Debug for FrameWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameWriter")
+            .field("options", &self.options)
+            .field("n_bytes", &self.n_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
 impl FrameWriter {
     /// Starts a frame: appends its header to `out`.
     ///
@@ -161,7 +170,12 @@ impl FrameWriter {
     ///
     /// # Errors
     /// [`Error::ContentSizeMismatch`] if the content is not as long as the options said.
-    pub fn finish(self, out: &mut Vec<u8>) -> Result<()> {
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.end(out)
+    }
+
+    /// [`finish`](Self::finish) for whoever cannot give the writer away; nothing is to follow.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if let Some(stored) = self
             .options
             .content_size
