@@ -135,9 +135,8 @@ impl Codec {
         let mut decoder = AnyDecoder::new(self, limit);
         let mut at = 0;
         loop {
-            let consumed = decoder
-                .advance(self, &bytes[at..], &mut out, &mut report)
-                .await?;
+            let advanced = decoder.advance(self, &bytes[at..], &mut out, &mut report);
+            let consumed = advanced.await.map_err(|error| error.having_seen(bytes))?;
             if consumed == 0 {
                 break;
             }
@@ -150,7 +149,8 @@ impl Codec {
                 return Err(Error::Cancelled);
             }
         }
-        decoder.finish(&bytes[at..])?;
+        let finished = decoder.finish(&bytes[at..]);
+        finished.map_err(|error| error.having_seen(bytes))?;
         report.timings.total_ns = clock.elapsed_ns();
         Ok((out, report))
     }

@@ -6,7 +6,8 @@ use super::frames::{AnyDecoder, Progress, empty_report};
 use crate::Result;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 
-/// Bytes of content that are compressed at a time on an engine of one core.
+/// Bytes of content for one step on one core.
+#[cfg(any(feature = "futures-io", target_arch = "wasm32"))]
 const ONE_CORE_BYTES: usize = 1 << 20;
 
 /// Compresses one frame from content that comes in pieces of any size.
@@ -222,6 +223,7 @@ impl FrameDecompression {
 }
 
 /// Most bytes of content for one step where others wait for the thread, as in a browser or under an async runtime.
+#[cfg(any(feature = "futures-io", target_arch = "wasm32"))]
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]
     if codec.device().is_some() {

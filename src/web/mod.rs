@@ -6,6 +6,10 @@ mod call;
 mod codec;
 mod convert;
 mod pages;
+mod session;
+mod sync;
 
 pub use call::Call;
 pub use codec::WebCodec;
+pub use session::{WebCompression, WebDecompression};
+pub use sync::{compress_sync, decompress_sync, not_lz4};

@@ -3,7 +3,7 @@
 use std::io;
 
 use pagepress::Error;
-use pagepress::lz4::frame::StreamError;
+use pagepress::lz4::frame::{Seen, StreamError};
 
 /// Why a file was not converted. Inputs and outputs go by the names that the user gave.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,10 @@ fn engine_remedy(error: &Error) -> &'static str {
 
 fn remedy(error: &Error) -> &'static str {
     match error {
-        Error::NotLz4 { .. } => "; to make an LZ4 file of it, use `pagepress compress`",
+        Error::NotLz4 {
+            seen: Seen::Unknown,
+            ..
+        } => "; to make an LZ4 file of it, use `pagepress compress`",
         Error::TruncatedFrame { .. } => "; the file is incomplete, get it again",
         Error::CorruptPage { .. }
         | Error::ChecksumMismatch { .. }

@@ -320,6 +320,10 @@ fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
+    decompress_frames(bytes, limit).map_err(|error| error.having_seen(bytes))
+}
+
+fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
     let mut decoder = FrameDecoder::new(limit);
     let mut out = Vec::new();
     let mut at = 0;

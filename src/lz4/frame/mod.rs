@@ -10,6 +10,7 @@
 
 mod content;
 mod decode;
+mod foreign;
 mod header;
 mod read;
 #[cfg(not(target_arch = "wasm32"))]
@@ -19,6 +20,7 @@ mod write;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
+pub use foreign::{Format, Seen, decompress_block_of, measure_block};
 pub use header::{FrameHeader, FrameOptions};
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 #[cfg(not(target_arch = "wasm32"))]
@@ -38,6 +40,14 @@ pub const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 const LEGACY_BLOCK_SIZE: u32 = 8 << 20;
 /// Bit of a block's size that says that its content is not compressed.
 const STORED_BIT: u32 = 1 << 31;
+
+/// The little-endian word at byte `at`, if `input` reaches that far.
+fn word(input: &[u8], at: usize) -> Option<u32> {
+    input
+        .get(at..)?
+        .first_chunk()
+        .map(|bytes| u32::from_le_bytes(*bytes))
+}
 
 /// The checksum of the frame format: xxHash32 with seed 0.
 fn checksum(bytes: &[u8]) -> u32 {
