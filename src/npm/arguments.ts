@@ -9,6 +9,12 @@ export function checkSize(name: string, value: unknown, most: number): void {
   fail(name, String(value), `give a whole number from 0 to ${most}`);
 }
 
+/** The limit that `maxOutputSize` sets. */
+export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
+  checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+  return Math.min(maxOutputSize, MAX_BYTES);
+}
+
 /** Throws `INVALID_ARGUMENT` unless `value` is a `Uint8Array`, of whatever realm, of at most 1 GiB. */
 export function checkBytes(name: string, value: unknown): void {
   if (tag(value) !== "Uint8Array") fail(name, typeof value, "give a Uint8Array");
@@ -16,9 +22,25 @@ export function checkBytes(name: string, value: unknown): void {
   if (length > MAX_BYTES) fail(name, `${length} bytes`, "give at most 1 GiB; longer content in parts");
 }
 
+/** The bytes of a buffer or of a view of one, of whatever realm; throws `INVALID_ARGUMENT` for anything else. */
+export function bytesOf(name: string, value: unknown): Uint8Array {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  const kind = Object.prototype.toString.call(value);
+  if (kind === "[object ArrayBuffer]" || kind === "[object SharedArrayBuffer]") {
+    return new Uint8Array(value as ArrayBuffer);
+  }
+  return fail(name, typeof value, "give an ArrayBuffer or a view of one");
+}
+
 /** Throws `INVALID_ARGUMENT` unless `value` is a `Uint32Array`, of whatever realm. */
 export function checkWords(name: string, value: unknown): void {
   if (tag(value) !== "Uint32Array") fail(name, typeof value, "give a Uint32Array");
+}
+
+/** Throws `INVALID_ARGUMENT` for a value that is none of `values`. */
+export function checkOneOf(name: string, value: unknown, values: readonly string[]): void {
+  if (typeof value === "string" && values.includes(value)) return;
+  fail(name, String(value), `give one of ${values.map((one) => JSON.stringify(one)).join(", ")}`);
 }
 
 function tag(value: unknown): string | undefined {

@@ -10,6 +10,35 @@ export interface Outcome<T> {
 export interface Call<T> {
   /** The outcome; or undefined if the call waits, and `wake` is called when it is time to poll again. */
   poll(wake: () => void): Outcome<T> | undefined;
+  /** Has the next poll throw `CANCELLED`. */
+  cancel(): void;
+  /** Bytes of input done and of output made, where the call tells; else 0. */
+  bytesIn(): number;
+  bytesOut(): number;
+  free(): void;
+}
+
+/** A frame that is being compressed. It holds content until a part of it is compressed. */
+export interface Compression {
+  /** Takes what fits of `content`, and says how many bytes. */
+  add(content: Uint8Array): number;
+  /** Whether it takes no more until it is compressed. */
+  isFull(): boolean;
+  bytesIn(): number;
+  bytesOut(): number;
+  free(): void;
+}
+
+/** Frames that are being decompressed. */
+export interface Decompression {
+  /** Takes the start of `input`, and says how many bytes. */
+  add(input: Uint8Array): number;
+  /** Whether there is enough input to be worth a call. */
+  isFull(): boolean;
+  /** Throws what is wrong at the end of the input. */
+  end(): void;
+  bytesIn(): number;
+  bytesOut(): number;
   free(): void;
 }
 
@@ -19,14 +48,20 @@ export interface Codec {
   device(): Device | null;
   close(): void;
   free(): void;
-  compress(
-    bytes: Uint8Array,
+  /** `contentSize` is -1 if it is not known. A stream takes smaller parts than a call. */
+  beginCompression(
     blockSize: number,
     level: string,
     contentChecksum: boolean,
     blockChecksums: boolean,
-  ): Call<Uint8Array<ArrayBuffer>>;
-  decompress(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>>;
+    contentSize: number,
+    isStream: boolean,
+  ): Compression;
+  /** Compresses what the session holds; the last part ends the frame. */
+  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>>;
+  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression;
+  /** Decompresses some of what the session holds; null if nothing can be made of it before more comes. */
+  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null>;
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages>;
   decompressPages(
     packed: Uint8Array,
@@ -45,6 +80,17 @@ export interface Codec {
 /** A module, as its generated JavaScript exports it. */
 export interface Glue {
   default(options: { module_or_path: URL | BufferSource }): Promise<unknown>;
+  compressSync(
+    bytes: Uint8Array,
+    blockSize: number,
+    level: string,
+    contentChecksum: boolean,
+    blockChecksums: boolean,
+    maxOutputSize: number,
+  ): Uint8Array<ArrayBuffer>;
+  decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Uint8Array<ArrayBuffer>;
+  /** The error for bytes that are no frame. */
+  notLz4(bytes: Uint8Array): Error;
   Codec: {
     open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };

@@ -3,3 +3,6 @@ import type { Glue } from "./glue.js";
 declare const init: Glue["default"];
 export default init;
 export declare const Codec: Glue["Codec"];
+export declare const compressSync: Glue["compressSync"];
+export declare const decompressSync: Glue["decompressSync"];
+export declare const notLz4: Glue["notLz4"];

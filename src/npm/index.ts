@@ -4,20 +4,37 @@ import { open } from "./open.js";
 import type { CompressorOptions } from "./types.js";
 
 export type { Compressor } from "./compressor.js";
+export {
+  Lz4CompressionStream,
+  Lz4DecompressionStream,
+  type Lz4CompressionStreamOptions,
+  type Lz4DecompressionStreamOptions,
+  type Lz4StreamOptions,
+  type StreamInput,
+} from "./streams.js";
+export { compressSync, decompressSync, init } from "./sync.js";
 export { PagepressError, type PagepressErrorCode } from "./errors.js";
 export {
   PAGE_STATUS,
   type BackendInfo,
+  type CallOptions,
   type CheckedPages,
   type CompressOptions,
   type CompressPagesOptions,
+  type CompressSyncOptions,
   type CompressorOptions,
   type DecompressOptions,
+  type DecompressSyncOptions,
   type Device,
   type Engine,
+  type Format,
+  type FrameOptions,
+  type InputOptions,
   type Level,
+  type OutputOptions,
   type PackedPages,
   type PackedPagesInput,
+  type Progress,
   type Timing,
 } from "./types.js";
 

@@ -7,6 +7,12 @@ const modules = {
 };
 
 const loaded = new Map<keyof typeof modules, Promise<Glue>>();
+const started: Glue[] = [];
+
+/** A module that is ready for use; all of them do what needs no GPU. */
+export function anyModule(): Glue | undefined {
+  return started[0];
+}
 
 /** The module `name`, ready for use. */
 export function load(name: keyof typeof modules): Promise<Glue> {
@@ -24,6 +30,7 @@ async function start(name: keyof typeof modules): Promise<Glue> {
   const glue = await modules[name].glue();
   const url = modules[name].url();
   await glue.default({ module_or_path: url.protocol === "file:" ? await readFile(url) : url });
+  started.push(glue);
   return glue;
 }
 

@@ -1,3 +1,4 @@
+import { checkOneOf } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
 import { load } from "./modules.js";
@@ -32,11 +33,4 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   }
   const cpu = await load("cpu");
   return { codec: await cpu.Codec.open("cpu", powerPreference, allowSoftware), obstacles: [] };
-}
-
-/** Throws `INVALID_ARGUMENT` for a value that is none of `values`. */
-function checkOneOf(name: string, value: unknown, values: readonly string[]): void {
-  if (typeof value === "string" && values.includes(value)) return;
-  const expected = values.map((one) => JSON.stringify(one)).join(", ");
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${String(value)}; give one of ${expected}`);
 }

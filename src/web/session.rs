@@ -134,7 +134,12 @@ impl WebCompression {
 pub struct WebDecompression {
     place: Place<FrameDecompression>,
     part_bytes: usize,
+    /// Input from which a call is worth while.
+    full_bytes: usize,
 }
+
+/// A call on a GPU takes milliseconds, however little there is to do.
+const GPU_FULL_BYTES: usize = 8 << 20;
 
 #[wasm_bindgen(js_class = Decompression)]
 impl WebDecompression {
@@ -149,6 +154,14 @@ impl WebDecompression {
             taken
         };
         self.place.with(add).map_err(|error| to_js_error(&error))
+    }
+
+    /// Whether there is enough input to be worth a call.
+    #[must_use]
+    #[wasm_bindgen(js_name = isFull)]
+    pub fn is_full(&self) -> bool {
+        let is_full = |session: &mut FrameDecompression| session.room().len() >= self.full_bytes;
+        self.place.with(is_full).unwrap_or(true)
     }
 
     /// Says that there is no more input.
@@ -189,6 +202,10 @@ impl WebDecompression {
         Self {
             place: Place::new(session),
             part_bytes: step,
+            full_bytes: match codec.choice().engine {
+                "cpu" => 1,
+                _ => GPU_FULL_BYTES,
+            },
         }
     }
 

@@ -13,8 +13,8 @@ const CASE_TIMEOUT_MS = 120_000;
 
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "conformance", "cpu"] },
-  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu"] },
+  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "conformance", "cpu", "streams-with-gpu"] },
+  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "calls", "streams"] },
 ];
 
 const withTimeout = (work) => {
