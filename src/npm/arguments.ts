@@ -32,6 +32,26 @@ export function bytesOf(name: string, value: unknown): Uint8Array {
   return fail(name, typeof value, "give an ArrayBuffer or a view of one");
 }
 
+/** `bytes` in a buffer that the caller does not have any more. */
+export function takeOver(bytes: Uint8Array): Uint8Array {
+  return detaching(() => structuredClone(bytes, { transfer: [bytes.buffer] as ArrayBuffer[] }));
+}
+
+/** Detaches the buffer of `bytes`, and frees it at once where the language can, else when the collector does. */
+export function release(bytes: Uint8Array): void {
+  const buffer = bytes.buffer as ArrayBuffer & { transfer?: (length: number) => unknown };
+  detaching(() => (buffer.transfer ? buffer.transfer(0) : structuredClone(0, { transfer: [buffer] })));
+}
+
+function detaching<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const message = "invalid bytes: an array whose buffer cannot be transferred; leave `transfer` out";
+    throw new PagepressError("INVALID_ARGUMENT", message, { cause: error });
+  }
+}
+
 /** Throws `INVALID_ARGUMENT` unless `value` is a `Uint32Array`, of whatever realm. */
 export function checkWords(name: string, value: unknown): void {
   if (tag(value) !== "Uint32Array") fail(name, typeof value, "give a Uint32Array");

@@ -1,4 +1,4 @@
-import { checkBytes, checkedLimit, checkOneOf, checkSize, checkWords, MAX_BYTES } from "./arguments.js";
+import { checkBytes, checkedLimit, checkOneOf, checkSize, checkWords, MAX_BYTES, release, takeOver } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./glue.js";
@@ -136,7 +136,8 @@ export class Compressor {
       checkBytes("bytes", bytes);
       const taken = options.transfer ? takeOver(bytes) : bytes;
       const job = new Job(options, taken.length);
-      return this.run(job, options, (codec) => work(codec, taken, job));
+      const done = this.run(job, options, (codec) => work(codec, taken, job));
+      return options.transfer ? done.finally(() => release(taken)) : done;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -207,14 +208,4 @@ function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", abort, { once: true });
     result.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
-}
-
-/** The bytes of an array in a buffer that the caller does not have any more. */
-function takeOver(bytes: Uint8Array): Uint8Array {
-  try {
-    return structuredClone(bytes, { transfer: [bytes.buffer] as ArrayBuffer[] });
-  } catch (error) {
-    const message = "invalid bytes: an array whose buffer cannot be transferred; leave `transfer` out";
-    throw new PagepressError("INVALID_ARGUMENT", message, { cause: error });
-  }
 }

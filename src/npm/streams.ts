@@ -1,4 +1,4 @@
-import { bytesOf, checkSize } from "./arguments.js";
+import { bytesOf, checkSize, release } from "./arguments.js";
 import { Compressor } from "./compressor.js";
 import { frameOptions } from "./frames.js";
 import type { Outcome } from "./glue.js";
@@ -16,6 +16,9 @@ export type StreamInput = ArrayBuffer | ArrayBufferView;
 export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
   /** A compressor to work with in place of one of the stream's own. It goes on to be usable, and is not disposed of. */
   compressor?: Compressor;
+  /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less to the
+   * collector. Default false. */
+  transfer?: boolean;
   /** When `writable` asks its writer to wait. Default 1 MiB of input. */
   writableStrategy?: QueuingStrategy<StreamInput>;
   /** When `readable` waits for its reader. Default 1 MiB of output. */
@@ -68,7 +71,9 @@ class Lz4Stream {
         start: (controller) => void ends.push(controller),
         write: async (chunk) => {
           try {
-            await input.put(bytesOf("chunk", chunk));
+            const bytes = bytesOf("chunk", chunk);
+            await input.put(bytes);
+            if (options.transfer) release(bytes);
           } catch (error) {
             fail(error);
             throw error;

@@ -194,8 +194,7 @@ impl WebDecompression {
     pub(super) fn begin(codec: &Codec, limit: Option<u64>, is_stream: bool) -> Self {
         let step = step_bytes(codec);
         let session = if is_stream || codec.choice().engine == "cpu" {
-            // A block of 4 MiB is content of one step anyway.
-            FrameDecompression::with_group_bytes(codec, limit, step.max(4 << 20))
+            FrameDecompression::with_group_bytes(codec, limit, step)
         } else {
             FrameDecompression::new(codec, limit)
         };

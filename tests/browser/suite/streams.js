@@ -187,6 +187,20 @@ async function sharesACompressor() {
   await compressor.dispose();
 }
 
+async function freesChunksIfAsked() {
+  for (const transfer of [false, true]) {
+    const chunk = kinds.text(200_000);
+    const stream = new Lz4CompressionStream({ ...cpu, transfer });
+    const writer = stream.writable.getWriter();
+    const frame = collect(stream.readable);
+    await writer.write(chunk);
+    await writer.close();
+    check(chunk.length === (transfer ? 0 : 200_000), `${chunk.length} bytes are left`);
+    const content = source(await frame).pipeThrough(new Lz4DecompressionStream(cpu));
+    same(await collect(content), kinds.text(200_000), "content");
+  }
+}
+
 async function reportsProgress() {
   const bytes = mixed(65536, 6);
   const seen = [];
@@ -208,6 +222,7 @@ export const cases = [
   ["say what is wrong", saysWhatIsWrong],
   ["stop", stops],
   ["share a compressor", sharesACompressor],
+  ["free chunks only with transfer", freesChunksIfAsked],
   ["report progress", reportsProgress],
 ];
 
