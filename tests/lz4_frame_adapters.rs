@@ -12,7 +12,7 @@ use pagepress::Error;
 use pagepress::batch::{
     BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader, FrameCompression,
 };
-use pagepress::lz4::frame::{FrameOptions, compress, decompress};
+use pagepress::lz4::frame::{FrameOptions, compress};
 
 fn codec() -> Codec {
     let options = CodecOptions {
@@ -166,6 +166,7 @@ mod asynchronous {
 
     use futures_io::{AsyncRead, AsyncWrite};
     use pagepress::batch::{AsyncCompressWriter, AsyncDecompressReader};
+    use pagepress::lz4::frame::decompress;
 
     use super::*;
 

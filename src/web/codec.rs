@@ -105,6 +105,7 @@ impl WebCodec {
                 content_checksum,
                 block_checksums,
                 content_size: (content_size >= 0.0).then_some(content_size as u64),
+                index: false,
             };
             WebCompression::begin(codec, &options, is_stream)
         };

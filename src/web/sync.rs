@@ -29,6 +29,7 @@ pub fn compress_sync(
             content_checksum,
             block_checksums,
             content_size: Some(bytes.len() as u64),
+            index: false,
         };
         let frame = frame::compress(&bytes, &options)?;
         let limit = max_output_size as u64;
