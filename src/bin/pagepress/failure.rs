@@ -20,6 +20,8 @@ pub enum Failure {
         "will not write compressed data to a terminal; redirect it, give -o OUT, or force it with -f"
     )]
     TerminalOutput,
+    #[error("--range needs a file that can be read at any place; give a FILE")]
+    RangeOfStream,
     #[error("{input} does not end in .lz4; name the output with -o OUT or give -c")]
     NoSuffix { input: String },
     #[error("{output} exists; give -f to overwrite it")]
