@@ -304,6 +304,30 @@ fn damage_is_found_in_what_is_read() {
         .read_range(0..10)
         .expect_err("is not what the index says");
     assert!(error.to_string().contains("index"), "{error}");
+    // Without an index damage ends what can be read, and is told again and again.
+    let mut plain =
+        compress(&pages::text(3_000_000, 8), &FrameOptions::default()).expect("compresses");
+    let middle = plain.len() - 1000;
+    plain[middle..].fill(0xff);
+    let (mut frame, _) = open(&plain);
+    assert_eq!(
+        frame
+            .read_range(1000..2000)
+            .expect("is before the damage")
+            .len(),
+        1000
+    );
+    for _ in 0..2 {
+        frame.content_bytes().expect_err("is damaged");
+        frame.read_range(0..u64::MAX).expect_err("is damaged");
+    }
+    assert_eq!(
+        frame
+            .read_range(1000..2000)
+            .expect("is before the damage")
+            .len(),
+        1000
+    );
     let nothing = SeekableFrame::open(Cursor::new(Vec::new())).expect_err("is no frame");
     assert_eq!(nothing.kind(), io::ErrorKind::UnexpectedEof);
     let no_frame = SeekableFrame::open(Cursor::new(content)).expect_err("is no frame");

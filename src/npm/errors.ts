@@ -1,5 +1,5 @@
-/** What went wrong: the codes of the Rust library, `DISPOSED` for a compressor that was given up, and `NOT_READY` for a
- * synchronous call before a module is loaded. */
+/** What went wrong: the codes of the Rust library, `DISPOSED` for a compressor that was given up, `NOT_READY` for a
+ * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
 export type PagepressErrorCode =
   | "CORRUPT_PAGE"
   | "NOT_LZ4"
@@ -17,7 +17,8 @@ export type PagepressErrorCode =
   | "ENGINE"
   | "CANCELLED"
   | "DISPOSED"
-  | "NOT_READY";
+  | "NOT_READY"
+  | "READ";
 
 /** Every error that this package throws or rejects with. */
 export class PagepressError extends Error {

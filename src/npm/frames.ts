@@ -10,22 +10,22 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** All options of a frame. */
 export function frameOptions(options: FrameOptions, defaultLevel: Level): Required<FrameOptions> {
   const { blockSize = 65536, level = defaultLevel } = options;
-  const { contentChecksum = true, blockChecksums = false } = options;
+  const { contentChecksum = true, blockChecksums = false, index = false } = options;
   checkSize("blockSize", blockSize, 0xffff_ffff);
-  return { blockSize, level, contentChecksum, blockChecksums };
+  return { blockSize, level, contentChecksum, blockChecksums, index };
 }
 
 /** Compresses `bytes` to a frame, part by part. */
 export async function compressFrame(
   codec: Codec,
   bytes: Uint8Array,
-  { blockSize, level, contentChecksum, blockChecksums }: Required<FrameOptions>,
+  { blockSize, level, contentChecksum, blockChecksums, index }: Required<FrameOptions>,
   maxOutputSize: number,
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
   const parts = new Parts(maxOutputSize);
-  const session = codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, length, false);
+  const session = codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, length, index, false);
   try {
     let timing;
     for (let at = 0; !timing || at < length; await job.rest()) {
@@ -127,14 +127,19 @@ class Parts {
   }
 
   join(): Bytes {
-    const [first] = this.#parts;
-    if (first && this.#parts.length === 1) return first;
-    const whole = new Uint8Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
+    return joined(this.#parts);
   }
+}
+
+/** All `parts` in one array. */
+export function joined(parts: readonly Bytes[]): Bytes {
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

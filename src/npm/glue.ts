@@ -55,6 +55,7 @@ export interface Codec {
     contentChecksum: boolean,
     blockChecksums: boolean,
     contentSize: number,
+    index: boolean,
     isStream: boolean,
   ): Compression;
   /** Compresses what the session holds; the last part ends the frame. */
@@ -77,6 +78,29 @@ export interface Codec {
   ): Call<CheckedPages>;
 }
 
+/** A start and an end. */
+export type Range = Iterable<number> & readonly [start: number, end: number];
+
+/** Where the blocks of a file are, as far as it is known. */
+export interface FrameMap {
+  /** The bytes to supply next for the content up to `end` to be mapped; undefined if it is, or if it ends before. */
+  wanted(end: number): Range | undefined;
+  supply(bytes: Uint8Array): void;
+  mappedBytes(): number;
+  hasIndex(): boolean;
+  /** Begins to read content that is mapped. */
+  read(start: number, end: number): ContentRead;
+  free(): void;
+}
+
+/** Reading a part of the content. */
+export interface ContentRead {
+  /** The bytes to supply next; undefined if all is read. */
+  wanted(map: FrameMap): Range | undefined;
+  supply(map: FrameMap, bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+  free(): void;
+}
+
 /** A module, as its generated JavaScript exports it. */
 export interface Glue {
   default(options: { module_or_path: URL | BufferSource }): Promise<unknown>;
@@ -86,11 +110,13 @@ export interface Glue {
     level: string,
     contentChecksum: boolean,
     blockChecksums: boolean,
+    index: boolean,
     maxOutputSize: number,
   ): Uint8Array<ArrayBuffer>;
   decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Uint8Array<ArrayBuffer>;
   /** The error for bytes that are no frame. */
   notLz4(bytes: Uint8Array): Error;
+  FrameMap: new (byteLength: number) => FrameMap;
   Codec: {
     open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };

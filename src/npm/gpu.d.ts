@@ -6,3 +6,4 @@ export declare const Codec: Glue["Codec"];
 export declare const compressSync: Glue["compressSync"];
 export declare const decompressSync: Glue["decompressSync"];
 export declare const notLz4: Glue["notLz4"];
+export declare const FrameMap: Glue["FrameMap"];

@@ -4,6 +4,8 @@ import { open } from "./open.js";
 import type { CompressorOptions } from "./types.js";
 
 export type { Compressor } from "./compressor.js";
+export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./access.js";
+export type { FrameSource } from "./source.js";
 export {
   Lz4CompressionStream,
   Lz4DecompressionStream,

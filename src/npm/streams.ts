@@ -153,10 +153,10 @@ async function* compress(
   compressor: Compressor,
   options: Lz4CompressionStreamOptions,
 ): AsyncGenerator<Bytes> {
-  const { blockSize, level, contentChecksum, blockChecksums } = frameOptions(options, compressor.level);
+  const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, compressor.level);
   const { contentSize = -1 } = options;
   const session = await compressor.look((codec) =>
-    codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, contentSize, true),
+    codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, contentSize, index, true),
   );
   const part = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, options, async (codec) => {

@@ -20,10 +20,10 @@ export async function init(): Promise<void> {
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((glue) => {
-    const { blockSize, level, contentChecksum, blockChecksums } = frameOptions(options, "fast");
+    const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, "fast");
     const limit = checkedLimit(options.maxOutputSize);
     checkBytes("bytes", bytes);
-    return glue.compressSync(bytes, blockSize, level, contentChecksum, blockChecksums, limit);
+    return glue.compressSync(bytes, blockSize, level, contentChecksum, blockChecksums, index, limit);
   });
 }
 

@@ -55,6 +55,9 @@ export interface FrameOptions {
   contentChecksum?: boolean;
   /** Whether each block carries a checksum. Default false. */
   blockChecksums?: boolean;
+  /** Whether an index of the blocks follows the frame, so that `openFrame` finds any part of the content at once: 8 bytes
+   * a block, which other LZ4 programs skip. Default false. */
+  index?: boolean;
 }
 
 export interface OutputOptions {

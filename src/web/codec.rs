@@ -88,6 +88,10 @@ impl WebCodec {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for options out of range.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an object would be read property by property"
+    )]
     #[wasm_bindgen(js_name = beginCompression)]
     pub fn begin_compression(
         &self,
@@ -96,6 +100,7 @@ impl WebCodec {
         content_checksum: bool,
         block_checksums: bool,
         content_size: f64,
+        index: bool,
         is_stream: bool,
     ) -> std::result::Result<WebCompression, JsValue> {
         let begin = |codec: &Codec| {
@@ -105,7 +110,7 @@ impl WebCodec {
                 content_checksum,
                 block_checksums,
                 content_size: (content_size >= 0.0).then_some(content_size as u64),
-                index: false,
+                index,
             };
             WebCompression::begin(codec, &options, is_stream)
         };

@@ -5,11 +5,13 @@
 mod call;
 mod codec;
 mod convert;
+mod map;
 mod pages;
 mod session;
 mod sync;
 
 pub use call::Call;
 pub use codec::WebCodec;
+pub use map::{WebContentRead, WebFrameMap};
 pub use session::{WebCompression, WebDecompression};
 pub use sync::{compress_sync, decompress_sync, not_lz4};

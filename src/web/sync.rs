@@ -20,6 +20,7 @@ pub fn compress_sync(
     level: String,
     content_checksum: bool,
     block_checksums: bool,
+    index: bool,
     max_output_size: f64,
 ) -> JsBytes {
     let compress = || {
@@ -29,7 +30,7 @@ pub fn compress_sync(
             content_checksum,
             block_checksums,
             content_size: Some(bytes.len() as u64),
-            index: false,
+            index,
         };
         let frame = frame::compress(&bytes, &options)?;
         let limit = max_output_size as u64;

@@ -19,7 +19,7 @@ const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "conformance", "cpu", "streams-with-gpu"] },
-  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "calls", "streams"] },
+  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "calls", "streams", "access"] },
 ];
 
 const withTimeout = (work) => {

@@ -88,7 +88,9 @@ fn remedy(error: &Error) -> &'static str {
         Error::NotLz4 {
             seen: Seen::Unknown,
             ..
-        } => "; to make an LZ4 file of it, use `pagepress compress`",
+        } => {
+            "; to make an LZ4 file of it, use `pagepress compress`; if it is an LZ4 block without a frame, give --format"
+        }
         Error::TruncatedFrame { .. } => "; the file is incomplete, get it again",
         Error::CorruptPage { .. }
         | Error::ChecksumMismatch { .. }

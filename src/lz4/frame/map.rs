@@ -83,6 +83,11 @@ enum State {
     /// Blocks are walked.
     Walk(Walk),
     Complete,
+    /// What was found wrong in `range`, and is found again by whoever goes on.
+    Failed {
+        range: Range<u64>,
+        error: Error,
+    },
 }
 
 /// A walk over the file up to where the frames with an index start.
@@ -130,7 +135,8 @@ impl FrameMap {
         match &self.state {
             State::Tail { range, .. } => Some(range.clone()),
             State::Walk(walk) if self.mapped_bytes() < end => Some(walk.wanted()),
-            State::Walk(_) | State::Complete => None,
+            State::Failed { range, .. } if self.mapped_bytes() < end => Some(range.clone()),
+            State::Walk(_) | State::Complete | State::Failed { .. } => None,
         }
     }
 
@@ -139,11 +145,25 @@ impl FrameMap {
     /// # Errors
     /// What is wrong with the frames, where the file is walked.
     pub fn supply(&mut self, bytes: &[u8]) -> Result<()> {
-        match std::mem::replace(&mut self.state, State::Complete) {
-            State::Tail { range, end } => self.take_tail(bytes, &range, end),
+        let Some(range) = self.wanted(u64::MAX) else {
+            return Ok(());
+        };
+        if bytes.len() as u64 != range.end - range.start {
+            return Err(short(&range, bytes));
+        }
+        let supplied = match std::mem::replace(&mut self.state, State::Complete) {
+            State::Tail { range, end } => {
+                self.take_tail(bytes, &range, end);
+                Ok(())
+            }
             State::Walk(walk) => self.walk(walk, bytes),
             State::Complete => Ok(()),
-        }
+            State::Failed { error, .. } => Err(error),
+        };
+        supplied.inspect_err(|error| {
+            let error = error.clone();
+            self.state = State::Failed { range, error };
+        })
     }
 
     /// Bytes of content that are mapped.
@@ -189,10 +209,7 @@ impl FrameMap {
         };
     }
 
-    fn take_tail(&mut self, bytes: &[u8], range: &Range<u64>, end: u64) -> Result<()> {
-        if bytes.len() as u64 != range.end - range.start {
-            return Err(short(range, bytes));
-        }
+    fn take_tail(&mut self, bytes: &[u8], range: &Range<u64>, end: u64) {
         let start = FrameIndex::length(bytes).and_then(|length| end.checked_sub(length));
         let frame = match start {
             Some(start) if start < range.start => {
@@ -200,7 +217,7 @@ impl FrameMap {
                     range: start..end,
                     end,
                 };
-                return Ok(());
+                return;
             }
             Some(start) => FrameIndex::read(&bytes[(start - range.start) as usize..])
                 .and_then(|index| Some((start.checked_sub(index.frame_bytes())?, index))),
@@ -216,7 +233,6 @@ impl FrameMap {
                 self.state = State::Walk(Walk::up_to(end));
             }
         }
-        Ok(())
     }
 
     /// Puts the blocks that indexes tell of after those that are mapped.
@@ -241,10 +257,6 @@ impl FrameMap {
     }
 
     fn walk(&mut self, mut walk: Walk, bytes: &[u8]) -> Result<()> {
-        let wanted = walk.wanted();
-        if bytes.len() as u64 != wanted.end - wanted.start {
-            return Err(short(&wanted, bytes));
-        }
         walk.held.extend_from_slice(bytes);
         let mut at = 0;
         loop {
