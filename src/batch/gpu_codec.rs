@@ -21,7 +21,7 @@ use crate::{Error, Result};
 type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 
 /// Bytes of pages in one job on the device.
-const JOB_BYTES: u64 = 32 << 20;
+pub(super) const JOB_BYTES: u64 = 32 << 20;
 /// Jobs in flight.
 const SLOTS: usize = 4;
 /// Bytes that [`GpuCodec`] takes well at a time: all places of the ring are in use.
@@ -161,6 +161,12 @@ impl GpuCodec {
 
     pub(super) fn device(&self) -> &GpuDevice {
         self.pipeline.device()
+    }
+
+    /// Makes the next call possible after one that was dropped before its end.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn forget_jobs(&mut self) {
+        self.pipeline.forget_jobs();
     }
 
     /// Cuts jobs for this page size from now on.

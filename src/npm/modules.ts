@@ -20,6 +20,14 @@ const embedded: Partial<Record<keyof Modules, () => Promise<ModuleSource>>> = {}
 const compiled = new Map<keyof Modules, Promise<WebAssembly.Module>>();
 const loaded = new Map<keyof Modules, Promise<Glue>>();
 
+/** The modules that are ready for use. */
+const started: Glue[] = [];
+
+/** A module that is ready for use; all of them do what needs no GPU. */
+export function anyModule(): Glue | undefined {
+  return started[0];
+}
+
 /** Has the modules taken from here from now on, unless a caller names another place. */
 export function embed(sources: typeof embedded): void {
   Object.assign(embedded, sources);
@@ -30,6 +38,7 @@ export function load(name: keyof Modules, source?: ModuleSource): Promise<Glue> 
   return once(loaded, name, async () => {
     const [glue, module] = await Promise.all([glues[name](), compile(name, source)]);
     await glue.default({ module_or_path: module });
+    started.push(glue);
     return glue;
   });
 }

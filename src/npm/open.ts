@@ -1,4 +1,4 @@
-import { checkSize } from "./arguments.js";
+import { checkOneOf, checkSize } from "./arguments.js";
 import { AutoCodec } from "./auto.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
@@ -46,11 +46,4 @@ async function openCpu({ workers, createWorker, modules }: CompressorOptions): P
   if (size === 0) return alone;
   const start = createWorker ? async () => createWorker() : startWorker;
   return new PooledCodec(alone, new Pool(size, start, () => compile("cpu")), glue);
-}
-
-/** Throws `INVALID_ARGUMENT` for a value that is none of `values`. */
-function checkOneOf(name: string, value: unknown, values: readonly string[]): void {
-  if (typeof value === "string" && values.includes(value)) return;
-  const expected = values.map((one) => JSON.stringify(one)).join(", ");
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${String(value)}; give one of ${expected}`);
 }

@@ -1,7 +1,7 @@
 import { PagepressError, type PagepressErrorCode } from "./errors.js";
 
 /** The calls that workers take. */
-export type WorkerCall = "compress" | "decompress" | "compressPages" | "decompressPagesStatus";
+export type WorkerCall = "compressSync" | "decompressSync" | "compressPages" | "decompressPagesStatus";
 
 /** What a worker is told. */
 export type Order =

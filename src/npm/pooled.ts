@@ -1,9 +1,10 @@
 import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
-import { drive } from "./drive.js";
-import type { Call, Codec, FrameParts, Outcome } from "./glue.js";
+import { checkUnchanged, MAX_BYTES } from "./arguments.js";
+import { PagepressError } from "./errors.js";
+import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./glue.js";
 import type { Pool } from "./pool.js";
-import { PromiseCall } from "./promise-call.js";
-import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js";
+import { cancelled, type Control, driveWithin, PromiseCall } from "./promise-call.js";
+import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
 
 /** Content of less than this is not worth the way to a worker and back. */
 const WORTH_SHARING_BYTES = 256 * 1024;
@@ -11,7 +12,9 @@ const WORTH_SHARING_BYTES = 256 * 1024;
 const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 
 /** What a job needs and gives is no longer what the caller asked for: the codec in place says what is wrong. */
-class NotForWorkers extends Error {}
+export class NotForWorkers extends Error {
+  readonly code = "CANCELLED";
+}
 
 /** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
 export class PooledCodec implements Codec {
@@ -42,24 +45,43 @@ export class PooledCodec implements Codec {
     this.#alone.free();
   }
 
-  compress(
-    bytes: Uint8Array,
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-  ): Call<Uint8Array<ArrayBuffer>> {
-    const alone = (): Call<Uint8Array<ArrayBuffer>> =>
-      this.#alone.compress(bytes, blockSize, level, contentChecksum, blockChecksums);
-    const step = this.#jobBytes(bytes.length, blockSize);
-    return this.#share(bytes.length, alone, async () => {
-      const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, bytes.length);
+  beginCompression(...args: Parameters<Codec["beginCompression"]>): Compression {
+    return this.#alone.beginCompression(...args);
+  }
+
+  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>> {
+    return this.#alone.compressPart(session, isLast);
+  }
+
+  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression {
+    return this.#alone.beginDecompression(maxOutputSize, isStream);
+  }
+
+  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null> {
+    return this.#alone.decompressPart(session);
+  }
+
+  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined {
+    const { blockSize, level, contentChecksum, blockChecksums, index } = options;
+    // The index is made where all blocks are.
+    if (index || blockSize === 0 || !this.#isWorthSharing(bytes.length)) return undefined;
+    const { length } = bytes;
+    const step = this.#jobBytes(length, blockSize);
+    return this.#shared(async (control) => {
+      const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, length);
+      let made = header.length;
       const sum = new this.#parts.ContentSum();
       try {
-        const blocks = await this.#each<Uint8Array>(Math.ceil(bytes.length / step), (i) => {
+        const job = (i: number): Parameters<Pool["run"]> => {
+          checkUnchanged(bytes, length);
           const content = bytes.slice(i * step, (i + 1) * step);
           if (contentChecksum) sum.add(content);
-          return ["compress", [content, blockSize, level, false, blockChecksums], [content.buffer]];
+          return ["compressSync", [content, blockSize, level, false, blockChecksums, false, MAX_BYTES], [content.buffer]];
+        };
+        const blocks = await this.#each<Uint8Array>(control, Math.ceil(length / step), job, (frame, i) => {
+          made += frame.length - SIZED_HEADER_BYTES - END_MARK_BYTES;
+          // The last byte is done when the frame is whole.
+          control.tell(Math.min((i + 1) * step, length - 1), made);
         });
         const inner = blocks.map((frame) => frame.subarray(SIZED_HEADER_BYTES, frame.length - END_MARK_BYTES));
         const end = new Uint32Array(contentChecksum ? [0, sum.value()] : [0]);
@@ -70,24 +92,26 @@ export class PooledCodec implements Codec {
     });
   }
 
-  decompress(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> {
-    const alone = (): Call<Uint8Array<ArrayBuffer>> => this.#alone.decompress(bytes, maxOutputSize);
-    return this.#share(bytes.length, alone, async () => {
+  decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined {
+    const { length } = bytes;
+    if (!this.#isWorthSharing(length)) return undefined;
+    return this.#shared(async (control) => {
       const frame = cutFrame(bytes, this.#parts);
       if (!frame) throw new NotForWorkers();
       const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
       const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
       try {
-        await this.#each<Uint8Array>(
-          ranges.length,
-          (i) => {
-            const [from, to] = ranges[i] as [number, number];
-            const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
-            return ["decompress", [part, maxOutputSize], [part.buffer]];
-          },
-          (content) => out.add(content),
-        );
+        const job = (i: number): Parameters<Pool["run"]> => {
+          checkUnchanged(bytes, length);
+          const [from, to] = ranges[i] as [number, number];
+          const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
+          return ["decompressSync", [part, "frame", maxOutputSize], [part.buffer]];
+        };
+        await this.#each<Uint8Array>(control, ranges.length, job, (content, i) => {
+          out.add(content);
+          control.tell((ranges[i] as [number, number])[1], out.length);
+        });
         return out.finish();
       } finally {
         out.free();
@@ -97,11 +121,18 @@ export class PooledCodec implements Codec {
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
     const alone = (): Call<PackedPages> => this.#alone.compressPages(bytes, pageSize, level);
-    const step = this.#jobBytes(bytes.length, pageSize);
-    return this.#share(bytes.length, alone, async () => {
-      const shares = await this.#each<PackedPages>(Math.ceil(bytes.length / step), (i) => {
+    const { length } = bytes;
+    const step = this.#jobBytes(length, pageSize);
+    return this.#share(length, alone, async (control) => {
+      let made = 0;
+      const job = (i: number): Parameters<Pool["run"]> => {
+        checkUnchanged(bytes, length);
         const pages = bytes.slice(i * step, (i + 1) * step);
         return ["compressPages", [pages, pageSize, level], [pages.buffer]];
+      };
+      const shares = await this.#each<PackedPages>(control, Math.ceil(length / step), job, (share, i) => {
+        made += share.packed.length;
+        control.tell(Math.min((i + 1) * step, length - 1), made);
       });
       const packed = join(shares.map((share) => share.packed));
       const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
@@ -111,8 +142,8 @@ export class PooledCodec implements Codec {
         at += share.table.length;
         base += share.packed.length / 4;
       }
-      const ratio = bytes.length / (packed.length + table.byteLength);
-      return { packed, table, pageSize, byteLength: bytes.length, ratio };
+      const ratio = length / (packed.length + table.byteLength);
+      return { packed, table, pageSize, byteLength: length, ratio };
     });
   }
 
@@ -124,8 +155,8 @@ export class PooledCodec implements Codec {
   ): Call<Uint8Array<ArrayBuffer>> {
     const alone = (): Call<Uint8Array<ArrayBuffer>> =>
       this.#alone.decompressPages(packed, table, pageSize, byteLength);
-    return this.#share(byteLength, alone, async () => {
-      const { bytes, status } = await this.#checkPages(packed, table, pageSize, byteLength);
+    return this.#share(byteLength, alone, async (control) => {
+      const { bytes, status } = await this.#checkPages(control, packed, table, pageSize, byteLength);
       if (status.some((code) => code !== 0)) throw new NotForWorkers();
       return bytes;
     });
@@ -139,15 +170,19 @@ export class PooledCodec implements Codec {
   ): Call<CheckedPages> {
     const alone = (): Call<CheckedPages> =>
       this.#alone.decompressPagesStatus(packed, table, pageSize, byteLength);
-    return this.#share(byteLength, alone, () => this.#checkPages(packed, table, pageSize, byteLength));
+    return this.#share(byteLength, alone, (control) =>
+      this.#checkPages(control, packed, table, pageSize, byteLength),
+    );
   }
 
   async #checkPages(
+    control: Control,
     packed: Uint8Array,
     table: Uint32Array,
     pageSize: number,
     byteLength: number,
   ): Promise<CheckedPages> {
+    const { length } = packed;
     const nPages = Math.ceil(byteLength / pageSize);
     const step = this.#jobBytes(byteLength, pageSize) / pageSize;
     if (table.length !== 2 * nPages) throw new NotForWorkers();
@@ -155,8 +190,10 @@ export class PooledCodec implements Codec {
     const status = new Uint8Array(nPages);
     let at = 0;
     await this.#each<CheckedPages>(
+      control,
       Math.ceil(nPages / step),
       (i) => {
+        checkUnchanged(packed, length);
         const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
         const blocks = takeBlocks(packed, entries, step * pageSize);
         const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);
@@ -166,6 +203,8 @@ export class PooledCodec implements Codec {
         bytes.set(share.bytes, at * pageSize);
         status.set(share.status, at);
         at += share.status.length;
+        const done = Math.min(at * pageSize, byteLength - 1);
+        control.tell(done, done);
       },
     );
     return { bytes, status };
@@ -177,35 +216,56 @@ export class PooledCodec implements Codec {
     return Math.ceil(share / Math.max(unit, 1)) * unit;
   }
 
+  #isWorthSharing(nBytes: number): boolean {
+    return nBytes >= WORTH_SHARING_BYTES && !this.#pool.failure;
+  }
+
   /** A call that workers make if it is large; `alone` makes it if they cannot, or says what is wrong with it. */
-  #share<T>(nBytes: number, alone: () => Call<T>, shared: () => Promise<T>): Call<T> {
-    if (nBytes < WORTH_SHARING_BYTES || this.#pool.failure) return alone();
-    const run = async (): Promise<Outcome<T>> => {
-      const start = performance.now();
+  #share<T>(nBytes: number, alone: () => Call<T>, work: (control: Control) => Promise<T>): Call<T> {
+    if (!this.#isWorthSharing(nBytes)) return alone();
+    return new PromiseCall(async (control) => {
       try {
-        const value = await shared();
-        const totalNs = Math.round((performance.now() - start) * 1e6);
-        const { reason } = this.backend() ?? { reason: "" };
-        const none = { uploadNs: null, kernelNs: null, readbackNs: null };
-        return { value, timing: { engine: "cpu", reason, ...none, totalNs, workers: this.#pool.size } };
-      } catch {
-        return drive(alone());
+        return await this.#timed(work(control));
+      } catch (error) {
+        if (isFinal(control, error)) throw error;
+        return driveWithin(control, alone());
       }
-    };
-    return new PromiseCall(run());
+    });
+  }
+
+  /** A call that workers make; whatever stands in their way, it is not for them. */
+  #shared<T>(work: (control: Control) => Promise<T>): Call<T> {
+    return new PromiseCall(async (control) => {
+      try {
+        return await this.#timed(work(control));
+      } catch (error) {
+        throw isFinal(control, error) ? error : new NotForWorkers();
+      }
+    });
+  }
+
+  async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
+    const start = performance.now();
+    const value = await work;
+    const totalNs = Math.round((performance.now() - start) * 1e6);
+    const { reason } = this.backend() ?? { reason: "" };
+    const none = { uploadNs: null, kernelNs: null, readbackNs: null };
+    return { value, timing: { engine: "cpu", reason, ...none, totalNs, workers: this.#pool.size } };
   }
 
   /** Has workers do the jobs 0 to `n`, not all at a time, and takes what they give in this order. */
   async #each<T>(
+    control: Control,
     n: number,
     job: (i: number) => Parameters<Pool["run"]>,
-    take: (value: T) => void = () => undefined,
+    take: (value: T, i: number) => void = () => undefined,
   ): Promise<T[]> {
     const values: T[] = [];
     const running: Promise<T>[] = [];
     let next = 0;
     try {
       while (values.length < n) {
+        if (control.isCancelled) throw cancelled();
         while (next < n && running.length < 2 * this.#pool.size) {
           const answer = this.#pool.run<T>(...job(next));
           // It may fail before its turn to be waited for.
@@ -215,7 +275,7 @@ export class PooledCodec implements Codec {
         }
         const value = await (running[0] as Promise<T>);
         void running.shift();
-        take(value);
+        take(value, values.length);
         values.push(value);
       }
       return values;
@@ -223,6 +283,11 @@ export class PooledCodec implements Codec {
       await Promise.allSettled(running);
     }
   }
+}
+
+/** Whether nobody is to try again: the call was given up, or its arguments are wrong. */
+function isFinal(control: Control, error: unknown): boolean {
+  return control.isCancelled || (error instanceof PagepressError && error.code === "INVALID_ARGUMENT");
 }
 
 /** The content of a frame as its parts come in. */
@@ -244,6 +309,10 @@ class Content {
     this.#length += part.length;
     if (this.#length > this.#limit) throw new NotForWorkers();
     if (this.#frame.contentChecksum !== null) this.#sum.add(part);
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   finish(): Uint8Array<ArrayBuffer> {

@@ -101,7 +101,36 @@ export interface Modules {
   gpu?: ModuleSource;
 }
 
-export interface CompressOptions {
+/** How far a call or a stream is. */
+export interface Progress {
+  /** Bytes of input done. Never less than told before; at the end all of them. */
+  readonly bytesIn: number;
+  /** Bytes of output made. */
+  readonly bytesOut: number;
+  /** Bytes of input in all; null for a stream that was not told. */
+  readonly totalBytes: number | null;
+  /** The engine that did most of it so far. */
+  readonly backend: Engine;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Stops the work, and rejects with the signal's reason: the CPU stops within milliseconds, a GPU after the jobs of
+   * at most 32 MiB that it has begun. */
+  signal?: AbortSignal | undefined;
+  /** Is told how far the call is. An error that it throws stops the work and is what the call rejects with. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** What calls take that read one array. */
+export interface InputOptions extends CallOptions {
+  /** Takes the array's buffer away from the caller, as `postMessage` does, and frees it as soon as it is read. Without
+   * it the array is neither detached nor changed; leave it as it is until the call is done. Default false. */
+  transfer?: boolean;
+}
+
+/** The frame to write. */
+export interface FrameOptions {
   /** Content of a block in bytes, 4096 to 4194304. Default 65536; GPUs take 4, 8, 16, 32 and 64 KiB. */
   blockSize?: number;
   level?: Level;
@@ -109,14 +138,35 @@ export interface CompressOptions {
   contentChecksum?: boolean;
   /** Whether each block carries a checksum. Default false. */
   blockChecksums?: boolean;
+  /** Whether an index of the blocks follows the frame, so that `openFrame` finds any part of the content at once: 8 bytes
+   * a block, which other LZ4 programs skip. Default false. */
+  index?: boolean;
 }
 
-export interface DecompressOptions {
-  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
+export interface OutputOptions {
+  /** Most bytes to give; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
   maxOutputSize?: number;
 }
 
-export interface CompressPagesOptions {
+/** What compressed bytes are: LZ4 frames, which includes legacy ones; one raw LZ4 block; or one block after the size of
+ * its content in four bytes, as `lz4_flex` and other libraries write it. */
+export type Format = "frame" | "block" | "size-prefixed";
+
+export interface FormatOptions {
+  /** Default `"frame"`. Frames and blocks cannot be told apart for sure, so a block is read only when asked for; the
+   * error `NOT_LZ4` says what the input seems to be. */
+  format?: Format;
+}
+
+export interface CompressOptions extends FrameOptions, InputOptions, OutputOptions {}
+
+export interface DecompressOptions extends FormatOptions, InputOptions, OutputOptions {}
+
+export interface CompressSyncOptions extends FrameOptions, OutputOptions {}
+
+export interface DecompressSyncOptions extends FormatOptions, OutputOptions {}
+
+export interface CompressPagesOptions extends InputOptions {
   /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;

@@ -3,8 +3,8 @@
 import * as cpu from "./cpu.js";
 import { drive } from "./drive.js";
 import { toPagepressError } from "./errors.js";
-import type { Codec } from "./glue.js";
-import type { Answer, Order } from "./pool.js";
+import type { Call, Codec } from "./glue.js";
+import type { Answer, Order, WorkerCall } from "./pool.js";
 
 interface Port {
   postMessage(message: Answer, transfer: Transferable[]): void;
@@ -23,12 +23,20 @@ async function obey(order: Order): Promise<Answer> {
       return { id: order.id, value: undefined };
     }
     if (!codec) throw new Error("the worker was not started");
-    const method = codec[order.call] as (...args: unknown[]) => ReturnType<Codec["compress"]>;
-    return { id: order.id, value: (await drive(method.apply(codec, order.args))).value };
+    return { id: order.id, value: await make(codec, order.call, order.args) };
   } catch (error) {
     const { code, message } = toPagepressError(error);
     return { id: order.id, error: { code, message } };
   }
+}
+
+/** What `call` gives. Frames are made at once, pages by the codec. */
+async function make(on: Codec, call: WorkerCall, args: unknown[]): Promise<unknown> {
+  if (call === "compressSync" || call === "decompressSync") {
+    return (cpu[call] as (...args: unknown[]) => Uint8Array)(...args);
+  }
+  const method = on[call] as (...args: unknown[]) => Call<unknown>;
+  return (await drive(method.apply(on, args))).value;
 }
 
 function listen(port: Port): void {

@@ -27,6 +27,7 @@ pub fn frame_header(
         content_checksum,
         block_checksums,
         content_size: content_size.map(|n_bytes| n_bytes as u64),
+        index: false,
     };
     let mut header = Vec::new();
     FrameWriter::new(&options, &mut header).map_err(|error| to_js_error(&error))?;
