@@ -30,7 +30,9 @@ async function checkTypes(place, file) {
 async function checkImport() {
   const before = Object.keys(globalThis);
   const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
-  assert.deepEqual(Object.keys(module).sort(), ["PAGE_STATUS", "PagepressError", "createCompressor"]);
+  const streams = ["Lz4CompressionStream", "Lz4DecompressionStream"];
+  const functions = ["compressSync", "createCompressor", "decompressSync", "init", "openFrame"];
+  assert.deepEqual(Object.keys(module).sort(), [...streams, "PAGE_STATUS", "PagepressError", ...functions]);
   const inline = await import(pathToFileURL(join(root, "dist/inline.js")).href);
   assert.equal(inline.createCompressor, module.createCompressor);
   assert.deepEqual(Object.keys(globalThis), before);
