@@ -8,6 +8,9 @@ import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } fro
 
 /** Content of less than this is not worth the way to a worker and back. */
 const WORTH_SHARING_BYTES = 256 * 1024;
+/** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
+ * slower than in place. */
+const WORKERS_TO_DECOMPRESS = 4;
 /** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
 const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 
@@ -94,7 +97,7 @@ export class PooledCodec implements Codec {
 
   decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined {
     const { length } = bytes;
-    if (!this.#isWorthSharing(length)) return undefined;
+    if (!this.#isWorthSharing(length, WORKERS_TO_DECOMPRESS)) return undefined;
     return this.#shared(async (control) => {
       const frame = cutFrame(bytes, this.#parts);
       if (!frame) throw new NotForWorkers();
@@ -123,7 +126,7 @@ export class PooledCodec implements Codec {
     const alone = (): Call<PackedPages> => this.#alone.compressPages(bytes, pageSize, level);
     const { length } = bytes;
     const step = this.#jobBytes(length, pageSize);
-    return this.#share(length, alone, async (control) => {
+    return this.#share(length, 1, alone, async (control) => {
       let made = 0;
       const job = (i: number): Parameters<Pool["run"]> => {
         checkUnchanged(bytes, length);
@@ -155,7 +158,7 @@ export class PooledCodec implements Codec {
   ): Call<Uint8Array<ArrayBuffer>> {
     const alone = (): Call<Uint8Array<ArrayBuffer>> =>
       this.#alone.decompressPages(packed, table, pageSize, byteLength);
-    return this.#share(byteLength, alone, async (control) => {
+    return this.#share(byteLength, WORKERS_TO_DECOMPRESS, alone, async (control) => {
       const { bytes, status } = await this.#checkPages(control, packed, table, pageSize, byteLength);
       if (status.some((code) => code !== 0)) throw new NotForWorkers();
       return bytes;
@@ -170,7 +173,7 @@ export class PooledCodec implements Codec {
   ): Call<CheckedPages> {
     const alone = (): Call<CheckedPages> =>
       this.#alone.decompressPagesStatus(packed, table, pageSize, byteLength);
-    return this.#share(byteLength, alone, (control) =>
+    return this.#share(byteLength, WORKERS_TO_DECOMPRESS, alone, (control) =>
       this.#checkPages(control, packed, table, pageSize, byteLength),
     );
   }
@@ -216,13 +219,18 @@ export class PooledCodec implements Codec {
     return Math.ceil(share / Math.max(unit, 1)) * unit;
   }
 
-  #isWorthSharing(nBytes: number): boolean {
-    return nBytes >= WORTH_SHARING_BYTES && !this.#pool.failure;
+  #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
+    return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
   }
 
   /** A call that workers make if it is large; `alone` makes it if they cannot, or says what is wrong with it. */
-  #share<T>(nBytes: number, alone: () => Call<T>, work: (control: Control) => Promise<T>): Call<T> {
-    if (!this.#isWorthSharing(nBytes)) return alone();
+  #share<T>(
+    nBytes: number,
+    leastWorkers: number,
+    alone: () => Call<T>,
+    work: (control: Control) => Promise<T>,
+  ): Call<T> {
+    if (!this.#isWorthSharing(nBytes, leastWorkers)) return alone();
     return new PromiseCall(async (control) => {
       try {
         return await this.#timed(work(control));

@@ -5,7 +5,8 @@ import { kinds, mixed } from "./data.js";
 
 /** Runs `work` with a compressor that shares and with one that does not. */
 async function both(work) {
-  const pool = await createCompressor({ backend: "cpu", workers: 2 });
+  // With fewer than four, decompression is done in place.
+  const pool = await createCompressor({ backend: "cpu", workers: 4 });
   const alone = await createCompressor({ backend: "cpu", workers: 0 });
   try {
     await work(pool, alone);
@@ -15,7 +16,7 @@ async function both(work) {
   }
 }
 
-const isShared = (compressor) => compressor.lastTiming.workers === 2;
+const isShared = (compressor) => compressor.lastTiming.workers === 4;
 
 function writesFrames() {
   return both(async (pool, alone) => {
@@ -27,6 +28,7 @@ function writesFrames() {
         check(isShared(pool), `blocks of ${blockSize} were not shared`);
         same(frame, await alone.compress(bytes, options), `frame with blocks of ${blockSize}`);
         same(await pool.decompress(frame), bytes, `content of blocks of ${blockSize}`);
+        check(isShared(pool), `decompression of blocks of ${blockSize} was not shared`);
       }
     }
     check(alone.lastTiming.workers === undefined, "workers: 0 used workers");
@@ -108,6 +110,8 @@ async function startsWorkersWhenNeeded() {
   check(n === 2, `${n} workers for two jobs`);
   await cpu.compress(kinds.memory(5_000_000));
   check(n === 3, `${n} workers for many jobs`);
+  await cpu.decompress(await cpu.compress(kinds.memory(5_000_000)));
+  check(cpu.lastTiming.workers === undefined, "three workers decompress");
   const last = cpu.compress(kinds.memory(5_000_000));
   const disposed = cpu.dispose();
   check((await last).length > 0, "the call before dispose");
