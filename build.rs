@@ -1,8 +1,12 @@
 //! Names the engines of this build for `cfg`, since a feature alone does not say it: `cuda` means nothing on wasm32.
+//! For wasm32 it also takes out of the shaders what only readers need.
 
-fn main() {
-    let has = |name: &str| std::env::var_os(name).is_some();
-    let wasm = std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let has = |name: &str| env::var_os(name).is_some();
+    let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
@@ -13,4 +17,47 @@ fn main() {
     if cuda || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
     }
+    if wasm {
+        strip_shaders()?;
+    }
+    Ok(())
+}
+
+/// Writes the shaders to `OUT_DIR` without comments, indentation and the spaces beside punctuation: what a page loads.
+fn strip_shaders() -> io::Result<()> {
+    let out = env::var_os("OUT_DIR").unwrap_or_default();
+    println!("cargo::rerun-if-changed=shaders");
+    for entry in fs::read_dir("shaders")? {
+        let path = entry?.path();
+        let (Some(name), Some("wgsl")) =
+            (path.file_name(), path.extension().and_then(|e| e.to_str()))
+        else {
+            continue;
+        };
+        fs::write(
+            Path::new(&out).join(name),
+            strip(&fs::read_to_string(&path)?),
+        )?;
+    }
+    Ok(())
+}
+
+/// Lines stay lines, since a line comment is all that WGSL has in these files that ends with one.
+fn strip(wgsl: &str) -> String {
+    let mut out = String::new();
+    for line in wgsl.lines() {
+        let code = line.split("//").next().unwrap_or_default();
+        let words: Vec<&str> = code.split_whitespace().collect();
+        let mut code = words.join(" ");
+        for mark in [",", ";", ":", "(", ")", "{", "}"] {
+            code = code
+                .replace(&format!(" {mark}"), mark)
+                .replace(&format!("{mark} "), mark);
+        }
+        if !code.is_empty() {
+            out.push_str(&code);
+            out.push('\n');
+        }
+    }
+    out
 }

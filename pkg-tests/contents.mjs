@@ -6,21 +6,34 @@ import { root } from "../scripts/build/run.mjs";
 import { measureSizes } from "../scripts/build/sizes.mjs";
 
 /** Most bytes of each part after gzip. */
-const budgets = { shared: 6_000, cpu: 52_000, gpu: 175_000 };
+const budgets = {
+  "cpu_bg.wasm": 57_000,
+  "gpu_bg.wasm": 149_000,
+  "cpu.js": 4_600,
+  "gpu.js": 9_800,
+  "index.js": 13_000,
+  "worker.js": 1_500,
+};
 
 const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
+  "dist/cpu-wasm.js",
   "dist/cpu.js",
   "dist/cpu_bg.wasm",
+  "dist/gpu-wasm.js",
   "dist/gpu.js",
   "dist/gpu_bg.wasm",
   "dist/index.d.ts",
   "dist/index.js",
+  "dist/inline.d.ts",
+  "dist/inline.js",
+  "dist/worker.d.ts",
+  "dist/worker.js",
   "package.json",
 ];
-const allowed = /^(dist\/[a-z]+(_bg\.wasm|\.js|\.d\.ts)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
+const allowed = /^(dist\/[a-z-]+(_bg\.wasm|\.js|\.d\.ts)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
 
 /** Everything that is needed is there, and nothing else. */
 export function checkFiles(files) {
@@ -35,7 +48,9 @@ export async function checkManifest() {
     assert.equal(manifest.scripts?.[name], undefined, `script ${name}`);
   }
   assert.equal(manifest.dependencies, undefined);
-  assert.equal(Object.keys(manifest.exports["."])[0], "types");
+  for (const entry of [".", "./inline", "./worker"]) {
+    assert.equal(Object.keys(manifest.exports[entry])[0], "types", entry);
+  }
 }
 
 /** No part has outgrown its budget. */

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { output, root, run } from "../scripts/build/run.mjs";
 
 const fixtures = join(root, "pkg-tests/fixtures");
-const shared = ["round-trip.js", "worker.js", "page.js"];
+const scopes = ["page.js", "page-worker.js", "shared-worker.js", "service-worker.js"];
+const shared = ["options.js", "round-trip.js", ...scopes];
 
 /** A temporary folder for everything that a run makes. */
 export async function makeWorkplace() {
@@ -22,19 +23,29 @@ export async function pack(folder) {
   return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
 }
 
-/** A folder with the fixture `name` and the tarball installed, as a stranger would. */
-export async function installFixture(folder, name, tarball) {
+/** A real file of some megabytes, so that workers share it. */
+async function sample() {
+  const files = ["Cargo.lock", "package-lock.json", "LICENSE-APACHE", "dist/cpu_bg.wasm"];
+  const once = await Promise.all(files.map((file) => readFile(join(root, file))));
+  const all = Buffer.concat(once);
+  return Buffer.concat(Array.from({ length: Math.ceil(2_500_000 / all.length) }, () => all));
+}
+
+/**
+ * A folder with the fixture `name` and the tarball installed, as a stranger would.
+ *
+ * Its files import the package as `entry`.
+ */
+export async function installFixture(folder, name, tarball, entry = "pagepress") {
   const place = join(folder, name);
   await mkdir(place, { recursive: true });
-  await cp(join(fixtures, name), place, { recursive: true });
   for (const file of shared) await cp(join(fixtures, file), join(place, file));
-  // A real file of some hundred kilobytes.
-  const sample = await Promise.all(
-    ["Cargo.lock", "package-lock.json", "LICENSE-APACHE"].map((file) => readFile(join(root, file))),
-  );
+  await cp(join(fixtures, name), place, { recursive: true });
+  const script = join(place, "round-trip.js");
+  await writeFile(script, (await readFile(script, "utf8")).replace('from "pagepress"', `from "${entry}"`));
   for (const at of [place, ...(name === "vite" ? [join(place, "public")] : [])]) {
     await mkdir(at, { recursive: true });
-    await writeFile(join(at, "sample.txt"), Buffer.concat(sample));
+    await writeFile(join(at, "sample.txt"), await sample());
   }
   await writeFile(join(place, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
   const flags = ["--no-audit", "--no-fund", "--offline", "--loglevel=error"];

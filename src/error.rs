@@ -1,6 +1,7 @@
 //! One error type for the whole crate: fields, not prose, and a stable code shared with JavaScript.
 
 use crate::lz4::BlockError;
+use crate::lz4::frame::Seen;
 
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,10 +21,12 @@ pub enum Error {
         source: BlockError,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
-    #[error("not an LZ4 frame: starts with {magic:#010x}")]
+    #[error("not an LZ4 frame: starts with {magic:#010x}{seen}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
+        /// What it seems to be instead.
+        seen: Seen,
     },
     /// A frame ends before its end mark.
     #[error("truncated LZ4 frame: {needed} more bytes needed at byte {at}")]
@@ -125,6 +128,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same error; if it says that `bytes` are no frame, with what they are.
+    pub(crate) fn having_seen(self, bytes: &[u8]) -> Self {
+        match self {
+            Self::NotLz4 { magic, .. } => Self::NotLz4 {
+                magic,
+                seen: Seen::of(bytes),
+            },
+            other => other,
+        }
+    }
+
     /// The stable code, the same in Rust and in JavaScript.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -145,6 +159,28 @@ impl Error {
             Self::Engine { .. } => "ENGINE",
             Self::Cancelled => "CANCELLED",
         }
+    }
+}
+
+/// The error is the source of the other; its kind is the nearest.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        use std::io::ErrorKind;
+        let kind = match error {
+            Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
+            Error::CorruptPage { .. }
+            | Error::NotLz4 { .. }
+            | Error::ChecksumMismatch { .. }
+            | Error::InvalidFrame { .. }
+            | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
+            Error::InvalidArgument { .. } => ErrorKind::InvalidInput,
+            Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
+                ErrorKind::Unsupported
+            }
+            Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+            _ => ErrorKind::Other,
+        };
+        Self::new(kind, error)
     }
 }
 

@@ -76,6 +76,76 @@ fn files_of_lz4_are_read() {
 }
 
 #[test]
+fn a_range_is_that_part_of_the_content() {
+    let folder = Folder::new();
+    let content = pages::mixed(5_000_000, 6);
+    folder.write("file", &content);
+    folder.run(&["compress", "--index", "file"]).succeeds();
+    folder
+        .run(&["compress", "file", "-o", "plain.lz4"])
+        .succeeds();
+    folder.write("linked.lz4", &lz4_ok(&["-c", "-BD"], &content));
+    assert!(lz4_ok(&["-d", "-c"], &folder.read("file.lz4")) == content);
+    assert!(
+        folder
+            .read("file.lz4")
+            .starts_with(&folder.read("plain.lz4"))
+    );
+    for name in ["file.lz4", "plain.lz4", "linked.lz4"] {
+        for (range, expected) in [
+            ("0+10", &content[..10]),
+            ("65535+2", &content[65_535..65_537]),
+            ("1000000+3000000", &content[1_000_000..4_000_000]),
+            ("4999999+99", &content[4_999_999..]),
+            ("9000000+1", &[]),
+        ] {
+            let run = folder.run(&["decompress", "--range", range, "-c", name]);
+            assert!(run.succeeds().stdout == expected, "{name} {range}");
+        }
+    }
+    folder
+        .run(&["d", "--range", "5+6", "-o", "part", "file.lz4"])
+        .succeeds();
+    assert_eq!(folder.read("part"), &content[5..11]);
+    for wrong in ["5", "5-6", "a+b", "5+", "-1+5"] {
+        let run = folder.run(&["d", "--range", wrong, "-c", "file.lz4"]);
+        let run = run.fails(2);
+        assert!(
+            wrong.starts_with('-') || run.errors.contains("OFFSET+LENGTH"),
+            "{}",
+            run.errors
+        );
+    }
+    let run = folder.run(&["d", "--range", "1+1", "-"]).fails(1);
+    assert!(run.errors.contains("FILE"), "{}", run.errors);
+    let run = folder.run(&["d", "--range", "1+1", "-c", "file"]).fails(1);
+    assert!(run.errors.contains("not an LZ4 frame"), "{}", run.errors);
+}
+
+#[test]
+fn blocks_without_a_frame_are_read_when_asked_for() {
+    let folder = Folder::new();
+    let content = pages::text(200_000, 7);
+    let mut block = Vec::new();
+    lzzzz::lz4::compress_to_vec(&content, &mut block, lzzzz::lz4::ACC_LEVEL_DEFAULT)
+        .expect("compresses");
+    folder.write(
+        "prefixed",
+        &[&200_000_u32.to_le_bytes()[..], &block].concat(),
+    );
+    folder.write("block", &block);
+    for (name, format) in [("block", "block"), ("prefixed", "size-prefixed")] {
+        let run = folder
+            .run(&["d", "--format", format, "-c", name])
+            .succeeds();
+        assert!(run.stdout == content, "{name}");
+        let arguments = ["d", "--format", format, "--limit", "199999", "-c", name];
+        assert!(folder.run(&arguments).fails(1).errors.contains("--limit"));
+        folder.run(&["d", "-c", name]).fails(1);
+    }
+}
+
+#[test]
 fn pipes_and_dashes() {
     let folder = Folder::new();
     let content = pages::text(3_000_000, 4);

@@ -86,6 +86,7 @@ fn every_option_is_read_by_liblz4_and_by_us() {
                     content_checksum: flags & 1 != 0,
                     block_checksums: flags & 2 != 0,
                     content_size: (flags & 4 != 0).then_some(input.len() as u64),
+                    index: false,
                 };
                 let frame = compress(&input, &options).expect("compresses");
                 let mut content = Vec::new();

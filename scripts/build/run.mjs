@@ -18,10 +18,10 @@ export function run(command, args, options = {}) {
 }
 
 /** Runs a command and gives what it prints. */
-export function output(command, args) {
+export function output(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     let text = "";
-    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"], ...options });
     child.stdout.setEncoding("utf8").on("data", (chunk) => (text += chunk));
     child.on("error", (error) => reject(new Error(`${command} does not start: ${error.message}`)));
     child.on("close", (code) => {

@@ -1,27 +1,28 @@
 // What a page loads, in bytes.
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { root } from "./run.mjs";
 
-/** Size of what each engine needs: the shared JavaScript, and its own module. */
+const dist = join(root, "dist");
+
+/** Sizes of the parts: the two modules, the JavaScript around each, and all other JavaScript as a bundler leaves it. */
 export async function measureSizes() {
-  const dist = join(root, "dist");
-  const sums = { shared: [0, 0], cpu: [0, 0], gpu: [0, 0] };
-  for (const file of await readdir(dist)) {
-    if (!/\.(js|wasm)$/.test(file)) continue;
-    const bytes = await readFile(join(dist, file));
-    const part = /^(cpu|gpu)(_bg)?\./.exec(file)?.[1] ?? "shared";
-    sums[part][0] += bytes.length;
-    sums[part][1] += gzipSync(bytes, { level: 9 }).length;
+  const parts = [];
+  for (const file of ["cpu_bg.wasm", "gpu_bg.wasm", "cpu.js", "gpu.js"]) parts.push([file, await readFile(join(dist, file))]);
+  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./cpu.js", "./gpu.js"] };
+  for (const file of ["index.js", "worker.js"]) {
+    const { outputFiles } = await build({ entryPoints: [join(dist, file)], ...options });
+    parts.push([file, outputFiles[0].contents]);
   }
-  return Object.entries(sums).map(([part, [raw, gzip]]) => ({ part, raw, gzip }));
+  return parts.map(([part, bytes]) => ({ part, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length }));
 }
 
 /** Prints them. */
 export async function reportSizes() {
   const kb = (n) => `${(n / 1000).toFixed(1)} kB`;
   for (const { part, raw, gzip } of await measureSizes()) {
-    console.log(`${part.padEnd(7)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
+    console.log(`${part.padEnd(11)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
   }
 }

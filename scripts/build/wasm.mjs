@@ -3,47 +3,53 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { finishGlue } from "./glue.mjs";
 import { output, root, run } from "./run.mjs";
+import { slim } from "./slim.mjs";
 
 const modules = [
-  { name: "cpu", features: [] },
-  { name: "gpu", features: ["wgpu"] },
+  { name: "cpu", profile: "wasm", features: [] },
+  { name: "gpu", profile: "wasm-gpu", features: ["wgpu"] },
 ];
 
 const dist = join(root, "dist");
-const compiled = join(root, "target/wasm32-unknown-unknown/wasm/pagepress.wasm");
+const target = join(root, "target/wasm32-unknown-unknown");
 
 /** Builds `dist/{cpu,gpu}.js` and `dist/{cpu,gpu}_bg.wasm`. */
 export async function buildModules() {
   const bindgen = await findBindgen();
   await mkdir(dist, { recursive: true });
-  for (const { name, features } of modules) {
-    await compile(features);
-    await finish(name, bindgen);
+  for (const module of modules) {
+    await compile(module);
+    await finish(module, bindgen);
   }
 }
 
-function compile(features) {
-  const options = ["--lib", "--profile", "wasm", "--target", "wasm32-unknown-unknown"];
+function compile({ profile, features }) {
+  const options = ["--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
   return run("cargo", ["build", ...options, "--no-default-features", "--features", features.join(",")]);
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish(name, bindgen) {
-  const stamp = join(root, `target/wasm32-unknown-unknown/wasm/${name}.stamp`);
-  const script = await readFile(new URL(import.meta.url));
-  const input = createHash("sha256").update(await readFile(compiled)).update(script).digest("hex");
-  const parts = [`${name}.js`, `${name}_bg.wasm`].map((file) => join(dist, file));
-  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === input;
+async function finish({ name, profile }, bindgen) {
+  const compiled = join(target, profile, "pagepress.wasm");
+  const stamp = join(target, `${name}.stamp`);
+  const input = createHash("sha256").update(await readFile(compiled));
+  for (const script of ["wasm.mjs", "glue.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
+  const digest = input.digest("hex");
+  const parts = [`${name}.js`, `${name}_bg.wasm`, `${name}-wasm.js`].map((file) => join(dist, file));
+  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
   const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
-  const names = ["--remove-name-section", "--remove-producers-section"];
-  await run(bindgen, [compiled, ...flags, ...names, "--out-dir", dist, "--out-name", name]);
+  await run(bindgen, [compiled, ...flags, "--remove-producers-section", "--out-dir", dist, "--out-name", name]);
   const [, wasm] = parts;
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await run(process.execPath, [optimizer, wasm, "-O3", "-o", `${wasm}.opt`]);
+  await slim(wasm);
+  const passes = name === "gpu" ? ["-Oz", "--converge"] : ["-O3"];
+  await run(process.execPath, [optimizer, wasm, ...passes, "--strip-debug", "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
-  await writeFile(stamp, input);
+  await finishGlue(name);
+  await writeFile(stamp, digest);
 }
 
 /** The wasm-bindgen whose version is that of Cargo.lock: from target/tools, else from the path. */

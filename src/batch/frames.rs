@@ -135,9 +135,8 @@ impl Codec {
         let mut decoder = AnyDecoder::new(self, limit);
         let mut at = 0;
         loop {
-            let consumed = decoder
-                .advance(self, &bytes[at..], &mut out, &mut report)
-                .await?;
+            let advanced = decoder.advance(self, &bytes[at..], &mut out, &mut report);
+            let consumed = advanced.await.map_err(|error| error.having_seen(bytes))?;
             if consumed == 0 {
                 break;
             }
@@ -150,13 +149,15 @@ impl Codec {
                 return Err(Error::Cancelled);
             }
         }
-        decoder.finish(&bytes[at..])?;
+        let finished = decoder.finish(&bytes[at..]);
+        finished.map_err(|error| error.having_seen(bytes))?;
         report.timings.total_ns = clock.elapsed_ns();
         Ok((out, report))
     }
 }
 
 /// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
+#[derive(Debug)]
 pub(super) enum AnyDecoder {
     Cpu(Box<FrameDecoder>, String),
     #[cfg(gpu_engine)]
@@ -165,12 +166,33 @@ pub(super) enum AnyDecoder {
 
 impl AnyDecoder {
     pub(super) fn new(codec: &Codec, limit: Option<u64>) -> Self {
+        Self::make(codec, limit, None)
+    }
+
+    /// One that gives not much more than `group_bytes` of content at a time.
+    pub(super) fn with_group_bytes(codec: &Codec, limit: Option<u64>, group_bytes: usize) -> Self {
+        Self::make(codec, limit, Some(group_bytes))
+    }
+
+    fn make(codec: &Codec, limit: Option<u64>, group_bytes: Option<usize>) -> Self {
+        let cpu = |reason: &str| {
+            let decoder = FrameDecoder::new(limit);
+            let decoder = match group_bytes {
+                Some(bytes) => decoder.with_group_bytes(bytes),
+                None => decoder,
+            };
+            Self::Cpu(Box::new(decoder), reason.to_owned())
+        };
         match codec.cpu_only() {
-            Some(reason) => Self::Cpu(Box::new(FrameDecoder::new(limit)), reason.to_owned()),
+            Some(reason) => cpu(reason),
             #[cfg(gpu_engine)]
-            None => Self::Gpu(Box::new(super::gpu_frames::GpuFrameDecoder::new(limit))),
+            None => {
+                let group_bytes = group_bytes.unwrap_or(super::gpu_codec::CHUNK_BYTES);
+                let decoder = super::gpu_frames::GpuFrameDecoder::new(limit, group_bytes);
+                Self::Gpu(Box::new(decoder))
+            }
             #[cfg(not(gpu_engine))]
-            None => Self::Cpu(Box::new(FrameDecoder::new(limit)), String::new()),
+            None => cpu(""),
         }
     }
 

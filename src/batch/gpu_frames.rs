@@ -7,7 +7,6 @@
 
 use super::codec::{Codec, Report, on_host};
 use super::frames::is_page_size;
-use super::gpu_codec::CHUNK_BYTES;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
 };
@@ -15,16 +14,20 @@ use crate::lz4::{BlockError, MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, de
 use crate::{Error, Result};
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
+#[derive(Debug)]
 pub(super) struct GpuFrameDecoder {
     reader: FrameReader,
     frame: Option<Frame>,
     limit: Option<u64>,
     /// Content of all frames so far, in bytes.
     n_bytes: u64,
+    /// Content that one call gives at most.
+    group_bytes: usize,
     /// Once a frame was met that is not for the GPU.
     cpu: Option<(FrameDecoder, &'static str)>,
 }
 
+#[derive(Debug)]
 struct Frame {
     content: FrameContent,
     /// Bytes of content of its blocks, once the first one is decoded.
@@ -48,8 +51,9 @@ enum Next {
 }
 
 impl GpuFrameDecoder {
-    pub(super) fn new(limit: Option<u64>) -> Self {
+    pub(super) fn new(limit: Option<u64>, group_bytes: usize) -> Self {
         Self {
+            group_bytes,
             reader: FrameReader::new(),
             frame: None,
             limit,
@@ -75,7 +79,8 @@ impl GpuFrameDecoder {
             Next::End { content_checksum } => self.end(content_checksum).map(|()| group.consumed),
             Next::Cpu(reason) => {
                 let left = self.limit.map(|limit| limit.saturating_sub(self.n_bytes));
-                self.cpu = Some((FrameDecoder::new(left), reason));
+                let decoder = FrameDecoder::new(left).with_group_bytes(self.group_bytes);
+                self.cpu = Some((decoder, reason));
                 match group.consumed {
                     0 => self.advance_cpu(input, out, report),
                     consumed => Ok(consumed),
@@ -124,7 +129,7 @@ impl GpuFrameDecoder {
             next: Next::Blocks,
         };
         let mut content = 0;
-        while content < CHUNK_BYTES {
+        while content < self.group_bytes {
             let (length, event) = match self.reader.step(&input[group.consumed..])? {
                 Step::More { consumed: 0, .. } => break,
                 Step::More { consumed, .. } => {

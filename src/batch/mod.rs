@@ -3,6 +3,10 @@
 //! [`Codec`] chooses among engines and does pages and frames; [`GpuBatchCompressor`] drives one GPU with batches of
 //! 4 KiB pages and measures; the `_resident` functions work on pages that are in GPU memory already.
 
+#[cfg(not(target_arch = "wasm32"))]
+mod adapters;
+#[cfg(feature = "futures-io")]
+mod async_adapters;
 mod choice;
 mod choose;
 pub(crate) mod codec;
@@ -35,6 +39,7 @@ mod results;
 mod ring;
 #[cfg(gpu_engine)]
 mod select;
+pub(crate) mod session;
 #[cfg(gpu_engine)]
 mod source;
 #[cfg(gpu_engine)]
@@ -43,6 +48,10 @@ mod status;
 mod stream;
 mod timing;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use adapters::{CompressWriter, DecompressReader};
+#[cfg(feature = "futures-io")]
+pub use async_adapters::{AsyncCompressWriter, AsyncDecompressReader};
 pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
 #[cfg(gpu_engine)]
@@ -61,6 +70,7 @@ pub use results::{BatchResult, BatchStats, DecompressResult};
 pub use select::gpu_available;
 #[cfg(gpu_engine)]
 pub use select::{SelectedBackend, gpu_available_async, select_backend};
+pub use session::{FrameCompression, FrameDecompression};
 pub use timing::Timings;
 
 use crate::lz4::Level;

@@ -3,7 +3,7 @@
 use super::compress::Sink;
 use super::decompress::Target;
 use super::plan::Packed;
-use super::ring::{Pipeline, RingPlace};
+use super::ring::Pipeline;
 use super::source::Source;
 use super::timing::Timings;
 use crate::lz4::{BlockError, Level};
@@ -59,9 +59,7 @@ impl Pipeline {
             }
             other => return Err(other),
         }
-        self.ring
-            .iter_mut()
-            .for_each(|place| *place = RingPlace::default());
+        self.forget_jobs();
         Ok(())
     }
 }

@@ -81,6 +81,13 @@ impl Pipeline {
         &self.device
     }
 
+    /// Gives up the shared memory of jobs that nobody waits for any more.
+    pub(super) fn forget_jobs(&mut self) {
+        self.ring
+            .iter_mut()
+            .for_each(|place| *place = RingPlace::default());
+    }
+
     /// Brings `parts` to their buffers: writes them to shared memory and records the copies. Without overlap the
     /// copies are made at once and a new stream begins.
     pub(super) async fn upload(

@@ -17,7 +17,18 @@ pub struct TableEntry {
     pub length_and_kind: u32,
 }
 
-const PLACE_WGSL: &str = include_str!("../../shaders/lz4_place.wgsl");
+/// The source of a shader; for wasm32 as `build.rs` makes it smaller.
+macro_rules! shader {
+    ($name:literal) => {{
+        #[cfg(not(target_arch = "wasm32"))]
+        let wgsl = include_str!(concat!("../../shaders/", $name));
+        #[cfg(target_arch = "wasm32")]
+        let wgsl = include_str!(concat!(env!("OUT_DIR"), "/", $name));
+        wgsl
+    }};
+}
+
+const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which a page meets them.
 pub const KERNELS: [&KernelInfo; 6] = [
@@ -32,19 +43,19 @@ pub const KERNELS: [&KernelInfo; 6] = [
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
 static PARSE: KernelInfo = kernel(
     "lz4_parse",
-    include_str!("../../shaders/lz4_parse.wgsl"),
+    shader!("lz4_parse.wgsl"),
     &[R, W, W, W, W, W, U],
 );
 static PLACE_TILES: KernelInfo = kernel("lz4_place_tiles", PLACE_WGSL, &[R, W, W, U]);
 static PLACE_SUMS: KernelInfo = kernel("lz4_place_sums", PLACE_WGSL, &[R, W, W, U]);
 static EMIT: KernelInfo = kernel(
     "lz4_emit",
-    include_str!("../../shaders/lz4_emit.wgsl"),
+    shader!("lz4_emit.wgsl"),
     &[R, R, R, R, R, W, W, U],
 );
 static DECOMPRESS: KernelInfo = kernel(
     "lz4_decompress",
-    include_str!("../../shaders/lz4_decompress.wgsl"),
+    shader!("lz4_decompress.wgsl"),
     &[R, R, W, W, U],
 );
 

@@ -1,41 +1,55 @@
-import { checkBytes, checkSize, checkWords, MAX_BYTES } from "./arguments.js";
-import { drive } from "./drive.js";
-import { PagepressError, toPagepressError } from "./errors.js";
-import type { Call, Codec } from "./glue.js";
+import { checkBytes, checkedLimit, checkOneOf, checkSize, checkWords, MAX_BYTES, release, takeOver } from "./arguments.js";
+import { describe } from "./capabilities.js";
+import { DeviceWatch } from "./device-watch.js";
+import { PagepressError } from "./errors.js";
+import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
+import type { Codec, Outcome } from "./glue.js";
+import { Job } from "./job.js";
 import type { Opened } from "./open.js";
 import type {
   BackendInfo,
+  CallOptions,
+  Capabilities,
   CheckedPages,
   CompressOptions,
   CompressPagesOptions,
   DecompressOptions,
   Device,
+  DeviceCounters,
+  DeviceLoss,
+  InputOptions,
   Level,
   PackedPages,
   PackedPagesInput,
   Timing,
 } from "./types.js";
 
+type Work<T, Input> = (codec: Codec, input: Input, job: Job) => Promise<Outcome<T>>;
+
 /** Compresses and decompresses LZ4 frames and batches of pages on one engine. Made by `createCompressor`.
  *
- * Calls run one after the other in the order they were made. */
+ * Calls run one after the other in the order they were made. They read their input while they run, so leave it as it is
+ * until they are done. */
 export class Compressor {
   #codec: Codec;
   #level: Level;
   #backend: BackendInfo;
   #device: Device | null;
+  #watch: DeviceWatch;
   #obstacles: BackendInfo["rejected"];
   #timing: Timing | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ codec, obstacles }: Opened, level: Level) {
+  constructor({ codec, obstacles }: Opened, level: Level, onDeviceLost?: (loss: DeviceLoss) => void) {
     this.#codec = codec;
     this.#level = level;
     this.#obstacles = obstacles;
     this.#backend = this.#describe(codec.backend());
     this.#device = codec.device();
+    this.#watch = new DeviceWatch(onDeviceLost);
+    this.#watch.watch(this.#device);
   }
 
   /** The engine, and why. After a GPU is lost in `"auto"` mode it is the CPU. */
@@ -48,6 +62,19 @@ export class Compressor {
     return this.#device;
   }
 
+  /** How many devices were lost and replaced. */
+  get deviceCounters(): DeviceCounters {
+    return this.#watch.counters;
+  }
+
+  /** What this machine offers, what was taken of it, and why. In `"auto"` mode with a GPU both engines are timed first,
+   * for about half a second, unless they were before. */
+  async capabilities(): Promise<Capabilities> {
+    const calibrating = this.#last.then(() => (this.#disposal ? null : this.#codec.calibrate?.()));
+    this.#last = calibrating.catch(() => undefined);
+    return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
+  }
+
   /** Where the time of the last call that succeeded went; null before. */
   get lastTiming(): Timing | null {
     return this.#timing;
@@ -55,54 +82,57 @@ export class Compressor {
 
   /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
   compress(bytes: Uint8Array, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#run((codec) => {
-      const { blockSize = 65536, level = this.#level } = options;
-      const { contentChecksum = true, blockChecksums = false } = options;
-      checkBytes("bytes", bytes);
-      checkSize("blockSize", blockSize, 0xffff_ffff);
-      return codec.compress(bytes, blockSize, level, contentChecksum, blockChecksums);
+    return this.#read(bytes, options, (codec, taken, job) => {
+      const limit = checkedLimit(options.maxOutputSize);
+      return compressFrame(codec, taken, frameOptions(options, this.#level), limit, job);
     });
   }
 
-  /** Decompresses all LZ4 frames in `bytes`. */
+  /** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are. */
   decompress(bytes: Uint8Array, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#run((codec) => {
-      const { maxOutputSize = MAX_BYTES } = options;
-      checkBytes("bytes", bytes);
-      checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
-      return codec.decompress(bytes, Math.min(maxOutputSize, MAX_BYTES));
+    return this.#read(bytes, options, (codec, taken, job) => {
+      const { format = "frame" } = options;
+      const limit = checkedLimit(options.maxOutputSize);
+      checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
+      if (format === "frame") return decompressFrames(codec, taken, limit, job);
+      return decompressBlock(taken, format, limit, job);
     });
   }
 
-  /** Compresses `bytes` page by page. They are read while the call runs, so leave them as they are until it is done. */
+  /** Compresses `bytes` page by page. */
   compressPages(bytes: Uint8Array, options: CompressPagesOptions = {}): Promise<PackedPages> {
-    return this.#run((codec) => {
+    return this.#read(bytes, options, async (codec, taken, job) => {
       const { pageSize = 4096, level = this.#level } = options;
-      checkBytes("bytes", bytes);
       checkSize("pageSize", pageSize, 0xffff_ffff);
-      return codec.compressPages(bytes, pageSize, level);
+      const outcome = await job.drive(codec.compressPages(taken, pageSize, level));
+      const { packed, byteLength } = outcome.value;
+      job.report(byteLength, packed.length, outcome.timing.engine);
+      return outcome;
     });
   }
 
-  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. They are read while the call runs. */
-  decompressPages(pages: PackedPagesInput): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#run((codec) => {
-      checkPages(pages);
-      return codec.decompressPages(pages.packed, pages.table, pages.pageSize, pages.byteLength);
+  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
+  decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#readPages(pages, options, async (codec, { packed, table, pageSize, byteLength }, job) => {
+      const outcome = await job.drive(codec.decompressPages(packed, table, pageSize, byteLength));
+      job.report(byteLength, byteLength, outcome.timing.engine);
+      return outcome;
     });
   }
 
-  /** Decompresses pages and says of each whether it is sound, and if not, why. They are read while the call runs. */
-  checkPages(pages: PackedPagesInput): Promise<CheckedPages> {
-    return this.#run((codec) => {
-      checkPages(pages);
-      return codec.decompressPagesStatus(pages.packed, pages.table, pages.pageSize, pages.byteLength);
+  /** Decompresses pages and says of each whether it is sound, and if not, why. */
+  checkPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<CheckedPages> {
+    return this.#readPages(pages, options, async (codec, { packed, table, pageSize, byteLength }, job) => {
+      const outcome = await job.drive(codec.decompressPagesStatus(packed, table, pageSize, byteLength));
+      job.report(byteLength, byteLength, outcome.timing.engine);
+      return outcome;
     });
   }
 
   /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#last.then(() => {
+      this.#watch.end();
       this.#device = null;
       this.#codec.close();
       this.#codec.free();
@@ -110,26 +140,72 @@ export class Compressor {
     return this.#disposal;
   }
 
-  #run<T>(call: (codec: Codec) => Call<T>): Promise<T> {
+  /** The level of calls that name none.
+   * @internal */
+  get level(): Level {
+    return this.#level;
+  }
+
+  /** What `look` makes of the codec once it is its turn.
+   * @internal */
+  look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
+    return this.#queue(() => look(this.#codec));
+  }
+
+  /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */
+  #read<T>(bytes: Uint8Array, options: InputOptions, work: Work<T, Uint8Array>): Promise<T> {
+    try {
+      checkBytes("bytes", bytes);
+      const taken = options.transfer ? takeOver(bytes) : bytes;
+      const job = new Job(options, taken.length);
+      const done = this.run(job, options, (codec) => work(codec, taken, job));
+      return options.transfer ? done.finally(() => release(taken)) : done;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #readPages<T>(pages: PackedPagesInput, options: CallOptions, work: Work<T, PackedPagesInput>): Promise<T> {
+    try {
+      checkPages(pages);
+      // Progress of pages counts the bytes that they decompress to.
+      const job = new Job(options, pages.byteLength);
+      return this.run(job, options, (codec) => work(codec, pages, job));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Runs `work` once it is its turn. Rejects as soon as the signal is aborted; the next turn begins when the work has
+   * stopped.
+   * @internal */
+  run<T>(job: Job, { signal }: CallOptions, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+    const result = this.#queue(() => this.#call(job, work));
+    return signal ? unlessAborted(result, signal) : result;
+  }
+
+  #queue<T>(turn: () => T | Promise<T>): Promise<T> {
     if (this.#disposal) {
       return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
     }
-    const result = this.#last.then(() => this.#call(call));
+    const result = this.#last.then(turn);
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  async #call<T>(call: (codec: Codec) => Call<T>): Promise<T> {
+  async #call<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     try {
-      const { value, timing } = await drive(call(this.#codec));
+      job.check();
+      const { value, timing } = await work(this.#codec);
       const isFallback = this.#obstacles.length > 0;
       this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
       return value;
     } catch (error) {
-      throw toPagepressError(error);
+      throw job.errorOf(error);
     } finally {
       this.#backend = this.#describe(this.#codec.backend());
       this.#device = this.#codec.device();
+      this.#watch.watch(this.#device);
     }
   }
 
@@ -145,4 +221,14 @@ function checkPages(pages: PackedPagesInput): void {
   checkWords("table", pages.table);
   checkSize("pageSize", pages.pageSize, 0xffff_ffff);
   checkSize("byteLength", pages.byteLength, MAX_BYTES);
+}
+
+/** `result`, or the signal's reason as soon as it is aborted. */
+function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }

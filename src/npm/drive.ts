@@ -1,27 +1,9 @@
 import type { Call, Outcome } from "./glue.js";
+import { Job } from "./job.js";
+import type { CallOptions } from "./types.js";
 
-/** Calls whose module trapped in them. They are kept, since they can neither be freed nor be left to the collector. */
-const stopped: unknown[] = [];
-
-/** Drives a call to its end. A trap of the module rejects like any other error. */
-export async function drive<T>(call: Call<T>): Promise<Outcome<T>> {
-  for (;;) {
-    let wake: () => void = () => undefined;
-    const woken = new Promise<void>((resolve) => (wake = resolve));
-    const outcome = pollOnce(call, wake);
-    if (outcome) return outcome;
-    await woken;
-  }
-}
-
-function pollOnce<T>(call: Call<T>, wake: () => void): Outcome<T> | undefined {
-  try {
-    const outcome = call.poll(wake);
-    if (outcome) call.free();
-    return outcome;
-  } catch (error) {
-    if (error instanceof Error && "code" in error) call.free();
-    else stopped.push(call);
-    throw error;
-  }
+/** Drives a call to its end that no caller watches. */
+export function drive<T>(call: Call<T>, options: CallOptions = {}): Promise<Outcome<T>> {
+  const job = new Job(options, null);
+  return job.drive(call);
 }

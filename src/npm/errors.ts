@@ -1,4 +1,5 @@
-/** What went wrong: the codes of the Rust library, and `DISPOSED` for a compressor that was given up. */
+/** What went wrong: the codes of the Rust library, `DISPOSED` for a compressor that was given up, `NOT_READY` for a
+ * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
 export type PagepressErrorCode =
   | "CORRUPT_PAGE"
   | "NOT_LZ4"
@@ -15,7 +16,9 @@ export type PagepressErrorCode =
   | "KERNEL_COMPILE"
   | "ENGINE"
   | "CANCELLED"
-  | "DISPOSED";
+  | "DISPOSED"
+  | "NOT_READY"
+  | "READ";
 
 /** Every error that this package throws or rejects with. */
 export class PagepressError extends Error {

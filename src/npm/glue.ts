@@ -1,4 +1,12 @@
-import type { BackendInfo, CheckedPages, Device, PackedPages, Timing } from "./types.js";
+import type {
+  BackendInfo,
+  Calibration,
+  CheckedPages,
+  Device,
+  FrameOptions,
+  PackedPages,
+  Timing,
+} from "./types.js";
 
 /** What a call of a module gives. */
 export interface Outcome<T> {
@@ -10,23 +18,74 @@ export interface Outcome<T> {
 export interface Call<T> {
   /** The outcome; or undefined if the call waits, and `wake` is called when it is time to poll again. */
   poll(wake: () => void): Outcome<T> | undefined;
+  /** Has the next poll throw `CANCELLED`. */
+  cancel(): void;
+  /** Bytes of input done and of output made, where the call tells; else 0. */
+  bytesIn(): number;
+  bytesOut(): number;
   free(): void;
 }
 
+/** A frame that is being compressed. It holds content until a part of it is compressed. */
+export interface Compression {
+  /** Takes what fits of `content`, and says how many bytes. */
+  add(content: Uint8Array): number;
+  /** Whether it takes no more until it is compressed. */
+  isFull(): boolean;
+  bytesIn(): number;
+  bytesOut(): number;
+  free(): void;
+}
+
+/** Frames that are being decompressed. */
+export interface Decompression {
+  /** Takes the start of `input`, and says how many bytes. */
+  add(input: Uint8Array): number;
+  /** Whether there is enough input to be worth a call. */
+  isFull(): boolean;
+  /** Throws what is wrong at the end of the input. */
+  end(): void;
+  bytesIn(): number;
+  bytesOut(): number;
+  free(): void;
+}
+
+/** What is about to be done with a frame; -1 for a length that is not known. */
+export type Task =
+  | { kind: "compress"; length: number; blockSize: number }
+  | { kind: "decompress"; length: number; start: Uint8Array | undefined };
+
 /** The codec of a module. It takes one call at a time. */
 export interface Codec {
+  /** Times both engines where there are two. */
+  calibrate?(): Promise<Calibration | null>;
+  /** Chooses an engine for the frames begun next, where there are two. */
+  prepare?(task: Task): Promise<void>;
+  /** Whether work that failed so is to be done again, on another engine. */
+  giveUp?(error: unknown): boolean;
+  /** A whole frame, for codecs with a better way than part by part; undefined if not for this one. A call that throws
+   * `NotForWorkers` leaves it to that way. */
+  compressFrame?(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined;
+  decompressFrames?(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined;
   backend(): BackendInfo | undefined;
   device(): Device | null;
   close(): void;
   free(): void;
-  compress(
-    bytes: Uint8Array,
+  /** `contentSize` is -1 if it is not known. A stream takes smaller parts than a call. */
+  beginCompression(
     blockSize: number,
     level: string,
     contentChecksum: boolean,
     blockChecksums: boolean,
-  ): Call<Uint8Array<ArrayBuffer>>;
-  decompress(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>>;
+    contentSize: number,
+    index: boolean,
+    isStream: boolean,
+  ): Compression;
+  /** Compresses what the session holds; the last part ends the frame. */
+  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>>;
+  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression;
+  /** Decompresses some of what the session holds; null if nothing can be made of it before more comes. */
+  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null>;
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages>;
   decompressPages(
     packed: Uint8Array,
@@ -42,9 +101,58 @@ export interface Codec {
   ): Call<CheckedPages>;
 }
 
+/** What a module has to put the blocks of workers together to frames. */
+export interface FrameParts {
+  /** The header of a frame; with its content size if that is given. */
+  frameHeader(
+    blockSize: number,
+    contentChecksum: boolean,
+    blockChecksums: boolean,
+    contentSize: number | undefined,
+  ): Uint8Array;
+  /** The checksum of a content that comes in parts. */
+  ContentSum: new () => { add(part: Uint8Array): void; value(): number; free(): void };
+}
+
+/** A start and an end. */
+export type Range = Iterable<number> & readonly [start: number, end: number];
+
+/** Where the blocks of a file are, as far as it is known. */
+export interface FrameMap {
+  /** The bytes to supply next for the content up to `end` to be mapped; undefined if it is, or if it ends before. */
+  wanted(end: number): Range | undefined;
+  supply(bytes: Uint8Array): void;
+  mappedBytes(): number;
+  hasIndex(): boolean;
+  /** Begins to read content that is mapped. */
+  read(start: number, end: number): ContentRead;
+  free(): void;
+}
+
+/** Reading a part of the content. */
+export interface ContentRead {
+  /** The bytes to supply next; undefined if all is read. */
+  wanted(map: FrameMap): Range | undefined;
+  supply(map: FrameMap, bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+  free(): void;
+}
+
 /** A module, as its generated JavaScript exports it. */
-export interface Glue {
-  default(options: { module_or_path: URL | BufferSource }): Promise<unknown>;
+export interface Glue extends FrameParts {
+  default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
+  compressSync(
+    bytes: Uint8Array,
+    blockSize: number,
+    level: string,
+    contentChecksum: boolean,
+    blockChecksums: boolean,
+    index: boolean,
+    maxOutputSize: number,
+  ): Uint8Array<ArrayBuffer>;
+  decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Uint8Array<ArrayBuffer>;
+  /** The error for bytes that are no frame. */
+  notLz4(bytes: Uint8Array): Error;
+  FrameMap: new (byteLength: number) => FrameMap;
   Codec: {
     open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };

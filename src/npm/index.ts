@@ -4,27 +4,54 @@ import { open } from "./open.js";
 import type { CompressorOptions } from "./types.js";
 
 export type { Compressor } from "./compressor.js";
+export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./access.js";
+export type { FrameSource } from "./source.js";
+export {
+  Lz4CompressionStream,
+  Lz4DecompressionStream,
+  type Lz4CompressionStreamOptions,
+  type Lz4DecompressionStreamOptions,
+  type Lz4StreamOptions,
+  type StreamInput,
+} from "./streams.js";
+export { compressSync, decompressSync, init } from "./sync.js";
 export { PagepressError, type PagepressErrorCode } from "./errors.js";
 export {
   PAGE_STATUS,
+  type AdapterInfo,
   type BackendInfo,
+  type Calibration,
+  type CalibrationRow,
+  type CallOptions,
+  type Capabilities,
   type CheckedPages,
   type CompressOptions,
-  type CompressPagesOptions,
   type CompressorOptions,
+  type CompressPagesOptions,
+  type CompressSyncOptions,
   type DecompressOptions,
+  type DecompressSyncOptions,
   type Device,
+  type DeviceCounters,
+  type DeviceLoss,
   type Engine,
+  type Format,
+  type FrameOptions,
+  type InputOptions,
   type Level,
+  type Modules,
+  type ModuleSource,
+  type OutputOptions,
   type PackedPages,
   type PackedPagesInput,
+  type Progress,
   type Timing,
 } from "./types.js";
 
 /** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
   try {
-    return new Compressor(await open(options), options.level ?? "fast");
+    return new Compressor(await open(options), options.level ?? "fast", options.onDeviceLost);
   } catch (error) {
     throw toPagepressError(error);
   }

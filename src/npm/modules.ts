@@ -1,36 +1,85 @@
+import * as cpu from "./cpu.js";
 import type { Glue } from "./glue.js";
+import type { Modules, ModuleSource } from "./types.js";
 
-/** The two modules. Each is fetched and compiled when it is first asked for, and again if that failed. */
-const modules = {
-  cpu: { glue: () => import("./cpu.js"), url: () => new URL("./cpu_bg.wasm", import.meta.url) },
-  gpu: { glue: () => import("./gpu.js"), url: () => new URL("./gpu_bg.wasm", import.meta.url) },
+/** The two modules. Their JavaScript: that of the CPU is at hand, since service workers cannot import later. */
+const glues: Record<keyof Modules, () => Promise<Glue>> = {
+  cpu: () => Promise.resolve(cpu),
+  gpu: () => import("./gpu.js"),
 };
 
-const loaded = new Map<keyof typeof modules, Promise<Glue>>();
+/** Their WebAssembly, which bundlers find by these very lines. */
+const files: Record<keyof Modules, () => ModuleSource> = {
+  cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
+  gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
+};
 
-/** The module `name`, ready for use. */
-export function load(name: keyof typeof modules): Promise<Glue> {
-  const earlier = loaded.get(name);
-  if (earlier) return earlier;
-  const loading = start(name).catch((error: unknown) => {
-    loaded.delete(name);
-    throw error;
-  });
-  loaded.set(name, loading);
-  return loading;
+/** What the entry `inline` brings along. */
+const embedded: Partial<Record<keyof Modules, () => Promise<ModuleSource>>> = {};
+
+const compiled = new Map<keyof Modules, Promise<WebAssembly.Module>>();
+const loaded = new Map<keyof Modules, Promise<Glue>>();
+
+/** The modules that are ready for use. */
+const started: Glue[] = [];
+
+/** A module that is ready for use; all of them do what needs no GPU. */
+export function anyModule(): Glue | undefined {
+  return started[0];
 }
 
-async function start(name: keyof typeof modules): Promise<Glue> {
-  const glue = await modules[name].glue();
-  const url = modules[name].url();
-  await glue.default({ module_or_path: url.protocol === "file:" ? await readFile(url) : url });
-  return glue;
+/** Has the modules taken from here from now on, unless a caller names another place. */
+export function embed(sources: typeof embedded): void {
+  Object.assign(embedded, sources);
+}
+
+/** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
+export function load(name: keyof Modules, source?: ModuleSource): Promise<Glue> {
+  return once(loaded, name, async () => {
+    const [glue, module] = await Promise.all([glues[name](), compile(name, source)]);
+    await glue.default({ module_or_path: module });
+    started.push(glue);
+    return glue;
+  });
+}
+
+/** The module `name`, compiled; workers get it as it is. */
+export function compile(name: keyof Modules, source?: ModuleSource): Promise<WebAssembly.Module> {
+  return once(compiled, name, async () => compileSource(await (source ?? embedded[name]?.() ?? files[name]())));
+}
+
+function once<T>(kept: Map<keyof Modules, Promise<T>>, name: keyof Modules, make: () => Promise<T>): Promise<T> {
+  const earlier = kept.get(name);
+  if (earlier) return earlier;
+  const making = make().catch((error: unknown) => {
+    kept.delete(name);
+    throw error;
+  });
+  kept.set(name, making);
+  return making;
+}
+
+async function compileSource(source: Awaited<ModuleSource>): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
+  if (typeof Response === "function" && source instanceof Response) return compileResponse(source);
+  const url = String(source);
+  if (url.startsWith("file:")) return WebAssembly.compile(await readFile(new URL(url)));
+  return compileResponse(await fetch(url));
+}
+
+/** Servers that do not know the type of wasm files cost the compilation while it streams in, no more. */
+async function compileResponse(response: Response): Promise<WebAssembly.Module> {
+  if (!response.ok) throw new Error(`${response.url} gives status ${response.status}`);
+  const isStreamable = response.headers.get("content-type")?.startsWith("application/wasm") ?? false;
+  if (isStreamable && WebAssembly.compileStreaming) return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
 }
 
 /** Node does not fetch files. Bundlers for browsers do not see this import. */
 async function readFile(url: URL): Promise<BufferSource> {
   const name = "node:fs/promises";
-  const fs = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as {
+  const fs = (await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)) as {
     readFile(url: URL): Promise<Uint8Array<ArrayBuffer>>;
   };
   return fs.readFile(url);

@@ -1,7 +1,12 @@
+import { checkOneOf, checkSize } from "./arguments.js";
+import { AutoCodec } from "./auto.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
-import { load } from "./modules.js";
+import { compile, load } from "./modules.js";
+import { Pool } from "./pool.js";
+import { PooledCodec } from "./pooled.js";
 import { findObstacles } from "./probe.js";
+import { hardwareConcurrency, startWorker } from "./start-worker.js";
 import type { BackendInfo, CompressorOptions } from "./types.js";
 
 /** A codec, and what is known about the choice of its engine. */
@@ -17,26 +22,28 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   checkOneOf("backend", backend, ["auto", "cpu", "webgpu"]);
   checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
   checkOneOf("level", options.level ?? "fast", ["fast", "high"]);
-  if (backend !== "cpu") {
-    const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
-    if (obstacles.length === 0) {
-      const gpu = await load("gpu");
-      return { codec: await gpu.Codec.open(backend, powerPreference, allowSoftware), obstacles };
-    }
-    if (backend === "webgpu") {
-      const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
-      throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
-    }
-    const cpu = await load("cpu");
-    return { codec: await cpu.Codec.open("cpu", powerPreference, allowSoftware), obstacles };
+  checkSize("workers", options.workers ?? 0, 1024);
+  if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
+  const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
+  if (obstacles.length === 0) {
+    const glue = await load("gpu", options.modules?.gpu);
+    const gpu = await glue.Codec.open("webgpu", powerPreference, allowSoftware && backend === "webgpu");
+    if (backend === "webgpu") return { codec: gpu, obstacles };
+    return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }
-  const cpu = await load("cpu");
-  return { codec: await cpu.Codec.open("cpu", powerPreference, allowSoftware), obstacles: [] };
+  if (backend === "webgpu") {
+    const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
+    throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
+  }
+  return { codec: await openCpu(options), obstacles };
 }
 
-/** Throws `INVALID_ARGUMENT` for a value that is none of `values`. */
-function checkOneOf(name: string, value: unknown, values: readonly string[]): void {
-  if (typeof value === "string" && values.includes(value)) return;
-  const expected = values.map((one) => JSON.stringify(one)).join(", ");
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${String(value)}; give one of ${expected}`);
+/** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
+async function openCpu({ workers, createWorker, modules }: CompressorOptions): Promise<Codec> {
+  const glue = await load("cpu", modules?.cpu);
+  const alone = await glue.Codec.open("cpu", "high-performance", false);
+  const size = workers ?? (await hardwareConcurrency());
+  if (size === 0) return alone;
+  const start = createWorker ? async () => createWorker() : startWorker;
+  return new PooledCodec(alone, new Pool(size, start, () => compile("cpu")), glue);
 }

@@ -16,9 +16,121 @@ export interface CompressorOptions {
   allowSoftware?: boolean;
   /** The level of calls that name none. Default `"fast"`. */
   level?: Level;
+  /** Most workers for the CPU's part of the work: 0 has it done in place. Default: one a core. */
+  workers?: number;
+  /** Starts a worker that runs the entry `pagepress/worker`, where a bundler does not find the package's own. */
+  createWorker?: () => Worker;
+  /** Where the WebAssembly is, if not beside the package's JavaScript. The first compressor opened decides for all. */
+  modules?: Modules;
+  /** What `capabilities()` measured before on this machine, so that `"auto"` need not measure again. */
+  calibration?: Calibration | null;
+  /** Told when the device is lost. The call under way is repeated on a new one; if that is lost too, `"auto"` goes on
+   * with the CPU, and `"webgpu"` rejects with `DEVICE_LOST`. */
+  onDeviceLost?: (loss: DeviceLoss) => void;
 }
 
-export interface CompressOptions {
+/** How a device was lost: `GPUDeviceLostInfo`, and how many were so far. */
+export interface DeviceLoss {
+  readonly reason: string;
+  readonly message: string;
+  readonly lost: number;
+}
+
+/** What became of devices so far. */
+export interface DeviceCounters {
+  /** Devices that were lost. */
+  readonly lost: number;
+  /** Devices that took the place of others. */
+  readonly replaced: number;
+}
+
+/** Milliseconds of both engines for the same work. */
+export interface CalibrationRow {
+  readonly bytes: number;
+  readonly compressMs: Readonly<Record<Engine, number>>;
+  readonly decompressMs: Readonly<Record<Engine, number>>;
+}
+
+/** What was measured of both engines. Plain data: it can be kept, and given to `createCompressor` again. */
+export interface Calibration {
+  /** The adapter that it holds for. */
+  readonly adapter: string;
+  readonly rows: readonly CalibrationRow[];
+  /** Bytes from which the GPU compresses faster; null if it never does. */
+  readonly compressFrom: number | null;
+  /** Bytes from which the GPU decompresses faster; null if it never does. */
+  readonly decompressFrom: number | null;
+  /** How long the measurement took. */
+  readonly milliseconds: number;
+}
+
+/** An adapter of WebGPU. */
+export interface AdapterInfo {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+  readonly software: boolean;
+  readonly limits: Readonly<Record<string, number>>;
+  readonly features: readonly string[];
+}
+
+/** What this machine offers, what was taken of it, and why. */
+export interface Capabilities {
+  readonly backend: BackendInfo;
+  readonly adapters: readonly AdapterInfo[];
+  /** Null unless `"auto"` has a GPU to weigh. */
+  readonly calibration: Calibration | null;
+  readonly hardwareConcurrency: number;
+  /** All of it as lines of text, to be copied into a report. */
+  readonly text: string;
+}
+
+/** Something to get WebAssembly from: its place, its bytes, or itself. */
+export type ModuleSource =
+  | string
+  | URL
+  | BufferSource
+  | Response
+  | WebAssembly.Module
+  | Promise<string | URL | BufferSource | Response | WebAssembly.Module>;
+
+/** The modules `pagepress/cpu.wasm` and `pagepress/gpu.wasm`. */
+export interface Modules {
+  cpu?: ModuleSource;
+  gpu?: ModuleSource;
+}
+
+/** How far a call or a stream is. */
+export interface Progress {
+  /** Bytes of input done. Never less than told before; at the end all of them. */
+  readonly bytesIn: number;
+  /** Bytes of output made. */
+  readonly bytesOut: number;
+  /** Bytes of input in all; null for a stream that was not told. */
+  readonly totalBytes: number | null;
+  /** The engine that did most of it so far. */
+  readonly backend: Engine;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Stops the work, and rejects with the signal's reason: the CPU stops within milliseconds, a GPU after the jobs of
+   * at most 32 MiB that it has begun. */
+  signal?: AbortSignal | undefined;
+  /** Is told how far the call is. An error that it throws stops the work and is what the call rejects with. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** What calls take that read one array. */
+export interface InputOptions extends CallOptions {
+  /** Takes the array's buffer away from the caller, as `postMessage` does, and frees it as soon as it is read. Without
+   * it the array is neither detached nor changed; leave it as it is until the call is done. Default false. */
+  transfer?: boolean;
+}
+
+/** The frame to write. */
+export interface FrameOptions {
   /** Content of a block in bytes, 4096 to 4194304. Default 65536; GPUs take 4, 8, 16, 32 and 64 KiB. */
   blockSize?: number;
   level?: Level;
@@ -26,14 +138,35 @@ export interface CompressOptions {
   contentChecksum?: boolean;
   /** Whether each block carries a checksum. Default false. */
   blockChecksums?: boolean;
+  /** Whether an index of the blocks follows the frame, so that `openFrame` finds any part of the content at once: 8 bytes
+   * a block, which other LZ4 programs skip. Default false. */
+  index?: boolean;
 }
 
-export interface DecompressOptions {
-  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
+export interface OutputOptions {
+  /** Most bytes to give; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
   maxOutputSize?: number;
 }
 
-export interface CompressPagesOptions {
+/** What compressed bytes are: LZ4 frames, which includes legacy ones; one raw LZ4 block; or one block after the size of
+ * its content in four bytes, as `lz4_flex` and other libraries write it. */
+export type Format = "frame" | "block" | "size-prefixed";
+
+export interface FormatOptions {
+  /** Default `"frame"`. Frames and blocks cannot be told apart for sure, so a block is read only when asked for; the
+   * error `NOT_LZ4` says what the input seems to be. */
+  format?: Format;
+}
+
+export interface CompressOptions extends FrameOptions, InputOptions, OutputOptions {}
+
+export interface DecompressOptions extends FormatOptions, InputOptions, OutputOptions {}
+
+export interface CompressSyncOptions extends FrameOptions, OutputOptions {}
+
+export interface DecompressSyncOptions extends FormatOptions, OutputOptions {}
+
+export interface CompressPagesOptions extends InputOptions {
   /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;
@@ -100,4 +233,6 @@ export interface Timing {
   readonly kernelNs: number | null;
   readonly readbackNs: number | null;
   readonly totalNs: number;
+  /** Workers that shared the work; none if it ran where it was called, or on a GPU. */
+  readonly workers?: number;
 }

@@ -1,6 +1,9 @@
 //! Calls that JavaScript drives, so that whatever goes wrong in one, traps too, is thrown where it waits for the call.
 
-use std::pin::Pin;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -16,11 +19,56 @@ pub(super) type JsResult = std::result::Result<JsValue, JsValue>;
     missing_debug_implementations,
     reason = "there is nothing to show of a future"
 )]
-pub struct Call(Pin<Box<dyn Future<Output = JsResult>>>);
+pub struct Call {
+    work: Pin<Box<dyn Future<Output = JsResult>>>,
+    state: Rc<CallState>,
+}
+
+/// What a call and its driver tell each other.
+#[derive(Debug, Default)]
+pub(super) struct CallState {
+    is_cancelled: Cell<bool>,
+    bytes_in: Cell<f64>,
+    bytes_out: Cell<f64>,
+}
+
+impl CallState {
+    /// Tells how far the call is, and lets others have the thread.
+    pub(super) async fn step(&self, bytes_in: usize, bytes_out: usize) {
+        self.bytes_in.set(bytes_in as f64);
+        self.bytes_out.set(bytes_out as f64);
+        let mut has_yielded = false;
+        poll_fn(|context| {
+            if std::mem::replace(&mut has_yielded, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// The value of `work`; `None` if the call was cancelled before, and `work` is dropped where it waited.
+    pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        poll_fn(|context| match self.is_cancelled.get() {
+            true => Poll::Ready(None),
+            false => work.as_mut().poll(context).map(Some),
+        })
+        .await
+    }
+}
 
 impl Call {
-    pub(super) fn new(work: impl Future<Output = JsResult> + 'static) -> Self {
-        Self(Box::pin(work))
+    pub(super) fn new<W>(work: impl FnOnce(Rc<CallState>) -> W) -> Self
+    where
+        W: Future<Output = JsResult> + 'static,
+    {
+        let state = Rc::new(CallState::default());
+        Self {
+            work: Box::pin(work(Rc::clone(&state))),
+            state,
+        }
     }
 }
 
@@ -33,10 +81,29 @@ impl Call {
     /// Those of the call.
     pub fn poll(&mut self, wake: Function) -> JsResult {
         let waker = Waker::from(Arc::new(WakeFunction(wake)));
-        match self.0.as_mut().poll(&mut Context::from_waker(&waker)) {
+        match self.work.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(outcome) => outcome,
             Poll::Pending => Ok(JsValue::UNDEFINED),
         }
+    }
+
+    /// Has the next poll give the work up: the call then fails with `CANCELLED`, and its codec is ready for another.
+    pub fn cancel(&self) {
+        self.state.is_cancelled.set(true);
+    }
+
+    /// Bytes of input done so far, where the call tells.
+    #[must_use]
+    #[wasm_bindgen(js_name = bytesIn)]
+    pub fn bytes_in(&self) -> f64 {
+        self.state.bytes_in.get()
+    }
+
+    /// Bytes of output made so far, where the call tells.
+    #[must_use]
+    #[wasm_bindgen(js_name = bytesOut)]
+    pub fn bytes_out(&self) -> f64 {
+        self.state.bytes_out.get()
     }
 }
 

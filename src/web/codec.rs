@@ -1,18 +1,18 @@
 //! The codec as a class of JavaScript.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::call::Call;
+use super::call::{Call, CallState};
 use super::convert::{
     backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
 };
 use super::pages::{self, Given};
-use crate::batch::{Codec, CodecOptions, Progress, Report};
+use super::session::{WebCompression, WebDecompression};
+use crate::batch::{Codec, CodecOptions, Report};
 use crate::lz4::BlockError;
 use crate::lz4::frame::FrameOptions;
 use crate::{Error, Result};
@@ -83,46 +83,78 @@ impl WebCodec {
         drop(codec);
     }
 
-    /// Compresses `bytes` to a frame.
-    #[must_use]
-    pub fn compress(
+    /// Begins a frame. `content_size` is -1 if it is not known. A session of a stream, and not of a call, takes content
+    /// in parts that do not let memory grow.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for options out of range.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an object would be read property by property"
+    )]
+    #[wasm_bindgen(js_name = beginCompression)]
+    pub fn begin_compression(
         &self,
-        bytes: Vec<u8>,
         block_size: u32,
         level: String,
         content_checksum: bool,
         block_checksums: bool,
-    ) -> Call {
-        self.call(async move |codec| {
+        content_size: f64,
+        index: bool,
+        is_stream: bool,
+    ) -> std::result::Result<WebCompression, JsValue> {
+        let begin = |codec: &Codec| {
             let options = FrameOptions {
                 block_size,
                 level: level_from(&level)?,
                 content_checksum,
                 block_checksums,
-                content_size: Some(bytes.len() as u64),
+                content_size: (content_size >= 0.0).then_some(content_size as u64),
+                index,
             };
-            let (frame, report) = codec.compress_frame_async(&bytes, &options, go_on).await?;
-            Ok((Uint8Array::from(frame.as_slice()).into(), report))
-        })
+            WebCompression::begin(codec, &options, is_stream)
+        };
+        self.with(begin).map_err(|error| to_js_error(&error))
     }
 
-    /// Decompresses all frames in `bytes` to at most `max_output_size` bytes.
+    /// Compresses what `session` holds, and with `is_last` ends the frame.
     #[must_use]
-    pub fn decompress(&self, bytes: Vec<u8>, max_output_size: f64) -> Call {
-        self.call(async move |codec| {
-            let limit = Some(max_output_size as u64);
-            let (content, report) = codec.decompress_frame_async(&bytes, limit, go_on).await?;
-            Ok((Uint8Array::from(content.as_slice()).into(), report))
-        })
+    #[wasm_bindgen(js_name = compressPart)]
+    pub fn compress_part(&self, session: &WebCompression, is_last: bool) -> Call {
+        let session = session.clone();
+        self.call(async move |codec, _| session.compress(codec, is_last).await)
+    }
+
+    /// Begins to decompress frames to at most `max_output_size` bytes.
+    ///
+    /// # Errors
+    /// `ENGINE` while a call has the codec.
+    #[wasm_bindgen(js_name = beginDecompression)]
+    pub fn begin_decompression(
+        &self,
+        max_output_size: f64,
+        is_stream: bool,
+    ) -> std::result::Result<WebDecompression, JsValue> {
+        let limit = Some(max_output_size as u64);
+        let begin = |codec: &Codec| Ok(WebDecompression::begin(codec, limit, is_stream));
+        self.with(begin).map_err(|error| to_js_error(&error))
+    }
+
+    /// Decompresses some of what `session` holds; null if there is nothing to be made of it before more comes.
+    #[must_use]
+    #[wasm_bindgen(js_name = decompressPart)]
+    pub fn decompress_part(&self, session: &WebDecompression) -> Call {
+        let session = session.clone();
+        self.call(async move |codec, _| session.decompress(codec).await)
     }
 
     /// Compresses pages. `bytes` must stay as they are until the call is done.
     #[must_use]
     #[wasm_bindgen(js_name = compressPages)]
     pub fn compress_pages(&self, bytes: Uint8Array, page_size: u32, level: String) -> Call {
-        self.call(async move |codec| {
+        self.call(async move |codec, state| {
             let level = level_from(&level)?;
-            let (pages, report) = pages::compress(codec, &bytes, page_size, level).await?;
+            let (pages, report) = pages::compress(codec, &state, &bytes, page_size, level).await?;
             Ok((pages.into(), report))
         })
     }
@@ -143,8 +175,8 @@ impl WebCodec {
             page_size,
             n_bytes: n_bytes as u64,
         };
-        self.call(async move |codec| {
-            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
+        self.call(async move |codec, state| {
+            let ((bytes, status), report) = pages::decompress(codec, &state, &given).await?;
             let wrong = |(page, error): (usize, &Option<BlockError>)| Some((page, (*error)?));
             match status.iter().enumerate().find_map(wrong) {
                 Some((page, source)) => Err(Error::CorruptPage { page, source }),
@@ -170,8 +202,8 @@ impl WebCodec {
             page_size,
             n_bytes: n_bytes as u64,
         };
-        self.call(async move |codec| {
-            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
+        self.call(async move |codec, state| {
+            let ((bytes, status), report) = pages::decompress(codec, &state, &given).await?;
             let status: Vec<u8> = status
                 .into_iter()
                 .map(|error| error.map_or(0, |error| error as u8))
@@ -185,21 +217,31 @@ impl WebCodec {
 }
 
 impl WebCodec {
+    /// What `look` sees of the codec.
+    fn with<T>(&self, look: impl FnOnce(&Codec) -> Result<T>) -> Result<T> {
+        self.0.borrow().as_ref().map_or_else(|| Err(in_use()), look)
+    }
+
     /// A call that has the codec while `work` is under way.
     fn call(
         &self,
-        work: impl AsyncFnOnce(&mut Codec) -> Result<(JsValue, Report)> + 'static,
+        work: impl AsyncFnOnce(&mut Codec, Rc<CallState>) -> Result<(JsValue, Report)> + 'static,
     ) -> Call {
         let place = Rc::clone(&self.0);
-        Call::new(async move {
+        Call::new(|state| async move {
             let taken = place.borrow_mut().take();
             let Some(mut codec) = taken else {
-                return Err(to_js_error(&Error::Engine {
-                    engine: "wasm",
-                    message: "the codec is in use, or was lost in a call that failed".into(),
-                }));
+                return Err(to_js_error(&in_use()));
             };
-            let outcome = work(&mut codec).await;
+            let done = state.unless_cancelled(work(&mut codec, Rc::clone(&state)));
+            let outcome = match done.await {
+                Some(outcome) => outcome,
+                None => {
+                    #[cfg(feature = "wgpu")]
+                    codec.forget_jobs();
+                    Err(Error::Cancelled)
+                }
+            };
             *place.borrow_mut() = Some(codec);
             match outcome {
                 Ok((value, report)) => Ok(outcome_to_js(value, &report)),
@@ -209,6 +251,9 @@ impl WebCodec {
     }
 }
 
-fn go_on(_: Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn in_use() -> Error {
+    Error::Engine {
+        engine: "wasm",
+        message: "the codec is in use, or was lost in a call that failed".into(),
+    }
 }

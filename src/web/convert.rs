@@ -4,6 +4,7 @@ use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 
 use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
+use crate::lz4::frame::Format;
 use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::{Error, Result};
 
@@ -40,6 +41,15 @@ pub(super) fn level_from(name: &str) -> Result<Level> {
         "fast" => Ok(Level::Fast),
         "high" => Ok(Level::High),
         _ => Err(wrong("level", name, "give fast or high")),
+    }
+}
+
+pub(super) fn format_from(name: &str) -> Result<Format> {
+    match name {
+        "frame" => Ok(Format::Frame),
+        "block" => Ok(Format::Block),
+        "size-prefixed" => Ok(Format::SizePrefixed),
+        _ => Err(wrong("format", name, "give frame, block or size-prefixed")),
     }
 }
 

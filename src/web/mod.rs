@@ -5,7 +5,15 @@
 mod call;
 mod codec;
 mod convert;
+mod map;
 mod pages;
+mod parts;
+mod session;
+mod sync;
 
 pub use call::Call;
 pub use codec::WebCodec;
+pub use map::{WebContentRead, WebFrameMap};
+pub use parts::{ContentSum, frame_header};
+pub use session::{WebCompression, WebDecompression};
+pub use sync::{compress_sync, decompress_sync, not_lz4};

@@ -1,20 +1,25 @@
 // The package in a real browser: window and dedicated worker, on a software GPU and on none.
-// Needs dist/: `npm run build`. With an argument only the cases whose line holds it.
+// Needs dist/: `npm run build`. With an argument only the cases whose line holds it. PAGEPRESS_STREAM_BYTES is the
+// length of the long stream.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, openPage } from "./harness/chromium.mjs";
+import { watchMemory } from "./harness/memory.mjs";
 import { Report } from "./harness/report.mjs";
 import { serve } from "./harness/server.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const CASE_TIMEOUT_MS = 120_000;
+const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
+/** Most memory of the page that streams, all of the browser's own included. */
+const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "conformance", "cpu"] },
-  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu"] },
+  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "auto", "conformance", "cpu", "streams-with-gpu"] },
+  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers", "calls", "streams", "access"] },
 ];
 
 const withTimeout = (work) => {
@@ -42,6 +47,27 @@ async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
   await page.close();
 }
 
+/** A long stream goes through a page whose memory does not grow. */
+async function runLongStream(report, url) {
+  const line = "long stream [window, none]";
+  if (!line.includes(process.argv[2] ?? "")) return;
+  const browser = await launch("none");
+  const page = await openPage(browser, `${url}tests/browser/index.html`);
+  page.setDefaultTimeout(0);
+  await report.run(line, async () => {
+    const stream = (bytes) => import("/tests/browser/suite/long-stream.js").then(({ run }) => run(bytes));
+    const { value, before, peak } = await watchMemory(() => page.evaluate(stream, STREAM_BYTES));
+    const mb = (bytes) => Math.round(bytes / 1e6);
+    const speed = Math.round(value.bytes / value.ms / 1000);
+    console.log(
+      `       ${mb(value.bytes)} MB through ${mb(value.compressed)} MB at ${speed} MB/s; ` +
+        `the page's memory: ${mb(before)} MB before, ${mb(peak)} MB at most`,
+    );
+    if (peak > STREAM_MEMORY_BYTES) throw new Error("more than 300 MiB");
+  });
+  await browser.close();
+}
+
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
   const shaders = (await readdir(join(root, "shaders"))).filter((name) => name.endsWith(".wgsl"));
@@ -54,6 +80,7 @@ async function main() {
     }
     await browser.close();
   }
+  await runLongStream(report, server.url);
   await server.close();
   report.finish();
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
 use crate::engine::EngineArguments;
+use crate::range::{ContentRange, InputFormat};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -88,6 +89,9 @@ pub struct CompressArguments {
     /// How hard to look for matches
     #[arg(long, value_enum, default_value_t = Level::Fast)]
     pub level: Level,
+    /// Add an index of the blocks, with which --range finds its part at once. Other LZ4 programs skip it
+    #[arg(long)]
+    pub index: bool,
 }
 
 #[derive(Debug, Args)]
@@ -99,6 +103,13 @@ pub struct DecompressArguments {
     /// Fail rather than write more than this many bytes for one input
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u64>,
+    /// Decompress only this part of the content, in bytes, and decode only the blocks it needs. Reads less of a file
+    /// that was compressed with --index
+    #[arg(long, value_name = "OFFSET+LENGTH", conflicts_with_all = ["limit", "format"])]
+    pub range: Option<ContentRange>,
+    /// What the inputs are. Blocks without a frame are read only when asked for
+    #[arg(long, value_enum, default_value_t = InputFormat::Frame)]
+    pub format: InputFormat,
 }
 
 /// What compressing and decompressing share.

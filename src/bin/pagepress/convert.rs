@@ -14,14 +14,18 @@ use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
 use crate::output::{Output, stdout_is_terminal};
 use crate::progress::Bar;
+use crate::range::{self, InputFormat};
 
 const SUFFIX: &str = "lz4";
+/// What does work that no GPU is asked for.
+const CPU: &str = "the CPU";
 
 /// Compresses all inputs; false if one failed.
 pub fn compress_files(arguments: &CompressArguments) -> bool {
     let options = FrameOptions {
         block_size: arguments.block_size,
         level: arguments.level.into(),
+        index: arguments.index,
         ..FrameOptions::default()
     };
     let files = &arguments.files;
@@ -46,11 +50,28 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
             return Err(Failure::TerminalInput);
         }
         let output = decompressed_path(files, path)?;
-        convert(files, path, output.as_deref(), |input, output, progress| {
-            let limit = arguments.limit;
-            let (total, report) = codec.decompress_stream(input.reader, output, limit, progress)?;
-            Ok((total, engine::describe(codec, &report)))
-        })
+        if let Some(part) = arguments.range {
+            let mut frame = range::open(path)?;
+            return convert(files, path, output.as_deref(), |_, output, _| {
+                Ok((range::copy(&mut frame, part, output)?, CPU.to_owned()))
+            });
+        }
+        convert(
+            files,
+            path,
+            output.as_deref(),
+            |mut input, output, progress| {
+                let limit = arguments.limit;
+                if arguments.format != InputFormat::Frame {
+                    let format = arguments.format.into();
+                    let done = range::decompress_block(&mut input, output, format, limit)?;
+                    return Ok((done, CPU.to_owned()));
+                }
+                let (total, report) =
+                    codec.decompress_stream(input.reader, output, limit, progress)?;
+                Ok((total, engine::describe(codec, &report)))
+            },
+        )
     })
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use pagepress::Error;
-use pagepress::lz4::frame::StreamError;
+use pagepress::lz4::frame::{Seen, StreamError};
 
 /// Why a file was not converted. Inputs and outputs go by the names that the user gave.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,8 @@ pub enum Failure {
         "will not write compressed data to a terminal; redirect it, give -o OUT, or force it with -f"
     )]
     TerminalOutput,
+    #[error("--range needs a file that can be read at any place; give a FILE")]
+    RangeOfStream,
     #[error("{input} does not end in .lz4; name the output with -o OUT or give -c")]
     NoSuffix { input: String },
     #[error("{output} exists; give -f to overwrite it")]
@@ -83,7 +85,12 @@ fn engine_remedy(error: &Error) -> &'static str {
 
 fn remedy(error: &Error) -> &'static str {
     match error {
-        Error::NotLz4 { .. } => "; to make an LZ4 file of it, use `pagepress compress`",
+        Error::NotLz4 {
+            seen: Seen::Unknown,
+            ..
+        } => {
+            "; to make an LZ4 file of it, use `pagepress compress`; if it is an LZ4 block without a frame, give --format"
+        }
         Error::TruncatedFrame { .. } => "; the file is incomplete, get it again",
         Error::CorruptPage { .. }
         | Error::ChecksumMismatch { .. }

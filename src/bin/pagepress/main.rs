@@ -20,6 +20,8 @@ mod output;
 mod progress;
 #[cfg(cuda_engine)]
 mod ptx;
+#[cfg(not(target_arch = "wasm32"))]
+mod range;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod resident;
 

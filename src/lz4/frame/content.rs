@@ -9,6 +9,7 @@ use super::read::verify;
 use crate::{Error, Result};
 
 /// The content of one frame so far: its length and, if the frame has a checksum of it, its hash.
+#[derive(Debug)]
 pub(crate) struct FrameContent {
     header: FrameHeader,
     hasher: XxHash32,

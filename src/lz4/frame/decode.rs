@@ -25,14 +25,18 @@ enum Decoded {
 
 /// Decodes any sequence of frames, piece by piece, from slices that the caller gives; independent blocks on all
 /// cores natively.
+#[derive(Debug)]
 pub struct FrameDecoder {
     reader: FrameReader,
     frame: Option<Frame>,
     limit: Option<u64>,
+    /// Content that one call gives at most, if blocks are not larger.
+    group_bytes: usize,
     /// Content of all frames so far, in bytes.
     n_bytes: u64,
 }
 
+#[derive(Debug)]
 struct Frame {
     header: FrameHeader,
     content: FrameContent,
@@ -50,8 +54,20 @@ impl FrameDecoder {
             reader: FrameReader::new(),
             frame: None,
             limit,
+            group_bytes: GROUP_BYTES,
             n_bytes: 0,
         }
+    }
+
+    /// The same, giving at most `group_bytes` of content in one call, if blocks are not larger, in place of 16 MiB.
+    #[must_use]
+    pub const fn with_group_bytes(mut self, group_bytes: usize) -> Self {
+        self.group_bytes = if group_bytes < GROUP_BYTES {
+            group_bytes
+        } else {
+            GROUP_BYTES
+        };
+        self
     }
 
     /// Decodes some of `input`, which starts with the first byte not consumed yet, appends its content to `out`, and
@@ -129,7 +145,7 @@ impl FrameDecoder {
             .frame
             .as_ref()
             .map_or(1, |frame| frame.header.block_max_size as usize);
-        (group.len() + 1) * block_size > GROUP_BYTES
+        (group.len() + 1) * block_size > self.group_bytes
     }
 
     fn start(&mut self, header: FrameHeader) -> Result<()> {
@@ -304,6 +320,10 @@ fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
+    decompress_frames(bytes, limit).map_err(|error| error.having_seen(bytes))
+}
+
+fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
     let mut decoder = FrameDecoder::new(limit);
     let mut out = Vec::new();
     let mut at = 0;

@@ -31,6 +31,10 @@ pub struct FrameOptions {
     pub block_checksums: bool,
     /// Bytes of content, to be written into the header; [`super::FrameWriter::finish`] checks it.
     pub content_size: Option<u64>,
+    /// Whether an index of the blocks follows the frame, for [`super::SeekableFrame`]: 8 bytes a block in a skippable
+    /// frame, which every LZ4 program skips. (`lz4` 1.9.4 cannot read on after a frame with block checksums and no
+    /// content checksum, whatever follows it.)
+    pub index: bool,
 }
 
 impl Default for FrameOptions {
@@ -41,6 +45,7 @@ impl Default for FrameOptions {
             content_checksum: true,
             block_checksums: false,
             content_size: None,
+            index: false,
         }
     }
 }

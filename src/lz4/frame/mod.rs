@@ -4,14 +4,39 @@
 //! program reads. Reading takes whatever `lz4` and liblz4 write: independent and linked blocks, legacy frames,
 //! skippable frames, and any number of frames one after the other.
 //!
+//! [`SeekableFrame`] reads any part of the content of a file; an index, which [`FrameOptions::index`] asks for, lets it
+//! find its blocks at once. It is a skippable frame after the frame:
+//!
+//! All numbers are little-endian.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 4 | `0x184D2A55` |
+//! | 4 | bytes that follow: 8 a block, and 28 |
+//! | 4, 4 for each block | its size as in the block's own header, highest bit for a stored one; bytes of its content |
+//! | 8 | bytes of the frame, from its magic number to the start of this index |
+//! | 4 | blocks |
+//! | 4 | version, 1 |
+//! | 2 | bytes of the frame's header, so that the first block starts there |
+//! | 2 | flags: 1 if blocks carry checksums, 2 if the content does; others are 0 |
+//! | 4 | xxHash32, seed 0, of all that follows the first 8 bytes up to here |
+//! | 4 | the letters `PPIX` |
+//!
+//! The end has a fixed length, so a reader finds the index from the end of the file. Where frames with an index follow
+//! each other, the frame before ends where this one starts.
+//!
 //! [`FrameWriter`], [`FrameReader`] and [`FrameDecoder`] do no input or output of their own and hold a bounded
 //! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
 //! `decompress_stream` connect a reader with a writer over all cores (natively).
 
 mod content;
 mod decode;
+mod foreign;
 mod header;
+mod index;
+mod map;
 mod read;
+mod seek;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;
 mod write;
@@ -19,8 +44,12 @@ mod write;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
+pub use foreign::{Format, Seen, decompress_block_of, measure_block};
 pub use header::{FrameHeader, FrameOptions};
+pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
+pub use map::{ContentRead, FrameMap};
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
+pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
 pub use write::{FrameWriter, compress};
@@ -38,6 +67,14 @@ pub const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 const LEGACY_BLOCK_SIZE: u32 = 8 << 20;
 /// Bit of a block's size that says that its content is not compressed.
 const STORED_BIT: u32 = 1 << 31;
+
+/// The little-endian word at byte `at`, if `input` reaches that far.
+fn word(input: &[u8], at: usize) -> Option<u32> {
+    input
+        .get(at..)?
+        .first_chunk()
+        .map(|bytes| u32::from_le_bytes(*bytes))
+}
 
 /// The checksum of the frame format: xxHash32 with seed 0.
 fn checksum(bytes: &[u8]) -> u32 {

@@ -1,7 +1,8 @@
 //! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
 
 use super::{
-    FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, STORED_BIT, checksum,
+    FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, STORED_BIT, Seen,
+    checksum, word,
 };
 use crate::{Error, Result};
 
@@ -279,7 +280,8 @@ impl FrameReader {
         bytes[..n_bytes].copy_from_slice(&input[..n_bytes]);
         let magic = u32::from_le_bytes(bytes);
         if self.n_frames == 0 {
-            return Error::NotLz4 { magic };
+            let seen = Seen::of_start(input);
+            return Error::NotLz4 { magic, seen };
         }
         Error::InvalidFrame {
             what: "data after the frame",
@@ -315,13 +317,6 @@ fn starts_magic(rest: &[u8]) -> bool {
         .chain(skippable)
         .any(|magic| magic.to_le_bytes().starts_with(rest))
         || rest.len() >= WORD
-}
-
-fn word(input: &[u8], at: usize) -> Option<u32> {
-    input
-        .get(at..)?
-        .first_chunk()
-        .map(|bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Asks for what `input` lacks to be `total` bytes long.

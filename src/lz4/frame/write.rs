@@ -4,6 +4,7 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash32;
 
+use super::index::FrameIndex;
 use super::{FrameOptions, STORED_BIT, checksum};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::{Error, Result};
@@ -20,6 +21,17 @@ pub struct FrameWriter {
     encoder: Encoder,
     hasher: XxHash32,
     n_bytes: u64,
+    /// The blocks so far, if they are asked for.
+    index: Option<FrameIndex>,
+}
+
+impl std::fmt::Debug for FrameWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameWriter")
+            .field("options", &self.options)
+            .field("n_bytes", &self.n_bytes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl FrameWriter {
@@ -29,12 +41,20 @@ impl FrameWriter {
     /// [`Error::InvalidArgument`] if the block size is out of range.
     pub fn new(options: &FrameOptions, out: &mut Vec<u8>) -> Result<Self> {
         let encoder = Encoder::new(&options.parse()?);
+        let start = out.len();
         options.header().write(out);
+        let index = options.index.then(|| FrameIndex {
+            entries: Vec::new(),
+            header_bytes: (out.len() - start) as u16,
+            block_checksums: options.block_checksums,
+            content_checksum: options.content_checksum,
+        });
         Ok(Self {
             options: *options,
             encoder,
             hasher: XxHash32::with_seed(0),
             n_bytes: 0,
+            index,
         })
     }
 
@@ -45,11 +65,15 @@ impl FrameWriter {
     /// None that the caller can cause.
     pub fn push(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let share = SHARE_BYTES.next_multiple_of(self.options.block_size as usize);
+        let start = out.len();
         if content.len() <= share {
             self.count(content);
-            return push_blocks(&mut self.encoder, &self.options, content, out);
+            push_blocks(&mut self.encoder, &self.options, content, out)?;
+        } else {
+            self.push_shares(content, share, out)?;
         }
-        self.push_shares(content, share, out)
+        self.note(&out[start..], content.len());
+        Ok(())
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -119,7 +143,9 @@ impl FrameWriter {
             PageKind::Stored => content,
             PageKind::Fill(_) => self.encoder.encode(content)?,
         };
+        let start = out.len();
         push_block(content, block, self.options.block_checksums, out);
+        self.note(&out[start..], content.len());
         Ok(())
     }
 
@@ -157,11 +183,16 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Ends the frame: appends the end mark and, if asked for, the content's checksum.
+    /// Ends the frame: appends the end mark and, if asked for, the content's checksum and the index.
     ///
     /// # Errors
     /// [`Error::ContentSizeMismatch`] if the content is not as long as the options said.
-    pub fn finish(self, out: &mut Vec<u8>) -> Result<()> {
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.end(out)
+    }
+
+    /// [`finish`](Self::finish) for whoever cannot give the writer away; nothing is to follow.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if let Some(stored) = self
             .options
             .content_size
@@ -176,7 +207,13 @@ impl FrameWriter {
         if self.options.content_checksum {
             out.extend_from_slice(&self.hasher.finish_32().to_le_bytes());
         }
-        Ok(())
+        self.index.as_ref().map_or(Ok(()), |index| index.write(out))
+    }
+
+    fn note(&mut self, written: &[u8], content_bytes: usize) {
+        if let Some(index) = &mut self.index {
+            index.note(written, content_bytes, self.options.block_size as usize);
+        }
     }
 
     fn count(&mut self, content: &[u8]) {

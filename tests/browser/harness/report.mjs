@@ -2,8 +2,14 @@
 
 /** Collects outcomes, prints each, and the sum at the end. */
 export class Report {
+  #filter;
   #passed = 0;
   #failed = 0;
+
+  /** `filter`: only cases whose name holds it are run. */
+  constructor(filter = "") {
+    this.#filter = filter;
+  }
 
   /** Notes one outcome; `error` is null or says what is wrong. */
   add(name, error, ms) {
@@ -15,6 +21,7 @@ export class Report {
 
   /** Runs `work` as a case of its own. */
   async run(name, work) {
+    if (!name.includes(this.#filter)) return;
     const start = performance.now();
     try {
       await work();

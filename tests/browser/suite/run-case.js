@@ -1,10 +1,16 @@
 // Finds a case by suite and name, and runs it.
 import { casesFor } from "./shaders.js";
 
+/** Suites that are part of a module of another name. */
+const parts = {
+  "cpu-without-gpu": ["cpu", "casesWithoutGpu"],
+  "streams-with-gpu": ["streams", "casesWithGpu"],
+};
+
 async function casesOf(suite, shaders) {
   if (suite === "shaders") return casesFor(shaders);
-  const module = await import(`./${suite === "cpu-without-gpu" ? "cpu" : suite}.js`);
-  return suite === "cpu-without-gpu" ? module.casesWithoutGpu : module.cases;
+  const [file, cases] = parts[suite] ?? [suite, "cases"];
+  return (await import(`./${file}.js`))[cases];
 }
 
 /** The names of the cases in a suite. */

@@ -1,0 +1,68 @@
+// What a page with the package must do, whoever served it.
+import { strict as assert } from "node:assert";
+import { launch, openPage } from "../tests/browser/harness/chromium.mjs";
+
+/** Scopes in which the pool's workers can be started. Chromium's shared and service workers have none of their own. */
+const withWorkers = ["window", "worker", "runtime"];
+
+/** Outcomes of one scope: round trips that are right, on these engines, with the same bytes on each. */
+export function checkOutcomes(outcomes, engines, scope) {
+  assert.ok(Array.isArray(outcomes), String(outcomes));
+  assert.deepEqual(outcomes.map(({ engine }) => engine), engines);
+  assert.ok(outcomes.every(({ isSame }) => isSame), "the content changed");
+  const [first] = outcomes;
+  for (const { engine, workers, frameLength, frameSum } of outcomes) {
+    assert.deepEqual([frameLength, frameSum], [first.frameLength, first.frameSum], "engines differ");
+    assert.equal(workers > 0, engine === "cpu" && withWorkers.includes(scope), `${workers} workers in ${scope}`);
+  }
+}
+
+async function checkPage(browser, site, gpu, scopes, engines) {
+  const query = new URLSearchParams({ scopes: scopes.join(","), ...(gpu === "software" ? { software: "" } : {}) });
+  const page = await openPage(browser, `${site.url}?${query}`);
+  await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 }).catch((error) => {
+    throw new Error([error.message, ...page.faults].join("\n"));
+  });
+  const result = await page.evaluate(() => globalThis.result);
+  await page.close();
+  assert.equal(result.error, undefined);
+  for (const scope of scopes) checkOutcomes(result[scope], engines(scope), scope);
+  assert.deepEqual(page.faults, []);
+}
+
+/** Each module that is needed is fetched, once a scope and not by the workers of the pool; no other one is. */
+function checkRequests(requests, scopes, modules) {
+  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|gpu)_bg/.exec(path)?.[1]);
+  assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
+  for (const module of modules) {
+    const times = fetched.filter((name) => name === module).length;
+    assert.ok(times <= scopes.length, `${module} was fetched ${times} times in ${scopes.length} scopes`);
+  }
+}
+
+/**
+ * The same page on a software GPU, in the scopes `gpuScopes`, and without one, in `scopes`.
+ *
+ * `inline` says that the modules are in the scripts.
+ */
+export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false }) {
+  const site = await open().catch((error) => error);
+  for (const gpu of ["software", "none"]) {
+    const run = gpu === "none" ? scopes : gpuScopes;
+    await report.run(`${name} [${run.join(", ")}; ${gpu}]`, async () => {
+      if (site instanceof Error) throw site;
+      const before = site.requests?.length ?? 0;
+      const engines = () => (gpu === "software" ? ["webgpu", "cpu"] : ["cpu"]);
+      await checkPage(browsers[gpu], site, gpu, run, engines);
+      const needed = gpu === "software" ? ["cpu", "gpu"] : ["cpu"];
+      if (site.requests) checkRequests(site.requests.slice(before), run, inline ? [] : needed);
+    });
+  }
+  if (!(site instanceof Error)) await site.close();
+}
+
+/** A browser with a software GPU and one without. */
+export async function openBrowsers() {
+  const [software, none] = await Promise.all([launch("software"), launch("none")]);
+  return { software, none, close: () => Promise.all([software.close(), none.close()]) };
+}

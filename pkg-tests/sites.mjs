@@ -1,0 +1,93 @@
+// The package in pages: as it is, and through each bundler. A site is `{ url, requests, close }`.
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { root, run } from "../scripts/build/run.mjs";
+import { serve } from "../tests/browser/harness/server.mjs";
+
+/** The policy that the README promises to be enough. */
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+const headers = { "content-security-policy": policy };
+
+/** Serves a folder as it is. */
+export const servePlain = (place) => serve(place);
+
+/** Serves a folder as it is, under the strict policy. */
+export const serveStrict = (place) => serve(place, headers);
+
+/** The folder that a bundler writes to, with what it does not make. */
+async function makeOut(place) {
+  const out = join(place, "built");
+  await mkdir(out, { recursive: true });
+  for (const file of ["index.html", "sample.txt"]) await cp(join(place, file), join(out, file));
+  return out;
+}
+
+export async function startVite(place) {
+  const { createServer } = await import("vite");
+  const server = await createServer({
+    root: place,
+    logLevel: "error",
+    configFile: false,
+    cacheDir: join(place, ".vite"),
+    server: { host: "127.0.0.1", port: 0, hmr: false, ws: false },
+  });
+  await server.listen();
+  const { port } = server.httpServer.address();
+  return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
+}
+
+export async function buildWithVite(place) {
+  const out = join(place, "built");
+  await mkdir(out, { recursive: true });
+  const args = ["build", place, "--outDir", out, "--base", "./", "--logLevel", "error"];
+  await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: place });
+  return serve(out, headers);
+}
+
+export async function buildWithWebpack(place) {
+  const { default: webpack } = await import("webpack");
+  const out = await makeOut(place);
+  const config = {
+    mode: "production",
+    context: place,
+    entry: { page: "./page.js" },
+    // Names without hashes, so that the test knows which module was fetched.
+    output: { path: out, filename: "[name].js", assetModuleFilename: "[name][ext]", publicPath: "auto" },
+    performance: { hints: false },
+  };
+  await new Promise((resolve, reject) => {
+    webpack(config, (error, stats) => {
+      if (error) reject(error);
+      else if (stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats.toString("errors-warnings")));
+      else resolve();
+    });
+  });
+  return serve(out, headers);
+}
+
+/** Rollup leaves URLs as they are: the modules are copied, and the worker of the pool is an entry. */
+export async function buildWithRollup(place) {
+  const { rollup } = await import("rollup");
+  const out = await makeOut(place);
+  const dist = join(place, "node_modules/pagepress/dist");
+  const entries = { pagepress: join(dist, "index.js"), "pagepress/worker": join(dist, "worker.js") };
+  const resolve = { name: "resolve", resolveId: (id) => entries[id] ?? null };
+  const own = ["page", "page-worker", "shared-worker"].map((name) => [name, join(place, `${name}.js`)]);
+  const input = { ...Object.fromEntries(own), worker: "pagepress/worker" };
+  const bundle = await rollup({ input, plugins: [resolve] });
+  await bundle.write({ dir: out });
+  await bundle.close();
+  for (const name of ["cpu_bg.wasm", "gpu_bg.wasm"]) await cp(join(dist, name), join(out, name));
+  return serve(out, headers);
+}
+
+export async function buildWithEsbuild(place) {
+  const { build } = await import("esbuild");
+  const out = await makeOut(place);
+  const names = ["page", "page-worker", "shared-worker", "service-worker"];
+  const entryPoints = Object.fromEntries(names.map((name) => [name, join(place, `${name}.js`)]));
+  entryPoints["pagepress-worker"] = "pagepress/worker";
+  const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
+  await build({ absWorkingDir: place, entryPoints, outdir: out, ...options });
+  return serve(out, headers);
+}

@@ -1,0 +1,257 @@
+//! Frames under `std::io`: a writer that compresses and a reader that decompresses. Native only.
+
+use std::io::{self, BufRead, Read, Write};
+
+use super::codec::{Codec, Report};
+use super::frames::Progress;
+use super::session::{FrameCompression, FrameDecompression};
+use crate::lz4::frame::FrameOptions;
+use crate::{Error, Result};
+
+/// Bytes asked of a reader at a time.
+const READ_BYTES: usize = 1 << 20;
+
+/// Compresses what is written to it to one frame, which goes to the writer inside.
+///
+/// The frame is whole only after [`finish`](Self::finish); dropping the writer before leaves a truncated frame.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use std::io::{Read, Write};
+/// use pagepress::batch::{Codec, CodecOptions, CompressWriter, DecompressReader};
+/// use pagepress::lz4::frame::FrameOptions;
+///
+/// let codec = Codec::new(CodecOptions::default())?;
+/// let mut writer = CompressWriter::new(Vec::new(), codec, &FrameOptions::default())?;
+/// writer.write_all(b"pages, pages, pages")?;
+/// let (frame, _) = writer.finish()?;
+/// let mut content = String::new();
+/// let codec = Codec::new(CodecOptions::default())?;
+/// DecompressReader::new(frame.as_slice(), codec, None).read_to_string(&mut content)?;
+/// assert_eq!(content, "pages, pages, pages");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CompressWriter<W: Write> {
+    writer: W,
+    codec: Codec,
+    session: FrameCompression,
+    out: Vec<u8>,
+    /// Why the frame cannot go on.
+    failed: Option<Error>,
+}
+
+impl<W: Write> CompressWriter<W> {
+    /// A writer on the engine of `codec`, which holds up to 16 MiB of content on the CPU and 128 MiB on a GPU.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a block size out of range.
+    pub fn new(writer: W, codec: Codec, options: &FrameOptions) -> Result<Self> {
+        Ok(Self {
+            writer,
+            codec,
+            session: FrameCompression::new(options, None)?,
+            out: Vec::new(),
+            failed: None,
+        })
+    }
+
+    /// The writer inside. What is written to it lands in the middle of the frame.
+    pub fn get_ref(&self) -> &W {
+        &self.writer
+    }
+
+    /// Content compressed so far, and what it became.
+    #[must_use]
+    pub const fn progress(&self) -> Progress {
+        self.session.progress()
+    }
+
+    /// Ends the frame, flushes, and gives the writer back, with how the frame was compressed.
+    ///
+    /// # Errors
+    /// Those of the writer inside and of the codec, the latter as the source of the [`io::Error`].
+    pub fn finish(mut self) -> io::Result<(W, Report)> {
+        self.refuse_if_failed()?;
+        super::block_on(self.session.finish_async(&mut self.codec, &mut self.out))?;
+        self.pass_on()?;
+        self.writer.flush()?;
+        Ok((self.writer, self.session.report().clone()))
+    }
+
+    fn refuse_if_failed(&self) -> io::Result<()> {
+        self.failed
+            .clone()
+            .map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn note(&mut self, result: Result<()>) -> io::Result<()> {
+        result.map_err(|error| {
+            self.failed = Some(error.clone());
+            error.into()
+        })
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        let written = self.writer.write_all(&self.out);
+        self.out.clear();
+        if written.is_err() {
+            self.failed = Some(Error::Engine {
+                engine: "writer",
+                message: "an earlier write failed, so the frame has a gap".into(),
+            });
+        }
+        written
+    }
+}
+
+impl<W: Write> Write for CompressWriter<W> {
+    fn write(&mut self, content: &[u8]) -> io::Result<usize> {
+        self.refuse_if_failed()?;
+        let pushed = self
+            .session
+            .push_async(&mut self.codec, content, &mut self.out);
+        let pushed = super::block_on(pushed);
+        self.note(pushed)?;
+        self.pass_on()?;
+        Ok(content.len())
+    }
+
+    /// Compresses what is held and flushes the writer inside: all that was written can be decompressed from there. The
+    /// last block may be a short one, so flushing often costs ratio.
+    fn flush(&mut self) -> io::Result<()> {
+        self.refuse_if_failed()?;
+        let flushed = self.session.flush_async(&mut self.codec, &mut self.out);
+        let flushed = super::block_on(flushed);
+        self.note(flushed)?;
+        self.pass_on()?;
+        self.writer.flush()
+    }
+}
+
+/// Decompresses the frames that the reader inside gives, to its end.
+#[derive(Debug)]
+pub struct DecompressReader<R: Read> {
+    reader: R,
+    codec: Codec,
+    session: FrameDecompression,
+    input: Vec<u8>,
+    out: Vec<u8>,
+    /// Bytes of `out` that were taken.
+    taken: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Frames,
+    End,
+    Failed(Error),
+}
+
+impl<R: Read> DecompressReader<R> {
+    /// A reader on the engine of `codec`, which fails with [`Error::OutputLimit`] rather than give more than `limit`
+    /// bytes.
+    pub fn new(reader: R, codec: Codec, limit: Option<u64>) -> Self {
+        Self {
+            session: FrameDecompression::new(&codec, limit),
+            reader,
+            codec,
+            input: Vec::new(),
+            out: Vec::new(),
+            taken: 0,
+            state: State::Frames,
+        }
+    }
+
+    /// The reader inside. What is read from it is missing here.
+    pub fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// Gives the reader back, which may be ahead of what was decompressed.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+
+    /// Input done with so far, and what it became.
+    #[must_use]
+    pub const fn progress(&self) -> Progress {
+        self.session.progress()
+    }
+
+    /// How the content was decompressed so far.
+    #[must_use]
+    pub const fn report(&self) -> &Report {
+        self.session.report()
+    }
+
+    /// Decompresses some more, or comes to the end. `out` is empty before.
+    fn fill(&mut self) -> io::Result<()> {
+        while self.out.is_empty() {
+            match &self.state {
+                State::End => return Ok(()),
+                State::Failed(error) => return Err(error.clone().into()),
+                State::Frames => {}
+            }
+            let advanced = self.session.advance_async(&mut self.codec, &mut self.out);
+            let advanced = super::block_on(advanced);
+            if !self.note(advanced)? {
+                self.read()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        self.input.resize(READ_BYTES, 0);
+        let n_bytes = loop {
+            match self.reader.read(&mut self.input) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        if n_bytes == 0 {
+            let finished = self.session.finish();
+            self.note(finished)?;
+            self.state = State::End;
+        }
+        self.session.push(&self.input[..n_bytes]);
+        Ok(())
+    }
+
+    /// An error of the decoder stays: what follows it cannot be read.
+    fn note<T>(&mut self, result: Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            self.state = State::Failed(error.clone());
+            error.into()
+        })
+    }
+}
+
+impl<R: Read> BufRead for DecompressReader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.taken == self.out.len() {
+            self.out.clear();
+            self.taken = 0;
+            self.fill()?;
+        }
+        Ok(&self.out[self.taken..])
+    }
+
+    fn consume(&mut self, n_bytes: usize) {
+        self.taken = (self.taken + n_bytes).min(self.out.len());
+    }
+}
+
+impl<R: Read> Read for DecompressReader<R> {
+    fn read(&mut self, content: &mut [u8]) -> io::Result<usize> {
+        if content.is_empty() {
+            return Ok(0);
+        }
+        let n_bytes = self.fill_buf()?.read(content)?;
+        self.consume(n_bytes);
+        Ok(n_bytes)
+    }
+}

@@ -1,0 +1,150 @@
+//! `decompress --range` and `--format`: a part of a file of frames, and blocks without a frame.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use pagepress::Error;
+use pagepress::batch::Progress;
+use pagepress::lz4::frame::{Format, SeekableFrame, StreamError, decompress_block_of};
+
+use crate::failure::Failure;
+use crate::input::{Input, is_dash};
+use crate::output::Output;
+
+/// A part of the content, as the user gives it: `OFFSET+LENGTH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentRange {
+    offset: u64,
+    length: u64,
+}
+
+impl FromStr for ContentRange {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = |number: &str| number.parse().ok();
+        text.split_once('+')
+            .and_then(|(offset, length)| {
+                Some(Self {
+                    offset: parse(offset)?,
+                    length: parse(length)?,
+                })
+            })
+            .ok_or("give OFFSET+LENGTH in bytes, for example 1048576+4096")
+    }
+}
+
+impl From<ContentRange> for Range<u64> {
+    fn from(range: ContentRange) -> Self {
+        range.offset..range.offset.saturating_add(range.length)
+    }
+}
+
+/// What an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// LZ4 frames, legacy ones too
+    Frame,
+    /// One raw LZ4 block
+    Block,
+    /// One LZ4 block after its size in four bytes
+    SizePrefixed,
+}
+
+impl From<InputFormat> for Format {
+    fn from(format: InputFormat) -> Self {
+        match format {
+            InputFormat::Frame => Self::Frame,
+            InputFormat::Block => Self::Block,
+            InputFormat::SizePrefixed => Self::SizePrefixed,
+        }
+    }
+}
+
+/// Opens the file at `path` to read parts of its content.
+pub fn open(path: &Path) -> Result<SeekableFrame<File>, Failure> {
+    if is_dash(path) {
+        return Err(Failure::RangeOfStream);
+    }
+    let input = path.display().to_string();
+    let opened = File::open(path).and_then(SeekableFrame::open);
+    opened.map_err(|error| Failure::from_stream(told_apart(error), &input, ""))
+}
+
+/// Writes the content in `range` to `output`.
+pub fn copy(
+    frame: &mut SeekableFrame<File>,
+    range: ContentRange,
+    output: &mut Output,
+) -> Result<Progress, StreamError> {
+    let mut writer = Writer {
+        output,
+        failed: None,
+    };
+    let copied = frame.copy_range(range.into(), &mut writer);
+    match (writer.failed, copied) {
+        (Some(error), _) => Err(StreamError::Write(error)),
+        (None, Err(error)) => Err(told_apart(error)),
+        (None, Ok(bytes_out)) => {
+            output.flush().map_err(StreamError::Write)?;
+            Ok(Progress {
+                bytes_in: bytes_out,
+                bytes_out,
+            })
+        }
+    }
+}
+
+/// Decompresses an input that is one block.
+pub fn decompress_block(
+    input: &mut Input,
+    output: &mut Output,
+    format: Format,
+    limit: Option<u64>,
+) -> Result<Progress, StreamError> {
+    let mut block = Vec::new();
+    let read = input.reader.read_to_end(&mut block);
+    read.map_err(StreamError::Read)?;
+    let content = decompress_block_of(format, &block, limit)?;
+    let written = output.write_all(&content).and_then(|()| output.flush());
+    written.map_err(StreamError::Write)?;
+    Ok(Progress {
+        bytes_in: block.len() as u64,
+        bytes_out: content.len() as u64,
+    })
+}
+
+/// The data's fault or the file's.
+fn told_apart(error: io::Error) -> StreamError {
+    match error.downcast::<Error>() {
+        Ok(error) => StreamError::Codec(error),
+        Err(error) => StreamError::Read(error),
+    }
+}
+
+/// Keeps what went wrong with the output apart from what went wrong with the input.
+struct Writer<'a> {
+    output: &'a mut Output,
+    failed: Option<io::Error>,
+}
+
+impl Write for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write(bytes).map_err(|error| {
+            let kind = error.kind();
+            // A write that was interrupted is tried again.
+            if kind != io::ErrorKind::Interrupted {
+                self.failed = Some(error);
+            }
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}

@@ -1,0 +1,162 @@
+//! The block index: a skippable frame right after the frame that it describes. Whoever does not know it skips it.
+//!
+//! Its format is told in the documentation of [`super`].
+
+use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, word};
+use crate::{Error, Result};
+
+/// First four bytes of an index.
+pub const INDEX_MAGIC: u32 = SKIPPABLE_MAGIC | 5;
+/// Last four bytes of an index.
+pub const INDEX_SIGNATURE: [u8; 4] = *b"PPIX";
+
+/// Bytes at the end of an index that are there however many blocks there are.
+pub(super) const FOOTER_BYTES: usize = 28;
+const ENTRY_BYTES: usize = 8;
+const HEAD_BYTES: usize = 8;
+const VERSION: u32 = 1;
+const BLOCK_CHECKSUMS: u16 = 1;
+const CONTENT_CHECKSUM: u16 = 2;
+const CHECKSUM_BYTES: u64 = 4;
+const SIZE_BYTES: u64 = 4;
+/// Largest content of a block in a frame.
+const MAX_CONTENT: u32 = 4 << 20;
+
+/// A block of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Its size, with [`STORED_BIT`].
+    pub size_word: u32,
+    pub content_bytes: u32,
+}
+
+/// What an index tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FrameIndex {
+    pub entries: Vec<Entry>,
+    pub header_bytes: u16,
+    pub block_checksums: bool,
+    pub content_checksum: bool,
+}
+
+impl Entry {
+    pub(super) const fn size(self) -> u32 {
+        self.size_word & !STORED_BIT
+    }
+}
+
+impl FrameIndex {
+    /// Notes the blocks in `written`, which have `content_bytes` of content: `block_size` each but the last.
+    pub(super) fn note(&mut self, written: &[u8], content_bytes: usize, block_size: usize) {
+        let (mut at, mut left) = (0, content_bytes);
+        while let Some(size_word) = word(written, at) {
+            let content = left.min(block_size);
+            let entry = Entry {
+                size_word,
+                content_bytes: content as u32,
+            };
+            at += (SIZE_BYTES + self.after_block(entry)) as usize;
+            left -= content;
+            self.entries.push(entry);
+        }
+    }
+
+    /// Appends the index of a frame.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if there are more blocks than an index holds.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        let n_bytes = self.entries.len() * ENTRY_BYTES + FOOTER_BYTES;
+        let length = u32::try_from(n_bytes).map_err(|_| Error::InvalidArgument {
+            name: "index",
+            value: format!("{} blocks", self.entries.len()),
+            expected: "give larger blocks, or write no index",
+        })?;
+        out.extend_from_slice(&INDEX_MAGIC.to_le_bytes());
+        out.extend_from_slice(&length.to_le_bytes());
+        let start = out.len();
+        for entry in &self.entries {
+            out.extend_from_slice(&entry.size_word.to_le_bytes());
+            out.extend_from_slice(&entry.content_bytes.to_le_bytes());
+        }
+        let flag = |set: bool, bit: u16| if set { bit } else { 0 };
+        let flags = flag(self.block_checksums, BLOCK_CHECKSUMS)
+            | flag(self.content_checksum, CONTENT_CHECKSUM);
+        out.extend_from_slice(&self.frame_bytes().to_le_bytes());
+        out.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.header_bytes.to_le_bytes());
+        out.extend_from_slice(&flags.to_le_bytes());
+        let sum = checksum(&out[start..]);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out.extend_from_slice(&INDEX_SIGNATURE);
+        Ok(())
+    }
+
+    /// Bytes of the index that ends with `tail`, if one seems to.
+    pub(super) fn length(tail: &[u8]) -> Option<u64> {
+        let footer = tail.get(tail.len().checked_sub(FOOTER_BYTES)?..)?;
+        let is_index = footer.ends_with(&INDEX_SIGNATURE) && word(footer, 12)? == VERSION;
+        let n_blocks = u64::from(word(footer, 8)?);
+        is_index.then_some(n_blocks * ENTRY_BYTES as u64 + (HEAD_BYTES + FOOTER_BYTES) as u64)
+    }
+
+    /// The index that `bytes` are, from magic number to signature; `None` if it is not sound.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let body = bytes.get(HEAD_BYTES..)?;
+        let is_framed = word(bytes, 0)? == INDEX_MAGIC && word(bytes, 4)? as usize == body.len();
+        let (entries, footer) = body.split_at_checked(body.len().checked_sub(FOOTER_BYTES)?)?;
+        let summed = body.len() - 8;
+        let is_sound = is_framed
+            && Self::length(body) == Some(bytes.len() as u64)
+            && word(body, summed)? == checksum(&body[..summed]);
+        let header_and_flags = word(footer, 16)?;
+        let flags = (header_and_flags >> 16) as u16;
+        let entry = |entry: &[u8; ENTRY_BYTES]| {
+            let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
+            let is_block = (1..=MAX_CONTENT).contains(&content_bytes) && size_word != 0;
+            is_block.then_some(Entry {
+                size_word,
+                content_bytes,
+            })
+        };
+        let index = Self {
+            entries: entries
+                .as_chunks()
+                .0
+                .iter()
+                .map(entry)
+                .collect::<Option<_>>()?,
+            header_bytes: header_and_flags as u16,
+            block_checksums: flags & BLOCK_CHECKSUMS != 0,
+            content_checksum: flags & CONTENT_CHECKSUM != 0,
+        };
+        let frame_bytes = u64::from_le_bytes(*footer.first_chunk()?);
+        (is_sound && index.frame_bytes() == frame_bytes).then_some(index)
+    }
+
+    /// Bytes of the frame.
+    pub(super) fn frame_bytes(&self) -> u64 {
+        let blocks: u64 = self
+            .entries
+            .iter()
+            .map(|&entry| SIZE_BYTES + self.after_block(entry))
+            .sum();
+        let end = if self.content_checksum {
+            SIZE_BYTES + CHECKSUM_BYTES
+        } else {
+            SIZE_BYTES
+        };
+        u64::from(self.header_bytes) + blocks + end
+    }
+
+    /// Bytes of a block after its size.
+    fn after_block(&self, entry: Entry) -> u64 {
+        let checksum = if self.block_checksums {
+            CHECKSUM_BYTES
+        } else {
+            0
+        };
+        u64::from(entry.size()) + checksum
+    }
+}

@@ -1,0 +1,174 @@
+//! The content of frames in a file as if it were a file itself.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use super::{ContentRead, FrameMap};
+
+/// Reads any part of the content of the frames in `reader`, decoding only the blocks needed for it.
+///
+/// With an index ([`super::FrameOptions::index`]) opening reads the end of the file and nothing else; without, the file
+/// is walked once as far as is read. Linked blocks are decoded from the start of their frame. Checksums of blocks are
+/// verified; those of whole contents cannot be.
+#[derive(Debug)]
+pub struct SeekableFrame<R> {
+    reader: R,
+    map: FrameMap,
+    position: u64,
+    /// What [`Read`] goes on with, and the content it gave last.
+    ahead: Option<ContentRead>,
+    held: Vec<u8>,
+    held_at: u64,
+    /// Bytes of the file, to be used again.
+    bytes: Vec<u8>,
+}
+
+impl<R: Read + Seek> SeekableFrame<R> {
+    /// Opens the frames in `reader`, from its start to its end.
+    ///
+    /// # Errors
+    /// Those of `reader`, and what is wrong with the frames, as the source of the [`io::Error`].
+    pub fn open(mut reader: R) -> io::Result<Self> {
+        let n_bytes = reader.seek(SeekFrom::End(0))?;
+        let mut this = Self {
+            reader,
+            map: FrameMap::new(n_bytes),
+            position: 0,
+            ahead: None,
+            held: Vec::new(),
+            held_at: 0,
+            bytes: Vec::new(),
+        };
+        // Finds an index, or sees that the first frame is one.
+        this.map_to(1)?;
+        Ok(this)
+    }
+
+    /// Whether an index was found.
+    #[must_use]
+    pub const fn has_index(&self) -> bool {
+        self.map.has_index()
+    }
+
+    /// Bytes of all content. Without an index the rest of the file is walked for it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn content_bytes(&mut self) -> io::Result<u64> {
+        self.map_to(u64::MAX)?;
+        Ok(self.map.mapped_bytes())
+    }
+
+    /// The content in `range`, less what lies past its end.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read_range(&mut self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        self.each_part(range, |part| {
+            content.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(content)
+    }
+
+    /// Copies the content in `range`, less what lies past its end, to `writer`, and says how many bytes that were.
+    /// Memory does not grow with the range.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and those of `writer`.
+    pub fn copy_range(
+        &mut self,
+        range: Range<u64>,
+        writer: &mut impl io::Write,
+    ) -> io::Result<u64> {
+        let mut n_bytes = 0;
+        self.each_part(range, |part| {
+            n_bytes += part.len() as u64;
+            writer.write_all(part)
+        })?;
+        Ok(n_bytes)
+    }
+
+    fn each_part(
+        &mut self,
+        range: Range<u64>,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.map_to(range.end)?;
+        let mut read = self.map.read(range);
+        let mut part = Vec::new();
+        while self.step(&mut read, &mut part)? {
+            take(&part)?;
+            part.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads the next blocks; false if there are none.
+    fn step(&mut self, read: &mut ContentRead, part: &mut Vec<u8>) -> io::Result<bool> {
+        let Some(wanted) = read.wanted(&self.map) else {
+            return Ok(false);
+        };
+        self.fetch(wanted)?;
+        read.supply(&self.map, &self.bytes, part)?;
+        Ok(true)
+    }
+
+    /// Has the next content in `held`; nothing at the end.
+    fn advance(&mut self) -> io::Result<()> {
+        let goes_on = self.held_at + self.held.len() as u64 == self.position;
+        self.map_to(self.position.saturating_add(1))?;
+        let mut ahead = match self.ahead.take() {
+            Some(ahead) if goes_on => ahead,
+            _ => self.map.read(self.position..u64::MAX),
+        };
+        let mut held = std::mem::take(&mut self.held);
+        held.clear();
+        while held.is_empty() && self.step(&mut ahead, &mut held)? {}
+        (self.ahead, self.held, self.held_at) = (Some(ahead), held, self.position);
+        Ok(())
+    }
+
+    fn map_to(&mut self, end: u64) -> io::Result<()> {
+        while let Some(wanted) = self.map.wanted(end) {
+            self.fetch(wanted)?;
+            self.map.supply(&self.bytes)?;
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, range: Range<u64>) -> io::Result<()> {
+        self.bytes.clear();
+        self.reader.seek(SeekFrom::Start(range.start))?;
+        (&mut self.reader)
+            .take(range.end - range.start)
+            .read_to_end(&mut self.bytes)?;
+        Ok(())
+    }
+}
+
+impl<R: Read + Seek> Read for SeekableFrame<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let held = self.held_at..self.held_at + self.held.len() as u64;
+        if !held.contains(&self.position) && !out.is_empty() {
+            self.advance()?;
+        }
+        let from = self.position.saturating_sub(self.held_at) as usize;
+        let n_bytes = self.held.get(from..).unwrap_or_default().read(out)?;
+        self.position += n_bytes as u64;
+        Ok(n_bytes)
+    }
+}
+
+impl<R: Read + Seek> Seek for SeekableFrame<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+            SeekFrom::End(offset) => self.content_bytes()?.checked_add_signed(offset),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}

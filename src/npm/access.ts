@@ -1,0 +1,119 @@
+import { checkSize, MAX_BYTES } from "./arguments.js";
+import { toPagepressError } from "./errors.js";
+import { joined } from "./frames.js";
+import type { FrameMap, Range } from "./glue.js";
+import { anyModule, load } from "./modules.js";
+import { openSource, type FrameSource, type Source } from "./source.js";
+
+export interface OpenFrameOptions {
+  /** Stops opening, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** What requests for a URL are made with: headers, credentials, mode. */
+  fetch?: RequestInit;
+}
+
+export interface ReadOptions {
+  /** Stops reading, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The content of the LZ4 frames in a file, of which any part can be read. Made by `openFrame`. */
+export class FrameAccess {
+  readonly #source: Source;
+  readonly #map: FrameMap;
+  /** Reads map the file one after the other. */
+  #mapping: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(source: Source, map: FrameMap) {
+    this.#source = source;
+    this.#map = map;
+  }
+
+  /** Bytes of the file. */
+  get byteLength(): number {
+    return this.#source.byteLength;
+  }
+
+  /** Whether the file has an index. Without one it is read from its start up to where content is asked for, once. */
+  get hasIndex(): boolean {
+    return this.#map.hasIndex();
+  }
+
+  /** Bytes of all content. Without an index all of the file is read for it. */
+  contentLength(options: ReadOptions = {}): Promise<number> {
+    return guarded(options.signal, async () => {
+      await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
+      return this.#map.mappedBytes();
+    });
+  }
+
+  /** `length` bytes of content from `offset` on, less what lies past its end. Only the blocks that hold them are
+   * decompressed. Checksums of blocks are verified; those of whole contents cannot be. */
+  read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return guarded(options.signal, async () => {
+      checkSize("offset", offset, Number.MAX_SAFE_INTEGER);
+      checkSize("length", length, MAX_BYTES);
+      const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
+      await this.#mapTo(end, options.signal);
+      const read = this.#map.read(offset, end);
+      const parts = [];
+      try {
+        for (let range = read.wanted(this.#map); range; range = read.wanted(this.#map)) {
+          parts.push(read.supply(this.#map, await this.#fetch(range, options.signal)));
+        }
+      } finally {
+        read.free();
+      }
+      return joined(parts);
+    });
+  }
+
+  /** Has the content up to `end` mapped.
+   * @internal */
+  map(end: number, signal: AbortSignal | undefined): Promise<void> {
+    return this.#mapTo(end, signal);
+  }
+
+  #mapTo(end: number, signal: AbortSignal | undefined): Promise<void> {
+    const mapped = this.#mapping.then(async () => {
+      for (let range = this.#map.wanted(end); range; range = this.#map.wanted(end)) {
+        this.#map.supply(await this.#fetch(range, signal));
+      }
+    });
+    this.#mapping = mapped.catch(() => undefined);
+    return mapped;
+  }
+
+  async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
+    signal?.throwIfAborted();
+    return this.#source.read(start, end, signal);
+  }
+}
+
+/** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.
+ *
+ * Of a file with an index (`compress(bytes, { index: true })`) only its end is read for that. A URL is read by HTTP range
+ * requests; a server that does not know them sends all of it, once. */
+export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
+  const { signal, fetch = {} } = options;
+  return guarded(signal, async () => {
+    signal?.throwIfAborted();
+    const glue = anyModule() ?? (await load("cpu"));
+    const opened = await openSource(source, fetch, signal);
+    const frame = new FrameAccess(opened, new glue.FrameMap(opened.byteLength));
+    // Finds an index, or sees that the first frame is one.
+    await frame.map(1, signal);
+    return frame;
+  });
+}
+
+/** What `work` gives. Its errors are the signal's reason if that is aborted, else `PagepressError`s. */
+async function guarded<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toPagepressError(error);
+  }
+}

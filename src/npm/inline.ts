@@ -1,0 +1,18 @@
+// The package with its WebAssembly inside, for bundlers that drop files and for single-file builds. The module of the
+// GPU is a part of its own where the bundler splits code, and is decoded only if there is a GPU.
+import cpuWasm from "./cpu-wasm.js";
+import { embed } from "./modules.js";
+
+embed({
+  cpu: async () => decode(cpuWasm),
+  gpu: async () => decode((await import("./gpu-wasm.js")).default),
+});
+
+export * from "./index.js";
+
+function decode(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}

@@ -1,0 +1,180 @@
+import { PagepressError, type PagepressErrorCode } from "./errors.js";
+
+/** The calls that workers take. */
+export type WorkerCall = "compressSync" | "decompressSync" | "compressPages" | "decompressPagesStatus";
+
+/** What a worker is told. */
+export type Order =
+  | { id: number; call: "start"; module: WebAssembly.Module }
+  | { id: number; call: WorkerCall; args: unknown[] };
+
+/** What it answers: a value, or an error. */
+export interface Answer {
+  id: number;
+  value?: unknown;
+  error?: { code: PagepressErrorCode; message: string };
+}
+
+/** A worker as browsers, Deno and Bun have it; those of Node are made to look alike. */
+export interface PoolWorker {
+  postMessage(message: unknown, transfer: Transferable[]): void;
+  terminate(): unknown;
+  /** Node and Bun stay alive for a worker between `ref` and `unref`; others know neither. */
+  ref?(): void;
+  unref?(): void;
+  onmessage: ((event: MessageEvent) => unknown) | null;
+  onerror: ((event: ErrorEvent) => unknown) | null;
+  onmessageerror: ((event: MessageEvent) => unknown) | null;
+}
+
+interface Job {
+  order: Order;
+  transfer: Transferable[];
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Member {
+  worker: PoolWorker;
+  /** Jobs it was given and has not answered, oldest first. */
+  jobs: Job[];
+}
+
+/** Jobs given to a worker at a time: while it works on one, the next is on its way. */
+const DEPTH = 2;
+/** A worker that says nothing for so long after its start never will. */
+const START_MS = 10_000;
+/** Workers with nothing to do for so long are ended: they keep memory, and Deno alive. */
+const IDLE_MS = 5_000;
+
+/** Workers that are started when there is work for them, and ended when there is none. */
+export class Pool {
+  readonly size: number;
+  #start: () => Promise<PoolWorker>;
+  #module: () => Promise<WebAssembly.Module>;
+  #members: Member[] = [];
+  #nStarting = 0;
+  #waiting: Job[] = [];
+  #nextId = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #failure: Error | undefined;
+
+  constructor(size: number, start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>) {
+    this.size = size;
+    this.#start = start;
+    this.#module = module;
+  }
+
+  /** Why no worker can be started; undefined if one can, as far as is known. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Has a worker make `call`, and gives what it gives. */
+  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[]): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      clearTimeout(this.#idle);
+      const order: Order = { id: this.#nextId++, call, args };
+      this.#waiting.push({ order, transfer, resolve: (value) => resolve(value as T), reject });
+      this.#assign();
+    });
+  }
+
+  /** Ends all workers. Jobs under way reject; later ones start workers anew. */
+  end(): void {
+    clearTimeout(this.#idle);
+    const error = new PagepressError("DISPOSED", "the workers were ended");
+    for (const job of this.#waiting.splice(0)) job.reject(error);
+    for (const member of this.#members.splice(0)) {
+      member.worker.terminate();
+      for (const job of member.jobs) job.reject(error);
+    }
+  }
+
+  #assign(): void {
+    for (const depth of Array.from({ length: DEPTH }, (_, i) => i)) {
+      for (const member of this.#members) {
+        if (member.jobs.length > depth) continue;
+        const job = this.#waiting.shift();
+        if (!job) return;
+        this.#give(member, job);
+      }
+      const isRoom = this.#members.length + this.#nStarting < this.size;
+      if (isRoom && this.#waiting.length > this.#nStarting) void this.#grow();
+    }
+  }
+
+  #give(member: Member, job: Job): void {
+    member.jobs.push(job);
+    member.worker.ref?.();
+    try {
+      member.worker.postMessage(job.order, job.transfer);
+    } catch (error) {
+      member.jobs.pop();
+      job.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Starts a worker. If none can be, all that waits fails, and so does all that comes. */
+  async #grow(): Promise<void> {
+    this.#nStarting += 1;
+    try {
+      const member = await this.#enlist(await this.#module());
+      this.#members.push(member);
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      if (this.#members.length === 0) {
+        this.#failure = failure;
+        for (const job of this.#waiting.splice(0)) job.reject(failure);
+      }
+    } finally {
+      this.#nStarting -= 1;
+    }
+    this.#assign();
+    this.#rest();
+  }
+
+  async #enlist(module: WebAssembly.Module): Promise<Member> {
+    const member: Member = { worker: await this.#start(), jobs: [] };
+    const { worker } = member;
+    worker.onmessage = ({ data }) => this.#settle(member, data as Answer);
+    worker.onerror = (event) => {
+      (event as Partial<Event>).preventDefault?.();
+      this.#lose(member, event.message || "a worker does not start");
+    };
+    worker.onmessageerror = () => this.#lose(member, "a worker was not understood");
+    const started = new Promise<unknown>((resolve, reject) => {
+      const order: Order = { id: this.#nextId++, call: "start", module };
+      this.#give(member, { order, transfer: [], resolve, reject });
+    });
+    const timer = setTimeout(() => this.#lose(member, "a worker does not answer"), START_MS);
+    await started.finally(() => clearTimeout(timer));
+    return member;
+  }
+
+  #settle(member: Member, { id, value, error }: Answer): void {
+    const at = member.jobs.findIndex(({ order }) => order.id === id);
+    const [job] = at < 0 ? [] : member.jobs.splice(at, 1);
+    if (error) job?.reject(new PagepressError(error.code, error.message));
+    else job?.resolve(value);
+    this.#assign();
+    if (member.jobs.length === 0) member.worker.unref?.();
+    this.#rest();
+  }
+
+  #lose(member: Member, message: string): void {
+    member.worker.terminate();
+    this.#members = this.#members.filter((other) => other !== member);
+    for (const job of member.jobs.splice(0)) job.reject(new Error(message));
+    this.#assign();
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.#waiting.length > 0 || this.#members.some(({ jobs }) => jobs.length > 0)) return;
+    this.#idle = setTimeout(() => this.end(), IDLE_MS);
+    // Node would wait for it.
+    (this.#idle as { unref?(): void }).unref?.();
+  }
+}

@@ -1,0 +1,362 @@
+import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
+import { checkUnchanged, MAX_BYTES } from "./arguments.js";
+import { PagepressError } from "./errors.js";
+import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./glue.js";
+import type { Pool } from "./pool.js";
+import { cancelled, type Control, driveWithin, PromiseCall } from "./promise-call.js";
+import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
+
+/** Content of less than this is not worth the way to a worker and back. */
+const WORTH_SHARING_BYTES = 256 * 1024;
+/** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
+ * slower than in place. */
+const WORKERS_TO_DECOMPRESS = 4;
+/** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
+const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
+
+/** What a job needs and gives is no longer what the caller asked for: the codec in place says what is wrong. */
+export class NotForWorkers extends Error {
+  readonly code = "CANCELLED";
+}
+
+/** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
+export class PooledCodec implements Codec {
+  #alone: Codec;
+  #pool: Pool;
+  #parts: FrameParts;
+
+  constructor(alone: Codec, pool: Pool, parts: FrameParts) {
+    this.#alone = alone;
+    this.#pool = pool;
+    this.#parts = parts;
+  }
+
+  backend(): BackendInfo | undefined {
+    return this.#alone.backend();
+  }
+
+  device(): Device | null {
+    return null;
+  }
+
+  close(): void {
+    this.#pool.end();
+    this.#alone.close();
+  }
+
+  free(): void {
+    this.#alone.free();
+  }
+
+  beginCompression(...args: Parameters<Codec["beginCompression"]>): Compression {
+    return this.#alone.beginCompression(...args);
+  }
+
+  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>> {
+    return this.#alone.compressPart(session, isLast);
+  }
+
+  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression {
+    return this.#alone.beginDecompression(maxOutputSize, isStream);
+  }
+
+  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null> {
+    return this.#alone.decompressPart(session);
+  }
+
+  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined {
+    const { blockSize, level, contentChecksum, blockChecksums, index } = options;
+    // The index is made where all blocks are.
+    if (index || blockSize === 0 || !this.#isWorthSharing(bytes.length)) return undefined;
+    const { length } = bytes;
+    const step = this.#jobBytes(length, blockSize);
+    return this.#shared(async (control) => {
+      const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, length);
+      let made = header.length;
+      const sum = new this.#parts.ContentSum();
+      try {
+        const job = (i: number): Parameters<Pool["run"]> => {
+          checkUnchanged(bytes, length);
+          const content = bytes.slice(i * step, (i + 1) * step);
+          if (contentChecksum) sum.add(content);
+          return ["compressSync", [content, blockSize, level, false, blockChecksums, false, MAX_BYTES], [content.buffer]];
+        };
+        const blocks = await this.#each<Uint8Array>(control, Math.ceil(length / step), job, (frame, i) => {
+          made += frame.length - SIZED_HEADER_BYTES - END_MARK_BYTES;
+          // The last byte is done when the frame is whole.
+          control.tell(Math.min((i + 1) * step, length - 1), made);
+        });
+        const inner = blocks.map((frame) => frame.subarray(SIZED_HEADER_BYTES, frame.length - END_MARK_BYTES));
+        const end = new Uint32Array(contentChecksum ? [0, sum.value()] : [0]);
+        return join([header, ...inner, new Uint8Array(end.buffer)]);
+      } finally {
+        sum.free();
+      }
+    });
+  }
+
+  decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined {
+    const { length } = bytes;
+    if (!this.#isWorthSharing(length, WORKERS_TO_DECOMPRESS)) return undefined;
+    return this.#shared(async (control) => {
+      const frame = cutFrame(bytes, this.#parts);
+      if (!frame) throw new NotForWorkers();
+      const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
+      const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
+      const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
+      try {
+        const job = (i: number): Parameters<Pool["run"]> => {
+          checkUnchanged(bytes, length);
+          const [from, to] = ranges[i] as [number, number];
+          const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
+          return ["decompressSync", [part, "frame", maxOutputSize], [part.buffer]];
+        };
+        await this.#each<Uint8Array>(control, ranges.length, job, (content, i) => {
+          out.add(content);
+          control.tell((ranges[i] as [number, number])[1], out.length);
+        });
+        return out.finish();
+      } finally {
+        out.free();
+      }
+    });
+  }
+
+  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
+    const alone = (): Call<PackedPages> => this.#alone.compressPages(bytes, pageSize, level);
+    const { length } = bytes;
+    const step = this.#jobBytes(length, pageSize);
+    return this.#share(length, 1, alone, async (control) => {
+      let made = 0;
+      const job = (i: number): Parameters<Pool["run"]> => {
+        checkUnchanged(bytes, length);
+        const pages = bytes.slice(i * step, (i + 1) * step);
+        return ["compressPages", [pages, pageSize, level], [pages.buffer]];
+      };
+      const shares = await this.#each<PackedPages>(control, Math.ceil(length / step), job, (share, i) => {
+        made += share.packed.length;
+        control.tell(Math.min((i + 1) * step, length - 1), made);
+      });
+      const packed = join(shares.map((share) => share.packed));
+      const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
+      let [at, base] = [0, 0];
+      for (const share of shares) {
+        for (const [i, word] of share.table.entries()) table[at + i] = i % 2 === 0 ? word + base : word;
+        at += share.table.length;
+        base += share.packed.length / 4;
+      }
+      const ratio = length / (packed.length + table.byteLength);
+      return { packed, table, pageSize, byteLength: length, ratio };
+    });
+  }
+
+  decompressPages(
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Call<Uint8Array<ArrayBuffer>> {
+    const alone = (): Call<Uint8Array<ArrayBuffer>> =>
+      this.#alone.decompressPages(packed, table, pageSize, byteLength);
+    return this.#share(byteLength, WORKERS_TO_DECOMPRESS, alone, async (control) => {
+      const { bytes, status } = await this.#checkPages(control, packed, table, pageSize, byteLength);
+      if (status.some((code) => code !== 0)) throw new NotForWorkers();
+      return bytes;
+    });
+  }
+
+  decompressPagesStatus(
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Call<CheckedPages> {
+    const alone = (): Call<CheckedPages> =>
+      this.#alone.decompressPagesStatus(packed, table, pageSize, byteLength);
+    return this.#share(byteLength, WORKERS_TO_DECOMPRESS, alone, (control) =>
+      this.#checkPages(control, packed, table, pageSize, byteLength),
+    );
+  }
+
+  async #checkPages(
+    control: Control,
+    packed: Uint8Array,
+    table: Uint32Array,
+    pageSize: number,
+    byteLength: number,
+  ): Promise<CheckedPages> {
+    const { length } = packed;
+    const nPages = Math.ceil(byteLength / pageSize);
+    const step = this.#jobBytes(byteLength, pageSize) / pageSize;
+    if (table.length !== 2 * nPages) throw new NotForWorkers();
+    const bytes = new Uint8Array(byteLength);
+    const status = new Uint8Array(nPages);
+    let at = 0;
+    await this.#each<CheckedPages>(
+      control,
+      Math.ceil(nPages / step),
+      (i) => {
+        checkUnchanged(packed, length);
+        const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
+        const blocks = takeBlocks(packed, entries, step * pageSize);
+        const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);
+        return ["decompressPagesStatus", [blocks, entries, pageSize, nBytes], [blocks.buffer, entries.buffer]];
+      },
+      (share) => {
+        bytes.set(share.bytes, at * pageSize);
+        status.set(share.status, at);
+        at += share.status.length;
+        const done = Math.min(at * pageSize, byteLength - 1);
+        control.tell(done, done);
+      },
+    );
+    return { bytes, status };
+  }
+
+  /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
+  #jobBytes(nBytes: number, unit: number): number {
+    const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
+    return Math.ceil(share / Math.max(unit, 1)) * unit;
+  }
+
+  #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
+    return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
+  }
+
+  /** A call that workers make if it is large; `alone` makes it if they cannot, or says what is wrong with it. */
+  #share<T>(
+    nBytes: number,
+    leastWorkers: number,
+    alone: () => Call<T>,
+    work: (control: Control) => Promise<T>,
+  ): Call<T> {
+    if (!this.#isWorthSharing(nBytes, leastWorkers)) return alone();
+    return new PromiseCall(async (control) => {
+      try {
+        return await this.#timed(work(control));
+      } catch (error) {
+        if (isFinal(control, error)) throw error;
+        return driveWithin(control, alone());
+      }
+    });
+  }
+
+  /** A call that workers make; whatever stands in their way, it is not for them. */
+  #shared<T>(work: (control: Control) => Promise<T>): Call<T> {
+    return new PromiseCall(async (control) => {
+      try {
+        return await this.#timed(work(control));
+      } catch (error) {
+        throw isFinal(control, error) ? error : new NotForWorkers();
+      }
+    });
+  }
+
+  async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
+    const start = performance.now();
+    const value = await work;
+    const totalNs = Math.round((performance.now() - start) * 1e6);
+    const { reason } = this.backend() ?? { reason: "" };
+    const none = { uploadNs: null, kernelNs: null, readbackNs: null };
+    return { value, timing: { engine: "cpu", reason, ...none, totalNs, workers: this.#pool.size } };
+  }
+
+  /** Has workers do the jobs 0 to `n`, not all at a time, and takes what they give in this order. */
+  async #each<T>(
+    control: Control,
+    n: number,
+    job: (i: number) => Parameters<Pool["run"]>,
+    take: (value: T, i: number) => void = () => undefined,
+  ): Promise<T[]> {
+    const values: T[] = [];
+    const running: Promise<T>[] = [];
+    let next = 0;
+    try {
+      while (values.length < n) {
+        if (control.isCancelled) throw cancelled();
+        while (next < n && running.length < 2 * this.#pool.size) {
+          const answer = this.#pool.run<T>(...job(next));
+          // It may fail before its turn to be waited for.
+          answer.catch(() => undefined);
+          running.push(answer);
+          next += 1;
+        }
+        const value = await (running[0] as Promise<T>);
+        void running.shift();
+        take(value, values.length);
+        values.push(value);
+      }
+      return values;
+    } finally {
+      await Promise.allSettled(running);
+    }
+  }
+}
+
+/** Whether nobody is to try again: the call was given up, or its arguments are wrong. */
+function isFinal(control: Control, error: unknown): boolean {
+  return control.isCancelled || (error instanceof PagepressError && error.code === "INVALID_ARGUMENT");
+}
+
+/** The content of a frame as its parts come in. */
+class Content {
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #frame: BlockedFrame;
+  #limit: number;
+  #sum: InstanceType<FrameParts["ContentSum"]>;
+
+  constructor(frame: BlockedFrame, limit: number, sum: InstanceType<FrameParts["ContentSum"]>) {
+    this.#frame = frame;
+    this.#limit = limit;
+    this.#sum = sum;
+  }
+
+  add(part: Uint8Array): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+    if (this.#length > this.#limit) throw new NotForWorkers();
+    if (this.#frame.contentChecksum !== null) this.#sum.add(part);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    const { contentSize, contentChecksum } = this.#frame;
+    const isSound =
+      (contentSize === null || contentSize === this.#length) &&
+      (contentChecksum === null || contentChecksum === this.#sum.value());
+    if (!isSound) throw new NotForWorkers();
+    return join(this.#parts);
+  }
+
+  free(): void {
+    this.#sum.free();
+  }
+}
+
+/** Ranges of bytes that hold some blocks each, for content of about `jobBytes`: blocks say only what they hold at most. */
+function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, jobBytes: number): [number, number][] {
+  const nBlocks = starts.length - 1;
+  const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
+  const step = Math.max(1, Math.round(jobBytes / Math.max(blockBytes, 1)));
+  return Array.from({ length: Math.ceil(nBlocks / step) }, (_, i) => {
+    return [starts[i * step] as number, starts[Math.min((i + 1) * step, nBlocks)] as number];
+  });
+}
+
+/** A copy of the blocks of `entries`, which then count from its start. */
+function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): Uint8Array<ArrayBuffer> {
+  let [first, end] = [Infinity, 0];
+  for (let i = 0; i < entries.length; i += 2) {
+    const start = (entries[i] as number) * 4;
+    first = Math.min(first, start);
+    end = Math.max(end, start + ((entries[i + 1] as number) & 0x3fff_ffff));
+  }
+  // Entries that leave the array, or lie far apart, are as they are for the codec in place.
+  if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotForWorkers();
+  for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
+  return packed.slice(first, end);
+}

@@ -1,0 +1,74 @@
+import { drive } from "./drive.js";
+import { PagepressError } from "./errors.js";
+import type { Call, Outcome } from "./glue.js";
+
+/** How work in a promise is told to stop, and tells how far it is. */
+export interface Control {
+  isCancelled: boolean;
+  /** Has what was done so far told. */
+  tell(bytesIn: number, bytesOut: number): void;
+  /** Stops the call that does the work at present, if one does. */
+  stop?: () => void;
+}
+
+type Settled<T> = { outcome: Outcome<T> } | { error: unknown };
+
+/** A promise in the form of a module's call. */
+export class PromiseCall<T> implements Call<T> {
+  #control: Control = { isCancelled: false, tell: (bytesIn, bytesOut) => this.#tell(bytesIn, bytesOut) };
+  #told = { bytesIn: 0, bytesOut: 0 };
+  #wake: () => void = () => undefined;
+  #settled: Settled<T> | undefined;
+
+  constructor(work: (control: Control) => Promise<Outcome<T>>) {
+    const settle = (settled: Settled<T>): void => {
+      this.#settled = settled;
+      this.#wake();
+    };
+    void work(this.#control).then(
+      (outcome) => settle({ outcome }),
+      (error: unknown) => settle({ error }),
+    );
+  }
+
+  poll(wake: () => void): Outcome<T> | undefined {
+    if (!this.#settled) this.#wake = wake;
+    else if ("error" in this.#settled) throw this.#settled.error;
+    else return this.#settled.outcome;
+    return undefined;
+  }
+
+  cancel(): void {
+    this.#control.isCancelled = true;
+    this.#control.stop?.();
+  }
+
+  bytesIn(): number {
+    return this.#told.bytesIn;
+  }
+
+  bytesOut(): number {
+    return this.#told.bytesOut;
+  }
+
+  free(): void {
+    // There is nothing to free.
+  }
+
+  #tell(bytesIn: number, bytesOut: number): void {
+    this.#told = { bytesIn, bytesOut };
+    this.#wake();
+  }
+}
+
+/** Drives `call` as a part of the work of `control`. */
+export function driveWithin<T>(control: Control, call: Call<T>): Promise<Outcome<T>> {
+  const controller = new AbortController();
+  control.stop = () => controller.abort(cancelled());
+  if (control.isCancelled) control.stop();
+  return drive(call, { signal: controller.signal }).finally(() => delete control.stop);
+}
+
+export function cancelled(): PagepressError {
+  return new PagepressError("CANCELLED", "cancelled");
+}

@@ -1,0 +1,98 @@
+import { bytesOf } from "./arguments.js";
+import { PagepressError } from "./errors.js";
+
+/** Where a file is: in memory, in a `Blob` or `File`, or at a URL. */
+export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
+
+/** A file that is read in parts. */
+export interface Source {
+  readonly byteLength: number;
+  read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Opens `source`. Of a URL the length is asked for. */
+export async function openSource(source: FrameSource, init: RequestInit, signal?: AbortSignal): Promise<Source> {
+  if (typeof source === "string" || source instanceof URL) return openUrl(requestOf(source, init), signal);
+  if (typeof Blob === "function" && source instanceof Blob) return openBlob(source);
+  return openBytes(bytesOf("source", source));
+}
+
+function requestOf(url: string | URL, init: RequestInit): Request {
+  try {
+    return new Request(url, init);
+  } catch (error) {
+    throw new PagepressError("INVALID_ARGUMENT", `invalid source: ${String(url)}; give a URL`, { cause: error });
+  }
+}
+
+function openBytes(bytes: Uint8Array): Source {
+  return { byteLength: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+}
+
+function openBlob(blob: Blob): Source {
+  const read = async (start: number, end: number): Promise<Uint8Array> => {
+    try {
+      return new Uint8Array(await blob.slice(start, end).arrayBuffer());
+    } catch (error) {
+      throw new PagepressError("READ", `the blob cannot be read: ${String(error)}`, { cause: error });
+    }
+  };
+  return { byteLength: blob.size, read };
+}
+
+/** A server that is asked for ranges. One that does not know ranges gives the whole file, which is kept. */
+async function openUrl(request: Request, signal?: AbortSignal): Promise<Source> {
+  // The first byte, and in the answer's header the length; a HEAD request would tell the length of what the server
+  // would send compressed for transport.
+  const first = await get(request, 0, 1, signal);
+  if (first.status === 200) return openBytes(await body(first));
+  const total = Number(/\/(\d+)$/.exec(first.headers.get("content-range") ?? "")?.[1] ?? NaN);
+  const byteLength = Number.isNaN(total) ? await lengthOf(request, signal) : total;
+  const tag = first.headers.get("etag");
+  await first.body?.cancel();
+  const read = async (start: number, end: number, abort?: AbortSignal): Promise<Uint8Array> => {
+    const response = await get(request, start, end, abort);
+    if (response.status !== 206) fail(request, `asked for bytes, it answers with status ${response.status}`);
+    if (response.headers.get("etag") !== tag) fail(request, "it was changed since it was opened; open it again");
+    const bytes = await body(response);
+    if (bytes.length !== end - start) fail(request, `asked for ${end - start} bytes, it gives ${bytes.length}`);
+    return bytes;
+  };
+  return { byteLength, read };
+}
+
+async function get(request: Request, start: number, end: number, signal?: AbortSignal): Promise<Response> {
+  const headers = new Headers(request.headers);
+  headers.set("range", `bytes=${start}-${end - 1}`);
+  const response = await send(request, { headers, ...(signal && { signal }) });
+  // An empty file has no first byte.
+  if (response.status === 416) return new Response(null, { status: 200 });
+  if (!response.ok) fail(request, `it answers with status ${response.status}`);
+  return response;
+}
+
+/** The length, where a server of another origin keeps the header of the range to itself. */
+async function lengthOf(request: Request, signal?: AbortSignal): Promise<number> {
+  const response = await send(request, { method: "HEAD", ...(signal && { signal }) });
+  const length = Number(response.headers.get("content-length") ?? NaN);
+  const isPlain = !response.headers.has("content-encoding");
+  if (!response.ok || !isPlain || Number.isNaN(length)) fail(request, "it does not tell its length");
+  return length;
+}
+
+async function send(request: Request, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(request.clone(), init);
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    return fail(request, String(error), error);
+  }
+}
+
+async function body(response: Response): Promise<Uint8Array> {
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+function fail(request: Request, message: string, cause?: unknown): never {
+  throw new PagepressError("READ", `${request.url} cannot be read: ${message}`, { cause });
+}

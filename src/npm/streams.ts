@@ -1,0 +1,222 @@
+import { bytesOf, checkSize, release } from "./arguments.js";
+import { Compressor } from "./compressor.js";
+import { frameOptions } from "./frames.js";
+import type { Outcome } from "./glue.js";
+import { Handoff } from "./handoff.js";
+import { Job } from "./job.js";
+import { open } from "./open.js";
+import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What can be written to a stream. It is neither changed nor detached, and may be changed when the write is done. */
+export type StreamInput = ArrayBuffer | ArrayBufferView;
+
+/** What both streams take, beside the engine to open. */
+export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
+  /** A compressor to work with in place of one of the stream's own. It goes on to be usable, and is not disposed of. */
+  compressor?: Compressor;
+  /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less to the
+   * collector. Default false. */
+  transfer?: boolean;
+  /** When `writable` asks its writer to wait. Default 1 MiB of input. */
+  writableStrategy?: QueuingStrategy<StreamInput>;
+  /** When `readable` waits for its reader. Default 1 MiB of output. */
+  readableStrategy?: QueuingStrategy<Bytes>;
+}
+
+export interface Lz4CompressionStreamOptions extends Lz4StreamOptions, FrameOptions {
+  /** Bytes that will be written, if it is known: goes into the header of the frame. Other content is the error
+   * `CONTENT_SIZE_MISMATCH`. */
+  contentSize?: number;
+}
+
+export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
+  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default: no limit. */
+  maxOutputSize?: number;
+  /** Bytes that will be written, if it is known, for `onProgress`. */
+  inputSize?: number;
+}
+
+const HIGH_WATER_BYTES = 2 ** 20;
+
+/** Makes output of the bytes that are written. */
+type Transform = (input: AsyncIterable<Uint8Array>, job: Job, compressor: Compressor) => AsyncGenerator<Bytes>;
+
+/** What is common to both streams: shaped like `CompressionStream`, for `pipeThrough`. */
+class Lz4Stream {
+  /** The output. */
+  readonly readable: ReadableStream<Bytes>;
+  /** The input. A write is done when all output of it was taken or waits in `readable`. */
+  readonly writable: WritableStream<StreamInput>;
+
+  /** @internal */
+  constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
+    const { signal } = options;
+    const job = new Job(options, totalBytes);
+    const input = new Handoff<Uint8Array>();
+    const output = run(input, job, options, transform);
+    const ends: { error(reason: unknown): void }[] = [];
+    const abort = (): void => fail(signal?.reason);
+    const leave = (): void => signal?.removeEventListener("abort", abort);
+    const fail = (reason: unknown): void => {
+      leave();
+      input.fail(reason);
+      for (const controller of ends) controller.error(reason);
+      // What it had to say of the failure it has said, or nobody asked.
+      output.return(undefined).catch(() => undefined);
+    };
+    this.writable = new WritableStream<StreamInput>(
+      {
+        start: (controller) => void ends.push(controller),
+        write: async (chunk) => {
+          try {
+            const bytes = bytesOf("chunk", chunk);
+            await input.put(bytes);
+            if (options.transfer) release(bytes);
+          } catch (error) {
+            fail(error);
+            throw error;
+          }
+        },
+        close: () => input.put(null),
+        abort: fail,
+      },
+      options.writableStrategy ?? byLength(),
+    );
+    this.readable = new ReadableStream<Bytes>(
+      {
+        start: (controller) => void ends.push(controller),
+        pull: async (controller) => {
+          try {
+            const { done, value } = await output.next();
+            if (!done) return controller.enqueue(value);
+            leave();
+            input.finish();
+            controller.close();
+          } catch (error) {
+            fail(error);
+          }
+        },
+        cancel: fail,
+      },
+      options.readableStrategy ?? byLength(),
+    );
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted) abort();
+  }
+}
+
+/** Compresses what is written to it to one LZ4 frame, in bounded memory, on the engine that `backend` says. */
+export class Lz4CompressionStream extends Lz4Stream {
+  constructor(options: Lz4CompressionStreamOptions = {}) {
+    const { contentSize } = options;
+    if (contentSize !== undefined) checkSize("contentSize", contentSize, Number.MAX_SAFE_INTEGER);
+    super(options, contentSize ?? null, (input, job, compressor) => compress(input, job, compressor, options));
+  }
+}
+
+/** Decompresses the LZ4 frames that are written to it, in bounded memory: one or many, legacy and skippable ones too. */
+export class Lz4DecompressionStream extends Lz4Stream {
+  constructor(options: Lz4DecompressionStreamOptions = {}) {
+    const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
+    if (inputSize !== undefined) checkSize("inputSize", inputSize, Number.MAX_SAFE_INTEGER);
+    checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+    super(options, inputSize ?? null, (input, job, compressor) =>
+      decompress(input, job, compressor, options, maxOutputSize),
+    );
+  }
+}
+
+/** Opens the engine, and gives it up at the end, whatever that is. */
+async function* run(
+  input: Handoff<Uint8Array>,
+  job: Job,
+  options: Lz4StreamOptions,
+  transform: Transform,
+): AsyncGenerator<Bytes, undefined, undefined> {
+  let own: Compressor | undefined;
+  try {
+    job.check();
+    const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "fast"));
+    yield* transform(input, job, compressor);
+  } catch (error) {
+    throw input.isFailure(error) ? error : job.errorOf(error);
+  } finally {
+    await own?.dispose();
+  }
+}
+
+async function* compress(
+  input: AsyncIterable<Uint8Array>,
+  job: Job,
+  compressor: Compressor,
+  options: Lz4CompressionStreamOptions,
+): AsyncGenerator<Bytes> {
+  const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, compressor.level);
+  const { contentSize = -1 } = options;
+  const session = await compressor.look(async (codec) => {
+    await codec.prepare?.({ kind: "compress", length: contentSize, blockSize });
+    return codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, contentSize, index, true);
+  });
+  const part = (isLast: boolean): Promise<Bytes> =>
+    compressor.run(job, options, async (codec) => {
+      const outcome = await job.drive(codec.compressPart(session, isLast));
+      job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
+      return outcome;
+    });
+  try {
+    for await (const bytes of input) {
+      for (let at = 0; at < bytes.length; ) {
+        at += session.add(bytes.subarray(at));
+        if (session.isFull()) yield await part(false);
+        await job.rest();
+      }
+    }
+    yield await part(true);
+  } finally {
+    session.free();
+  }
+}
+
+async function* decompress(
+  input: AsyncIterable<Uint8Array>,
+  job: Job,
+  compressor: Compressor,
+  options: Lz4DecompressionStreamOptions,
+  maxOutputSize: number,
+): AsyncGenerator<Bytes> {
+  const session = await compressor.look(async (codec) => {
+    await codec.prepare?.({ kind: "decompress", length: -1, start: undefined });
+    return codec.beginDecompression(maxOutputSize, true);
+  });
+  const part = (): Promise<Bytes | null> =>
+    compressor.run(job, options, async (codec): Promise<Outcome<Bytes | null>> => {
+      const outcome = await job.drive(codec.decompressPart(session));
+      job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
+      return outcome;
+    });
+  async function* parts(): AsyncGenerator<Bytes> {
+    for (let bytes = await part(); bytes !== null; bytes = await part()) {
+      if (bytes.length > 0) yield bytes;
+      await job.rest();
+    }
+  }
+  try {
+    for await (const bytes of input) {
+      for (let at = 0; at < bytes.length; ) {
+        at += session.add(bytes.subarray(at));
+        if (session.isFull()) yield* parts();
+      }
+    }
+    yield* parts();
+    session.end();
+  } finally {
+    session.free();
+  }
+}
+
+/** Counts bytes; what is no chunk is told by the write. */
+function byLength<T extends StreamInput>(): QueuingStrategy<T> {
+  return { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => (chunk as T | undefined)?.byteLength ?? 1 };
+}

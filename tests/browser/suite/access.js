@@ -1,0 +1,127 @@
+// Parts of frames in memory, in blobs and on a server.
+import { compressSync, createCompressor, init, openFrame, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+/** Puts `bytes` on the server, and gives their URL. */
+async function put(name, bytes) {
+  const url = new URL(`/memory/${name}-${Math.random()}`, location.href);
+  await fetch(url, { method: "PUT", body: bytes });
+  return url;
+}
+
+/** Runs `work` and gives its value and the requests it made: method, and range as a number of bytes. */
+async function watchRequests(work) {
+  const { fetch } = globalThis;
+  const requests = [];
+  globalThis.fetch = (request, options) => {
+    const [, start, end] = /bytes=(\d+)-(\d+)/.exec(options.headers?.get("range") ?? "") ?? [];
+    requests.push([options.method ?? "GET", end - start + 1]);
+    return fetch(request, options);
+  };
+  try {
+    return [await work(), requests];
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
+async function readsAnyPart() {
+  await init();
+  const content = mixed(65536, 4);
+  const { length } = content;
+  const ranges = [[0, 0], [0, 1], [65535, 2], [length - 1, 9], [length, 5], [length + 5, 5], [100_000, 700_000], [0, length]];
+  for (const index of [true, false]) {
+    const frame = compressSync(content, { index, blockSize: 16384 });
+    const sources = [frame, frame.slice().buffer, new Blob([frame]), await put("file", frame), String(await put("file", frame))];
+    for (const source of sources) {
+      const file = await openFrame(source);
+      check(file.hasIndex === index && file.byteLength === frame.length, `${file.hasIndex} ${file.byteLength}`);
+      const parts = await Promise.all(ranges.map(([offset, count]) => file.read(offset, count)));
+      ranges.forEach(([offset, count], i) => same(parts[i], content.subarray(offset, offset + count), `${offset}+${count}`));
+      check((await file.contentLength()) === length, "length of the content");
+    }
+  }
+}
+
+async function readsNoMoreThanItNeeds() {
+  await init();
+  const content = kinds.text(12_000_000);
+  const frame = compressSync(content, { index: true });
+  const url = await put("large", frame);
+  const [file, opening] = await watchRequests(() => openFrame(url));
+  check(opening.length === 2 && opening[1][1] <= 65536, JSON.stringify(opening));
+  const [part, reading] = await watchRequests(() => file.read(7_000_000, 1000));
+  same(part, content.subarray(7_000_000, 7_001_000), "part");
+  check(reading.length === 1 && reading[0][1] < 65536, JSON.stringify(reading));
+  // Without an index the file is read once up to what is asked for.
+  const plain = await openFrame(await put("plain", compressSync(content)));
+  const [, first] = await watchRequests(() => plain.read(1_000_000, 1000));
+  const [, again] = await watchRequests(() => plain.read(900_000, 1000));
+  const bytes = first.reduce((sum, [, n]) => sum + n, 0);
+  check(bytes < frame.length / 2 && again.length === 1 && again[0][1] < 65536, JSON.stringify([first, again]));
+}
+
+async function takesServersAsTheyAre() {
+  await init();
+  const content = kinds.memory(500_000);
+  const frame = compressSync(content, { index: true });
+  for (const query of ["whole", "secret"]) {
+    const url = await put(query, frame);
+    url.search = query;
+    const file = await openFrame(url);
+    same(await file.read(400_000, 50_000), content.subarray(400_000, 450_000), query);
+  }
+  const missing = await rejects(openFrame("/memory/missing"), "READ", PagepressError);
+  check(missing.message.includes("404"), missing.message);
+  await rejects(openFrame("http://localhost:1/"), "READ", PagepressError);
+  await rejects(openFrame("http://"), "INVALID_ARGUMENT", PagepressError);
+  await rejects(openFrame(5), "INVALID_ARGUMENT", PagepressError);
+  const url = await put("changes", frame);
+  const file = await openFrame(url);
+  await fetch(url, { method: "PUT", body: compressSync(content) });
+  const changed = await rejects(file.read(0, 10), "READ", PagepressError);
+  check(changed.message.includes("changed"), changed.message);
+}
+
+async function saysWhatIsWrong() {
+  await init();
+  const content = kinds.text(300_000);
+  await rejects(openFrame(content), "NOT_LZ4", PagepressError);
+  await rejects(openFrame(new Uint8Array(0)), "TRUNCATED_FRAME", PagepressError);
+  await rejects(openFrame(await put("empty", new Uint8Array(0))), "TRUNCATED_FRAME", PagepressError);
+  const frame = compressSync(content, { index: true, blockChecksums: true });
+  frame[40] ^= 1;
+  const file = await openFrame(frame);
+  await rejects(file.read(0, 10), "CHECKSUM_MISMATCH", PagepressError);
+  same(await file.read(200_000, 10), content.subarray(200_000, 200_010), "a sound block");
+  await rejects(file.read(-1, 10), "INVALID_ARGUMENT", PagepressError);
+  await rejects(file.read(0, 2 ** 31), "INVALID_ARGUMENT", PagepressError);
+  const reason = new Error("enough");
+  const outcome = (work) => work.catch((error) => error);
+  check((await outcome(file.read(0, 10, { signal: AbortSignal.abort(reason) }))) === reason, "an aborted read");
+  check((await outcome(openFrame(frame, { signal: AbortSignal.abort(reason) }))) === reason, "aborted opening");
+  const controller = new AbortController();
+  const slow = outcome((await openFrame(await put("slow", frame))).read(200_000, 10, { signal: controller.signal }));
+  controller.abort(reason);
+  check((await slow) === reason, "a request that is aborted");
+}
+
+async function writesIndexes() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const content = mixed(65536, 2);
+  const plain = await cpu.compress(content);
+  const indexed = await cpu.compress(content, { index: true });
+  same(indexed.subarray(0, plain.length), plain, "the frame before the index");
+  check(indexed.length > plain.length && indexed.length < plain.length + 1000, `${indexed.length} bytes`);
+  same(await cpu.decompress(indexed), content, "content");
+  await cpu.dispose();
+}
+
+export const cases = [
+  ["any part of a frame", readsAnyPart],
+  ["no more than is needed", readsNoMoreThanItNeeds],
+  ["servers as they are", takesServersAsTheyAre],
+  ["say what is wrong", saysWhatIsWrong],
+  ["indexes", writesIndexes],
+];

@@ -1,0 +1,121 @@
+// The choice between two engines, the loss of a device, and what the package says of both. The software GPU stands for
+// one of hardware: the choice is made of it by the same code.
+import { AutoCodec } from "/dist/auto.js";
+import { crossover } from "/dist/calibrate.js";
+import { Compressor } from "/dist/compressor.js";
+import { createCompressor, PagepressError } from "/dist/index.js";
+import { load } from "/dist/modules.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+const software = { backend: "webgpu", allowSoftware: true };
+
+/** A compressor in `"auto"` mode on the software GPU, with what was measured given. */
+async function openAuto(calibration, onDeviceLost) {
+  const [gpu, cpu] = [await load("gpu"), await load("cpu")];
+  const onGpu = await gpu.Codec.open("webgpu", "high-performance", true);
+  const given = calibration && { adapter: onGpu.backend().adapter, rows: [], milliseconds: 0, ...calibration };
+  const codec = new AutoCodec(onGpu, () => cpu.Codec.open("cpu", "high-performance", false), given);
+  return new Compressor({ codec, obstacles: [] }, "fast", onDeviceLost);
+}
+
+function findsTheCrossover() {
+  const rows = [[1, 1, 9], [2, 2, 8], [4, 4, 6], [8, 8, 2]];
+  check(crossover(rows) === 5, `between two sizes: ${crossover(rows)}`);
+  check(crossover(rows.slice(0, 3)) === 5, `past the last size: ${crossover(rows.slice(0, 3))}`);
+  check(crossover([[1, 5, 1], [2, 9, 2]]) === 1, "at once");
+  check(crossover([[1, 1, 2], [2, 2, 4]]) === null, "never");
+  check(crossover([[4, 2, 3]]) === null && crossover([]) === null, "too little to tell");
+  check(crossover([[1, 5, 1], [2, 3, 4], [4, 9, 5]]) === 3, "a stray gain at first");
+}
+
+async function choosesBySize() {
+  const auto = await openAuto({ compressFrom: 2_000_000, decompressFrom: null });
+  const [small, middle, large] = [100_000, 1_500_000, 2_200_000].map(kinds.text);
+  for (const [bytes, engine, word] of [[small, "cpu", "too small"], [middle, "cpu", "2000000"], [large, "webgpu", "measured"]]) {
+    const frame = await auto.compress(bytes);
+    const { engine: actual, reason } = auto.lastTiming;
+    check(actual === engine && reason.includes(word), `${bytes.length} bytes: ${actual}: ${reason}`);
+    same(await auto.decompress(frame), bytes, "content");
+    check(auto.lastTiming.engine === "cpu", "the GPU never decompresses faster");
+  }
+  await auto.compress(large, { blockSize: 1 << 20 });
+  check(auto.lastTiming.engine === "cpu" && auto.lastTiming.reason.includes("1048576"), auto.lastTiming.reason);
+  await auto.dispose();
+}
+
+async function measuresOnce() {
+  const auto = await openAuto();
+  const { calibration, adapters, text, backend, hardwareConcurrency } = await auto.capabilities();
+  check(calibration.rows.length >= 1 && calibration.milliseconds < 20_000, JSON.stringify(calibration));
+  for (const { bytes, compressMs, decompressMs } of calibration.rows) {
+    const times = [compressMs.cpu, compressMs.webgpu, decompressMs.cpu, decompressMs.webgpu];
+    check(bytes > 0 && times.every((ms) => ms >= 0), JSON.stringify(calibration.rows));
+  }
+  check(calibration.adapter === backend.adapter && hardwareConcurrency >= 1, JSON.stringify(backend));
+  const [adapter] = adapters;
+  check(adapter.software && adapter.limits.maxBufferSize > 0 && adapter.features.length > 0, JSON.stringify(adapter));
+  for (const part of ["adapter: ", "maxBufferSize: ", "measured, ", "GPU faster: ", "cores: "]) {
+    check(text.includes(part), `no ${part} in ${text}`);
+  }
+  const start = performance.now();
+  const again = await openAuto();
+  same([(await again.capabilities()).calibration === calibration], [true], "the same calibration");
+  check(performance.now() - start < 5000, "it measured again");
+  await auto.dispose();
+  await again.dispose();
+}
+
+/** A device destroyed while a call has it is replaced, the work repeated, and both are told. */
+async function replaysAfterLoss() {
+  const told = [];
+  const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => told.push(loss) });
+  const bytes = mixed(65536, 8);
+  const expected = await gpu.compressPages(bytes);
+  const first = gpu.device;
+  const running = gpu.compressPages(bytes);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  first.destroy();
+  same((await running).packed, expected.packed, "repeated");
+  check(gpu.device !== first, "the lost device is in use");
+  await first.lost;
+  check(told.length === 1 && told[0].reason === "destroyed" && told[0].lost === 1, JSON.stringify(told));
+  same(Object.values(gpu.deviceCounters), [1, 1], "counters");
+  await gpu.dispose();
+  check(told.length === 1, "dispose was told as a loss");
+}
+
+/** Every device is lost as soon as it is made: `"webgpu"` fails, `"auto"` goes on with the CPU. */
+async function fallsBackAfterLoss() {
+  const { requestDevice } = GPUAdapter.prototype;
+  const bytes = kinds.text(3_000_000);
+  const forced = await createCompressor(software);
+  const auto = await openAuto({ compressFrom: 0, decompressFrom: 0 });
+  try {
+    GPUAdapter.prototype.requestDevice = async function (...args) {
+      const device = await requestDevice.apply(this, args);
+      device.destroy();
+      return device;
+    };
+    forced.device.destroy();
+    auto.device.destroy();
+    await rejects(forced.compressPages(bytes), "DEVICE_LOST", PagepressError);
+    same(await auto.decompress(await auto.compress(bytes)), bytes, "content");
+    check(auto.lastTiming.engine === "cpu" && auto.lastTiming.reason.includes("GPU"), auto.lastTiming.reason);
+    check(auto.backend.engine === "cpu" && auto.backend.rejected.length > 0, JSON.stringify(auto.backend));
+    check(auto.device === null, "a device after the GPU was given up");
+  } finally {
+    GPUAdapter.prototype.requestDevice = requestDevice;
+  }
+  same(await forced.decompressPages(await forced.compressPages(bytes)), bytes, "on the next device");
+  await forced.dispose();
+  await auto.dispose();
+}
+
+export const cases = [
+  ["finds the crossover", async () => findsTheCrossover()],
+  ["chooses by size", choosesBySize],
+  ["measures once", measuresOnce],
+  ["repeats a call after its device is lost", replaysAfterLoss],
+  ["falls back when devices are lost again", fallsBackAfterLoss],
+];

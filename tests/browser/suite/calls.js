@@ -1,0 +1,207 @@
+// What every call takes: signals, progress, limits, transfer, formats; and the synchronous calls.
+import { compressSync, createCompressor, decompressSync, init, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+const MIB = 2 ** 20;
+/** Longest time between an abort and the end of the work. */
+const STOP_MS = 100;
+
+const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Fails unless `work` throws a `PagepressError` of this code. */
+const throws = (work, code) => rejects(Promise.resolve().then(work), code, PagepressError);
+
+async function needsInitForSync() {
+  await throws(() => compressSync(new Uint8Array(1)), "NOT_READY");
+  await init();
+  const bytes = mixed(65536, 1);
+  const frame = compressSync(bytes, { level: "high", blockChecksums: true });
+  same(decompressSync(frame), bytes, "content");
+  const cpu = await createCompressor({ backend: "cpu" });
+  same(await cpu.compress(bytes, { level: "high", blockChecksums: true }), frame, "the frame of compress");
+  await throws(() => compressSync(bytes, { maxOutputSize: 1000 }), "OUTPUT_LIMIT");
+  await throws(() => decompressSync(frame, { maxOutputSize: bytes.length - 1 }), "OUTPUT_LIMIT");
+  await throws(() => compressSync("text"), "INVALID_ARGUMENT");
+  await throws(() => decompressSync(frame, { format: "zip" }), "INVALID_ARGUMENT");
+  await throws(() => decompressSync(frame.subarray(0, 30)), "TRUNCATED_FRAME");
+  await cpu.dispose();
+}
+
+/** Fails unless progress rises to all of `total`. */
+function checkProgress(seen, total, least, backend) {
+  check(seen.length >= least, `${seen.length} reports`);
+  for (const [i, report] of seen.entries()) {
+    check(report.totalBytes === total && report.backend === backend, JSON.stringify(report));
+    const before = seen[i - 1] ?? { bytesIn: 0, bytesOut: 0 };
+    check(report.bytesIn >= before.bytesIn && report.bytesOut >= before.bytesOut, JSON.stringify(seen));
+  }
+  check(seen.at(-1).bytesIn === total, `ends at ${seen.at(-1).bytesIn} of ${total}`);
+}
+
+async function reportsProgress() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const bytes = mixed(65536, 12);
+  const watch = async (call) => {
+    const seen = [];
+    return [await call((progress) => seen.push(progress)), seen];
+  };
+  const [frame, compressed] = await watch((onProgress) => cpu.compress(bytes, { onProgress }));
+  checkProgress(compressed, bytes.length, 4, "cpu");
+  check(compressed.at(-1).bytesOut === frame.length, "bytes of the frame");
+  const [content, decompressed] = await watch((onProgress) => cpu.decompress(frame, { onProgress }));
+  checkProgress(decompressed, frame.length, 2, "cpu");
+  check(decompressed.at(-1).bytesOut === content.length, "bytes of content");
+  const [pages, packed] = await watch((onProgress) => cpu.compressPages(bytes, { onProgress }));
+  checkProgress(packed, bytes.length, 4, "cpu");
+  const [, unpacked] = await watch((onProgress) => cpu.decompressPages(pages, { onProgress }));
+  checkProgress(unpacked, bytes.length, 4, "cpu");
+  const [, empty] = await watch((onProgress) => cpu.compress(new Uint8Array(0), { onProgress }));
+  checkProgress(empty, 0, 1, "cpu");
+  const oops = new Error("oops");
+  const onProgress = () => {
+    throw oops;
+  };
+  for (const call of [
+    () => cpu.compress(bytes, { onProgress }),
+    () => cpu.decompress(frame, { onProgress }),
+    () => cpu.compressPages(bytes, { onProgress }),
+    () => cpu.decompressPages(pages, { onProgress }),
+  ]) {
+    const error = await call().catch((reason) => reason);
+    check(error === oops, `rejected with ${error}`);
+  }
+  same(await cpu.decompress(frame), bytes, "after errors of the callback");
+  await cpu.dispose();
+}
+
+async function stopsInTime() {
+  const cpu = await createCompressor({ backend: "cpu", level: "high" });
+  const bytes = new Uint8Array(48 * MIB);
+  for (let at = 0, part = mixed(65536, 4); at < bytes.length; at += part.length) {
+    bytes.set(part.subarray(0, bytes.length - at), at);
+  }
+  const frame = await cpu.compress(bytes, { level: "fast" });
+  const pages = await cpu.compressPages(bytes, { level: "fast" });
+  const small = kinds.text(1000);
+  for (const [name, call] of [
+    ["compress", (signal) => cpu.compress(bytes, { signal })],
+    ["decompress", (signal) => cpu.decompress(frame, { signal })],
+    ["compressPages", (signal) => cpu.compressPages(bytes, { signal })],
+    ["decompressPages", (signal) => cpu.decompressPages(pages, { signal })],
+  ]) {
+    const controller = new AbortController();
+    const reason = { why: name };
+    let abortedAt = Infinity;
+    setTimeout(() => {
+      abortedAt = performance.now();
+      controller.abort(reason);
+    }, 15);
+    const outcome = await call(controller.signal).then(() => "done", (error) => error);
+    const rejectedAfter = performance.now() - abortedAt;
+    check(outcome === reason, `${name}: ${outcome}`);
+    check(rejectedAfter < STOP_MS, `${name} rejected after ${rejectedAfter} ms`);
+    await cpu.compress(small);
+    const stoppedAfter = performance.now() - abortedAt;
+    check(stoppedAfter < STOP_MS, `${name} kept the engine for ${stoppedAfter} ms`);
+  }
+  same(await cpu.decompress(frame), bytes, "after aborts");
+  await cpu.dispose();
+}
+
+async function stopsBeforeItsTurn() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const bytes = kinds.text(8 * MIB);
+  const error = await cpu.compress(bytes, { signal: AbortSignal.abort() }).catch((reason) => reason);
+  check(error.name === "AbortError" && error instanceof DOMException, String(error));
+  const controller = new AbortController();
+  const first = cpu.compress(bytes);
+  let isFirstDone = false;
+  first.then(() => (isFirstDone = true));
+  const second = cpu.compress(bytes, { signal: controller.signal }).catch((reason) => reason);
+  controller.abort("enough");
+  check((await second) === "enough" && !isFirstDone, "a call that waits rejects at once");
+  same(await cpu.decompress(await first), bytes, "the call before it");
+  await cpu.dispose();
+}
+
+async function leavesThePageResponsive() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  await later(10);
+  const bytes = kinds.memory(48 * MIB);
+  last = performance.now();
+  longest = 0;
+  await cpu.decompress(await cpu.compress(bytes));
+  clearInterval(timer);
+  check(longest > 0 && longest < STOP_MS, `the thread was taken for ${longest} ms`);
+  await cpu.dispose();
+}
+
+async function takesInputOnlyIfAsked() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const whole = kinds.text(3 * MIB);
+  const copy = whole.slice();
+  const frame = await cpu.compress(whole);
+  same(whole, copy, "the input after compress");
+  const part = whole.subarray(1000, 2_000_000);
+  const moved = cpu.compress(part, { transfer: true });
+  check(part.length === 0 && whole.length === 0, "transfer detaches at once");
+  same(await cpu.decompress(await moved), copy.subarray(1000, 2_000_000), "what was transferred");
+  const again = frame.slice();
+  same(await cpu.decompress(again, { transfer: true }), copy, "a frame that was transferred");
+  check(again.length === 0, "transfer detaches the frame");
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  await rejects(cpu.compress(new Uint8Array(memory.buffer), { transfer: true }), "INVALID_ARGUMENT", PagepressError);
+  const shrinking = copy.slice();
+  // Workers have all of it by the first report.
+  const alone = await createCompressor({ backend: "cpu", workers: 0 });
+  const call = alone.compress(shrinking, { onProgress: () => shrinking.length && structuredClone(0, { transfer: [shrinking.buffer] }) });
+  await rejects(call, "INVALID_ARGUMENT", PagepressError);
+  await alone.dispose();
+  await rejects(cpu.compress(copy, { maxOutputSize: 1000 }), "OUTPUT_LIMIT", PagepressError);
+  await cpu.dispose();
+}
+
+async function recognisesBlocks() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  const bytes = kinds.text(50_000);
+  const frame = await cpu.compress(bytes);
+  const view = new DataView(frame.buffer, frame.byteOffset);
+  // Magic number, flags, block size, content size, checksum; then the size of the block.
+  const at = 4 + 2 + 8 + 1;
+  const block = frame.slice(at + 4, at + 4 + view.getUint32(at, true));
+  const prefixed = new Uint8Array(4 + block.length);
+  new DataView(prefixed.buffer).setUint32(0, bytes.length, true);
+  prefixed.set(block, 4);
+  for (const [input, format] of [[block, "block"], [prefixed, "size-prefixed"]]) {
+    const error = await rejects(cpu.decompress(input), "NOT_LZ4", PagepressError);
+    check(error.message.includes(`"${format}"`) && error.message.includes("50000"), error.message);
+    const sync = await throws(() => decompressSync(input), "NOT_LZ4");
+    check(sync.message === error.message, sync.message);
+    same(await cpu.decompress(input, { format }), bytes, format);
+    check(cpu.lastTiming.reason.includes("block"), cpu.lastTiming.reason);
+    same(decompressSync(input, { format }), bytes, `${format}, synchronously`);
+    await rejects(cpu.decompress(input, { format, maxOutputSize: 49_999 }), "OUTPUT_LIMIT", PagepressError);
+  }
+  await rejects(cpu.decompress(block.subarray(0, 100), { format: "block" }), "CORRUPT_PAGE", PagepressError);
+  const gzip = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
+  const error = await rejects(cpu.decompress(gzip), "NOT_LZ4", PagepressError);
+  check(error.message.includes("gzip"), error.message);
+  await cpu.dispose();
+}
+
+export const cases = [
+  ["synchronous calls need init", needsInitForSync],
+  ["progress rises to all", reportsProgress],
+  ["an abort stops the work in time", stopsInTime],
+  ["an abort before a call's turn", stopsBeforeItsTurn],
+  ["the thread stays responsive", leavesThePageResponsive],
+  ["input is taken only with transfer", takesInputOnlyIfAsked],
+  ["blocks are recognised", recognisesBlocks],
+];

@@ -1,0 +1,127 @@
+// The pool of the CPU: the same bytes and errors as without it, and a way on where workers cannot be had.
+import { createCompressor, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+
+/** Runs `work` with a compressor that shares and with one that does not. */
+async function both(work) {
+  // With fewer than four, decompression is done in place.
+  const pool = await createCompressor({ backend: "cpu", workers: 4 });
+  const alone = await createCompressor({ backend: "cpu", workers: 0 });
+  try {
+    await work(pool, alone);
+  } finally {
+    await pool.dispose();
+    await alone.dispose();
+  }
+}
+
+const isShared = (compressor) => compressor.lastTiming.workers === 4;
+
+function writesFrames() {
+  return both(async (pool, alone) => {
+    const bytes = mixed(65536, 12);
+    for (const [blockSize, level] of [[4096, "fast"], [65536, "high"], [100_000, "fast"], [4 << 20, "fast"]]) {
+      for (const blockChecksums of [false, true]) {
+        const options = { blockSize, level, blockChecksums, contentChecksum: !blockChecksums };
+        const frame = await pool.compress(bytes, options);
+        check(isShared(pool), `blocks of ${blockSize} were not shared`);
+        same(frame, await alone.compress(bytes, options), `frame with blocks of ${blockSize}`);
+        same(await pool.decompress(frame), bytes, `content of blocks of ${blockSize}`);
+        check(isShared(pool), `decompression of blocks of ${blockSize} was not shared`);
+      }
+    }
+    check(alone.lastTiming.workers === undefined, "workers: 0 used workers");
+  });
+}
+
+function writesPages() {
+  return both(async (pool, alone) => {
+    const bytes = mixed(65536, 6);
+    for (const pageSize of [4096, 65536]) {
+      const pages = await pool.compressPages(bytes, { pageSize });
+      check(isShared(pool), "pages were not shared");
+      const expected = await alone.compressPages(bytes, { pageSize });
+      same(pages.packed, expected.packed, "packed");
+      same(pages.table, expected.table, "table");
+      check(pages.ratio === expected.ratio && pages.byteLength === expected.byteLength, "ratio, byteLength");
+      same(await pool.decompressPages(pages), bytes, "pages");
+      check(isShared(pool), "decompression was not shared");
+    }
+  });
+}
+
+function findsFaults() {
+  return both(async (pool, alone) => {
+    const bytes = mixed(65536, 6);
+    const pages = await pool.compressPages(bytes);
+    pages.packed.fill(0xff, 100_000, 100_400);
+    pages.table[900] = 0x3fff_ffff;
+    const [checked, expected] = [await pool.checkPages(pages), await alone.checkPages(pages)];
+    same(checked.status, expected.status, "status");
+    same(checked.bytes, expected.bytes, "bytes");
+    const frame = await pool.compress(bytes);
+    const changed = (at) => Uint8Array.from(frame, (byte, i) => (i === at ? byte ^ 1 : byte));
+    const twice = new Uint8Array([...frame, ...frame]);
+    const end = frame.length - 1;
+    const broken = [frame.subarray(0, end >> 1), ...[6, 100_000, end >> 1, end].map(changed)];
+    for (const [i, input] of broken.entries()) {
+      const error = await alone.decompress(input).catch((reason) => reason);
+      const { message } = await rejects(pool.decompress(input), error.code, PagepressError);
+      check(message === error.message, `${i}: ${message}, alone ${error.message}`);
+    }
+    same(await pool.decompress(twice), await alone.decompress(twice), "two frames");
+    await rejects(pool.decompress(frame, { maxOutputSize: bytes.length - 1 }), "OUTPUT_LIMIT", PagepressError);
+    same(await pool.decompress(frame, { maxOutputSize: bytes.length }), bytes, "the limit itself");
+    await rejects(pool.compress(bytes, { blockSize: 0 }), "INVALID_ARGUMENT", PagepressError);
+    await rejects(pool.compressPages(bytes, { pageSize: 0 }), "INVALID_ARGUMENT", PagepressError);
+  });
+}
+
+async function goesOnAlone() {
+  const bytes = kinds.text(1_000_000);
+  const refuse = () => {
+    throw new Error("no workers today");
+  };
+  const missing = () => new Worker("/dist/no-such-file.js", { type: "module" });
+  const silent = () => new Worker("/tests/browser/suite/data.js", { type: "module" });
+  // To notice the last one takes 10 s, which once is enough.
+  const isWindow = typeof document === "object";
+  for (const createWorker of isWindow ? [refuse, missing, silent] : [refuse, missing]) {
+    const cpu = await createCompressor({ backend: "cpu", workers: 2, createWorker });
+    const start = performance.now();
+    same(await cpu.decompress(await cpu.compress(bytes)), bytes, "content");
+    check(cpu.lastTiming.workers === undefined, "workers that do not start did work");
+    check(performance.now() - start < 15_000, "it took long to notice");
+    await cpu.dispose();
+  }
+}
+
+async function startsWorkersWhenNeeded() {
+  let n = 0;
+  const createWorker = () => {
+    n += 1;
+    return new Worker("/dist/worker.js", { type: "module" });
+  };
+  const cpu = await createCompressor({ backend: "cpu", workers: 3, createWorker });
+  await cpu.compress(kinds.text(50_000));
+  check(n === 0 && cpu.lastTiming.workers === undefined, `${n} workers for a small input`);
+  await cpu.compress(kinds.memory(262_144));
+  check(n === 2, `${n} workers for two jobs`);
+  await cpu.compress(kinds.memory(5_000_000));
+  check(n === 3, `${n} workers for many jobs`);
+  await cpu.decompress(await cpu.compress(kinds.memory(5_000_000)));
+  check(cpu.lastTiming.workers === undefined, "three workers decompress");
+  const last = cpu.compress(kinds.memory(5_000_000));
+  const disposed = cpu.dispose();
+  check((await last).length > 0, "the call before dispose");
+  await disposed;
+}
+
+export const cases = [
+  ["frames are the same", writesFrames],
+  ["pages are the same", writesPages],
+  ["faults are the same", findsFaults],
+  ["goes on without workers", goesOnAlone],
+  ["starts workers when needed", startsWorkersWhenNeeded],
+];
