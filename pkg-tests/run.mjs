@@ -96,7 +96,17 @@ async function checkSite(report, name, server, scopes) {
 async function checkImport() {
   const before = Object.keys(globalThis);
   const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
-  assert.deepEqual(Object.keys(module).sort(), ["PAGE_STATUS", "PagepressError", "createCompressor"]);
+  assert.deepEqual(Object.keys(module).sort(), [
+    "Lz4CompressionStream",
+    "Lz4DecompressionStream",
+    "PAGE_STATUS",
+    "PagepressError",
+    "compressSync",
+    "createCompressor",
+    "decompressSync",
+    "init",
+    "openFrame",
+  ]);
   assert.deepEqual(Object.keys(globalThis), before);
 }
 
