@@ -9,11 +9,11 @@
 
 mod common;
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Write};
 use std::ops::ControlFlow;
 
 use common::pages::{GENERATORS, text};
-use pagepress::batch::{BackendRequest, Codec, CodecOptions};
+use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
 use pagepress::gpu::{
     DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice, SelectedBackend,
     gpu_available, select_backend,
@@ -217,6 +217,27 @@ fn streams_do_the_same() {
         (written.len() as u64, content.len() as u64)
     );
     assert!(back == content);
+}
+
+#[test]
+fn readers_and_writers_do_the_same() {
+    let content = content(3_000_000);
+    let options = FrameOptions {
+        index: true,
+        ..FrameOptions::default()
+    };
+    let mut writer = CompressWriter::new(Vec::new(), codec(), &options).unwrap();
+    for piece in content.chunks(123_457) {
+        writer.write_all(piece).unwrap();
+    }
+    let (written, report) = writer.finish().unwrap();
+    assert_eq!(report.engine, "wgpu");
+    assert!(written == frame::compress(&content, &options).unwrap());
+    let mut reader = DecompressReader::new(written.as_slice(), codec(), None);
+    let mut back = Vec::new();
+    reader.read_to_end(&mut back).unwrap();
+    assert!(back == content);
+    assert_eq!(reader.report().engine, "wgpu");
 }
 
 #[test]

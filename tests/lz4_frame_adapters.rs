@@ -5,6 +5,7 @@
 mod common;
 
 use std::io::{self, Read, Write};
+use std::task::{Context, Poll, Waker};
 
 use common::lz4_command::lz4_ok;
 use common::pages;
@@ -152,17 +153,23 @@ fn a_session_holds_no_more_than_its_part() {
 
 /// The value of a future that does not wait, as none does on the CPU.
 fn ready<T>(future: impl Future<Output = T>) -> T {
-    use std::task::{Context, Poll, Waker};
-    match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("the CPU waits"),
+    let mut future = std::pin::pin!(future);
+    wait(|context| future.as_mut().poll(context))
+}
+
+/// Polls until it is ready.
+fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = poll(&mut context) {
+            return value;
+        }
     }
 }
 
 #[cfg(feature = "futures-io")]
 mod asynchronous {
     use std::pin::Pin;
-    use std::task::{Context, Poll, Waker};
 
     use futures_io::{AsyncRead, AsyncWrite};
     use pagepress::batch::{AsyncCompressWriter, AsyncDecompressReader};
@@ -231,16 +238,6 @@ mod asynchronous {
         fn poll_close(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
             self.is_closed = true;
             self.turn().map(Ok)
-        }
-    }
-
-    /// Polls until it is ready.
-    fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
-        let mut context = Context::from_waker(Waker::noop());
-        loop {
-            if let Poll::Ready(value) = poll(&mut context) {
-                return value;
-            }
         }
     }
 

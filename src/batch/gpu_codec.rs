@@ -163,12 +163,6 @@ impl GpuCodec {
         self.pipeline.device()
     }
 
-    /// Makes the next call possible after one that was dropped before its end.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn forget_jobs(&mut self) {
-        self.pipeline.forget_jobs();
-    }
-
     /// Cuts jobs for this page size from now on.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {

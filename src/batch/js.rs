@@ -178,13 +178,6 @@ pub(crate) enum Attempt<T> {
 }
 
 impl Codec {
-    /// Makes the next call possible after one that was dropped before its end.
-    pub(crate) fn forget_jobs(&mut self) {
-        if let Some(gpu) = &mut self.gpu {
-            gpu.forget_jobs();
-        }
-    }
-
     /// Compresses pages if that is the GPU's.
     pub(crate) async fn try_compress_js(
         &mut self,

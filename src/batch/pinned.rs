@@ -64,10 +64,11 @@ impl GpuBatchCompressor {
         let mut parts = Vec::new();
         let source = Source::Pinned(pages, n_bytes);
         let mut sink = Sink::Pinned(&mut parts);
-        let compressed = self
-            .pipeline()
-            .compress(source, PAGE_SIZE as u32, level, &mut sink);
-        let timings = compressed.await?;
+        let pipeline = self.pipeline();
+        pipeline.begin();
+        let compressed = pipeline.compress(source, PAGE_SIZE as u32, level, &mut sink);
+        let compressed = compressed.await;
+        let timings = pipeline.end(compressed)?;
         Ok(PinnedPages { parts, timings })
     }
 
@@ -97,7 +98,10 @@ impl GpuBatchCompressor {
         };
         decompress::check(&pages)?;
         let mut target = Target::Pinned(out, PAGE_SIZE as u32);
-        self.pipeline().decompress(&pages, &mut target).await
+        let pipeline = self.pipeline();
+        pipeline.begin();
+        let decompressed = pipeline.decompress(&pages, &mut target).await;
+        pipeline.end(decompressed)
     }
 }
 

@@ -23,10 +23,11 @@ impl Pipeline {
         mut sink: Sink<'_>,
     ) -> Result<Timings> {
         let mut may_reopen = true;
+        self.begin();
         loop {
             match self.compress(source, page_size, level, &mut sink).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
-                done => return done,
+                done => return self.end(done),
             }
         }
     }
@@ -38,10 +39,11 @@ impl Pipeline {
         mut target: Target<'_>,
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let mut may_reopen = true;
+        self.begin();
         loop {
             match self.decompress(pages, &mut target).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
-                done => return done,
+                done => return self.end(done),
             }
         }
     }

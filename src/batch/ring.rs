@@ -19,6 +19,8 @@ pub(crate) struct Pipeline {
     pub(super) batch_pages: u64,
     /// Times the device was lost and brought back.
     pub(super) n_devices_lost: u64,
+    /// Whether a call has begun and not ended well: its future may have been dropped, with jobs in flight.
+    pub(super) is_unsettled: bool,
 }
 
 /// Shared memory of one job in flight.
@@ -74,11 +76,25 @@ impl Pipeline {
             overlap,
             batch_pages,
             n_devices_lost: 0,
+            is_unsettled: false,
         }
     }
 
     pub(crate) fn device(&self) -> &GpuDevice {
         &self.device
+    }
+
+    /// Begins a call; what one that did not end left behind is forgotten.
+    pub(super) fn begin(&mut self) {
+        if std::mem::replace(&mut self.is_unsettled, true) {
+            self.forget_jobs();
+        }
+    }
+
+    /// Ends the call that [`begin`](Self::begin) began.
+    pub(super) fn end<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        self.is_unsettled = outcome.is_err();
+        outcome
     }
 
     /// Gives up the shared memory of jobs that nobody waits for any more.

@@ -9,7 +9,8 @@ import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What can be written to a stream. It is neither changed nor detached, and may be changed when the write is done. */
+/** What can be written to a stream. It is not changed, and without `transfer` not detached; leave it as it is until its
+ * write is done. */
 export type StreamInput = ArrayBuffer | ArrayBufferView;
 
 /** What both streams take, beside the engine to open. */

@@ -234,14 +234,7 @@ impl WebCodec {
                 return Err(to_js_error(&in_use()));
             };
             let done = state.unless_cancelled(work(&mut codec, Rc::clone(&state)));
-            let outcome = match done.await {
-                Some(outcome) => outcome,
-                None => {
-                    #[cfg(feature = "wgpu")]
-                    codec.forget_jobs();
-                    Err(Error::Cancelled)
-                }
-            };
+            let outcome = done.await.unwrap_or(Err(Error::Cancelled));
             *place.borrow_mut() = Some(codec);
             match outcome {
                 Ok((value, report)) => Ok(outcome_to_js(value, &report)),

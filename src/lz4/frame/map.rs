@@ -8,38 +8,34 @@ use std::ops::Range;
 
 use super::foreign::measure;
 use super::index::FrameIndex;
-use super::read::verify;
-use super::{FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, checksum, word};
+use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step};
 use crate::lz4::BlockError;
-use crate::lz4::decode::decode;
 use crate::{Error, Result};
 
 /// Bytes of the file that are read at once where more than a little is needed.
-const WINDOW_BYTES: u64 = 1 << 20;
+pub(super) const WINDOW_BYTES: u64 = 1 << 20;
 /// Bytes of the end of the file that are read first: most indexes fit.
 const TAIL_BYTES: u64 = 64 << 10;
-/// Most content that is decoded at once, if one block does not hold more.
-const MAX_GROUP_BYTES: u64 = 4 << 20;
 /// How far back matches of linked blocks reach.
-const HISTORY_BYTES: u64 = 64 << 10;
-const SIZE_BYTES: u64 = 4;
+pub(super) const HISTORY_BYTES: u64 = 64 << 10;
+pub(super) const SIZE_BYTES: u64 = 4;
 
 /// A block, and where it is.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub(super) struct Block {
     /// Position of its size in the file.
-    at: u64,
-    size_word: u32,
-    has_checksum: bool,
-    is_legacy: bool,
-    content_at: u64,
-    content_bytes: u32,
+    pub at: u64,
+    pub size_word: u32,
+    pub has_checksum: bool,
+    pub is_legacy: bool,
+    pub content_at: u64,
+    pub content_bytes: u32,
     /// The first of the blocks that it needs to be decoded.
-    needs: usize,
+    pub needs: usize,
 }
 
 impl Block {
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         let mask = if self.is_legacy {
             u32::MAX
         } else {
@@ -48,17 +44,17 @@ impl Block {
         (self.size_word & mask) as usize
     }
 
-    fn is_compressed(&self) -> bool {
+    pub(super) fn is_compressed(&self) -> bool {
         self.is_legacy || self.size_word & STORED_BIT == 0
     }
 
     /// Where it ends in the file, its checksum included.
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         let checksum = if self.has_checksum { 4 } else { 0 };
         self.at + SIZE_BYTES + self.size() as u64 + checksum
     }
 
-    fn content_end(&self) -> u64 {
+    pub(super) fn content_end(&self) -> u64 {
         self.content_at + u64::from(self.content_bytes)
     }
 }
@@ -66,7 +62,7 @@ impl Block {
 /// Where the blocks of a file are, as far as it is known.
 #[derive(Debug)]
 pub struct FrameMap {
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
     /// Frames at the end of the file that have an index, the last one first, each with its start.
     indexed: Vec<(u64, FrameIndex)>,
     state: State,
@@ -187,14 +183,7 @@ impl FrameMap {
     /// Begins to read the content in `range`, which must be mapped.
     #[must_use]
     pub fn read(&self, range: Range<u64>) -> ContentRead {
-        let first = self
-            .blocks
-            .partition_point(|block| block.content_end() <= range.start);
-        ContentRead {
-            next: self.blocks.get(first).map_or(first, |block| block.needs),
-            range,
-            window: Vec::new(),
-        }
+        ContentRead::new(self, range)
     }
 
     /// Looks for an index that ends at `end`, where a frame starts or the file ends.
@@ -350,111 +339,8 @@ impl Walk {
     }
 }
 
-/// Reading a part of the content, block by block.
-#[derive(Debug)]
-pub struct ContentRead {
-    range: Range<u64>,
-    /// The block to decode next.
-    next: usize,
-    /// The last content of linked blocks.
-    window: Vec<u8>,
-}
-
-impl ContentRead {
-    /// The bytes of the file that are to be supplied next; `None` if all is read.
-    #[must_use]
-    pub fn wanted(&self, map: &FrameMap) -> Option<Range<u64>> {
-        let group = self.group(map);
-        Some(group.first()?.at..group.last()?.end())
-    }
-
-    /// Appends to `out` the content of the bytes that were [`wanted`](Self::wanted), as far as it was asked for.
-    ///
-    /// # Errors
-    /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`], and
-    /// [`Error::InvalidFrame`] if the file is not what its index says.
-    pub fn supply(&mut self, map: &FrameMap, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let group = self.group(map);
-        let Some(start) = group.first().map(|block| block.at) else {
-            return Ok(());
-        };
-        for block in group {
-            let at = (block.at - start) as usize;
-            let end = (block.end() - start) as usize;
-            let Some(bytes) = bytes.get(at..end) else {
-                return Err(short(&(block.at..block.end()), bytes));
-            };
-            self.block(block, bytes, out)?;
-            self.next += 1;
-        }
-        Ok(())
-    }
-
-    /// Blocks that follow each other in the file without a gap, not many more bytes than a window.
-    fn group<'a>(&self, map: &'a FrameMap) -> &'a [Block] {
-        let rest = map.blocks.get(self.next..).unwrap_or_default();
-        let Some(first) = rest.first() else {
-            return rest;
-        };
-        let fits = |pair: &[Block]| {
-            pair[1].at == pair[0].end()
-                && pair[1].end() - first.at <= WINDOW_BYTES
-                && pair[1].content_end() - first.content_at <= MAX_GROUP_BYTES
-                && pair[1].content_at < self.range.end
-        };
-        if first.content_at >= self.range.end {
-            return &[];
-        }
-        let n_more = rest.windows(2).take_while(|pair| fits(pair)).count();
-        &rest[..=n_more]
-    }
-
-    fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let (size, rest) = bytes.split_at(SIZE_BYTES as usize);
-        if word(size, 0) != Some(block.size_word) {
-            return Err(Error::InvalidFrame {
-                what: "block size, which is not that of the index:",
-                value: word(size, 0).unwrap_or_default().into(),
-                at: block.at,
-            });
-        }
-        let data = &rest[..block.size()];
-        if block.has_checksum {
-            verify("block", word(rest, block.size()), || checksum(data))?;
-        }
-        let corrupt = |source| Error::CorruptPage {
-            page: self.next,
-            source,
-        };
-        let content_bytes = block.content_bytes as usize;
-        if block.needs == self.next {
-            self.window.clear();
-        }
-        let start = self.window.len();
-        if block.is_compressed() {
-            self.window.resize(start + content_bytes, 0);
-            let end = decode(data, &mut self.window, start).map_err(corrupt)?;
-            if end < self.window.len() {
-                return Err(corrupt(BlockError::OutputUnderrun));
-            }
-        } else if data.len() == content_bytes {
-            self.window.extend_from_slice(data);
-        } else {
-            return Err(corrupt(BlockError::BadTableEntry));
-        }
-        let from = self.range.start.saturating_sub(block.content_at) as usize;
-        let to = (self.range.end - block.content_at).min(content_bytes as u64) as usize;
-        if from < to {
-            out.extend_from_slice(&self.window[start + from..start + to]);
-        }
-        let kept = HISTORY_BYTES as usize;
-        self.window.drain(..self.window.len().saturating_sub(kept));
-        Ok(())
-    }
-}
-
 /// The file is shorter than it was said to be.
-fn short(wanted: &Range<u64>, bytes: &[u8]) -> Error {
+pub(super) fn short(wanted: &Range<u64>, bytes: &[u8]) -> Error {
     Error::TruncatedFrame {
         at: wanted.start + bytes.len() as u64,
         needed: (wanted.end - wanted.start).saturating_sub(bytes.len() as u64),

@@ -35,6 +35,7 @@ mod foreign;
 mod header;
 mod index;
 mod map;
+mod part;
 mod read;
 mod seek;
 #[cfg(not(target_arch = "wasm32"))]
@@ -47,7 +48,8 @@ pub use decode::{FrameDecoder, decompress};
 pub use foreign::{Format, Seen, decompress_block_of, measure_block};
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
-pub use map::{ContentRead, FrameMap};
+pub use map::FrameMap;
+pub use part::ContentRead;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]

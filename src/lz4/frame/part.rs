@@ -1,0 +1,127 @@
+//! Decoding the blocks that hold a part of the content of a file that is mapped.
+
+use std::ops::Range;
+
+use super::map::{Block, HISTORY_BYTES, SIZE_BYTES, WINDOW_BYTES, short};
+use super::read::verify;
+use super::{FrameMap, checksum, word};
+use crate::lz4::BlockError;
+use crate::lz4::decode::decode;
+use crate::{Error, Result};
+
+/// Most content that is decoded at once, if one block does not hold more.
+const MAX_GROUP_BYTES: u64 = 4 << 20;
+
+/// Reading a part of the content, block by block, from bytes that the caller has.
+#[derive(Debug)]
+pub struct ContentRead {
+    range: Range<u64>,
+    /// The block to decode next.
+    next: usize,
+    /// The last content of linked blocks.
+    window: Vec<u8>,
+}
+
+impl ContentRead {
+    pub(super) fn new(map: &FrameMap, range: Range<u64>) -> Self {
+        let first = map
+            .blocks
+            .partition_point(|block| block.content_end() <= range.start);
+        Self {
+            next: map.blocks.get(first).map_or(first, |block| block.needs),
+            range,
+            window: Vec::new(),
+        }
+    }
+
+    /// The bytes of the file that are to be supplied next; `None` if all is read.
+    #[must_use]
+    pub fn wanted(&self, map: &FrameMap) -> Option<Range<u64>> {
+        let group = self.group(map);
+        Some(group.first()?.at..group.last()?.end())
+    }
+
+    /// Appends to `out` the content of the bytes that were [`wanted`](Self::wanted), as far as it was asked for.
+    ///
+    /// # Errors
+    /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`], and
+    /// [`Error::InvalidFrame`] if the file is not what its index says.
+    pub fn supply(&mut self, map: &FrameMap, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let group = self.group(map);
+        let Some(start) = group.first().map(|block| block.at) else {
+            return Ok(());
+        };
+        for block in group {
+            let at = (block.at - start) as usize;
+            let end = (block.end() - start) as usize;
+            let Some(bytes) = bytes.get(at..end) else {
+                return Err(short(&(block.at..block.end()), bytes));
+            };
+            self.block(block, bytes, out)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Blocks that follow each other in the file without a gap, not many more bytes than a window.
+    fn group<'a>(&self, map: &'a FrameMap) -> &'a [Block] {
+        let rest = map.blocks.get(self.next..).unwrap_or_default();
+        let Some(first) = rest.first() else {
+            return rest;
+        };
+        let fits = |pair: &[Block]| {
+            pair[1].at == pair[0].end()
+                && pair[1].end() - first.at <= WINDOW_BYTES
+                && pair[1].content_end() - first.content_at <= MAX_GROUP_BYTES
+                && pair[1].content_at < self.range.end
+        };
+        if first.content_at >= self.range.end {
+            return &[];
+        }
+        let n_more = rest.windows(2).take_while(|pair| fits(pair)).count();
+        &rest[..=n_more]
+    }
+
+    fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let (size, rest) = bytes.split_at(SIZE_BYTES as usize);
+        if word(size, 0) != Some(block.size_word) {
+            return Err(Error::InvalidFrame {
+                what: "block size, which is not that of the index:",
+                value: word(size, 0).unwrap_or_default().into(),
+                at: block.at,
+            });
+        }
+        let data = &rest[..block.size()];
+        if block.has_checksum {
+            verify("block", word(rest, block.size()), || checksum(data))?;
+        }
+        let corrupt = |source| Error::CorruptPage {
+            page: self.next,
+            source,
+        };
+        let content_bytes = block.content_bytes as usize;
+        if block.needs == self.next {
+            self.window.clear();
+        }
+        let start = self.window.len();
+        if block.is_compressed() {
+            self.window.resize(start + content_bytes, 0);
+            let end = decode(data, &mut self.window, start).map_err(corrupt)?;
+            if end < self.window.len() {
+                return Err(corrupt(BlockError::OutputUnderrun));
+            }
+        } else if data.len() == content_bytes {
+            self.window.extend_from_slice(data);
+        } else {
+            return Err(corrupt(BlockError::BadTableEntry));
+        }
+        let from = self.range.start.saturating_sub(block.content_at) as usize;
+        let to = (self.range.end - block.content_at).min(content_bytes as u64) as usize;
+        if from < to {
+            out.extend_from_slice(&self.window[start + from..start + to]);
+        }
+        let kept = HISTORY_BYTES as usize;
+        self.window.drain(..self.window.len().saturating_sub(kept));
+        Ok(())
+    }
+}
