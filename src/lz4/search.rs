@@ -202,9 +202,12 @@ impl Search {
                 bits |= u64::from(found) << i;
             }
             // The lowest position of a bucket comes last and stays.
-            for i in (0..WINDOW).rev() {
-                let pair = i / 8 * 8 + L::PAIR[i % 8];
-                *self.buckets.get_unchecked_mut(window.buckets[i] as usize) = window.pairs[pair];
+            for group in (0..WINDOW).step_by(8).rev() {
+                for i in (0..8).rev() {
+                    let bucket = *window.buckets.get_unchecked(group + i);
+                    let pair = *window.pairs.get_unchecked(group + L::PAIR[i]);
+                    *self.buckets.get_unchecked_mut(bucket as usize) = pair;
+                }
             }
             bits
         }
@@ -270,7 +273,7 @@ impl Search {
     }
 }
 
-const COUNT: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Whether all positions of the window at `from` are runs.
 ///

@@ -57,6 +57,7 @@ impl Lanes for Avx2 {
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
         // SAFETY: the caller says that eight indexes may be read, and what they name in `table`.
         unsafe {
+            // Volatile, or the compiler takes the indexes from their vector, which is slower.
             let pair = |i: usize| table.add(indexes.add(i).read() as usize);
             let two = |i: usize| {
                 let low = _mm_castsi128_pd(_mm_loadl_epi64(pair(i).cast()));

@@ -16,6 +16,8 @@ macro_rules! operations {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -24,6 +26,8 @@ mod simd128;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) use neon::Neon;
 pub(super) use portable::Portable;
@@ -40,7 +44,8 @@ pub(super) trait Lanes: Copy {
     /// Where [`store_pairs`](Self::store_pairs) puts the pair of lane i.
     const PAIR: [usize; 8];
 
-    /// The little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes.
+    /// The little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes, or 24 for
+    /// sixteen lanes.
     unsafe fn words(from: *const u8) -> Self;
     unsafe fn splat(value: u32) -> Self;
     /// Reads `N` lanes.
