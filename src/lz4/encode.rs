@@ -21,11 +21,15 @@ impl Encoder {
     /// An encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
+        let best = Instructions::available().next();
+        Self::with_instructions(parse, best.unwrap_or(Instructions::Portable))
+    }
+
+    /// An encoder that uses instructions which this machine has.
+    pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
         Self {
             parse: *parse,
-            instructions: Instructions::available()
-                .next()
-                .unwrap_or(Instructions::Portable),
+            instructions,
             search: Box::new(Search::new(parse)),
             output: Vec::new(),
         }

@@ -116,3 +116,56 @@ fn level(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
         walk.walk::<false>(found, limit);
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+mod tests {
+    use super::Instructions;
+    use crate::lz4::{Encoder, Level, Parse};
+
+    /// Bytes with literals, matches near and far, and runs, as `seed` has it.
+    fn content(length: usize, mut seed: u64) -> Vec<u8> {
+        let mut bytes: Vec<u8> = Vec::new();
+        while bytes.len() < length {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let count = 1 + (seed >> 40) as usize % 40;
+            let from = bytes.len().checked_sub(1 + (seed >> 20) as usize % 5000);
+            match (seed >> 60, from) {
+                (0..3, _) => bytes.extend(std::iter::repeat_n(seed as u8 & 3, 3 * count)),
+                (3..12, Some(from)) => bytes.extend(
+                    (0..count)
+                        .map(|i| i + from)
+                        .map_while(|i| bytes.get(i).copied())
+                        .collect::<Vec<_>>(),
+                ),
+                _ => bytes.extend((0..count).map(|i| (seed >> (i % 50)) as u8 & 15)),
+            }
+        }
+        bytes.truncate(length);
+        bytes
+    }
+
+    #[test]
+    fn all_instruction_sets_write_the_same_bytes() {
+        let available: Vec<_> = Instructions::available().collect();
+        assert_eq!(available.last(), Some(&Instructions::Portable));
+        for page_size in [4096, 8192, 16_384, 32_768, 65_536, 1 << 20] {
+            for level in [Level::Fast, Level::High] {
+                let parse = Parse::new(page_size, level).expect("in range");
+                for seed in 0..(1 << 22) / u64::from(page_size) {
+                    let bytes = content(page_size as usize - seed as usize % 200, seed);
+                    let mut blocks = available.iter().map(|&instructions| {
+                        let mut encoder = Encoder::with_instructions(&parse, instructions);
+                        let mut block = Vec::new();
+                        encoder.compress_block(&bytes, &mut block).expect("fits");
+                        (instructions, block)
+                    });
+                    let (_, first) = blocks.next().expect("there is one");
+                    for (instructions, block) in blocks {
+                        assert!(block == first, "{instructions:?}, {parse:?}, seed {seed}");
+                    }
+                }
+            }
+        }
+    }
+}
