@@ -21,8 +21,7 @@ impl Encoder {
     /// An encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
-        let best = Instructions::available().next();
-        Self::with_instructions(parse, best.unwrap_or(Instructions::Portable))
+        Self::with_instructions(parse, Instructions::best())
     }
 
     /// An encoder that uses instructions which this machine has.

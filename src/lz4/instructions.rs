@@ -1,51 +1,78 @@
 //! The instruction sets that search and walk are compiled for, and the choice among them.
 
+use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
 use super::lanes::Neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+use super::lanes::Portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
-use super::lanes::{Lanes, Portable};
 use super::search::{Found, Search};
 use super::walk::Walk;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instructions {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
     #[cfg(target_arch = "aarch64")]
     Neon,
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     Simd128,
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    Portable,
 }
 
 impl Instructions {
+    /// The best one first; the last one is always there.
+    const ALL: &[Self] = &[
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+        #[cfg(target_arch = "aarch64")]
+        Self::Neon,
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Self::Simd128,
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        Self::Portable,
+    ];
+
     /// All that this machine has, the best one first.
     pub(super) fn available() -> impl Iterator<Item = Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|instructions| instructions.is_there())
+    }
+
+    /// The best that this machine has.
+    pub(super) fn best() -> Self {
+        Self::available()
+            .next()
+            .unwrap_or(Self::ALL[Self::ALL.len() - 1])
+    }
+
+    fn is_there(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
-        let best = [
+        match self {
             #[cfg(target_arch = "x86_64")]
-            (avx2
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq"))
-            .then_some(Self::Avx512),
+            Self::Avx512 => {
+                avx2 && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+            }
             #[cfg(target_arch = "x86_64")]
-            avx2.then_some(Self::Avx2),
-            #[cfg(target_arch = "aarch64")]
-            Some(Self::Neon),
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Some(Self::Simd128),
-            Some(Self::Portable),
-        ];
-        best.into_iter().flatten()
+            Self::Avx2 => avx2,
+            #[allow(unreachable_patterns, reason = "some machines have one kind")]
+            _ => true,
+        }
     }
 
     /// Searches the next windows.
@@ -62,7 +89,7 @@ impl Instructions {
             // SAFETY: the instructions are those of the function.
             unsafe { windows::<Avx512>(search, input, last, large) };
         }
-        // SAFETY: `available` found the instructions.
+        // SAFETY: `is_there` found the instructions.
         unsafe {
             match self {
                 #[cfg(target_arch = "x86_64")]
@@ -73,6 +100,7 @@ impl Instructions {
                 Self::Neon => windows::<Neon>(search, input, last, large),
                 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
                 Self::Simd128 => windows::<Simd128>(search, input, last, large),
+                #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
                 Self::Portable => windows::<Portable>(search, input, last, large),
             }
         }
@@ -86,9 +114,10 @@ impl Instructions {
             level(walk, found, limit, high);
         }
         match self {
-            // SAFETY: `available` found the instructions.
+            // SAFETY: `is_there` found the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 | Self::Avx512 => unsafe { with_avx2(walk, found, limit, high) },
+            #[allow(unreachable_patterns, reason = "some machines have one kind")]
             _ => level(walk, found, limit, high),
         }
     }
@@ -118,7 +147,6 @@ fn level(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
 }
 
 #[cfg(test)]
-#[expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 mod tests {
     use super::Instructions;
     use crate::lz4::{Encoder, Level, Parse};
@@ -148,7 +176,7 @@ mod tests {
     #[test]
     fn all_instruction_sets_write_the_same_bytes() {
         let available: Vec<_> = Instructions::available().collect();
-        assert_eq!(available.last(), Some(&Instructions::Portable));
+        assert_eq!(available.last(), Instructions::ALL.last());
         for page_size in [4096, 8192, 16_384, 32_768, 65_536, 1 << 20] {
             for level in [Level::Fast, Level::High] {
                 let parse = Parse::new(page_size, level).expect("in range");

@@ -20,6 +20,7 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 mod portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
@@ -30,6 +31,7 @@ pub(super) use avx2::Avx2;
 pub(super) use avx512::Avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) use neon::Neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 pub(super) use portable::Portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(super) use simd128::Simd128;
