@@ -120,6 +120,19 @@ fn every_small_period() {
     }
 }
 
+/// Where position 63 shares its bucket with a lower one it is not inserted, but found by an empty entry.
+#[test]
+fn an_empty_entry_stands_for_position_63() {
+    for page_size in PAGE_SIZES {
+        let mut encoder = Encoder::new(&parse(page_size, Level::Fast));
+        for seed in 0..3000 {
+            let mut input = pages::random(200, seed);
+            input.copy_within(63..75, 80);
+            check(&mut encoder, &input, &format!("{page_size} seed {seed}"));
+        }
+    }
+}
+
 #[test]
 fn blocks_of_liblz4_decode() {
     let mut random = Random::new(2);

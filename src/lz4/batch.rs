@@ -72,37 +72,37 @@ pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<Pack
         n_bytes: bytes.len() as u64,
     };
     let share = SHARE_BYTES.max(page_size as usize);
-    let compress = |share: &[u8]| compress_share(share, &parse);
     #[cfg(not(target_arch = "wasm32"))]
     let shares = bytes
         .par_chunks(share)
-        .map(compress)
+        .map_init(|| Encoder::new(&parse), compress_share)
         .collect::<Result<Vec<_>>>()?;
     #[cfg(target_arch = "wasm32")]
-    let shares = bytes
-        .chunks(share)
-        .map(compress)
-        .collect::<Result<Vec<_>>>()?;
-    pages
-        .packed
-        .reserve_exact(shares.iter().map(|(packed, _)| packed.len()).sum());
-    for (packed, table) in shares {
-        let start = pages.packed.len() as u64;
-        pages.packed.extend_from_slice(&packed);
+    let shares = {
+        let mut encoder = Encoder::new(&parse);
+        let shares = bytes.chunks(share);
+        shares
+            .map(|share| compress_share(&mut encoder, share))
+            .collect::<Result<Vec<_>>>()?
+    };
+    let mut start = 0;
+    for (packed, table) in &shares {
         pages.table.extend(table.iter().map(|entry| PageEntry {
             offset: entry.offset + start,
             ..*entry
         }));
+        start += packed.len() as u64;
     }
+    pages.packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());
     Ok(pages)
 }
 
 /// Blocks and entries of some pages; offsets count from the first of them.
-fn compress_share(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
-    let mut encoder = Encoder::new(parse);
+fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+    let page_size = encoder.parse().page_size() as usize;
     let mut packed = Vec::with_capacity(bytes.len());
     let mut table = Vec::new();
-    for page in bytes.chunks(parse.page_size() as usize) {
+    for page in bytes.chunks(page_size) {
         let offset = packed.len();
         let kind = encoder.compress_page(page, &mut packed)?;
         let length = (packed.len() - offset) as u32;
@@ -114,6 +114,31 @@ fn compress_share(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry
         packed.resize(packed.len().next_multiple_of(BLOCK_ALIGNMENT as usize), 0);
     }
     Ok((packed, table))
+}
+
+/// One piece after the other. Fresh memory is slow to write, so that all cores write it.
+#[cfg(not(target_arch = "wasm32"))]
+fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
+    let n_bytes = pieces.iter().map(|piece| piece.len()).sum();
+    let mut joined = Vec::with_capacity(n_bytes);
+    let mut room = joined.spare_capacity_mut();
+    let mut places = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let (place, rest) = room.split_at_mut(piece.len());
+        places.push((place, piece));
+        room = rest;
+    }
+    places.into_par_iter().for_each(|(place, piece)| {
+        place.write_copy_of_slice(piece);
+    });
+    // SAFETY: the pieces have just been written, and they are as long as the capacity that was asked for.
+    unsafe { joined.set_len(n_bytes) };
+    joined
+}
+
+#[cfg(target_arch = "wasm32")]
+fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
+    pieces.concat()
 }
 
 /// Decompresses all pages.

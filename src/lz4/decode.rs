@@ -5,13 +5,12 @@ use super::parse::MIN_MATCH;
 
 /// Length in a token's half that says that more bytes follow.
 const TOKEN_MAX: usize = 15;
-/// Bytes that are copied at once on the short path.
-const COPY_STEP: usize = 16;
-/// The same for matches with an offset below that.
-const SMALL_STEP: usize = 8;
-/// Input and output that a short sequence may touch, copies past its end included.
-const SHORT_INPUT: usize = 1 + COPY_STEP + 2;
-const SHORT_OUTPUT: usize = COPY_STEP + 2 * COPY_STEP;
+/// Bytes that the quick way copies at once.
+const STEP: usize = 16;
+/// The quick way takes a sequence only with so many bytes of the block left: a token, a step of literals, an offset.
+const QUICK_INPUT: usize = 1 + STEP + 2;
+/// And with so much room: a step of literals, and two steps behind the longest literals that fit a token.
+const QUICK_ROOM: usize = STEP + 2 * STEP;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
 ///
@@ -39,7 +38,7 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
         op: start,
     };
     loop {
-        cursor.short_sequences();
+        cursor.quick_sequences();
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -54,52 +53,67 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Decodes sequences of few literals away from the ends, copying more than it must, until one is different: that
-    /// one is left as it was found.
+    /// Decodes sequences away from both ends, copying more than it must, until one is wrong or too near an end: that one
+    /// is left as it was found.
     #[inline(always)]
-    fn short_sequences(&mut self) {
-        let Self { block, out, .. } = self;
-        let (mut ip, mut op) = (self.ip, self.op);
-        while let Some(input) = block
-            .get(ip..)
-            .and_then(|tail| tail.first_chunk::<SHORT_INPUT>())
-        {
-            let token = usize::from(input[0]);
-            let (n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
-            if n_literals == TOKEN_MAX || op + SHORT_OUTPUT > out.len() {
-                break;
-            }
-            out[op..op + COPY_STEP].copy_from_slice(&input[1..=COPY_STEP]);
-            let offset = usize::from(u16::from_le_bytes([
-                input[1 + n_literals],
-                input[2 + n_literals],
-            ]));
-            let at = op + n_literals;
-            let mut next = ip + 1 + n_literals + 2;
-            if offset == 0 || offset > at {
-                break;
-            }
-            let from = at - offset;
-            if length < MIN_MATCH + TOKEN_MAX && offset >= COPY_STEP {
-                out.copy_within(from..from + COPY_STEP, at);
-                out.copy_within(from + COPY_STEP..from + 2 * COPY_STEP, at + COPY_STEP);
-            } else {
-                if length == MIN_MATCH + TOKEN_MAX {
-                    let Some((more, end)) = extension(block, next) else {
-                        break;
-                    };
-                    length = length.saturating_add(more);
-                    next = end;
-                    if length > out.len() - at {
-                        break;
-                    }
+    fn quick_sequences(&mut self) {
+        let (Some(last_ip), Some(last_op)) = (
+            self.block.len().checked_sub(QUICK_INPUT),
+            self.out.len().checked_sub(QUICK_ROOM),
+        ) else {
+            return;
+        };
+        let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr());
+        while self.ip <= last_ip && self.op <= last_op {
+            // SAFETY: inside the block.
+            let token = usize::from(unsafe { *block.add(self.ip) });
+            let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
+            let mut from = self.ip + 1;
+            if n_literals == TOKEN_MAX {
+                let Some((more, end)) = extension(self.block, from) else {
+                    return;
+                };
+                (n_literals, from) = (n_literals.saturating_add(more), end);
+                let fits = n_literals <= self.block.len()
+                    && from + n_literals <= last_ip
+                    && self.op + n_literals <= last_op;
+                if !fits {
+                    return;
                 }
-                copy_match(out, at, offset, length);
             }
-            op = at + length;
-            ip = next;
+            // SAFETY: behind the literals, or a step if they are fewer, the block goes on for an offset and the room for two
+            // steps; two steps may be read behind literals that do not fit a token.
+            let offset = unsafe {
+                copy_steps(block.add(from), out.add(self.op), n_literals);
+                block
+                    .add(from + n_literals)
+                    .cast::<[u8; 2]>()
+                    .read_unaligned()
+            };
+            let offset = usize::from(u16::from_le_bytes(offset));
+            let (at, mut next) = (self.op + n_literals, from + n_literals + 2);
+            if offset.wrapping_sub(1) >= at {
+                return;
+            }
+            if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
+                // SAFETY: the offset is in what is written; the room goes on for two steps.
+                unsafe { copy_halves::<3>(out.add(at - offset), out.add(at)) };
+                (self.ip, self.op) = (next, at + length);
+                continue;
+            }
+            if length == MIN_MATCH + TOKEN_MAX {
+                let Some((more, end)) = extension(self.block, next) else {
+                    return;
+                };
+                (length, next) = (length.saturating_add(more), end);
+                if length > self.out.len() || at + length > last_op {
+                    return;
+                }
+            }
+            // SAFETY: the offset is in what is written; the room goes on for a step behind the match, and for two behind `at`.
+            unsafe { quick_match(out.add(at), offset, length) };
+            (self.ip, self.op) = (next, at + length);
         }
-        (self.ip, self.op) = (ip, op);
     }
 
     /// Decodes one sequence of any kind; true at the end of the block.
@@ -179,46 +193,98 @@ fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats. May write past
-/// them, inside `out`.
+/// Bytes that the quick way copies at once where a step would not do.
+const HALF: usize = 8;
+
+/// For offsets below 8: the factor that repeats so many bytes in a word, and how many bytes are whole repetitions.
+const REPEATS: [(u64, usize); HALF] = {
+    let mut table = [(0, 1); HALF];
+    let mut offset = 1;
+    while offset < HALF {
+        let mut at = 0;
+        while at < HALF {
+            table[offset].0 |= 1 << (8 * at);
+            at += offset;
+        }
+        table[offset].1 = HALF / offset * offset;
+        offset += 1;
+    }
+    table
+};
+
+/// Copies bytes in steps, at least one.
+///
+/// # Safety
+/// A step may be read and written at `from` and `to`, and behind `length` bytes if they are more; nothing of what is read
+/// is written less than a step before.
 #[inline(always)]
-fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
-    let end = at + length;
-    if offset >= COPY_STEP && end + COPY_STEP <= out.len() {
-        let mut to = at;
-        while to < end {
-            out.copy_within(to - offset..to - offset + COPY_STEP, to);
-            to += COPY_STEP;
+unsafe fn copy_steps(from: *const u8, to: *mut u8, length: usize) {
+    let mut done = 0;
+    loop {
+        // SAFETY: as the caller says; the last step begins before the end.
+        unsafe {
+            let bytes = from.add(done).cast::<[u8; STEP]>().read_unaligned();
+            to.add(done).cast::<[u8; STEP]>().write_unaligned(bytes);
         }
-    } else if offset >= SMALL_STEP && end + SMALL_STEP <= out.len() {
-        let mut to = at;
-        while to < end {
-            out.copy_within(to - offset..to - offset + SMALL_STEP, to);
-            to += SMALL_STEP;
+        done += STEP;
+        if done >= length {
+            return;
         }
-    } else if offset > 1 && end + 2 * SMALL_STEP <= out.len() {
-        // Eight bytes one by one; from then on a multiple of the offset that is at least 8 is an offset too.
-        for i in at..at + SMALL_STEP {
-            out[i] = out[i - offset];
+    }
+}
+
+/// Copies `N` halves of a step one after the other.
+///
+/// # Safety
+/// They may be read at `from` and written at `to`.
+#[inline(always)]
+unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
+    for i in 0..N {
+        // SAFETY: as the caller says.
+        unsafe {
+            let bytes = from.add(i * HALF).cast::<[u8; HALF]>().read_unaligned();
+            to.add(i * HALF).cast::<[u8; HALF]>().write_unaligned(bytes);
         }
-        let offset = offset * SMALL_STEP.div_ceil(offset);
-        let mut to = at + SMALL_STEP;
-        while to < end {
-            out.copy_within(to - offset..to - offset + SMALL_STEP, to);
-            to += SMALL_STEP;
-        }
-    } else if offset >= length {
-        out.copy_within(at - offset..end - offset, at);
-    } else if offset == 1 {
-        let byte = out[at - 1];
-        out[at..end].fill(byte);
-    } else {
-        // The bytes from `at - offset` on are periodic, so every copy doubles what can be copied next.
+    }
+}
+
+/// Copies a match of any offset to `to`.
+///
+/// # Safety
+/// `offset` is not 0 and that many bytes before `to` are written; behind the match, and behind `to` for another step, the
+/// room goes on for a step.
+#[inline(always)]
+unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
+    // SAFETY: as the caller says; reads begin where the offset points and end inside the room.
+    unsafe {
+        let from = to.sub(offset).cast_const();
         let mut done = 0;
-        while done < length {
-            let step = (offset + done).min(length - done);
-            out.copy_within(at - offset..at - offset + step, at + done);
-            done += step;
+        if offset >= HALF {
+            while done < length {
+                copy_halves::<2>(from.add(done), to.add(done));
+                done += 2 * HALF;
+            }
+            return;
         }
+        // The bytes that repeat, as often as they fit; what is read behind them does not count.
+        let bytes = u64::from_le_bytes(from.cast::<[u8; HALF]>().read_unaligned())
+            & !(u64::MAX << (8 * offset));
+        let (repeat, stride) = REPEATS[offset];
+        let repeated = bytes.wrapping_mul(repeat).to_le_bytes();
+        while done < length {
+            to.add(done).cast::<[u8; HALF]>().write_unaligned(repeated);
+            done += stride;
+        }
+    }
+}
+
+/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats.
+fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
+    // The bytes from `at - offset` on are periodic, so every copy doubles what can be copied next.
+    let mut done = 0;
+    while done < length {
+        let step = (offset + done).min(length - done);
+        out.copy_within(at - offset..at - offset + step, at + done);
+        done += step;
     }
 }

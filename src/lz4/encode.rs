@@ -1,40 +1,35 @@
-//! Sequences to bytes.
+//! Blocks and pages to LZ4.
 
-use super::PageKind;
+use super::instructions::Instructions;
 use super::page::fill_word;
-use super::parse::{MIN_MATCH, Parse, Sequence, parse_block};
-use super::table::{Buckets, LargeBuckets, PageBuckets};
+use super::parse::{MATCH_START_MARGIN, Parse};
+use super::search::Search;
+use super::walk::Walk;
+use super::write::{Writer, room};
+use super::{PageKind, WINDOW};
 use crate::{Error, Result};
-
-/// Largest length that a token's half holds; it then says that more bytes follow.
-const TOKEN_MAX: usize = 15;
-/// Bytes that are copied at once, and written past the end of what counts.
-const COPY_STEP: usize = 16;
 
 /// Compresses one block after another with the canonical parse, reusing its tables.
 pub struct Encoder {
     parse: Parse,
-    table: Table,
+    instructions: Instructions,
+    search: Box<Search>,
     output: Vec<u8>,
-}
-
-enum Table {
-    Page(PageBuckets),
-    Large(LargeBuckets),
 }
 
 impl Encoder {
     /// An encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
-        let table = if parse.is_large() {
-            Table::Large(LargeBuckets::new(parse))
-        } else {
-            Table::Page(PageBuckets::new(parse))
-        };
+        Self::with_instructions(parse, Instructions::best())
+    }
+
+    /// An encoder that uses instructions which this machine has.
+    pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
         Self {
             parse: *parse,
-            table,
+            instructions,
+            search: Box::new(Search::new(parse)),
             output: Vec::new(),
         }
     }
@@ -81,14 +76,26 @@ impl Encoder {
                 expected: "give at most the page size of the parse",
             });
         }
-        let room = worst_case(input.len()) + COPY_STEP;
-        if self.output.len() < room {
-            self.output.resize(room, 0);
+        if self.output.len() < room(input.len()) {
+            self.output.resize(room(input.len()), 0);
         }
-        let length = match &mut self.table {
-            Table::Page(buckets) => dispatch(input, &self.parse, buckets, &mut self.output),
-            Table::Large(buckets) => dispatch(input, &self.parse, buckets, &mut self.output),
-        };
+        let mut walk = Walk::new(input, Writer::new(input, &mut self.output));
+        if let Some(last) = input
+            .len()
+            .checked_sub(MATCH_START_MARGIN)
+            .filter(|&last| last > 0)
+        {
+            let instructions = self.instructions;
+            self.search.start_block(input, self.parse.is_large());
+            while self.search.found.end <= last {
+                instructions.search(&mut self.search, input, last, self.parse.is_large());
+                // A window behind the search, so that the walk may look ahead.
+                let end = self.search.found.end;
+                let limit = if end > last { end } else { end - WINDOW };
+                instructions.walk(&mut walk, &self.search.found, limit, self.parse.lazy());
+            }
+        }
+        let length = walk.finish();
         Ok(&self.output[..length])
     }
 }
@@ -101,127 +108,4 @@ impl Encoder {
 /// [`Error::InvalidArgument`] if `input` is longer than `parse.page_size()`.
 pub fn compress_block(input: &[u8], parse: &Parse, out: &mut Vec<u8>) -> Result<()> {
     Encoder::new(parse).compress_block(input, out)
-}
-
-/// Bytes of the longest block that `n_bytes` of input give.
-const fn worst_case(n_bytes: usize) -> usize {
-    n_bytes + n_bytes / 255 + 16
-}
-
-/// Runs [`encode_block`] as compiled for the instructions that this machine has.
-fn dispatch<B: Buckets>(input: &[u8], parse: &Parse, buckets: &mut B, output: &mut [u8]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn with_avx2<B: Buckets>(
-            input: &[u8],
-            parse: &Parse,
-            buckets: &mut B,
-            output: &mut [u8],
-        ) -> usize {
-            encode_block(input, parse, buckets, output)
-        }
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-        {
-            // SAFETY: the machine has the three features.
-            return unsafe { with_avx2(input, parse, buckets, output) };
-        }
-    }
-    encode_block(input, parse, buckets, output)
-}
-
-#[inline(always)]
-fn encode_block<B: Buckets>(
-    input: &[u8],
-    parse: &Parse,
-    buckets: &mut B,
-    output: &mut [u8],
-) -> usize {
-    buckets.clear();
-    let mut writer = Writer {
-        input,
-        output,
-        at: 0,
-        anchor: 0,
-    };
-    parse_block(input, parse, buckets, |sequence| writer.sequence(sequence));
-    writer.last_literals();
-    writer.at
-}
-
-struct Writer<'a> {
-    input: &'a [u8],
-    output: &'a mut [u8],
-    at: usize,
-    anchor: usize,
-}
-
-impl Writer<'_> {
-    #[inline(always)]
-    fn sequence(
-        &mut self,
-        Sequence {
-            anchor,
-            start,
-            offset,
-            end,
-        }: Sequence,
-    ) {
-        let (n_literals, extra) = (start - anchor, end - start - MIN_MATCH);
-        let token = n_literals.min(TOKEN_MAX) << 4 | extra.min(TOKEN_MAX);
-        self.byte(token as u8);
-        self.length(n_literals);
-        self.literals(anchor, n_literals);
-        self.output[self.at..self.at + 2].copy_from_slice(&(offset as u16).to_le_bytes());
-        self.at += 2;
-        self.length(extra);
-        self.anchor = end;
-    }
-
-    fn last_literals(&mut self) {
-        let n_literals = self.input.len() - self.anchor;
-        self.byte((n_literals.min(TOKEN_MAX) << 4) as u8);
-        self.length(n_literals);
-        self.literals(self.anchor, n_literals);
-    }
-
-    #[inline(always)]
-    fn byte(&mut self, byte: u8) {
-        self.output[self.at] = byte;
-        self.at += 1;
-    }
-
-    /// The bytes that continue a length which does not fit its half of the token.
-    #[inline(always)]
-    fn length(&mut self, length: usize) {
-        if length < TOKEN_MAX {
-            return;
-        }
-        let mut left = length - TOKEN_MAX;
-        while left >= 255 {
-            self.byte(255);
-            left -= 255;
-        }
-        self.byte(left as u8);
-    }
-
-    #[inline(always)]
-    fn literals(&mut self, from: usize, count: usize) {
-        let source = self
-            .input
-            .get(from..)
-            .and_then(|tail| tail.first_chunk::<COPY_STEP>());
-        let target = self
-            .output
-            .get_mut(self.at..)
-            .and_then(|tail| tail.first_chunk_mut());
-        match (source, target) {
-            (Some(source), Some(target)) if count <= COPY_STEP => *target = *source,
-            _ => self.output[self.at..self.at + count]
-                .copy_from_slice(&self.input[from..from + count]),
-        }
-        self.at += count;
-    }
 }

@@ -42,9 +42,13 @@ mod batch;
 mod decode;
 mod encode;
 pub mod frame;
+mod instructions;
+mod lanes;
 mod page;
 mod parse;
-mod table;
+mod search;
+mod walk;
+mod write;
 
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
 #[cfg(gpu_engine)]

@@ -1,0 +1,199 @@
+//! The instruction sets that search and walk are compiled for, and the choice among them.
+
+use super::lanes::Lanes;
+#[cfg(target_arch = "aarch64")]
+use super::lanes::Neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+use super::lanes::Portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use super::lanes::Simd128;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Avx2, Avx512};
+use super::search::{Found, Search};
+use super::walk::Walk;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Instructions {
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    Portable,
+}
+
+impl Instructions {
+    /// The best one first; the last one is always there.
+    const ALL: &[Self] = &[
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+        #[cfg(target_arch = "aarch64")]
+        Self::Neon,
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Self::Simd128,
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        Self::Portable,
+    ];
+
+    /// All that this machine has, the best one first.
+    pub(super) fn available() -> impl Iterator<Item = Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|instructions| instructions.is_there())
+    }
+
+    /// The best that this machine has.
+    pub(super) fn best() -> Self {
+        Self::available()
+            .next()
+            .unwrap_or(Self::ALL[Self::ALL.len() - 1])
+    }
+
+    fn is_there(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                avx2 && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2,
+            #[allow(unreachable_patterns, reason = "some machines have one kind")]
+            _ => true,
+        }
+    }
+
+    /// Searches the next windows.
+    pub(super) fn search(self, search: &mut Search, input: &[u8], last: usize, large: bool) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        fn with_avx2(search: &mut Search, input: &[u8], last: usize, large: bool) {
+            // SAFETY: the instructions are those of the function.
+            unsafe { windows::<Avx2>(search, input, last, large) };
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
+        fn with_avx512(search: &mut Search, input: &[u8], last: usize, large: bool) {
+            // SAFETY: the instructions are those of the function.
+            unsafe { windows::<Avx512>(search, input, last, large) };
+        }
+        // SAFETY: `is_there` found the instructions.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512 => with_avx512(search, input, last, large),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2 => with_avx2(search, input, last, large),
+                #[cfg(target_arch = "aarch64")]
+                Self::Neon => windows::<Neon>(search, input, last, large),
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                Self::Simd128 => windows::<Simd128>(search, input, last, large),
+                #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+                Self::Portable => windows::<Portable>(search, input, last, large),
+            }
+        }
+    }
+
+    /// Walks on to `limit`.
+    pub(super) fn walk(self, walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
+            level(walk, found, limit, high);
+        }
+        match self {
+            // SAFETY: `is_there` found the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 | Self::Avx512 => unsafe { with_avx2(walk, found, limit, high) },
+            #[allow(unreachable_patterns, reason = "some machines have one kind")]
+            _ => level(walk, found, limit, high),
+        }
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `L`.
+#[inline(always)]
+unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize, large: bool) {
+    // SAFETY: the caller says so.
+    unsafe {
+        if large {
+            search.windows::<L, true>(input, last);
+        } else {
+            search.windows::<L, false>(input, last);
+        }
+    }
+}
+
+#[inline(always)]
+fn level(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
+    if high {
+        walk.walk::<true>(found, limit);
+    } else {
+        walk.walk::<false>(found, limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Instructions;
+    use crate::lz4::{Encoder, Level, Parse};
+
+    /// Bytes with literals, matches near and far, and runs, as `seed` has it.
+    fn content(length: usize, mut seed: u64) -> Vec<u8> {
+        let mut bytes: Vec<u8> = Vec::new();
+        while bytes.len() < length {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let count = 1 + (seed >> 40) as usize % 40;
+            let from = bytes.len().checked_sub(1 + (seed >> 20) as usize % 5000);
+            match (seed >> 60, from) {
+                (0..3, _) => bytes.extend(std::iter::repeat_n(seed as u8 & 3, 3 * count)),
+                (3..12, Some(from)) => bytes.extend(
+                    (0..count)
+                        .map(|i| i + from)
+                        .map_while(|i| bytes.get(i).copied())
+                        .collect::<Vec<_>>(),
+                ),
+                _ => bytes.extend((0..count).map(|i| (seed >> (i % 50)) as u8 & 15)),
+            }
+        }
+        bytes.truncate(length);
+        bytes
+    }
+
+    #[test]
+    fn all_instruction_sets_write_the_same_bytes() {
+        let available: Vec<_> = Instructions::available().collect();
+        assert_eq!(available.last(), Instructions::ALL.last());
+        for page_size in [4096, 8192, 16_384, 32_768, 65_536, 1 << 20] {
+            for level in [Level::Fast, Level::High] {
+                let parse = Parse::new(page_size, level).expect("in range");
+                for seed in 0..(1 << 22) / u64::from(page_size) {
+                    let bytes = content(page_size as usize - seed as usize % 200, seed);
+                    let mut blocks = available.iter().map(|&instructions| {
+                        let mut encoder = Encoder::with_instructions(&parse, instructions);
+                        let mut block = Vec::new();
+                        encoder.compress_block(&bytes, &mut block).expect("fits");
+                        (instructions, block)
+                    });
+                    let (_, first) = blocks.next().expect("there is one");
+                    for (instructions, block) in blocks {
+                        assert!(block == first, "{instructions:?}, {parse:?}, seed {seed}");
+                    }
+                }
+            }
+        }
+    }
+}

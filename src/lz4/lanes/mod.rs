@@ -1,0 +1,78 @@
+//! Vectors of 32-bit lanes: the few operations that the search of a window takes, once for each instruction set.
+
+/// Operations of [`Lanes`] on two vectors that are one function each.
+macro_rules! operations {
+    ($($name:ident: $function:expr),* $(,)?) => {
+        $(
+            #[inline(always)]
+            #[allow(unused_unsafe, reason = "some instruction sets are always there")]
+            unsafe fn $name(self, other: Self) -> Self {
+                // SAFETY: the caller says that the machine has the instructions.
+                Self(unsafe { $function(self.0, other.0) })
+            }
+        )*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+pub(super) use neon::Neon;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(super) use portable::Portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) use simd128::Simd128;
+
+/// A vector of [`N`](Self::N) lanes.
+///
+/// # Safety
+/// Every function needs a machine with the instructions of the type, and pointers that are good for what it says.
+pub(super) trait Lanes: Copy {
+    /// Lanes of a vector; divides 64.
+    const N: usize;
+    /// Where [`store_pairs`](Self::store_pairs) puts the pair of lane i.
+    const PAIR: [usize; 8];
+
+    /// The little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes, or 24 for
+    /// sixteen lanes.
+    unsafe fn words(from: *const u8) -> Self;
+    unsafe fn splat(value: u32) -> Self;
+    /// Reads `N` lanes.
+    unsafe fn load(from: *const u32) -> Self;
+    /// Writes `N` lanes.
+    unsafe fn store(self, to: *mut u32);
+    /// The low and the high halves of the `N` pairs of `table` that `indexes` name.
+    unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self);
+    /// Writes `N` pairs.
+    unsafe fn store_pairs(low: Self, high: Self, to: *mut u64);
+    unsafe fn add(self, other: Self) -> Self;
+    unsafe fn sub(self, other: Self) -> Self;
+    /// The low 32 bits of the products.
+    unsafe fn mul(self, other: Self) -> Self;
+    unsafe fn and(self, other: Self) -> Self;
+    /// `self & !other`.
+    unsafe fn and_not(self, other: Self) -> Self;
+    unsafe fn or(self, other: Self) -> Self;
+    unsafe fn xor(self, other: Self) -> Self;
+    /// Shifts right by `bits`, below 32.
+    unsafe fn shift_right(self, bits: u32) -> Self;
+    /// All ones where equal, else zeros.
+    unsafe fn equal(self, other: Self) -> Self;
+    /// `self` where `mask` is all ones, `other` where it is zeros.
+    unsafe fn select(self, other: Self, mask: Self) -> Self;
+    /// Bit i is that of lane i, which is all ones or zeros.
+    unsafe fn bits(self) -> u32;
+}

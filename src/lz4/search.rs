@@ -1,0 +1,306 @@
+//! The search for candidates: windows of positions, looked up and inserted by vectors.
+//!
+//! The table here keeps more than the canonical one: each entry holds so many bits of the hash that an entry which
+//! agrees in them is almost surely a match. So a window gives a bit for each position, and the walk goes from one set
+//! bit to the next and verifies only there. What the canonical definition says of tags and of empty entries holds
+//! for these entries too: see [`Search::compare`] and [`Search::start_block`].
+
+use super::WINDOW;
+use super::lanes::Lanes;
+use super::parse::{HASH_MULTIPLIER, Parse, word};
+
+/// Windows that are searched before the walk goes over them.
+const WINDOWS: usize = 16;
+/// Within a window the lowest position becomes the largest entry.
+const FLIP: u32 = WINDOW as u32 - 1;
+/// Hash bits in an entry of a page, whose positions have 16 bits, and of a large block, whose positions have 22.
+const PAGE_HASH_BITS: u32 = 16;
+const LARGE_HASH_BITS: u32 = 10;
+/// Bytes that the vectors of a window may read from its start on; they read the byte before it too.
+const WINDOW_READS: usize = WINDOW + 12;
+
+/// What is known of some adjacent windows.
+pub(super) struct Found {
+    /// The first position.
+    first: usize,
+    /// The position behind the last.
+    pub end: usize,
+    /// A bit a position, little-endian, where an entry agrees; zeros behind the end.
+    bits: [u64; WINDOWS + 3],
+    /// Where the bytes at a position were before, if its bit is set: less than the position.
+    sources: [u32; (WINDOWS + 1) * WINDOW],
+    /// The place to try if that one fails; the position itself for none. Only without tags.
+    seconds: [u32; (WINDOWS + 1) * WINDOW],
+}
+
+impl Found {
+    /// Bits from position `p` on, which is in these windows: 57 or more, then zeros.
+    #[inline(always)]
+    pub(super) fn ahead(&self, p: usize) -> u64 {
+        let at = p - self.first;
+        debug_assert!(at < (WINDOWS + 1) * WINDOW);
+        // SAFETY: eight bytes from byte `at / 8` on are in `bits`, which has a word more than the windows.
+        let word = unsafe { self.bits.as_ptr().byte_add(at / 8).read_unaligned() };
+        u64::from_le(word) >> (at % 8)
+    }
+
+    #[inline(always)]
+    pub(super) fn source(&self, p: usize) -> usize {
+        debug_assert!(self.ahead(p) & 1 == 1);
+        // SAFETY: `p` is in these windows.
+        unsafe { *self.sources.get_unchecked(p - self.first) as usize }
+    }
+
+    pub(super) fn second(&self, p: usize) -> Option<usize> {
+        let second = self.seconds[p - self.first] as usize;
+        (second < p).then_some(second)
+    }
+
+    /// Leaves the last window only, for the walk is not through with it.
+    fn keep_last(&mut self) {
+        let last = (self.end - self.first) / WINDOW - 1;
+        self.first = self.end - WINDOW;
+        self.bits[0] = self.bits[last];
+        self.bits[1..].fill(0);
+        self.sources
+            .copy_within(last * WINDOW..(last + 1) * WINDOW, 0);
+        self.seconds
+            .copy_within(last * WINDOW..(last + 1) * WINDOW, 0);
+    }
+}
+
+/// The table, and what is known of the windows that the walk is at.
+pub(super) struct Search {
+    /// A pair of entries a bucket, the newer one in the high half; behind them one for what is not to be inserted.
+    buckets: Box<[u64]>,
+    bucket_bits: u32,
+    hash_bits: u32,
+    tag_bits: u32,
+    pub found: Found,
+}
+
+/// Values of a window on their way to the table.
+#[repr(align(64))]
+struct Window {
+    buckets: [u32; WINDOW],
+    pairs: [u64; WINDOW],
+}
+
+impl Search {
+    pub(super) fn new(parse: &Parse) -> Self {
+        let hash_bits = if parse.is_large() {
+            LARGE_HASH_BITS
+        } else {
+            PAGE_HASH_BITS
+        };
+        Self {
+            buckets: vec![0; (1 << parse.bucket_bits()) + 1].into(),
+            bucket_bits: parse.bucket_bits(),
+            hash_bits,
+            tag_bits: parse.tag_bits(),
+            found: Found {
+                first: 0,
+                end: 0,
+                bits: [0; _],
+                sources: [0; _],
+                seconds: [0; _],
+            },
+        }
+    }
+
+    /// Empties the table for a block.
+    ///
+    /// An empty entry of a page stands for position 63 with tag 0, so it agrees in the other bits of the hash only if that
+    /// is what position 63 has. One of a large block stands for a position that is too late to be tried.
+    pub(super) fn start_block(&mut self, input: &[u8], large: bool) {
+        let mut empty = 0;
+        if large {
+            empty = u32::MAX << self.hash_bits;
+        } else if input.len() > 2 * WINDOW {
+            let hash = self.hash(word(input, FLIP as usize));
+            if hash & self.tag_mask() == 0 {
+                empty = hash;
+            }
+        }
+        self.buckets.fill(u64::from(empty) << 32 | u64::from(empty));
+        (self.found.first, self.found.end) = (0, 0);
+        self.found.bits.fill(0);
+    }
+
+    fn hash(&self, word: u32) -> u32 {
+        word.wrapping_mul(HASH_MULTIPLIER) << self.bucket_bits >> (32 - self.hash_bits)
+    }
+
+    /// Where the tag lies in the bits of the hash: these begin below the bucket's, the tag at bit 16 of the product.
+    const fn tag_mask(&self) -> u32 {
+        ((1 << self.tag_bits) - 1) << (16 + self.bucket_bits + self.hash_bits - 32)
+    }
+
+    /// Searches the next windows; positions up to `last` are searchable.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`.
+    #[inline(always)]
+    pub(super) unsafe fn windows<L: Lanes, const LARGE: bool>(
+        &mut self,
+        input: &[u8],
+        last: usize,
+    ) {
+        if self.found.end > 0 {
+            self.found.keep_last();
+        }
+        let mut window = Window {
+            buckets: [0; _],
+            pairs: [0; _],
+        };
+        let mut padded = [0; 1 + WINDOW_READS];
+        while self.found.end <= last && self.found.end < self.found.first + (WINDOWS + 1) * WINDOW {
+            let start = self.found.end;
+            let from = if start > 0 && start + WINDOW_READS <= input.len() {
+                // SAFETY: inside `input`.
+                unsafe { input.as_ptr().add(start) }
+            } else {
+                edge(input, start, &mut padded)
+            };
+            // SAFETY: `from` is good for the byte before it and the reads of a window.
+            let bits = unsafe { self.window::<L, LARGE>(from, start, &mut window) };
+            let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
+            self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
+            self.found.end += WINDOW;
+        }
+    }
+
+    /// Looks the window at `start` up, then inserts it; `from` is its first byte. The bits say where something was
+    /// found.
+    #[inline(always)]
+    unsafe fn window<L: Lanes, const LARGE: bool>(
+        &mut self,
+        from: *const u8,
+        start: usize,
+        window: &mut Window,
+    ) -> u64 {
+        let at = start - self.found.first;
+        // SAFETY: see `windows`; at most WINDOWS + 1 windows are kept, so the arrays have room at `at`.
+        unsafe {
+            let sources = self.found.sources.as_mut_ptr().add(at);
+            if is_one_run(from) {
+                for i in 0..WINDOW {
+                    sources.add(i).write((start + i).wrapping_sub(1) as u32);
+                }
+                return u64::MAX;
+            }
+            let seconds = self.found.seconds.as_mut_ptr().add(at);
+            let mut bits = 0;
+            for i in (0..WINDOW).step_by(L::N) {
+                let found = self.compare::<L, LARGE>(
+                    from.add(i),
+                    start,
+                    i,
+                    window,
+                    sources.add(i),
+                    seconds.add(i),
+                );
+                bits |= u64::from(found) << i;
+            }
+            // The lowest position of a bucket comes last and stays.
+            for group in (0..WINDOW).step_by(8).rev() {
+                for i in (0..8).rev() {
+                    let bucket = *window.buckets.get_unchecked(group + i);
+                    let pair = *window.pairs.get_unchecked(group + L::PAIR[i]);
+                    *self.buckets.get_unchecked_mut(bucket as usize) = pair;
+                }
+            }
+            bits
+        }
+    }
+
+    /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
+    /// and makes what is to be inserted.
+    #[inline(always)]
+    unsafe fn compare<L: Lanes, const LARGE: bool>(
+        &self,
+        from: *const u8,
+        start: usize,
+        i: usize,
+        window: &mut Window,
+        source: *mut u32,
+        second: *mut u32,
+    ) -> u32 {
+        // SAFETY: the caller says that pointers are good for the reads and writes of these lanes; indexes are below
+        // 2^bucket_bits or the one behind.
+        unsafe {
+            let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
+            let words = L::words(from);
+            let run = words.equal(L::words(from.sub(1)));
+            let product = words.mul(L::splat(HASH_MULTIPLIER));
+            let buckets = product.shift_right(32 - self.bucket_bits);
+            L::splat(1 << self.bucket_bits)
+                .select(buckets, run)
+                .store(window.buckets.as_mut_ptr().add(i));
+            let hash_mask = L::splat((1 << self.hash_bits) - 1);
+            let hash = product
+                .shift_right(32 - self.bucket_bits - self.hash_bits)
+                .and(hash_mask);
+            let flip = L::splat(FLIP);
+            let entry = p.xor(flip).mul(L::splat(1 << self.hash_bits)).or(hash);
+
+            let (b, a) = L::gather(self.buckets.as_ptr(), window.buckets.as_ptr().add(i));
+            L::store_pairs(a, entry, window.pairs.as_mut_ptr().add(i));
+            // The first window finds nothing in an empty table.
+            let same = L::splat(if start == 0 { u32::MAX } else { 0 });
+            let difference = a.xor(entry);
+            let mut a_agrees = difference.and(hash_mask).equal(same);
+            let mut b_agrees = b.xor(entry).and(hash_mask).equal(same);
+            let (a, b) = (
+                a.shift_right(self.hash_bits).xor(flip),
+                b.shift_right(self.hash_bits).xor(flip),
+            );
+            if LARGE {
+                let zero = L::splat(0);
+                a_agrees = a_agrees.and(p.sub(a).shift_right(16).equal(zero));
+                b_agrees = b_agrees.and(p.sub(b).shift_right(16).equal(zero));
+            }
+            if self.tag_bits == 0 {
+                b.select(p, a_agrees.and(b_agrees)).store(second);
+            } else {
+                // An entry with the tag of p is tried alone.
+                let tag_agrees = difference.and(L::splat(self.tag_mask())).equal(L::splat(0));
+                b_agrees = b_agrees.and_not(tag_agrees);
+            }
+            let before = p.sub(L::splat(1));
+            before.select(a.select(b, a_agrees), run).store(source);
+            a_agrees.or(b_agrees).or(run).bits()
+        }
+    }
+}
+
+const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Whether all positions of the window at `from` are runs.
+///
+/// # Safety
+/// 67 bytes at `from` and the one before it may be read.
+#[inline(always)]
+unsafe fn is_one_run(from: *const u8) -> bool {
+    // SAFETY: the caller says so.
+    unsafe {
+        let eight = |at: *const u8| at.cast::<u64>().read_unaligned();
+        let before = from.sub(1);
+        eight(before) == eight(from)
+            && std::slice::from_raw_parts(before, WINDOW + 3)
+                == std::slice::from_raw_parts(from, WINDOW + 3)
+    }
+}
+
+/// The first window, which has no byte before it, and windows near the end of the block, with bytes around them.
+#[cold]
+fn edge(input: &[u8], start: usize, padded: &mut [u8; 1 + WINDOW_READS]) -> *const u8 {
+    let from = start.saturating_sub(1);
+    let to = (start + WINDOW_READS).min(input.len());
+    padded[from + 1 - start..to + 1 - start].copy_from_slice(&input[from..to]);
+    if start == 0 {
+        // Position 0 is no run: the byte before it differs.
+        padded[0] = !padded[1];
+    }
+    padded[1..].as_ptr()
+}

@@ -1,0 +1,122 @@
+//! Sequences to bytes.
+
+use super::parse::MIN_MATCH;
+
+/// Largest length that a token's half holds; it then says that more bytes follow.
+const TOKEN_MAX: usize = 15;
+/// Bytes of literals that are copied at once.
+const COPY_STEP: usize = 16;
+/// Bytes that a short sequence may write: a token, literals, an offset, a byte of length.
+const SHORT_WRITES: usize = 1 + COPY_STEP + 2 + 1;
+
+/// Bytes of room that writing a block of `n_bytes` takes: the longest block, and what may be written past it.
+pub(super) const fn room(n_bytes: usize) -> usize {
+    n_bytes + n_bytes / 255 + 16 + SHORT_WRITES
+}
+
+/// Writes the sequences of `input`, one after the other.
+pub(super) struct Writer<'a> {
+    input: &'a [u8],
+    output: &'a mut [u8],
+    at: usize,
+    anchor: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// `output` has the [`room`] of `input`.
+    pub(super) fn new(input: &'a [u8], output: &'a mut [u8]) -> Self {
+        assert!(
+            output.len() >= room(input.len()),
+            "too little room for a block"
+        );
+        Self {
+            input,
+            output,
+            at: 0,
+            anchor: 0,
+        }
+    }
+
+    /// Where the literals of the next sequence begin.
+    #[inline(always)]
+    pub(super) const fn anchor(&self) -> usize {
+        self.anchor
+    }
+
+    /// Literals up to `start`, then a match to `end`, which is returned.
+    #[inline(always)]
+    pub(super) fn sequence(&mut self, start: usize, offset: usize, end: usize) -> usize {
+        let (n_literals, extra) = (start - self.anchor, end - start - MIN_MATCH);
+        if n_literals < TOKEN_MAX
+            && extra < TOKEN_MAX + 255
+            && self.anchor + COPY_STEP <= self.input.len()
+        {
+            debug_assert!(self.at + SHORT_WRITES <= self.output.len());
+            // SAFETY: sixteen bytes follow the anchor, and what is written so far is no longer than the longest block of what
+            // is parsed so far, so the room for a short sequence is there.
+            unsafe {
+                let token = self.output.as_mut_ptr().add(self.at);
+                token.write((n_literals << 4 | extra.min(TOKEN_MAX)) as u8);
+                let literals = self
+                    .input
+                    .as_ptr()
+                    .add(self.anchor)
+                    .cast::<[u8; COPY_STEP]>();
+                token
+                    .add(1)
+                    .cast::<[u8; COPY_STEP]>()
+                    .write_unaligned(literals.read_unaligned());
+                let behind = token.add(1 + n_literals);
+                behind
+                    .cast::<[u8; 2]>()
+                    .write_unaligned((offset as u16).to_le_bytes());
+                // Counts only if the length does not fit the token.
+                behind.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
+            }
+            self.at += 1 + n_literals + 2 + usize::from(extra >= TOKEN_MAX);
+        } else {
+            self.long_sequence(n_literals, offset, extra);
+        }
+        self.anchor = end;
+        end
+    }
+
+    #[inline(never)]
+    fn long_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
+        self.literals(n_literals, extra.min(TOKEN_MAX));
+        self.output[self.at..self.at + 2].copy_from_slice(&(offset as u16).to_le_bytes());
+        self.at += 2;
+        self.length(extra);
+    }
+
+    /// Writes what follows the last match; returns the length of the block.
+    pub(super) fn finish(mut self) -> usize {
+        self.literals(self.input.len() - self.anchor, 0);
+        self.at
+    }
+
+    /// A token and literals.
+    fn literals(&mut self, count: usize, low_half: usize) {
+        self.byte((count.min(TOKEN_MAX) << 4 | low_half) as u8);
+        self.length(count);
+        let literals = &self.input[self.anchor..self.anchor + count];
+        self.output[self.at..self.at + count].copy_from_slice(literals);
+        self.at += count;
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.output[self.at] = byte;
+        self.at += 1;
+    }
+
+    /// The bytes that continue a length which does not fit its half of the token.
+    fn length(&mut self, length: usize) {
+        if length < TOKEN_MAX {
+            return;
+        }
+        let left = length - TOKEN_MAX;
+        self.output[self.at..self.at + left / 255].fill(255);
+        self.at += left / 255;
+        self.byte((left % 255) as u8);
+    }
+}
