@@ -92,7 +92,7 @@ impl Encoder {
                 // A window behind the search, so that the walk may look ahead.
                 let end = self.search.found.end;
                 let limit = if end > last { end } else { end - WINDOW };
-                instructions.walk(&mut walk, &self.search.found, limit, self.parse.lazy());
+                instructions.walk(&mut walk, &self.search.found, limit, &self.parse);
             }
         }
         let length = walk.finish();

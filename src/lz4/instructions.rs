@@ -9,6 +9,7 @@ use super::lanes::Portable;
 use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
+use super::parse::Parse;
 use super::search::{Found, Search};
 use super::walk::Walk;
 
@@ -107,18 +108,18 @@ impl Instructions {
     }
 
     /// Walks on to `limit`.
-    pub(super) fn walk(self, walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
+    pub(super) fn walk(self, walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
-            level(walk, found, limit, high);
+        fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
+            walk_by(walk, found, limit, parse);
         }
         match self {
             // SAFETY: `is_there` found the instructions.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 | Self::Avx512 => unsafe { with_avx2(walk, found, limit, high) },
+            Self::Avx2 | Self::Avx512 => unsafe { with_avx2(walk, found, limit, parse) },
             #[allow(unreachable_patterns, reason = "some machines have one kind")]
-            _ => level(walk, found, limit, high),
+            _ => walk_by(walk, found, limit, parse),
         }
     }
 }
@@ -138,11 +139,12 @@ unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize, larg
 }
 
 #[inline(always)]
-fn level(walk: &mut Walk<'_>, found: &Found, limit: usize, high: bool) {
-    if high {
-        walk.walk::<true>(found, limit);
-    } else {
-        walk.walk::<false>(found, limit);
+fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
+    match (parse.lazy(), parse.backward()) {
+        (false, false) => walk.walk::<false, false>(found, limit),
+        (false, true) => walk.walk::<false, true>(found, limit),
+        (true, false) => walk.walk::<true, false>(found, limit),
+        (true, true) => walk.walk::<true, true>(found, limit),
     }
 }
 

@@ -33,7 +33,11 @@ impl<'a> Walk<'a> {
 
     /// Goes on until no candidate below `limit` is left.
     #[inline(always)]
-    pub(super) fn walk<const HIGH: bool>(&mut self, found: &Found, limit: usize) {
+    pub(super) fn walk<const LAZY: bool, const BACKWARD: bool>(
+        &mut self,
+        found: &Found,
+        limit: usize,
+    ) {
         while self.position < limit {
             let ahead = found.ahead(self.position);
             if ahead == 0 {
@@ -46,13 +50,17 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let length = self.length(p, q);
-            self.position = if HIGH {
-                let (p, q, length) = self.lazy(found, p, q, length);
-                let start = self.extended_back(p, p - q);
-                self.writer.sequence(start, p - q, p + length)
+            let (p, q, length) = if LAZY {
+                self.lazy(found, p, q, length)
             } else {
-                self.writer.sequence(p, p - q, p + length)
+                (p, q, length)
             };
+            let start = if BACKWARD {
+                self.extended_back(p, p - q)
+            } else {
+                p
+            };
+            self.position = self.writer.sequence(start, p - q, p + length);
         }
     }
 
