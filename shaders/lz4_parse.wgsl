@@ -22,9 +22,9 @@ override TAG_BITS: u32 = 4;
 override LAZY: bool = false;
 override BACKWARD: bool = false;
 
-// Words of a copy of the page in workgroup memory: PAGE_SIZE / 4 + 16, or 1 for no copy.
-override STAGED_WORDS: u32 = 1;
-override STAGED: bool = STAGED_WORDS > 1;
+// Words of a copy of the page in workgroup memory: PAGE_SIZE / 4 + 16, or 0 for no copy.
+override STAGED_WORDS: u32 = 0;
+override STAGED: bool = STAGED_WORDS > 0;
 
 override BUCKETS: u32 = 1u << BUCKET_BITS;
 override CHUNK: u32 = min(PAGE_SIZE, BUCKETS * 8);
@@ -54,11 +54,11 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> tile_sums: array<atomic<u32>>;
 @group(0) @binding(6) var<uniform> params: Params;
 
-// A copy of the page, where workgroup memory is plentiful.
-var<workgroup> staged: array<u32, STAGED_WORDS>;
 // In the search: the buckets. Outside of it: in the first quarter candidate bits, from the third on starts or sums, and
-// the words named here. Nothing else, since every byte counts for how many workgroups run at once.
-var<workgroup> shared_words: array<atomic<u32>, BUCKETS>;
+// the words named here. Nothing else, since every byte counts for how many workgroups run at once; but where memory is
+// plentiful, a copy of the page behind.
+var<workgroup> shared_words: array<atomic<u32>, SHARED_WORDS>;
+override SHARED_WORDS: u32 = BUCKETS + STAGED_WORDS;
 override AGREED: u32 = BUCKETS - 1;
 override NEXT_PAGE: u32 = BUCKETS - 2;
 override LONG_OFFSET: u32 = BUCKETS / 2 + 100;
@@ -92,7 +92,8 @@ fn funnel(a: u32, b: u32, s: u32) -> u32 {
 // Word i of the page and the one after it.
 fn two_words(page: Page, i: u32) -> vec2<u32> {
     if STAGED {
-        return vec2(staged[i], staged[i + 1]);
+        let at = BUCKETS + i;
+        return vec2(atomicLoad(&shared_words[at]), atomicLoad(&shared_words[at + 1]));
     }
     let at = page.first_word + i;
     return vec2(pages[at], pages[at + 1]);
@@ -101,7 +102,8 @@ fn two_words(page: Page, i: u32) -> vec2<u32> {
 // Word i of the page and the two after it.
 fn three_words(page: Page, i: u32) -> vec3<u32> {
     if STAGED {
-        return vec3(staged[i], staged[i + 1], staged[i + 2]);
+        let at = BUCKETS + i;
+        return vec3(atomicLoad(&shared_words[at]), atomicLoad(&shared_words[at + 1]), atomicLoad(&shared_words[at + 2]));
     }
     let at = page.first_word + i;
     return vec3(pages[at], pages[at + 1], pages[at + 2]);
@@ -119,10 +121,11 @@ fn four_words(i: u32) -> vec4<u32> {
 }
 
 fn stage_words(i: u32, words: vec4<u32>) {
-    staged[i] = words.x;
-    staged[i + WIDTH] = words.y;
-    staged[i + 2 * WIDTH] = words.z;
-    staged[i + 3 * WIDTH] = words.w;
+    let at = BUCKETS + i;
+    atomicStore(&shared_words[at], words.x);
+    atomicStore(&shared_words[at + WIDTH], words.y);
+    atomicStore(&shared_words[at + 2 * WIDTH], words.z);
+    atomicStore(&shared_words[at + 3 * WIDTH], words.w);
 }
 
 // Copies the page into workgroup memory; many words at a time, since they come from afar.
@@ -140,7 +143,7 @@ fn stage(page: Page) {
         }
     } else {
         for (var i = lane; 4 * i < page.n; i += WIDTH) {
-            staged[i] = pages[page.first_word + i];
+            atomicStore(&shared_words[BUCKETS + i], pages[page.first_word + i]);
         }
     }
 }
@@ -282,8 +285,8 @@ fn search(page: Page) {
         state.bits = 0u;
         state.weight = 1u;
         for (var k = 0u; k < 16; k++) {
-            // The first round, the last, or past it.
-            if round - 1 >= rounds - 2 {
+            // The first round, the last, or past it. A form of its own for the others pays only with a copy of the page.
+            if !STAGED || round - 1 >= rounds - 2 {
                 if round >= rounds {
                     break;
                 }
