@@ -133,6 +133,26 @@ fn an_empty_entry_stands_for_position_63() {
     }
 }
 
+/// Two words that agree in all bits of the hash that a table may keep: the newer one stands before the older, which is
+/// the same as the word at hand.
+#[test]
+fn an_entry_that_agrees_in_all_but_the_word_is_tried_alone() {
+    // 2_654_435_761 times this is 1, modulo 2^32.
+    const INVERSE: u32 = 244_002_641;
+    for page_size in PAGE_SIZES {
+        let mut encoder = Encoder::new(&parse(page_size, Level::Fast));
+        for seed in 0..100 {
+            let mut input = pages::random(400, seed);
+            let product = u32::from_le_bytes([input[0], input[1], input[2], input[3]]);
+            let product = product.wrapping_mul(2_654_435_761);
+            let other = (product ^ 1).wrapping_mul(INVERSE).to_le_bytes();
+            input[130..134].copy_from_slice(&other);
+            input.copy_within(0..20, 300);
+            check(&mut encoder, &input, &format!("{page_size} seed {seed}"));
+        }
+    }
+}
+
 #[test]
 fn blocks_of_liblz4_decode() {
     let mut random = Random::new(2);

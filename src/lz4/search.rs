@@ -29,7 +29,7 @@ pub(super) struct Found {
     bits: [u64; WINDOWS + 3],
     /// Where the bytes at a position were before, if its bit is set: less than the position.
     sources: [u32; (WINDOWS + 1) * WINDOW],
-    /// The place to try if that one fails; the position itself for none. Only without tags.
+    /// The place to try if that one fails; a place that is not before the position for none. With tags there is none.
     seconds: [u32; (WINDOWS + 1) * WINDOW],
 }
 
@@ -103,7 +103,8 @@ impl Search {
                 end: 0,
                 bits: [0; _],
                 sources: [0; _],
-                seconds: [0; _],
+                // None, as long as nothing is stored.
+                seconds: [u32::MAX; _],
             },
         }
     }
