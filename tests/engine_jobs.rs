@@ -1,0 +1,84 @@
+//! Jobs of the kernel table, launched by hand: forms of the kernels that the engine at hand would not choose itself.
+#![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::collections::HashMap;
+
+use common::pages::mixed;
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{
+    Backend, Buffer, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable,
+};
+use pagepress::kernels::lz4::compress_job;
+use pagepress::kernels::{Arg, Job, Processors, Slot};
+use pagepress::lz4::{Level, compress_pages};
+
+/// Room for copies of small pages in workgroup memory.
+const ROOMY: Processors = Processors {
+    n: 2,
+    workgroup_bytes: 228 << 10,
+};
+
+/// Runs a compression and returns the packed blocks.
+async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
+    let buffers: HashMap<Slot, Buffer> = job
+        .buffers
+        .iter()
+        .map(|&(slot, n_bytes)| (slot, device.allocate_memory(n_bytes).unwrap()))
+        .collect();
+    device
+        .upload_async(&buffers[&Slot::Pages], 0, pages)
+        .await
+        .unwrap();
+    for launch in &job.launches {
+        let overrides = launch.overrides.iter();
+        let overrides: Vec<(&str, f64)> = overrides.map(|&(n, v)| (n, v.into())).collect();
+        let source = KernelSource::of(launch.kernel, &overrides);
+        let kernel = device.compile_kernel(&source).await.unwrap();
+        let args: Vec<_> = launch
+            .args
+            .iter()
+            .map(|arg| match arg {
+                Arg::Params(words) => KernelArg::Params(words),
+                Arg::Buffer(slot) => KernelArg::Buffer(&buffers[slot]),
+            })
+            .collect();
+        let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();
+        launched.wait_async().await.unwrap();
+    }
+    let sums = device
+        .download_async(&buffers[&Slot::TileSums], 0..4)
+        .await
+        .unwrap();
+    let n_words = u32::from_le_bytes([sums[0], sums[1], sums[2], sums[3]]);
+    device
+        .download_async(&buffers[&Slot::Packed], 0..4 * u64::from(n_words))
+        .await
+        .unwrap()
+}
+
+#[test]
+fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
+    let device = GpuDevice::open(&DeviceRequest {
+        engine: EngineChoice::Wgpu,
+        allow_software: true,
+        ..DeviceRequest::default()
+    })
+    .expect("needs a GPU, a software one will do");
+    // One form only: software GPUs take a minute to compile it.
+    let (page_size, level) = (4096, Level::Fast);
+    let pages = mixed(60 * 4096 - 124, 1);
+    let job = compress_job(pages.len() as u64, page_size, level, Some(ROOMY));
+    let parse = job.launches.iter().find(|l| l.kernel.name == "lz4_parse");
+    let overrides = &parse.expect("pages are parsed").overrides;
+    assert!(overrides.iter().any(|(name, _)| *name == "STAGED_WORDS"));
+    let expected = compress_pages(&pages, page_size, level).unwrap().packed;
+    let found = block_on(run(&device, &job, &pages));
+    assert!(found.starts_with(&expected));
+}
