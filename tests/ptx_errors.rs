@@ -74,6 +74,23 @@ fn override_constants_must_be_known_and_given() {
 }
 
 #[test]
+fn sizes_computed_before_other_constants_need_a_name() {
+    let unnamed = "override N: u32 = 4u;
+var<workgroup> words: array<u32, N + 1>;
+override M: u32 = N * 2;
+@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(1) fn main() { output[0] = words[0] + M; }";
+    main_fails(unnamed, &["3:", "give that size a name"]);
+    let named = unnamed
+        .replace(
+            "var<workgroup>",
+            "override SIZE: u32 = N + 1; var<workgroup>",
+        )
+        .replace("u32, N + 1>", "u32, SIZE>");
+    assert!(compile_wgsl(&named, &PtxOptions::new("main")).is_ok());
+}
+
+#[test]
 fn what_kernels_cannot_have_is_named_where_it_is() {
     let texture = "@group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read_write> output: array<f32>;

@@ -14,9 +14,9 @@
 //!   An entry decodes to the position `(entry >> tag_bits) ^ 63`, so 0 stands for position 63 with tag 0.
 //! - `run(p)`: `p >= 1` and `word(p - 1) == word(p)`.
 //! - `candidate(p)`, an offset or 0 for none, sees the table as it was before p's window. If `run(p)`: 1.
-//!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: the first of A
-//!   and B whose tag equals `tag(p)`, if one does. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to `q`
-//!   succeeds if `q < p` and `word(q) == word(p)`; the offset is `p - q`.
+//!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: the first of A and B whose tag
+//!   equals `tag(p)`, if one does. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to
+//!   `q` succeeds if `q < p` and `word(q) == word(p)`; the offset is `p - q`.
 //! - After the lookups of a window, in each bucket: of the window's positions that fall in the bucket and
 //!   are not runs, let `e` be the largest `entry`. If there is one, `(A, B)` becomes `(e, A)`. (The largest
 //!   entry is that of the lowest position, since `p ^ 63` falls as p rises in the window.)

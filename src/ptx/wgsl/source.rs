@@ -31,6 +31,7 @@ impl Source {
                 error(span, with_causes(e.as_inner()))
             })?;
         check_entry(&written, options)?;
+        check_overrides(&written).map_err(|span| error(span, UNNAMED.to_owned()))?;
         let constants = options
             .overrides
             .iter()
@@ -60,6 +61,20 @@ impl Source {
     pub(super) fn entry_info(&self) -> &naga::valid::FunctionInfo {
         self.info.get_entry_point(self.entry_index)
     }
+}
+
+const UNNAMED: &str = "an array's size is computed from override constants before this one: give that size a name, as an \
+                       override constant of its own";
+
+/// An override constant after one without a name, which naga cannot resolve: it panics.
+fn check_overrides(module: &Module) -> Result<(), Span> {
+    let mut overrides = module.overrides.iter();
+    if overrides.any(|(_, constant)| constant.name.is_none())
+        && let Some((after, _)) = overrides.next()
+    {
+        return Err(module.overrides.get_span(after));
+    }
+    Ok(())
 }
 
 fn check_entry(module: &Module, options: &PtxOptions<'_>) -> Result<()> {
