@@ -13,6 +13,9 @@
 
 override PAGE_SIZE: u32 = 4096;
 override LANES: u32 = 4;
+// Whether sequences without extensions take a way of their own. That pays where few pages are in flight, and each
+// sequence is waited for.
+override QUICK: bool = LANES > 4;
 
 struct Params {
     n_bytes: u32,
@@ -169,7 +172,7 @@ fn load_words(page: ptr<function, Page>, i: u32) {
     (*page).high = packed[i + 1];
 }
 
-// Copies the literals; then the block ends here, or an offset follows.
+// Checks the literals and passes them.
 fn read_literals(page: ptr<function, Page>) {
     if (*page).n_literals > (*page).end - (*page).read {
         fail(page, TRUNCATED);
@@ -179,21 +182,29 @@ fn read_literals(page: ptr<function, Page>) {
         fail(page, OUTPUT_OVERRUN);
         return;
     }
+    pass_literals(page, false);
+}
+
+// Copies the literals, which are there and fit the page; then the block ends here, or an offset follows, which it does
+// if `has_offset`.
+fn pass_literals(page: ptr<function, Page>, has_offset: bool) {
     let after = (*page).read + (*page).n_literals;
     if after >> 2 != (*page).loaded {
         load_words(page, after >> 2);
     }
     copy_literals(page);
-    (*page).read += (*page).n_literals;
+    (*page).read = after;
     (*page).write += (*page).n_literals;
-    if (*page).read == (*page).end {
-        (*page).stage = DONE;
-        (*page).status = select(OUTPUT_UNDERRUN, 0u, (*page).write == (*page).n);
-        return;
-    }
-    if (*page).end - (*page).read < 2 {
-        fail(page, TRUNCATED);
-        return;
+    if !has_offset {
+        if after == (*page).end {
+            (*page).stage = DONE;
+            (*page).status = select(OUTPUT_UNDERRUN, 0u, (*page).write == (*page).n);
+            return;
+        }
+        if (*page).end - after < 2 {
+            fail(page, TRUNCATED);
+            return;
+        }
     }
     let word = funnel((*page).low, (*page).high, (after & 3) * 8);
     (*page).offset = word & 0xffff;
@@ -267,16 +278,27 @@ fn copy_match(page: ptr<function, Page>) {
 // One sequence, unless a length of it takes more than four extension bytes.
 fn decode_step(page: ptr<function, Page>) {
     if (*page).stage == TOKEN {
-        read_token(page);
+        // Most sequences have few literals and are not the last: those need no more checks.
+        let n_literals = ((*page).ahead >> 4) & 15;
+        if QUICK && n_literals < 15 && n_literals + 3 <= (*page).end - (*page).read && n_literals <= (*page).n - (*page).write {
+            (*page).n_literals = n_literals;
+            (*page).n_match = (*page).ahead & 15;
+            (*page).read++;
+            pass_literals(page, true);
+        } else {
+            read_token(page);
+        }
     }
-    if (*page).stage == LITERAL_EXTENSION {
-        (*page).n_literals += read_extension(page, LITERALS);
-    }
-    if (*page).stage == LITERALS {
-        read_literals(page);
-    }
-    if (*page).stage == MATCH_EXTENSION {
-        (*page).n_match += read_extension(page, MATCH);
+    if !QUICK || ((*page).stage != MATCH && (*page).stage != DONE) {
+        if (*page).stage == LITERAL_EXTENSION {
+            (*page).n_literals += read_extension(page, LITERALS);
+        }
+        if (*page).stage == LITERALS {
+            read_literals(page);
+        }
+        if (*page).stage == MATCH_EXTENSION {
+            (*page).n_match += read_extension(page, MATCH);
+        }
     }
     storageBarrier();
     if (*page).stage == MATCH {
