@@ -380,9 +380,9 @@ struct Exit {
     long_row: u32,
 }
 
-// Walks a segment from `start` and lists the matches found from row `list.top` on. A later walk of the segment gets
-// `old`, the row of the first match of the walk before it, and `before`, its exit: once it comes upon a match of that
-// one, the rest is the same. `old` is NONE for no walk before.
+// Walks a segment from `start` and lists the matches found from row `list.top` on. A later walk of the segment, one
+// `again`, gets `old`, the row of the first match of the walk before it, and `before`, its exit: once it comes upon a
+// match of that one, the rest is the same. `old` is NONE if the rows of that walk are to be written anew.
 //
 // A step compares 8 bytes, of a new match or of the one at hand, so that lanes with long matches hold nobody up.
 fn walk(page: Page, segment: Segment, start: u32, list: ptr<function, List>, again: bool, old: u32, before: Exit) -> Exit {

@@ -8,7 +8,7 @@ use super::types::{Operand, PtxType, Register};
 /// An address: a register or symbol, and a constant number of bytes after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    pub(in crate::ptx) space: Space,
+    space: Space,
     base: Base,
     offset: i64,
 }

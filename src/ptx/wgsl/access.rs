@@ -106,7 +106,7 @@ impl Lowering<'_> {
     }
 
     fn indexed(&mut self, address: &Address, index: Operand, stride: u32) -> Address {
-        if address.space == Space::Shared
+        if address.space() == Space::Shared
             && let Some(distance) = self.unshifted(index.bitcast(PtxType::U32), stride)
         {
             return self.kernel.indexed(address, distance, 1);

@@ -191,8 +191,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// An index expression. Addresses in global and in workgroup memory take a constant summand for free; where indices are checked
-    /// the sum has to be computed anyway.
+    /// An index expression. Addresses in global and in workgroup memory take a constant summand for free; where indices
+    /// are checked the sum has to be computed anyway.
     fn index(
         &mut self,
         frame: &mut Frame<'_>,

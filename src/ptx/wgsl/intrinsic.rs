@@ -40,13 +40,14 @@ impl Lowering<'_> {
 
     /// Whether anything but functions that need no memory here names a variable.
     pub(super) fn is_named(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
-        let others = self.module.functions.iter();
-        let others = others.filter(|(handle, _)| self.known(*handle) != Some(Intrinsic::Vote));
+        let functions = self.module.functions.iter();
+        let mut others =
+            functions.filter(|(handle, _)| self.known(*handle) != Some(Intrinsic::Vote));
         let names = |function: &Function| {
             let mut expressions = function.expressions.iter();
             expressions.any(|(_, e)| matches!(e, Expression::GlobalVariable(v) if *v == variable))
         };
-        names(entry) || others.into_iter().any(|(_, function)| names(function))
+        names(entry) || others.any(|(_, function)| names(function))
     }
 
     fn vote(&mut self, arguments: &[Value]) -> Option<Value> {
