@@ -1,9 +1,10 @@
 import { calibrate } from "./calibrate.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { isForGpu } from "./frame.js";
-import type { Call, Codec, Compression, Decompression, Task } from "./glue.js";
+import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./glue.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
-import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
+import { residentCodec } from "./resident.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, ResidentPart } from "./types.js";
 
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
@@ -129,6 +130,14 @@ export class AutoCodec implements Codec {
     return this.#choose("decompressFrom", byteLength, (codec) =>
       codec.decompressPagesStatus(packed, table, pageSize, byteLength),
     );
+  }
+
+  compressResident(...args: Parameters<ResidentCodec["compressResident"]>): Call<ResidentPart[]> {
+    return residentCodec(this.#gpu).compressResident(...args);
+  }
+
+  decompressResident(...args: Parameters<ResidentCodec["decompressResident"]>): Call<null> {
+    return residentCodec(this.#gpu).decompressResident(...args);
   }
 
   #prepared(): Chosen {

@@ -3,8 +3,10 @@ import type {
   Calibration,
   CheckedPages,
   Device,
+  DeviceBuffer,
   FrameOptions,
   PackedPages,
+  ResidentPart,
   Timing,
 } from "./types.js";
 
@@ -56,7 +58,7 @@ export type Task =
   | { kind: "decompress"; length: number; start: Uint8Array | undefined };
 
 /** The codec of a module. It takes one call at a time. */
-export interface Codec {
+export interface Codec extends Partial<ResidentCodec> {
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   /** Chooses an engine for the frames begun next, where there are two. */
@@ -99,6 +101,19 @@ export interface Codec {
     pageSize: number,
     byteLength: number,
   ): Call<CheckedPages>;
+}
+
+/** What a codec with a device does with buffers on it. */
+export interface ResidentCodec {
+  /** `make` makes a buffer of so many bytes for what is to stay. */
+  compressResident(
+    buffer: DeviceBuffer,
+    byteLength: number,
+    pageSize: number,
+    level: string,
+    make: (bytes: number) => DeviceBuffer,
+  ): Call<ResidentPart[]>;
+  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null>;
 }
 
 /** What a module has to put the blocks of workers together to frames. */

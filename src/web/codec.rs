@@ -223,7 +223,7 @@ impl WebCodec {
     }
 
     /// A call that has the codec while `work` is under way.
-    fn call(
+    pub(super) fn call(
         &self,
         work: impl AsyncFnOnce(&mut Codec, Rc<CallState>) -> Result<(JsValue, Report)> + 'static,
     ) -> Call {

@@ -8,6 +8,8 @@ mod convert;
 mod map;
 mod pages;
 mod parts;
+#[cfg(feature = "wgpu")]
+mod resident;
 mod session;
 mod sync;
 
