@@ -107,7 +107,8 @@ export class AutoCodec implements Codec {
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
-    return this.#choose("compressFrom", bytes.length, (codec) => codec.compressPages(bytes, pageSize, level));
+    const call = (codec: Codec): Call<PackedPages> => codec.compressPages(bytes, pageSize, level);
+    return this.#choose("compressFrom", bytes.length, call, obstacleIn(level));
   }
 
   decompressPages(
@@ -159,9 +160,10 @@ export class AutoCodec implements Codec {
     from: "compressFrom" | "decompressFrom",
     nBytes: number,
     call: (codec: Codec) => Call<T>,
+    obstacle: string | null = null,
   ): Call<T> {
     return new PromiseCall(async (control) => {
-      let reason = await this.#against(from, nBytes);
+      let reason = obstacle ?? (await this.#against(from, nBytes));
       if (reason === null && this.#gpu) {
         try {
           const { value, timing } = await driveWithin(control, call(this.#gpu));
@@ -210,9 +212,14 @@ export class AutoCodec implements Codec {
 function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
     const isPage = [4096, 8192, 16384, 32768, 65536].includes(task.blockSize);
-    return isPage ? null : `GPUs do not take blocks of ${task.blockSize} bytes`;
+    return isPage ? obstacleIn(task.level) : `GPUs do not take blocks of ${task.blockSize} bytes`;
   }
   return !task.start || isForGpu(task.start) ? null : "GPUs take frames of independent blocks of at most 64 KiB";
+}
+
+/** Why no GPU compresses at this level. */
+function obstacleIn(level: string): string | null {
+  return level === "sequential" ? "the level sequential is the CPU's" : null;
 }
 
 /** `call`, whose outcome gives this reason. */

@@ -24,7 +24,7 @@ export async function compressFrame(
   maxOutputSize: number,
   job: Job,
 ): Promise<Outcome<Bytes>> {
-  await codec.prepare?.({ kind: "compress", length: bytes.length, blockSize: options.blockSize });
+  await codec.prepare?.({ kind: "compress", length: bytes.length, blockSize: options.blockSize, level: options.level });
   const whole = await runWhole(codec.compressFrame?.(bytes, options), bytes.length, maxOutputSize, job);
   if (whole) return whole;
   try {

@@ -54,7 +54,7 @@ export interface Decompression {
 
 /** What is about to be done with a frame; -1 for a length that is not known. */
 export type Task =
-  | { kind: "compress"; length: number; blockSize: number }
+  | { kind: "compress"; length: number; blockSize: number; level: string }
   | { kind: "decompress"; length: number; start: Uint8Array | undefined };
 
 /** The codec of a module. It takes one call at a time. */
