@@ -19,6 +19,9 @@ override PAGE_SIZE: u32 = 4096;
 override WIDTH: u32 = 32;
 override BUCKET_BITS: u32 = 9;
 override TAG_BITS: u32 = 4;
+// 4 or 5.
+override HASH_BYTES: u32 = 4;
+override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
 override BACKWARD: bool = false;
 
@@ -109,12 +112,6 @@ fn three_words(page: Page, i: u32) -> vec3<u32> {
     return vec3(pages[at], pages[at + 1], pages[at + 2]);
 }
 
-// Four bytes of the page from byte p on.
-fn word_at(page: Page, p: u32) -> u32 {
-    let words = two_words(page, p >> 2);
-    return funnel(words.x, words.y, (p & 3) * 8);
-}
-
 // Four words of the page, WIDTH apart.
 fn four_words(i: u32) -> vec4<u32> {
     return vec4(pages[i], pages[i + WIDTH], pages[i + 2 * WIDTH], pages[i + 3 * WIDTH]);
@@ -170,17 +167,34 @@ fn clear_buckets() {
     }
 }
 
-// Four bytes at each of the positions in the upper halves of `entries`, and how far these lie before `positions`.
+// Whether the bytes at the positions in the upper halves of entries are those sought, and how far these lie before.
 struct Found {
-    words: vec2<u32>,
+    agree: vec2<bool>,
     offsets: vec2<u32>,
 }
 
+// Whether the bytes at p are these: four, and where five are hashed the lowest of `fifth`.
+fn agrees(page: Page, p: u32, word: u32, fifth: u32) -> bool {
+    let words = two_words(page, p >> 2);
+    let s = (p & 3) * 8;
+    return ((funnel(words.x, words.y, s) ^ word) | (((words.y >> s) ^ fifth) & FIFTH_MASK)) == 0;
+}
+
 // Lanes with nothing to try read near their neighbours, which costs nothing.
-fn look_up(page: Page, entries: vec2<u32>, positions: vec2<u32>, tried: vec2<bool>) -> Found {
+fn look_up(page: Page, entries: vec2<u32>, sought: Sought, tried: vec2<bool>) -> Found {
     let decoded = (entries >> vec2(ENTRY_SHIFT)) ^ vec2(63u);
-    let q = select(select(vec2(positions.x), decoded, tried), decoded, STAGED);
-    return Found(vec2(word_at(page, q.x), word_at(page, q.y)), positions - q);
+    let q = select(select(vec2(sought.p), decoded, tried), decoded, STAGED);
+    let x = agrees(page, q.x, sought.words.x, sought.fifths.x);
+    let y = agrees(page, q.y, sought.words.y, sought.fifths.y);
+    return Found(tried & vec2(x, y), vec2(sought.p, sought.p + 1) - q);
+}
+
+// The bytes at p and at the position after it.
+struct Sought {
+    p: u32,
+    words: vec2<u32>,
+    // In the lowest byte the one after each word.
+    fifths: vec2<u32>,
 }
 
 // What the search of a page hands from round to round.
@@ -218,7 +232,8 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
         run &= searchable & vec2(p > 0, true);
         inserted = searchable & !run;
     }
-    let products = words * 2654435761u;
+    let fifths = vec2(high >> (s & 16), high >> ((s & 16) + 8));
+    let products = words * 2654435761u + (fifths & vec2(FIFTH_MASK)) * 2246822519u;
     let buckets = products >> vec2(32 - BUCKET_BITS);
     // The last bit of the first position's entry is 1.
     let entries = vec2((*state).entry, (*state).entry - (1u << ENTRY_SHIFT)) | (products & vec2(TAG_MASK << 16));
@@ -240,22 +255,21 @@ fn search_round(page: Page, state: ptr<function, Search>, is_edge: bool, is_last
     }
     // In the first window nothing lies before.
     let after_first = !is_edge || p >= 64;
-    let positions = vec2(p, p + 1);
+    let sought = Sought(p, words, fifths);
     let older = seen << vec2(16u);
     var offsets: vec2<u32>;
     if TAG_BITS > 0 {
         let is_newer = ((seen ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
         let is_older = ((older ^ products) & vec2(TAG_MASK << 16)) == vec2(0u);
         let tried = inserted & (is_newer | is_older) & vec2(after_first);
-        let found = look_up(page, select(older, seen, is_newer), positions, tried);
-        offsets = select(vec2(0u), found.offsets, tried & (found.words == words));
+        let found = look_up(page, select(older, seen, is_newer), sought, tried);
+        offsets = select(vec2(0u), found.offsets, found.agree);
     } else {
         let tried = inserted & vec2(after_first);
-        let newer = look_up(page, seen, positions, tried);
-        let is_newer = newer.words == words;
-        let found = look_up(page, older, positions, tried & !is_newer);
-        offsets = select(vec2(0u), found.offsets, tried & (found.words == words));
-        offsets = select(offsets, newer.offsets, tried & is_newer);
+        let newer = look_up(page, seen, sought, tried);
+        let found = look_up(page, older, sought, tried & !newer.agree);
+        offsets = select(vec2(0u), found.offsets, found.agree);
+        offsets = select(offsets, newer.offsets, newer.agree);
     }
     offsets = select(offsets, vec2(1u), run);
     candidates[page.first_candidate + (p >> 1)] = offsets.x + offsets.y * 65536;

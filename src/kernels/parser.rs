@@ -55,6 +55,7 @@ impl Parser {
                 ("WIDTH", width),
                 ("BUCKET_BITS", parse.bucket_bits()),
                 ("TAG_BITS", parse.tag_bits()),
+                ("HASH_BYTES", parse.hash_bytes()),
                 ("LAZY", parse.lazy().into()),
                 ("BACKWARD", parse.backward().into()),
             ];

@@ -4,7 +4,8 @@
 //!
 //! Every engine writes the same bytes for the same block, so the parse is defined here, independent of
 //! how it is computed. Notation: `n` is the block length; `word(p)` the little-endian `u32` at byte `p`;
-//! `product(p) = word(p) * 2_654_435_761 mod 2^32`. Parameters come from [`Parse::new`].
+//! `product(p) = word(p) * 2_654_435_761 mod 2^32`, and where `hash_bytes` is 5, `(that + byte(p + 4) * 2_246_822_519)
+//! mod 2^32`. Parameters come from [`Parse::new`].
 //!
 //! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
 //! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
@@ -16,7 +17,7 @@
 //! - `candidate(p)`, an offset or 0 for none, sees the table as it was before p's window. If `run(p)`: 1.
 //!   Otherwise let `(A, B)` be p's bucket. With `tag_bits > 0` one entry is tried: the first of A and B whose tag
 //!   equals `tag(p)`, if one does. With `tag_bits == 0` A is tried, then, if A failed, B. Trying an entry decoded to
-//!   `q` succeeds if `q < p` and `word(q) == word(p)`; the offset is `p - q`.
+//!   `q` succeeds if `q < p` and the first `hash_bytes` bytes at `q` and at `p` are equal; the offset is `p - q`.
 //! - After the lookups of a window, in each bucket: of the window's positions that fall in the bucket and
 //!   are not runs, let `e` be the largest `entry`. If there is one, `(A, B)` becomes `(e, A)`. (The largest
 //!   entry is that of the lowest position, since `p ^ 63` falls as p rises in the window.)

@@ -18,6 +18,12 @@ pub(super) const LAST_LITERALS: usize = 5;
 pub(super) const MIN_MATCH: usize = 4;
 
 pub(super) const HASH_MULTIPLIER: u32 = 2_654_435_761;
+/// Of the fifth byte, where it is hashed. Its multiples by 1 to 255 lie so far from 0 that of positions whose words
+/// agree, and of whose products the upper 23 bits, the fifth bytes agree too: the search relies on it.
+pub(super) const FIFTH_MULTIPLIER: u32 = 2_246_822_519;
+/// Blocks above this hash five bytes: with more to choose from, matches of four bytes are rarely worth their sequence,
+/// and would put better ones out of the table.
+const HASHES_FOUR_BYTES: u32 = 4 << 10;
 
 /// By block size class (the next power of two): class in bytes, `bucket_bits` of Fast, whether Fast is lazy,
 /// `bucket_bits` of High. Being lazy gains as much as four times the buckets where matches may lie far back.
@@ -36,6 +42,7 @@ pub struct Parse {
     page_size: u32,
     bucket_bits: u32,
     tag_bits: u32,
+    hash_bytes: u32,
     lazy: bool,
     backward: bool,
     sequential: bool,
@@ -61,6 +68,7 @@ impl Parse {
             page_size,
             bucket_bits: if high_level { high } else { fast },
             tag_bits: 16_u32.saturating_sub(class.trailing_zeros()),
+            hash_bytes: if class > HASHES_FOUR_BYTES { 5 } else { 4 },
             lazy: high_level || fast_lazy,
             backward: high_level,
             sequential: level == Level::Sequential,
@@ -83,6 +91,12 @@ impl Parse {
     #[must_use]
     pub const fn tag_bits(&self) -> u32 {
         self.tag_bits
+    }
+
+    /// Bytes that are hashed: 4 or 5.
+    #[must_use]
+    pub const fn hash_bytes(&self) -> u32 {
+        self.hash_bytes
     }
 
     /// Whether a match gives way to a longer one at the next position.

@@ -7,7 +7,7 @@
 
 use super::WINDOW;
 use super::lanes::Lanes;
-use super::parse::{HASH_MULTIPLIER, Parse, word};
+use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, Parse, word};
 
 /// Windows that are searched before the walk goes over them.
 const WINDOWS: usize = 16;
@@ -76,6 +76,7 @@ pub(super) struct Search {
     bucket_bits: u32,
     hash_bits: u32,
     tag_bits: u32,
+    hashes_five: bool,
     pub found: Found,
 }
 
@@ -98,6 +99,7 @@ impl Search {
             bucket_bits: parse.bucket_bits(),
             hash_bits,
             tag_bits: parse.tag_bits(),
+            hashes_five: parse.hash_bytes() == 5,
             found: Found {
                 first: 0,
                 end: 0,
@@ -118,7 +120,7 @@ impl Search {
         if large {
             empty = u32::MAX << self.hash_bits;
         } else if input.len() > 2 * WINDOW {
-            let hash = self.hash(word(input, FLIP as usize));
+            let hash = self.hash(input, FLIP as usize);
             if hash & self.tag_mask() == 0 {
                 empty = hash;
             }
@@ -128,8 +130,14 @@ impl Search {
         self.found.bits.fill(0);
     }
 
-    fn hash(&self, word: u32) -> u32 {
-        word.wrapping_mul(HASH_MULTIPLIER) << self.bucket_bits >> (32 - self.hash_bits)
+    /// What an entry of `p` keeps of the hash.
+    fn hash(&self, input: &[u8], p: usize) -> u32 {
+        let mut product = word(input, p).wrapping_mul(HASH_MULTIPLIER);
+        if self.hashes_five {
+            let fifth = word(input, p + 4) & 255;
+            product = product.wrapping_add(fifth.wrapping_mul(FIFTH_MULTIPLIER));
+        }
+        product << self.bucket_bits >> (32 - self.hash_bits)
     }
 
     /// Where the tag lies in the bits of the hash: these begin below the bucket's, the tag at bit 16 of the product.
@@ -233,7 +241,11 @@ impl Search {
             let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
             let words = L::words(from);
             let run = words.equal(L::words(from.sub(1)));
-            let product = words.mul(L::splat(HASH_MULTIPLIER));
+            let mut product = words.mul(L::splat(HASH_MULTIPLIER));
+            if self.hashes_five {
+                let fifth = L::words(from.add(4)).and(L::splat(255));
+                product = product.add(fifth.mul(L::splat(FIFTH_MULTIPLIER)));
+            }
             let buckets = product.shift_right(32 - self.bucket_bits);
             L::splat(1 << self.bucket_bits)
                 .select(buckets, run)

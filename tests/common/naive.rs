@@ -9,16 +9,21 @@ fn word(input: &[u8], p: usize) -> u32 {
     u32::from_le_bytes([input[p], input[p + 1], input[p + 2], input[p + 3]])
 }
 
-fn product(input: &[u8], p: usize) -> u64 {
-    u64::from(word(input, p)) * 2_654_435_761 % (1 << 32)
+fn product(input: &[u8], p: usize, parse: &Parse) -> u64 {
+    let mut product = u64::from(word(input, p)) * 2_654_435_761;
+    if parse.hash_bytes() == 5 {
+        product %= 1 << 32;
+        product += u64::from(input[p + 4]) * 2_246_822_519;
+    }
+    product % (1 << 32)
 }
 
 fn bucket(input: &[u8], p: usize, parse: &Parse) -> usize {
-    (product(input, p) >> (32 - parse.bucket_bits())) as usize
+    (product(input, p, parse) >> (32 - parse.bucket_bits())) as usize
 }
 
 fn tag(input: &[u8], p: usize, parse: &Parse) -> usize {
-    (product(input, p) >> 16) as usize % (1 << parse.tag_bits())
+    (product(input, p, parse) >> 16) as usize % (1 << parse.tag_bits())
 }
 
 fn run(input: &[u8], p: usize) -> bool {
@@ -30,7 +35,8 @@ fn offset_of(input: &[u8], entry: Option<usize>, p: usize, parse: &Parse) -> usi
     let Some(entry) = entry else { return 0 };
     let q = (entry >> parse.tag_bits()) ^ 63;
     let reach = !parse.is_large() || p.wrapping_sub(q) <= 65_535;
-    if q < p && reach && word(input, q) == word(input, p) {
+    let n = parse.hash_bytes() as usize;
+    if q < p && reach && input[q..q + n] == input[p..p + n] {
         p - q
     } else {
         0
