@@ -20,3 +20,19 @@ export function speed(bytes: number, milliseconds: number): string | null {
 export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(2)} s`;
 }
+
+/** A number with thin spaces between thousands. */
+export function count(value: number): string {
+  return value.toLocaleString("en").replaceAll(",", "\u202f");
+}
+
+/** A ratio, for example `3.52`; more than a hundred without decimals. */
+export function ratio(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  return value >= 100 ? count(Math.round(value)) : value.toFixed(2);
+}
+
+/** A byte as two hexadecimal digits. */
+export function hex(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}
