@@ -4,6 +4,7 @@ import { button, copyable, element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import type { Failure } from "../rpc/messages";
 import type { Subject } from "../shell/subject";
+import { shellWord } from "./shell-word";
 
 let urls: string[] = [];
 
@@ -25,11 +26,6 @@ function show(...children: HTMLElement[]): void {
 export function clearCard(name: string): void {
   for (const url of urls.splice(0)) URL.revokeObjectURL(url);
   show(make("p", "soft", `Working on ${name}`));
-}
-
-/** `name` as a word of a shell. */
-export function shellWord(name: string): string {
-  return /^[\w.,+@%/-]+$/.test(name) && !name.startsWith("-") ? name : `'./${name.replaceAll("'", "'\\''")}'`;
 }
 
 /** How to check the file with the `lz4` command. */

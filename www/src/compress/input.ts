@@ -81,8 +81,8 @@ function textSubject(text: string): Subject {
 
 function listenForPastes(take: Take): void {
   document.addEventListener("paste", (event) => {
-    const target = event.target as Element | null;
-    if (target?.matches("input, textarea") || !event.clipboardData) return;
+    const isField = event.target instanceof Element && event.target.matches("input, textarea");
+    if (isField || !event.clipboardData) return;
     const files = [...event.clipboardData.files].map((file) => ({ path: file.name, file }));
     const text = event.clipboardData.getData("text/plain");
     const subject = subjectOf(files, "pasted") ?? (text ? textSubject(text) : null);

@@ -15,8 +15,8 @@ export async function openPagepress(
     // Large enough that workers are started and buffers are as large as they will be.
     warmUpBytes: Infinity,
     detail() {
-      const { engine, adapter, software } = compressor.backend;
-      if (engine === "webgpu") return `${adapter ?? "unnamed adapter"}${software ? ", in software" : ""}`;
+      const { engine, adapter } = compressor.backend;
+      if (engine === "webgpu") return adapter ?? "unnamed adapter";
       return nWorkers > 0 ? `WebAssembly, ${nWorkers} workers` : "WebAssembly, one thread";
     },
     async compress(bytes) {

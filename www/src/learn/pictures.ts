@@ -10,6 +10,9 @@ import { press } from "../shell/press";
 import { record } from "../shell/results";
 import { currentMade, currentSubject, onMade, onSubject } from "../shell/subject";
 import { isOpen, onTab } from "../shell/tabs";
+import { drawBytes } from "../look/bytes-picture";
+import { sizeBar } from "../look/size-bar";
+import { onTheme } from "../shell/theme";
 import { drawLanes } from "./lanes";
 
 const PAGE_SIZE = 4096;
@@ -36,7 +39,9 @@ async function drawPage(): Promise<void> {
   if (!best) return;
   detail = await press.call("page", { owner: "learn", page: best.page });
   sequences = sequencesOf(detail.block);
-  chosen = Math.max(0, sequences.findIndex(({ nLiterals, nMatch, offset }) => nLiterals > 2 && nMatch > 5 && offset > 8));
+  // One with a bit of all: literals, and a match from further up.
+  const isTelling = ({ nLiterals, nMatch, offset }: Sequence): boolean => nLiterals > 2 && nMatch > 7 && offset > 300;
+  chosen = Math.max(0, sequences.findIndex(isTelling));
   const { block, content } = detail;
   element("learn-page-text").textContent =
     `Page ${best.page} has ${format.count(content.length)} bytes. As an LZ4 block it has ${format.count(block.length)}, in ${sequences.length} sequences.`;
@@ -68,6 +73,11 @@ function showSequence(): void {
   }
   element("sequence-bytes").replaceChildren(...groups);
   showMatch(content, sequence);
+  drawChosen();
+}
+
+function drawChosen(): void {
+  if (detail) drawBytes(element<HTMLCanvasElement>("learn-bytes"), detail, sequences, sequences[chosen]);
 }
 
 function hexCells(block: Uint8Array, from: number, to: number): HTMLElement[] {
@@ -89,9 +99,11 @@ function showMatch(content: Uint8Array, { contentAt, nLiterals, nMatch, offset }
   const to = contentAt + nLiterals;
   const gain = nMatch - 3;
   at.replaceChildren(
-    `The ${nMatch} bytes at ${format.count(to)}, `,
-    make("mark", "", quoted(content, to, nMatch)),
-    `, already stand at ${format.count(to - offset)}. `,
+    `The ${nMatch} bytes at `,
+    make("mark", "to", format.count(to)),
+    `, ${quoted(content, to, nMatch)}, already stand at `,
+    make("mark", "from", format.count(to - offset)),
+    ". ",
     gain > 0 ? `Three bytes say so in place of ${nMatch}.` : "",
   );
 }
@@ -108,6 +120,7 @@ async function drawFrame(): Promise<void> {
   try {
     const parts = await press.call("inspect", { file: made.blob });
     element("frame-parts").replaceChildren(...parts.flatMap(frameRows));
+    element("frame-bar").replaceChildren(...parts.flatMap((part) => (part.kind === "frame" ? [sizeBar(part.blocks)] : [])));
   } catch (error) {
     element("frame-parts").replaceChildren(make("li", "", failureOf(error).message));
   }
@@ -139,5 +152,6 @@ export function initLearn(): void {
   };
   onTab("learn", draw);
   onSubject(draw);
+  onTheme(drawChosen);
   onMade(() => void drawFrame());
 }

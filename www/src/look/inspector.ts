@@ -6,6 +6,7 @@ import { runJob } from "../shell/jobs";
 import { press } from "../shell/press";
 import { record } from "../shell/results";
 import { currentMade, onMade, onSubject } from "../shell/subject";
+import { sizeBar } from "./size-bar";
 
 /** Blocks that are listed; the bar shows all. */
 const MOST_LISTED = 200;
@@ -106,22 +107,6 @@ function blocksView(blocks: Block[]): HTMLElement[] {
   frame.role = "region";
   frame.ariaLabel = "Blocks of the frame";
   return [sizeBar(blocks), make("p", "", `${text}.`), frame, ...more];
-}
-
-/** Sizes of all blocks along the file, as columns; neighbours share one where there are many. */
-function sizeBar(blocks: Block[]): HTMLElement {
-  const bar = make("div", "columns");
-  bar.ariaHidden = "true";
-  const n = Math.min(blocks.length, 160);
-  const most = Math.max(...blocks.map(({ bytes }) => bytes), 1);
-  for (let i = 0; i < n; i += 1) {
-    const group = blocks.slice(Math.floor((i * blocks.length) / n), Math.floor(((i + 1) * blocks.length) / n));
-    const mean = group.reduce((sum, { bytes }) => sum + bytes, 0) / Math.max(group.length, 1);
-    const column = make("i", group.some(({ stored }) => stored) ? "column stored" : "column");
-    column.style.height = `${Math.max(4, (100 * mean) / most)}%`;
-    bar.append(column);
-  }
-  return bar;
 }
 
 export function initInspector(): void {

@@ -4,11 +4,11 @@ import type { PageDetail } from "../press/calls";
 import { element, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { record } from "../shell/results";
-import { colour, onTheme } from "../shell/theme";
+import { onTheme } from "../shell/theme";
+import { drawBytes } from "./bytes-picture";
 
 /** Sequences that are listed; the picture shows all. */
 const MOST_LISTED = 400;
-const COLUMNS = 128;
 
 let shown: { detail: PageDetail; sequences: Sequence[] } | null = null;
 
@@ -42,32 +42,10 @@ function titleOf({ page, kind, content, block }: PageDetail, sequences: Sequence
   return `Page ${page}: ${sizes}, ${format.count(sequences.length)} sequences, ${share} % from matches`;
 }
 
-/** A cell for each byte: literals dark by their value, matches by how far back they lie. */
 function draw(): void {
   if (!shown) return;
-  const { detail, sequences } = shown;
   const canvas = element<HTMLCanvasElement>("page-bytes");
-  const n = detail.content.length;
-  const rows = Math.ceil(n / COLUMNS);
-  canvas.width = COLUMNS;
-  canvas.height = rows;
-  const context = canvas.getContext("2d");
-  if (!context) return;
-  const paint = (from: number, length: number, style: string): void => {
-    context.fillStyle = style;
-    for (let at = from; at < from + length; ) {
-      const column = at % COLUMNS;
-      const run = Math.min(COLUMNS - column, from + length - at);
-      context.fillRect(column, Math.floor(at / COLUMNS), run, 1);
-      at += run;
-    }
-  };
-  const [literal, near, far] = [colour("ink"), colour("match-near"), colour("match-far")];
-  paint(0, n, detail.kind === "fill" ? colour("fill") : colour("stored"));
-  for (const { contentAt, nLiterals, nMatch, offset } of sequences) {
-    paint(contentAt, nLiterals, literal);
-    paint(contentAt + nLiterals, nMatch, offset < 256 ? near : far);
-  }
+  drawBytes(canvas, shown.detail, shown.sequences);
   canvas.ariaLabel = "The bytes of the page: dark where they are literals, coloured where they are matches";
 }
 

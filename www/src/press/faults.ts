@@ -10,7 +10,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const RANDOM_FLIPS = 100;
 const PAGE_SIZE = 4096;
-const LOSS_BYTES = 8 << 20;
+/** Long enough for a call to be under way when the device goes. */
+const LOSS_BYTES = { hardware: 32 << 20, software: 1 << 20 };
 
 /** Changes one byte of the compressed file, then random ones, then one of a batch of pages. */
 export async function corrupt(
@@ -92,7 +93,8 @@ export async function loseDevice({ allowSoftware }: { allowSoftware: boolean }, 
   });
   try {
     const { signal } = control;
-    const blob = await makeSample({ sample: "memory", bytes: LOSS_BYTES }, { signal, progress: () => undefined });
+    const bytes = compressor.backend.software ? LOSS_BYTES.software : LOSS_BYTES.hardware;
+    const blob = await makeSample({ sample: "memory", bytes }, { signal, progress: () => undefined });
     const content = new Uint8Array(await blob.arrayBuffer());
     const right = await compressor.compress(content, { signal });
     const before = compressor.backend;

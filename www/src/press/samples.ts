@@ -98,7 +98,7 @@ function source(): Maker {
   });
 }
 
-/** Pages of a process: zeros, pointers, small numbers, text, and a few that do not shrink. */
+/** Pages of a process: zeros, objects, small numbers, text, and a few that do not shrink. */
 function memory(): Maker {
   const random = randomFrom(3);
   const prose = text()(1 << 16);
@@ -117,11 +117,9 @@ function fillPage(view: DataView<ArrayBuffer>, page: number, end: number, random
   const kind = random();
   if (kind < 0.25) return;
   const heap = 0x10000 * Math.floor(random() * 65536);
+  if (kind < 0.55) return fillWithObjects(view, page, end, random, heap);
   for (let at = page; at + 8 <= end; at += 8) {
-    if (kind < 0.55) {
-      view.setUint32(at, heap + 16 * Math.floor(random() * 512), true);
-      view.setUint32(at + 4, 0x7f3a, true);
-    } else if (kind < 0.75) {
+    if (kind < 0.75) {
       view.setUint32(at, Math.floor(random() * 200), true);
     } else if (kind < 0.95) {
       const from = (at + heap) % (prose.length - 8);
@@ -130,6 +128,23 @@ function fillPage(view: DataView<ArrayBuffer>, page: number, end: number, random
       view.setUint32(at, random() * 4294967296, true);
       view.setUint32(at + 4, random() * 4294967296, true);
     }
+  }
+}
+
+/** Objects of 48 bytes: class, next, another, two small numbers, nothing, a hash. */
+function fillWithObjects(view: DataView, page: number, end: number, random: Random, heap: number): void {
+  const size = 48;
+  const pointer = (at: number, low: number): void => {
+    view.setUint32(at, low, true);
+    view.setUint32(at + 4, 0x7f3a, true);
+  };
+  for (let at = page; at + size <= end; at += size) {
+    pointer(at, 0x1000 + 64 * Math.floor(3 * random() ** 3));
+    pointer(at + 8, heap + (at - page) + size);
+    pointer(at + 16, heap + size * Math.floor(85 * random()));
+    view.setUint32(at + 24, Math.floor(200 * random() ** 2), true);
+    view.setUint32(at + 28, random() < 0.8 ? 1 : 3, true);
+    view.setUint32(at + 40, 4294967296 * random(), true);
   }
 }
 

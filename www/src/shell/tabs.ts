@@ -37,6 +37,9 @@ function choose(tab: HTMLButtonElement | undefined): void {
   history.replaceState(null, "", `#${nameOf(tab)}`);
   openTab(nameOf(tab));
   tab.focus();
+  // A panel is read from its start.
+  const top = element("main").getBoundingClientRect().top + scrollY - element("tabs").offsetHeight;
+  if (scrollY > top) scrollTo({ top });
 }
 
 export function initTabs(): void {

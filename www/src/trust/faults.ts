@@ -8,9 +8,9 @@ import { record } from "../shell/results";
 import { currentSubject } from "../shell/subject";
 
 /** So much of the subject is enough. */
-const MOST_BYTES = 1 << 20;
+const MOST_BYTES = 256 << 10;
 /** Content where there is no subject. */
-const SAMPLE_BYTES = 256 << 10;
+const SAMPLE_BYTES = 128 << 10;
 
 async function someContent({ signal }: JobControl): Promise<Blob> {
   const subject = currentSubject();

@@ -1,0 +1,48 @@
+// A gibibyte dropped on the page: progress, cancelling, bounded memory.
+import { ftruncateSync, openSync, closeSync, writeSync } from "node:fs";
+import { strict as assert } from "node:assert";
+import { watchMemory } from "../../tests/browser/harness/memory.mjs";
+import { at, check, choose, finding, measureOnly, open, sampleBytes } from "./harness.mjs";
+
+const GIB = 2 ** 30;
+/** What the largest process of the page may take, the content being a gibibyte. */
+const MOST_MEMORY = 500e6;
+
+/** A file of a gibibyte that takes little time to write: content here and there, holes between. */
+function writeLarge(name) {
+  const file = openSync(at(name), "w");
+  const content = sampleBytes(1 << 20);
+  for (let start = 0; start < GIB; start += 64 << 20) writeSync(file, content, 0, content.length, start);
+  ftruncateSync(file, GIB);
+  closeSync(file);
+}
+
+export async function testLarge(context, url) {
+  const page = await open(context, url);
+  await measureOnly(page);
+  writeLarge("large.bin");
+  const fractions = () => page.evaluate(() => document.getElementById("job-progress").position);
+
+  await check("a gibibyte is cancelled on its way", async () => {
+    await finding(page, "cancelled", async () => {
+      await choose(page, "large.bin");
+      await page.waitForFunction(() => document.getElementById("job-progress").position > 0.02);
+      await page.click("#job-cancel");
+    });
+    assert.ok((await page.locator("#file-card").innerText()).includes("Cancelled"));
+  });
+
+  await check("a gibibyte is compressed and checked, with progress and in bounded memory", async () => {
+    const seen = [];
+    const timer = setInterval(() => void fractions().then((one) => seen.push(one)).catch(() => undefined), 200);
+    const { value: file, peak } = await watchMemory(() => finding(page, "file", () => choose(page, "large.bin")));
+    clearInterval(timer);
+    console.log(`      ${Math.round(peak / 1e6)} MB at most, ${Math.round(file.milliseconds)} ms to compress`);
+    assert.ok(file.verified && file.inputBytes === GIB, JSON.stringify(file));
+    assert.equal(file.digest.kind, "sha256-of-pieces");
+    const between = seen.filter((one) => one > 0 && one < 1);
+    assert.ok(between.length >= 3 && between.every((one, i) => i === 0 || one >= between[i - 1]), between.join(" "));
+    assert.ok(peak < MOST_MEMORY, `${peak} bytes`);
+  });
+  await page.close();
+}
