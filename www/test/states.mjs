@@ -54,6 +54,7 @@ export async function testBudgets(page) {
       new PerformanceObserver((list) => window.__long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" });
     });
     writeSample("budget.bin", 3_000_000);
+    await page.evaluate(() => scrollTo(0, 0));
     await finding(page, "bench", () => choose(page, "budget.bin"));
     for (const tab of ["look", "trust", "learn", "compress"]) {
       await page.click(`#tab-${tab}`);

@@ -1,5 +1,7 @@
 // The ways in: drop, choose, paste, type, generate. All of them end in one subject.
 import type { Sample } from "../press/calls";
+import { failureOf } from "../rpc/client";
+import type { Failure } from "../rpc/messages";
 import { element } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
@@ -8,6 +10,7 @@ import type { Subject } from "../shell/subject";
 import { tarOf, type Entry } from "./tar";
 
 type Take = (subject: Subject) => void;
+type Failed = (failure: Failure) => void;
 
 const extensions: Record<Sample, string> = {
   json: "jsonl",
@@ -60,7 +63,7 @@ async function walk(entry: FileSystemEntry, entries: Entry[]): Promise<void> {
   }
 }
 
-function listenForDrops(take: Take): void {
+function listenForDrops(take: Take, failed: Failed): void {
   const drop = element("drop");
   // Anywhere on the page: a file that misses the area must not replace the page.
   window.addEventListener("dragover", (event) => {
@@ -71,7 +74,11 @@ function listenForDrops(take: Take): void {
   window.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer) void droppedFiles(event.dataTransfer).then((subject) => subject && take(subject));
+    if (!event.dataTransfer) return;
+    droppedFiles(event.dataTransfer).then(
+      (subject) => subject && take(subject),
+      (error: unknown) => failed(failureOf(error)),
+    );
   });
 }
 
@@ -109,7 +116,7 @@ function showSampleSize(): void {
   element("sample-size").setAttribute("aria-valuetext", text);
 }
 
-function generate(take: Take, failed: (failure: { code: string; message: string }) => void): void {
+function generate(take: Take, failed: Failed): void {
   const sample = element<HTMLSelectElement>("sample").value as Sample;
   const bytes = sampleBytes();
   const name = `${sample}-${format.size(bytes).replace(" ", "")}.${extensions[sample]}`;
@@ -128,7 +135,7 @@ function generate(take: Take, failed: (failure: { code: string; message: string 
 }
 
 /** Wires all ways in. */
-export function initInput(take: Take, failed: (failure: { code: string; message: string }) => void): void {
+export function initInput(take: Take, failed: Failed): void {
   for (const id of ["file", "folder"]) {
     const input = element<HTMLInputElement>(id);
     input.addEventListener("change", () => {
@@ -138,7 +145,7 @@ export function initInput(take: Take, failed: (failure: { code: string; message:
     });
   }
   element("choose-folder").addEventListener("click", () => element("folder").click());
-  listenForDrops(take);
+  listenForDrops(take, failed);
   listenForPastes(take);
   element("sample-size").addEventListener("input", showSampleSize);
   showSampleSize();

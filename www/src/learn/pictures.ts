@@ -2,7 +2,7 @@
 // search, and the frame that was made.
 import { sequencesOf, type Sequence } from "../lz4/sequences";
 import type { FramePart } from "../lz4/frame";
-import type { PageDetail } from "../press/calls";
+import type { PageDetail, PageMap } from "../press/calls";
 import { failureOf } from "../rpc/client";
 import { element, make } from "../shell/dom";
 import * as format from "../shell/format";
@@ -18,6 +18,7 @@ import { drawLanes } from "./lanes";
 const PAGE_SIZE = 4096;
 /** Pages that are looked through for one with something to show. */
 const SOME_BYTES = 64 * PAGE_SIZE;
+const CANDIDATES = 16;
 
 let detail: PageDetail | null = null;
 let sequences: Sequence[] = [];
@@ -31,16 +32,13 @@ async function drawPage(): Promise<void> {
   drawnFor = subject ?? "sample";
   const blob = subject && subject.blob.size >= 64 ? subject.blob.slice(0, SOME_BYTES) : await aSample();
   const map = await press.call("map", { owner: "learn", file: blob, pageSize: PAGE_SIZE, choice: { backend: "cpu", allowSoftware: false } });
-  const isLz4 = [...map.kinds].map((kind, page) => ({ kind, page, length: map.lengths[page] ?? 0 }));
-  const best = isLz4.filter(({ kind }) => kind === 0).sort((a, b) => Math.abs(a.length - 1400) - Math.abs(b.length - 1400))[0];
+  const best = await findTelling(map);
   element("learn-of").textContent = subject ? `Drawn from ${subject.name}.` : "Drawn from a sample; drop a file to see your own.";
   element("learn-none").hidden = best !== undefined;
   element("learn-page").hidden = best === undefined;
   if (!best) return;
-  detail = await press.call("page", { owner: "learn", page: best.page });
+  detail = best;
   sequences = sequencesOf(detail.block);
-  // One with a bit of all: literals, and a match from further up.
-  const isTelling = ({ nLiterals, nMatch, offset }: Sequence): boolean => nLiterals > 2 && nMatch > 7 && offset > 300;
   chosen = Math.max(0, sequences.findIndex(isTelling));
   const { block, content } = detail;
   element("learn-page-text").textContent =
@@ -48,6 +46,19 @@ async function drawPage(): Promise<void> {
   showSequence();
   drawLanes(element("lanes"), detail.content.length, sequences);
   record({ kind: "learn", page: best.page, nSequences: sequences.length });
+}
+
+/** A sequence with a bit of all: literals, and a match from further up. */
+function isTelling({ nLiterals, nMatch, offset }: Sequence): boolean {
+  return nLiterals > 2 && nMatch > 7 && offset > 300;
+}
+
+/** Of the first pages that are LZ4 blocks, the one with the most sequences that tell something. */
+async function findTelling(map: PageMap): Promise<PageDetail | undefined> {
+  const pages = [...map.kinds.keys()].filter((page) => map.kinds[page] === 0).slice(0, CANDIDATES);
+  const details = await Promise.all(pages.map((page) => press.call("page", { owner: "learn", page })));
+  const tells = details.map((one) => ({ one, n: sequencesOf(one.block).filter(isTelling).length }));
+  return tells.sort((a, b) => b.n - a.n)[0]?.one;
 }
 
 function aSample(): Promise<Blob> {

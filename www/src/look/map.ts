@@ -134,8 +134,9 @@ async function select(page: number): Promise<void> {
   selected = page;
   moveCursor();
   if (Number(pageNumber().value) !== page) pageNumber().value = String(page);
-  const detail = await press.call("page", { owner: "look", page });
-  if (selected === page && shown) showPage(detail);
+  // Another map may have taken the place of this one meanwhile.
+  const detail = await press.call("page", { owner: "look", page }).catch(() => null);
+  if (detail && selected === page && shown) showPage(detail);
 }
 
 function pageAt(event: PointerEvent): number {

@@ -16,8 +16,9 @@ export function speed(bytes: number, milliseconds: number): string | null {
   return `${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB/s`;
 }
 
-/** A time in milliseconds, for example `3.1 ms` or `1.25 s`. */
+/** A time in milliseconds, for example `40 µs`, `3.1 ms` or `1.25 s`. */
 export function duration(milliseconds: number): string {
+  if (milliseconds > 0 && milliseconds < 0.95) return `${(milliseconds * 1000).toFixed(0)} µs`;
   return milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(2)} s`;
 }
 

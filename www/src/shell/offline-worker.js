@@ -2,12 +2,10 @@
 const cacheName = `pagepress-${__VERSION__}`;
 const files = __FILES__;
 
+// A newer worker waits until the pages of the older one are closed, since those ask for older files.
 self.addEventListener("install", (event) => {
   event.waitUntil(
-    caches
-      .open(cacheName)
-      .then((cache) => cache.addAll(files))
-      .then(() => self.skipWaiting()),
+    caches.open(cacheName).then((cache) => cache.addAll(files)),
   );
 });
 
