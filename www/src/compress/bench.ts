@@ -10,8 +10,9 @@ import type { Subject } from "../shell/subject";
 import type { Rows } from "./rows";
 import { spreadsOf } from "./stats";
 
-/** What engines are measured on at most: all of them the same bytes, of which the slow ones take seconds. */
-export const BENCH_BYTES = 64 << 20;
+/** What engines are measured on at most: all of them the same bytes, of which the slow ones take seconds, and which lie
+ * in memory a few times. */
+export const BENCH_BYTES = ((navigator as { deviceMemory?: number }).deviceMemory ?? 8) > 4 ? 64 << 20 : 16 << 20;
 /** An engine begins no further run after so long. */
 const BUDGET_MS = 6000;
 
@@ -20,6 +21,7 @@ export async function benchAll({ name, blob }: Subject, rows: Rows, { signal, re
   const data = blob.slice(0, BENCH_BYTES);
   const chosen = rows.chosen();
   rows.reset(chosen);
+  if (chosen.length === 0) return;
   const results: Partial<Record<EngineId, unknown>> = {};
   const stop = (): void => rows.cancelled();
   signal.addEventListener("abort", stop, { once: true });

@@ -104,18 +104,19 @@ function quoted(content: Uint8Array, at: number, length: number): string {
 }
 
 /** What the match copies, before and after, in the words of the page. */
-function showMatch(content: Uint8Array, { contentAt, nLiterals, nMatch, offset }: Sequence): void {
+function showMatch(content: Uint8Array, { at: start, literalsAt, length, contentAt, nLiterals, nMatch, offset }: Sequence): void {
   const at = element("sequence-match");
   if (nMatch === 0) return at.replaceChildren("The last sequence has no match: a block ends with literals.");
   const to = contentAt + nLiterals;
-  const gain = nMatch - 3;
+  // The token, the offset, and what follows it.
+  const cost = 1 + start + length - (literalsAt + nLiterals);
   at.replaceChildren(
     `The ${nMatch} bytes at `,
     make("mark", "to", format.count(to)),
     `, ${quoted(content, to, nMatch)}, already stand at `,
     make("mark", "from", format.count(to - offset)),
     ". ",
-    gain > 0 ? `Three bytes say so in place of ${nMatch}.` : "",
+    `${cost} bytes say so in place of ${nMatch}.`,
   );
 }
 

@@ -7,6 +7,10 @@ import { colour } from "../shell/theme";
 import { crossoverOf, timeOf, type Way } from "./crossover";
 
 const HEIGHT = 300;
+const ENGINES = [
+  { id: "webgpu", label: "GPU", name: "gpu" },
+  { id: "cpu", label: "CPU", name: "cpu" },
+] as const;
 
 let chart: uPlot | null = null;
 
@@ -52,6 +56,9 @@ export function drawChart(at: HTMLElement, points: SweepPoint[], way: Way): void
     points: { show: true, size: 7, fill: colour("paper"), width: 2 },
     value: (_, value) => speed(value),
   });
+  const engines = ENGINES.filter(({ id }) => points.some((point) => point.engine === id));
+  const isNarrow = at.clientWidth < 600;
+  const labels = { rotate: isNarrow ? -60 : 0, size: isNarrow ? 76 : 40 };
   chart?.destroy();
   chart = new uPlot(
     {
@@ -59,17 +66,16 @@ export function drawChart(at: HTMLElement, points: SweepPoint[], way: Way): void
       height: HEIGHT,
       scales: { x: { time: false, distr: 3, log: 2 }, y: { distr: 3, log: 10 } },
       axes: [
-        { ...axis, splits: () => sizes, values: (_, splits) => splits.map((bytes) => format.size(bytes)), rotate: sizes.length > 6 && at.clientWidth < 600 ? -60 : 0, size: at.clientWidth < 600 ? 60 : 40 },
+        { ...axis, ...labels, splits: () => sizes, filter: (_, splits) => splits, values: (_, splits) => splits.map((bytes) => format.size(bytes)) },
         { ...axis, size: 76, values: (_, splits) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? speed(value) : "")) },
       ],
       series: [
         { label: "Size", value: (_, bytes) => (bytes === null ? "–" : format.size(bytes)) },
-        engine("GPU", "gpu"),
-        engine("CPU", "cpu"),
+        ...engines.map(({ label, name }) => engine(label, name)),
       ],
       plugins: [crossoverMark(crossoverOf(points, way))],
     },
-    [sizes, speeds(points, sizes, "webgpu", way), speeds(points, sizes, "cpu", way)],
+    [sizes, ...engines.map(({ id }) => speeds(points, sizes, id, way))],
     at,
   );
   at.ariaLabel = `Speed of GPU and CPU over size, ${way}: the list below says the same`;

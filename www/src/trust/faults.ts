@@ -43,7 +43,7 @@ function showCorrupt(at: HTMLElement, result: CorruptResult): void {
   const { offset, before, after, code, message, tally, nTried, unnoticed, pages } = result;
   const asked = `Byte ${format.count(offset)} was ${format.hex(before)} and became ${format.hex(after)}: `;
   const codes = Object.entries(tally).sort(([, a], [, b]) => b - a);
-  const rows = codes.map(([name, n]) => make("li", "", make("code", "", name), ` ${n} times`));
+  const rows = codes.map(([name, n]) => make("li", "", make("code", "", name === "none" ? "no error" : name), ` ${n} times`));
   const noticed = nTried - unnoticed.same - unnoticed.changed;
   const harmless = unnoticed.same > 0 ? ` ${unnoticed.same} changed nothing of the content.` : "";
   const wrong = pages.wrong.map(({ page, status }) => `page ${format.count(page)} is “${status}”`).join(", ") || "no page is wrong";
@@ -76,10 +76,10 @@ function lose(): void {
 }
 
 function showLoss(at: HTMLElement, { before, after, counters, told, duringEqual, afterEqual, milliseconds }: LossResult): void {
-  const same = (isSame: boolean): string => (isSame ? "gave the same bytes" : "gave other bytes!");
+  const same = (isSame: boolean): string => (isSame ? "gave the same bytes as before" : "gave other bytes!");
   const where = before.adapter === after.adapter ? `on ${after.adapter} again` : `on ${after.adapter ?? "the CPU"} now`;
   at.replaceChildren(
-    make("p", "", `The device was destroyed in the middle of a call. That call ${same(duringEqual)}, and so did the next one: ${same(afterEqual)}, ${where}, after ${format.duration(milliseconds)} for both.`),
+    make("p", "", `The device was destroyed in the middle of a call. That call ${same(duringEqual)}. The next one ${same(afterEqual)}, ${where}. Both took ${format.duration(milliseconds)}.`),
     make("p", "", `Devices lost: ${counters.lost}, replaced: ${counters.replaced}. `, make("code", "", told.join("; ") || "nothing was told")),
   );
 }
