@@ -53,7 +53,7 @@ async function states(url) {
   const browser = await launch("none");
   try {
     const context = await browser.newContext();
-    await testBudgets(await open(context, url));
+    await testBudgets(browser, url);
     await testKeyboard(context, url);
     await testThrottled(context, url);
     await testPhone(browser, url);

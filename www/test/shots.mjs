@@ -33,7 +33,7 @@ async function shoot(page, name, { part } = {}) {
   const webp = await blank.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const image = await createImageBitmap(new Blob([bytes]));
-    const scale = Math.min(1, (image.height > 2 * image.width ? 520 : 900) / image.width);
+    const scale = Math.min(1, (image.width < 1000 ? 520 : 900) / image.width);
     const canvas = new OffscreenCanvas(image.width * scale, image.height * scale);
     const context = canvas.getContext("2d");
     context.imageSmoothingQuality = "high";

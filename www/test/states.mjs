@@ -16,7 +16,7 @@ const budgets = {
   /** One task of the page's own thread while benches run. Generous: CI has two busy cores. */
   longTaskMs: 250,
   /** Sum of all shifts of the layout, as browsers measure it. */
-  layoutShift: 0.05,
+  layoutShift: 0.02,
   /** From navigation to first paint. */
   firstPaintMs: 1000,
 };
@@ -35,7 +35,9 @@ async function seriousFaults(page) {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
 }
 
-export async function testBudgets(page) {
+export async function testBudgets(browser, url) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 1000 } });
+  const page = await open(context, url);
   await check("the first paint takes few bytes, and all files not many", async () => {
     const page = readFileSync(path.join(dist, "index.html"), "utf8");
     const named = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => path.join(dist, name));
@@ -56,6 +58,7 @@ export async function testBudgets(page) {
     writeSample("budget.bin", 3_000_000);
     await page.evaluate(() => scrollTo(0, 0));
     await finding(page, "bench", () => choose(page, "budget.bin"));
+    await page.evaluate(() => (window.__benchDone = performance.now()));
     for (const tab of ["look", "trust", "learn", "compress"]) {
       await page.click(`#tab-${tab}`);
       await page.waitForTimeout(200);
@@ -63,10 +66,12 @@ export async function testBudgets(page) {
     const measured = await page.evaluate(
       () =>
         new Promise((resolve) => {
+          const until = window.__benchDone;
           const [paint] = performance.getEntriesByName("first-contentful-paint");
           let shift = 0;
           new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) if (!entry.hadRecentInput) shift += entry.value;
+            // Those soon after an input count, too: nobody asked for a jump by dropping a file. Those of tabs do not.
+            for (const { value, startTime } of list.getEntries()) if (startTime < until) shift += value;
             resolve({ long: window.__long, paint: paint.startTime, shift });
           }).observe({ type: "layout-shift", buffered: true });
           setTimeout(() => resolve({ long: window.__long, paint: paint.startTime, shift }), 500);
@@ -78,6 +83,7 @@ export async function testBudgets(page) {
     assert.ok(longest <= budgets.longTaskMs, `a task of ${longest} ms`);
     assert.ok(measured.shift <= budgets.layoutShift, `layout shift ${measured.shift}`);
   });
+  await context.close();
 }
 
 /** axe on every tab, light and dark. */
