@@ -111,6 +111,8 @@ export async function testTrust(label, page) {
   await check(`${label}: the report is copied as Markdown and as JSON`, async () => {
     await page.click("#copy-markdown");
     await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith("Pagepress "));
+    const markdown = await page.evaluate(() => navigator.clipboard.readText());
+    for (const part of ["- GPU faster than CPU: ", "- 100 bytes changed: ", "came back the same, sha256 "]) assert.ok(markdown.includes(part), markdown);
     await page.click("#copy-json");
     const json = await page.waitForFunction(async () => {
       const text = await navigator.clipboard.readText();

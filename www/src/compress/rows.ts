@@ -73,7 +73,7 @@ class Row {
 
   showResult({ detail, inputBytes, outputBytes, warm, runs, verified }: BenchResult): void {
     const warmUp = format.duration(warm.startMs + warm.compressMs + warm.decompressMs);
-    this.say(`${detail}. ${runs.length} ${runs.length === 1 ? "run" : "runs"} after ${warmUp} of warm-up`);
+    this.say(`${detail}. ${runs.length} ${runs.length === 1 ? "run" : "runs"}, warm-up ${warmUp}`);
     const check = verified ? "same bytes back" : "other bytes back!";
     this.#ratio.replaceChildren(
       make("strong", "", format.ratio(inputBytes / outputBytes)),

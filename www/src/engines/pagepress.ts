@@ -3,6 +3,8 @@ import { createCompressor } from "pagepress";
 import type { CompressorOptions, Level } from "pagepress";
 import type { Engine } from "./engine";
 
+const threads = (nWorkers: number): string => (nWorkers > 0 ? `${nWorkers} workers` : "one thread");
+
 /** The engine of `backend`; with `workers: 0` it has one thread. */
 export async function openPagepress(
   options: Pick<CompressorOptions, "backend" | "allowSoftware" | "workers">,
@@ -10,21 +12,30 @@ export async function openPagepress(
   level: Level,
 ): Promise<Engine> {
   const compressor = await createCompressor(options);
-  let nWorkers = 0;
+  const workers = { compress: 0, decompress: 0 };
+  const note = (way: keyof typeof workers): void => {
+    workers[way] = Math.max(workers[way], compressor.lastTiming?.workers ?? 0);
+  };
   return {
     // Large enough that workers are started and buffers are as large as they will be.
     warmUpBytes: Infinity,
     detail() {
       const { engine, adapter } = compressor.backend;
       if (engine === "webgpu") return adapter ?? "unnamed adapter";
-      return nWorkers > 0 ? `WebAssembly, ${nWorkers} workers` : "WebAssembly, one thread";
+      const { compress, decompress } = workers;
+      if (compress === decompress) return `WebAssembly, ${threads(compress)}`;
+      return `WebAssembly, ${threads(compress)}; ${threads(decompress)} to decompress`;
     },
     async compress(bytes) {
       const packed = await compressor.compress(bytes, { blockSize, level });
-      nWorkers = Math.max(nWorkers, compressor.lastTiming?.workers ?? 0);
+      note("compress");
       return packed;
     },
-    decompress: (packed, length) => compressor.decompress(packed, { maxOutputSize: Math.max(length, 1) }),
+    async decompress(packed, length) {
+      const bytes = await compressor.decompress(packed, { maxOutputSize: Math.max(length, 1) });
+      note("decompress");
+      return bytes;
+    },
     get backend() {
       return compressor.backend;
     },

@@ -9,9 +9,15 @@ export function onTheme(changed: () => void): void {
   listeners.push(changed);
 }
 
+/** Has the browser resolve colours, which depend on the theme. */
+const probe = document.createElement("i");
+probe.hidden = true;
+
 /** The value of a colour of the style sheet. */
 export function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  if (!probe.isConnected) document.body.append(probe);
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
 }
 
 function isDark(): boolean {

@@ -1,16 +1,18 @@
 // The report: all that was measured, with the browser and the machine it was measured on, to be copied.
 import type { BenchResult } from "../engines/calls";
 import { engines } from "../engines/list";
+import type { CorruptResult, FileResult, LossResult, SweepResult } from "../press/calls";
 import type { Spread } from "../compress/stats";
 import { copyText, element } from "../shell/dom";
 import * as format from "../shell/format";
-import { onFinding } from "../shell/results";
+import { onFinding, type Finding } from "../shell/results";
 import { onTab } from "../shell/tabs";
 import { knownCapabilities } from "./badge";
 
 declare const __VERSION__: string;
 
 type Measured = BenchResult & { compress: Spread; decompress: Spread };
+type FileFinding = FileResult & { name: string; verified: boolean };
 type Entry = Measured | { failure: { code: string; message: string } };
 
 /** Where all this was measured. */
@@ -60,7 +62,34 @@ export function markdownReport(): string {
     }
   }
   if (benches.length === 0) lines.push("", "Nothing was measured yet.");
+  const others = window.__results.flatMap(lineOf);
+  if (others.length > 0) lines.push("", ...others);
   return lines.join("\n");
+}
+
+/** The other findings, a line each. */
+function lineOf(finding: Finding): string[] {
+  if (finding.kind === "file") {
+    const { name, inputBytes, outputBytes, verified, digest } = finding as unknown as FileFinding;
+    const proof = verified ? `came back the same, ${digest.kind} ${digest.hex}` : "did not come back the same";
+    return [`- ${name}: ${format.size(inputBytes)} to ${format.size(outputBytes)}, ${proof}`];
+  }
+  if (finding.kind === "sweep") {
+    const { crossover, withoutGpu } = finding as unknown as SweepResult & { crossover: Record<string, number | null> };
+    const from = (bytes: number | null | undefined): string => (bytes == null ? "never" : `from ${format.size(bytes)} on`);
+    const text = withoutGpu ?? `compress ${from(crossover["compress"])}, decompress ${from(crossover["decompress"])}`;
+    return [`- GPU faster than CPU: ${text}`];
+  }
+  if (finding.kind === "corrupt") {
+    const { tally, nTried, unnoticed } = finding as unknown as CorruptResult;
+    const codes = Object.entries(tally).map(([code, n]) => `${code} ${n}`).join(", ");
+    return [`- ${nTried} bytes changed: ${codes}; ${unnoticed.changed} wrong results`];
+  }
+  if (finding.kind === "loss") {
+    const { counters, duringEqual, afterEqual } = finding as unknown as LossResult;
+    return [`- Device lost ${counters.lost}, replaced ${counters.replaced}, ${duringEqual && afterEqual ? "same bytes" : "other bytes"}`];
+  }
+  return [];
 }
 
 function rowOf(name: string, entry: Entry): string {
@@ -76,7 +105,7 @@ export function initReport(): void {
     element("report").textContent = markdownReport();
   };
   onTab("trust", refresh);
-  onFinding("bench", refresh);
+  for (const kind of ["file", "bench", "sweep", "corrupt", "loss"]) onFinding(kind, refresh);
   const [markdown, json] = [element("copy-markdown"), element("copy-json")];
   markdown.addEventListener("click", () => {
     refresh();
