@@ -19,6 +19,7 @@ import {
   testOffline,
   testPhone,
   testThrottled,
+  testWithoutHttps,
   testWithoutWebGpu,
 } from "./test/states.mjs";
 import { readFileSync } from "node:fs";
@@ -58,6 +59,7 @@ async function states(url) {
     await testThrottled(context, url);
     await testPhone(browser, url);
     await testWithoutWebGpu(browser, url);
+    await testWithoutHttps(url);
     await testOffline(browser, url);
     await testLarge(context, url);
   } finally {

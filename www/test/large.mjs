@@ -1,8 +1,9 @@
 // A gibibyte dropped on the page: progress, cancelling, bounded memory.
-import { ftruncateSync, openSync, closeSync, writeSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { strict as assert } from "node:assert";
 import { watchMemory } from "../../tests/browser/harness/memory.mjs";
-import { at, check, choose, finding, measureOnly, open, sampleBytes } from "./harness.mjs";
+import { assertRestores, at, check, choose, download, finding, measureOnly, open, sampleBytes, writeSample } from "./harness.mjs";
 
 const GIB = 2 ** 30;
 /** What the largest process of the page may take, the content being a gibibyte. */
@@ -43,6 +44,24 @@ export async function testLarge(context, url) {
     const between = seen.filter((one) => one > 0 && one < 1);
     assert.ok(between.length >= 3 && between.every((one, i) => i === 0 || one >= between[i - 1]), between.join(" "));
     assert.ok(peak < MOST_MEMORY, `${peak} bytes`);
+  });
+
+  const nOutputs = () =>
+    page.evaluate(async () => {
+      const outputs = await (await navigator.storage.getDirectory()).getDirectoryHandle("outputs", { create: true });
+      return (await Array.fromAsync(outputs.keys())).length;
+    });
+
+  await check("much output goes through a file, comes out whole, and is removed when it is out of date", async () => {
+    const bytes = randomBytes(40 << 20);
+    writeFileSync(at("noise.bin"), bytes);
+    const file = await finding(page, "file", () => choose(page, "noise.bin"));
+    assert.ok(file.verified && file.outputBytes > bytes.length);
+    assert.equal(await nOutputs(), 1);
+    assertRestores(await download(page, "noise.bin.lz4"), bytes);
+    writeSample("small.bin", 1000);
+    await finding(page, "file", () => choose(page, "small.bin"));
+    assert.equal(await nOutputs(), 0);
   });
   await page.close();
 }

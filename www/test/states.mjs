@@ -5,6 +5,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { strict as assert } from "node:assert";
 import { root } from "../../scripts/process.mjs";
+import { launch } from "../../tests/browser/harness/chromium.mjs";
 import { check, choose, finding, measureOnly, open, writeSample } from "./harness.mjs";
 
 /** What the page may weigh, in bytes after gzip, and how long the page's thread may be held, in milliseconds. */
@@ -201,6 +202,23 @@ export async function testWithoutWebGpu(browser, url) {
     assert.match(engines.gpu.failure.message, /navigator\.gpu/);
     assert.ok(engines.one.verified);
     await context.close();
+  });
+}
+
+/** From a server of the local network, say: no WebGPU, no SHA-256, no files, no clipboard, no service worker. */
+export async function testWithoutHttps(url) {
+  await check("without https the page works with less", async () => {
+    const browser = await launch("none", ["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
+    const page = await open(browser, url.replace("localhost", "plain.test"));
+    assert.match((await page.evaluate(() => window.__backend)).rejected[0].reason, /secure context/);
+    await measureOnly(page, "one");
+    writeSample("plain.bin", 40_000_000);
+    const file = await finding(page, "file", () => choose(page, "plain.bin"));
+    assert.ok(file.verified && file.digest.kind === "xxh32-of-pieces", JSON.stringify(file));
+    await page.click("#tab-trust");
+    await page.click("#copy-markdown");
+    await page.waitForFunction(() => document.getElementById("copy-markdown").textContent === "Not allowed");
+    await browser.close();
   });
 }
 

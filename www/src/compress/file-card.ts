@@ -41,10 +41,15 @@ function figures(entries: [string, string][]): HTMLElement {
   return list;
 }
 
+const DIGESTS: Record<Digest["kind"], string> = {
+  sha256: "SHA-256",
+  "sha256-of-pieces": "SHA-256 of the SHA-256s of 4 MiB pieces",
+  "xxh32-of-pieces": "XXH32 of the XXH32s of 4 MiB pieces, since there is no SHA-256 without https",
+};
+
 function digestLine({ hex, kind }: Digest): HTMLElement {
-  const label = kind === "sha256" ? "SHA-256" : "SHA-256 of the SHA-256s of 4 MiB pieces";
   const code = make("code", "digest", hex);
-  return make("p", "soft", `${label} `, code);
+  return make("p", "soft", `${DIGESTS[kind]} `, code);
 }
 
 function engineWords({ engine, reason }: FileResult): string {

@@ -24,8 +24,9 @@ export interface FileProgress {
 /** A digest in hexadecimal, and what it is of. */
 export interface Digest {
   hex: string;
-  /** Whether it is SHA-256 of all bytes, or of the digests of the pieces. */
-  kind: "sha256" | "sha256-of-pieces";
+  /** Whether it is SHA-256 of all bytes, or of the digests of the pieces; or XXH32 of those, where a page without https has
+   * no SHA-256. */
+  kind: "sha256" | "sha256-of-pieces" | "xxh32-of-pieces";
 }
 
 export interface FileResult {

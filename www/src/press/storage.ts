@@ -57,15 +57,20 @@ export class Output {
 }
 
 /** The lock says that this page is open; it is let go when the page is closed. */
-const owner = crypto.randomUUID();
+const owner = randomName();
 void navigator.locks?.request(LOCK + owner, () => new Promise(() => {}));
+
+/** `crypto.randomUUID` is not there without https. */
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-");
+}
 
 async function folder(): Promise<FileSystemDirectoryHandle> {
   return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
 }
 
 async function newFile(): Promise<{ sync: SyncFile; handle: FileHandle } | null> {
-  const handle: FileHandle = await (await folder()).getFileHandle(`${owner} ${crypto.randomUUID()}`, { create: true });
+  const handle: FileHandle = await (await folder()).getFileHandle(`${owner} ${randomName()}`, { create: true });
   if (!handle.createSyncAccessHandle) return null;
   return { handle, sync: await handle.createSyncAccessHandle() };
 }
