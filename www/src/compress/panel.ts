@@ -66,6 +66,8 @@ function describeSubject({ name, blob }: Subject): void {
 function take(subject: Subject): void {
   setSubject(subject);
   clearCard(subject.name);
+  // On a phone it is far below the button.
+  element("file-card").scrollIntoView({ block: "nearest" });
   void work(subject);
 }
 

@@ -64,6 +64,7 @@ export function drawChart(at: HTMLElement, points: SweepPoint[], way: Way): void
     {
       width: at.clientWidth,
       height: HEIGHT,
+      padding: [8, 24, 0, 0],
       scales: { x: { time: false, distr: 3, log: 2 }, y: { distr: 3, log: 10 } },
       axes: [
         { ...axis, ...labels, splits: () => sizes, filter: (_, splits) => splits, values: (_, splits) => splits.map((bytes) => format.size(bytes)) },
