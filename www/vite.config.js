@@ -1,12 +1,23 @@
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
+import { bundlerWasm } from "./build/bundler-wasm.js";
+import { offline } from "./build/offline.js";
+import { snippets } from "./build/snippets.js";
+
+const at = (path) => new URL(path, import.meta.url);
+const { version } = JSON.parse(readFileSync(at("../package.json"), "utf8"));
 
 export default defineConfig({
   base: "./",
+  define: { __VERSION__: JSON.stringify(version), __SNIPPETS__: JSON.stringify(snippets(at("../README.md"))) },
+  plugins: [offline()],
   build: {
     target: "es2022",
+    // Those that know light-dark().
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Files, not data URLs or inline scripts: the page has a strict content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  worker: { format: "es" },
+  worker: { format: "es", plugins: () => [bundlerWasm()] },
 });

@@ -14,13 +14,14 @@ const quiet = [
 ];
 const software = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** Starts Chromium with a fresh profile. `gpu` is `"software"` or `"none"`; with none `requestAdapter()` gives null. */
-export function launch(gpu) {
+/** Starts Chromium with a fresh profile. `gpu` is `"software"` or `"none"`; with none `requestAdapter()` gives null.
+ * `more` are further flags. */
+export function launch(gpu, more = []) {
   const executablePath = candidates.find((path) => path && existsSync(path));
   if (!executablePath) {
     throw new Error("no Chromium found; install it (Debian: apt-get install chromium) or set CHROMIUM to its path");
   }
-  const args = gpu === "software" ? [...quiet, ...software] : quiet;
+  const args = [...quiet, ...(gpu === "software" ? software : []), ...more];
   return chromium.launch({ executablePath, args, timeout: 60_000 });
 }
 

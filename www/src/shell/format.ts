@@ -16,7 +16,24 @@ export function speed(bytes: number, milliseconds: number): string | null {
   return `${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB/s`;
 }
 
-/** A time in milliseconds, for example `3.1 ms` or `1.25 s`. */
+/** A time in milliseconds, for example `40 µs`, `3.1 ms` or `1.25 s`. */
 export function duration(milliseconds: number): string {
+  if (milliseconds > 0 && milliseconds < 0.95) return `${(milliseconds * 1000).toFixed(0)} µs`;
   return milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(2)} s`;
+}
+
+/** A number with thin spaces between thousands. */
+export function count(value: number): string {
+  return value.toLocaleString("en").replaceAll(",", "\u202f");
+}
+
+/** A ratio, for example `3.52`; more than a hundred without decimals. */
+export function ratio(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  return value >= 100 ? count(Math.round(value)) : value.toFixed(2);
+}
+
+/** A byte as two hexadecimal digits. */
+export function hex(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
 }

@@ -1,0 +1,24 @@
+// Writes `sw.js`, the service worker that keeps the page when there is no network.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+
+const template = new URL("../src/shell/offline-worker.js", import.meta.url);
+const publicFolder = new URL("../public/", import.meta.url);
+
+/** Lists all files of the build in the service worker; its cache is named after their names, which tell their content. */
+export function offline() {
+  return {
+    name: "offline",
+    apply: "build",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const files = ["./", ...readdirSync(publicFolder), ...Object.keys(bundle)].filter((file) => file !== "index.html");
+      const page = bundle["index.html"]?.source ?? "";
+      const version = createHash("sha256").update(files.join("\n")).update(page).digest("hex").slice(0, 12);
+      const source = readFileSync(template, "utf8")
+        .replace("__VERSION__", JSON.stringify(version))
+        .replace("__FILES__", JSON.stringify(files));
+      this.emitFile({ type: "asset", fileName: "sw.js", source });
+    },
+  };
+}

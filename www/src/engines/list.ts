@@ -1,0 +1,19 @@
+// The engines side by side, in the order in which they are shown and run.
+import type { EngineId } from "./calls";
+
+export interface EngineEntry {
+  id: EngineId;
+  name: string;
+  /** Decides the colour. */
+  family: "gpu" | "cpu" | "peer";
+}
+
+export const engines: EngineEntry[] = [
+  { id: "gpu", name: "Pagepress, GPU", family: "gpu" },
+  { id: "cpu", name: "Pagepress, CPU", family: "cpu" },
+  { id: "one", name: "Pagepress, one thread", family: "cpu" },
+  { id: "lz4-wasm", name: "lz4-wasm", family: "peer" },
+  { id: "fflate-1", name: "fflate, fastest", family: "peer" },
+  { id: "fflate-6", name: "fflate, default", family: "peer" },
+  { id: "gzip", name: "The browser’s gzip", family: "peer" },
+];

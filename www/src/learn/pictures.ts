@@ -1,0 +1,169 @@
+// "How it works", drawn from the visitor's own data: a page, one of its sequences byte by byte, the lanes that share the
+// search, and the frame that was made.
+import { sequencesOf, type Sequence } from "../lz4/sequences";
+import type { FramePart } from "../lz4/frame";
+import type { PageDetail, PageMap } from "../press/calls";
+import { failureOf } from "../rpc/client";
+import { element, make } from "../shell/dom";
+import * as format from "../shell/format";
+import { press } from "../shell/press";
+import { record } from "../shell/results";
+import { currentMade, currentSubject, onMade, onSubject } from "../shell/subject";
+import { isOpen, onTab } from "../shell/tabs";
+import { drawBytes } from "../look/bytes-picture";
+import { sizeBar } from "../look/size-bar";
+import { onTheme } from "../shell/theme";
+import { drawLanes } from "./lanes";
+
+const PAGE_SIZE = 4096;
+/** Pages that are looked through for one with something to show. */
+const SOME_BYTES = 64 * PAGE_SIZE;
+const CANDIDATES = 16;
+
+let detail: PageDetail | null = null;
+let sequences: Sequence[] = [];
+let chosen = 0;
+let drawnFor: unknown = null;
+
+/** Finds a page of the subject that shows the most, and draws it. */
+async function drawPage(): Promise<void> {
+  const subject = currentSubject();
+  if (!isOpen("learn") || (drawnFor !== null && drawnFor === subject)) return;
+  drawnFor = subject ?? "sample";
+  const blob = subject && subject.blob.size >= 64 ? subject.blob.slice(0, SOME_BYTES) : await aSample();
+  const map = await press.call("map", { owner: "learn", file: blob, pageSize: PAGE_SIZE, choice: { backend: "cpu", allowSoftware: false } });
+  const best = await findTelling(map);
+  element("learn-of").textContent = subject ? `Drawn from ${subject.name}.` : "Drawn from a sample; drop a file to see your own.";
+  element("learn-none").hidden = best !== undefined;
+  element("learn-page").hidden = best === undefined;
+  if (!best) return;
+  detail = best;
+  sequences = sequencesOf(detail.block);
+  chosen = Math.max(0, sequences.findIndex(isTelling));
+  const { block, content } = detail;
+  element("learn-page-text").textContent =
+    `Page ${best.page} has ${format.count(content.length)} bytes. As an LZ4 block it has ${format.count(block.length)}, in ${sequences.length} sequences.`;
+  showSequence();
+  drawLanes(element("lanes"), detail.content.length, sequences);
+  record({ kind: "learn", page: best.page, nSequences: sequences.length });
+}
+
+/** A sequence with a bit of all: literals, and a match from further up. */
+function isTelling({ nLiterals, nMatch, offset }: Sequence): boolean {
+  return nLiterals > 2 && nMatch > 7 && offset > 300;
+}
+
+/** Of the first pages that are LZ4 blocks, the one with the most sequences that tell something. */
+async function findTelling(map: PageMap): Promise<PageDetail | undefined> {
+  const pages = [...map.kinds.keys()].filter((page) => map.kinds[page] === 0).slice(0, CANDIDATES);
+  const details = await Promise.all(pages.map((page) => press.call("page", { owner: "learn", page })));
+  const tells = details.map((one) => ({ one, n: sequencesOf(one.block).filter(isTelling).length }));
+  return tells.sort((a, b) => b.n - a.n)[0]?.one;
+}
+
+function aSample(): Promise<Blob> {
+  return press.call("generate", { sample: "source", bytes: SOME_BYTES });
+}
+
+/** One sequence: its bytes in the block, and where they come from in the page. */
+function showSequence(): void {
+  const sequence = sequences[chosen];
+  if (!detail || !sequence) return;
+  const { block, content } = detail;
+  const { at, literalsAt, length, contentAt, nLiterals, nMatch, offset } = sequence;
+  element("sequence-number").textContent = `Sequence ${chosen + 1} of ${sequences.length}`;
+  const offsetAt = literalsAt + nLiterals;
+  const group = (name: string, from: number, to: number, text: string): HTMLElement =>
+    make("div", `bytes ${name}`, make("span", "cells", ...hexCells(block, from, to)), make("span", "sub", text));
+  const groups = [group("token", at, at + 1, `token: ${nLiterals} literals, match of ${nMatch || "none"}`)];
+  if (literalsAt > at + 1) groups.push(group("more", at + 1, literalsAt, "rest of the number of literals"));
+  if (nLiterals > 0) groups.push(group("literals", literalsAt, offsetAt, `literals: ${quoted(content, contentAt, nLiterals)}`));
+  if (nMatch > 0) {
+    groups.push(group("offset", offsetAt, offsetAt + 2, `offset: ${offset} bytes back`));
+    if (at + length > offsetAt + 2) groups.push(group("more", offsetAt + 2, at + length, "rest of the length of the match"));
+  }
+  element("sequence-bytes").replaceChildren(...groups);
+  showMatch(content, sequence);
+  drawChosen();
+}
+
+function drawChosen(): void {
+  if (detail) drawBytes(element<HTMLCanvasElement>("learn-bytes"), detail, sequences, sequences[chosen]);
+}
+
+function hexCells(block: Uint8Array, from: number, to: number): HTMLElement[] {
+  const most = 16;
+  const cells = Array.from(block.subarray(from, Math.min(to, from + most)), (byte) => make("i", "", format.hex(byte)));
+  if (to - from > most) cells.push(make("i", "", "…"));
+  return cells;
+}
+
+function quoted(content: Uint8Array, at: number, length: number): string {
+  const text = new TextDecoder("latin1").decode(content.subarray(at, at + Math.min(length, 32)));
+  return `“${text.replace(/[^\x20-\x7e]/g, "·")}${length > 32 ? "…" : ""}”`;
+}
+
+/** What the match copies, before and after, in the words of the page. */
+function showMatch(content: Uint8Array, { at: start, literalsAt, length, contentAt, nLiterals, nMatch, offset }: Sequence): void {
+  const at = element("sequence-match");
+  if (nMatch === 0) return at.replaceChildren("The last sequence has no match: a block ends with literals.");
+  const to = contentAt + nLiterals;
+  // The token, the offset, and what follows it.
+  const cost = 1 + start + length - (literalsAt + nLiterals);
+  at.replaceChildren(
+    `The ${nMatch} bytes at `,
+    make("mark", "to", format.count(to)),
+    `, ${quoted(content, to, nMatch)}, already stand at `,
+    make("mark", "from", format.count(to - offset)),
+    ". ",
+    `${cost} bytes say so in place of ${nMatch}.`,
+  );
+}
+
+function step(by: number): void {
+  chosen = Math.max(0, Math.min(sequences.length - 1, chosen + by));
+  showSequence();
+}
+
+/** The frame that was made, to scale: what is not content of blocks is hardly to be seen, which is the point. */
+async function drawFrame(): Promise<void> {
+  const made = currentMade();
+  if (!made || !isOpen("learn")) return;
+  try {
+    const parts = await press.call("inspect", { file: made.blob });
+    element("frame-parts").replaceChildren(...parts.flatMap(frameRows));
+    element("frame-bar").replaceChildren(...parts.flatMap((part) => (part.kind === "frame" ? [sizeBar(part.blocks)] : [])));
+  } catch (error) {
+    element("frame-parts").replaceChildren(make("li", "", failureOf(error).message));
+  }
+}
+
+function frameRows(part: FramePart): HTMLElement[] {
+  if (part.kind !== "frame") return [make("li", "", `Index: ${format.size(part.bytes)}, which other programs skip`)];
+  const { blocks, descriptor, contentChecksum } = part;
+  const first = blocks[0];
+  const header = (first?.at ?? part.at + part.bytes) - part.at;
+  const data = blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+  const stored = blocks.filter((block) => block.stored).length;
+  return [
+    make("li", "", `Header: ${header} bytes, with the size of the content and a checksum of its own`),
+    make("li", "", `${format.count(blocks.length)} blocks of up to ${format.size(descriptor.blockBytes)} of content: ${format.size(data)}, ${stored} of them stored as they are, and 4 bytes each for their sizes`),
+    make("li", "", `End: 4 bytes of zeros${contentChecksum === null ? "" : ", and a checksum of all content"}`),
+  ];
+}
+
+export function initLearn(): void {
+  element("sequence-before").addEventListener("click", () => step(-1));
+  element("sequence-after").addEventListener("click", () => step(1));
+  const draw = (): void => {
+    void drawPage().catch((error: unknown) => {
+      drawnFor = null;
+      element("learn-of").textContent = failureOf(error).message;
+    });
+    void drawFrame();
+  };
+  onTab("learn", draw);
+  onSubject(draw);
+  onTheme(drawChosen);
+  onMade(() => void drawFrame());
+}

@@ -1,0 +1,22 @@
+// The blocks of a frame, drawn.
+import type { Block } from "../lz4/frame";
+import { make } from "../shell/dom";
+
+/** Columns at most. */
+const MOST = 160;
+
+/** Sizes of all blocks along the file, as columns; neighbours share one where there are many. */
+export function sizeBar(blocks: Block[]): HTMLElement {
+  const bar = make("div", "columns");
+  bar.ariaHidden = "true";
+  const n = Math.min(blocks.length, MOST);
+  const most = Math.max(...blocks.map(({ bytes }) => bytes), 1);
+  for (let i = 0; i < n; i += 1) {
+    const group = blocks.slice(Math.floor((i * blocks.length) / n), Math.floor(((i + 1) * blocks.length) / n));
+    const mean = group.reduce((sum, { bytes }) => sum + bytes, 0) / Math.max(group.length, 1);
+    const column = make("i", group.some(({ stored }) => stored) ? "column stored" : "column");
+    column.style.height = `${Math.max(4, (100 * mean) / most)}%`;
+    bar.append(column);
+  }
+  return bar;
+}

@@ -1,0 +1,142 @@
+// What an LZ4 file is made of: frames with their descriptors and blocks, legacy frames, skippable frames, the index.
+import { FrameError } from "./error";
+import { readIndex, type SeekIndex } from "./seek-index";
+import { Window } from "./window";
+import { xxh32 } from "./xxh32";
+
+/** The descriptor of a frame. */
+export interface Descriptor {
+  version: number;
+  independentBlocks: boolean;
+  blockChecksums: boolean;
+  contentChecksum: boolean;
+  contentSize: number | null;
+  dictionaryId: number | null;
+  /** Most bytes of content of a block. */
+  blockBytes: number;
+  /** What the descriptor says of its checksum, and what that should be. */
+  headerChecksum: { stored: number; computed: number };
+}
+
+/** A block. `at` is where its size stands in the file. */
+export interface Block {
+  at: number;
+  /** Bytes of its data in the file. */
+  bytes: number;
+  stored: boolean;
+  /** Whether its checksum is right; null if it has none. */
+  sound: boolean | null;
+}
+
+export type FramePart =
+  | { kind: "frame"; at: number; bytes: number; descriptor: Descriptor; blocks: Block[]; contentChecksum: number | null }
+  | { kind: "legacy"; at: number; bytes: number; blocks: Block[] }
+  | { kind: "skippable"; at: number; bytes: number; magic: number; index: SeekIndex | null };
+
+const FRAME = 0x184d2204;
+const LEGACY = 0x184c2102;
+const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
+const STORED = 0x8000_0000;
+
+/** Whether a file that begins so is LZ4. */
+export function isLz4Magic(magic: number): boolean {
+  return magic === FRAME || magic === LEGACY || isSkippable(magic);
+}
+
+export interface WalkControl {
+  signal?: AbortSignal;
+  /** Told how many bytes of the file were walked. */
+  onProgress?: (bytes: number) => void;
+}
+
+/** The parts of the LZ4 file in `blob`, in order. Reads it in windows, however long it is. */
+export async function partsOf(blob: Blob, { signal, onProgress }: WalkControl = {}): Promise<FramePart[]> {
+  const file = new Window(blob);
+  const parts: FramePart[] = [];
+  const walked = (): void => {
+    signal?.throwIfAborted();
+    onProgress?.(file.at);
+  };
+  while (file.at < file.end) {
+    const at = file.at;
+    const magic = await file.word();
+    if (magic === FRAME) parts.push(await readFrame(file, at, walked));
+    else if (magic === LEGACY) parts.push(await readLegacy(file, at, walked));
+    else if (isSkippable(magic)) parts.push(await readSkippable(file, at, magic));
+    else throw new FrameError("NOT_LZ4", `at byte ${at} there is ${magic.toString(16).padStart(8, "0")}, not an LZ4 frame`);
+    walked();
+  }
+  return parts;
+}
+
+async function readFrame(file: Window, at: number, walked: () => void): Promise<FramePart> {
+  const descriptor = await readDescriptor(file);
+  const blocks: Block[] = [];
+  for (;;) {
+    const start = file.at;
+    const word = await file.word();
+    if (word === 0) break;
+    const bytes = word & ~STORED;
+    if (bytes > descriptor.blockBytes) {
+      throw new FrameError("INVALID_FRAME", `the block at byte ${start} claims ${bytes} bytes, more than a block may have`);
+    }
+    let sound: boolean | null = null;
+    if (descriptor.blockChecksums) {
+      const data = await file.take(bytes);
+      sound = xxh32(data) === (await file.word());
+    } else {
+      file.skip(bytes);
+    }
+    blocks.push({ at: start, bytes, stored: word >>> 31 === 1, sound });
+    walked();
+  }
+  const contentChecksum = descriptor.contentChecksum ? await file.word() : null;
+  return { kind: "frame", at, bytes: file.at - at, descriptor, blocks, contentChecksum };
+}
+
+async function readDescriptor(file: Window): Promise<Descriptor> {
+  const start = file.at;
+  const [flags = 0, block = 0] = await file.take(2);
+  const has = (bit: number): boolean => (flags & bit) !== 0;
+  const code = (block >> 4) & 7;
+  if (code < 4) throw new FrameError("INVALID_FRAME", `the descriptor at byte ${start} has no size of blocks`);
+  const contentSize = has(8) ? (await file.word()) + 2 ** 32 * (await file.word()) : null;
+  const dictionaryId = has(1) ? await file.word() : null;
+  const described = await file.again(start, file.at);
+  const [stored = 0] = await file.take(1);
+  return {
+    version: flags >> 6,
+    independentBlocks: has(0x20),
+    blockChecksums: has(0x10),
+    contentChecksum: has(4),
+    contentSize,
+    dictionaryId,
+    blockBytes: 2 ** (8 + 2 * code),
+    headerChecksum: { stored, computed: (xxh32(described) >>> 8) & 255 },
+  };
+}
+
+/** Legacy frames end where the file does, or where another frame begins. */
+async function readLegacy(file: Window, at: number, walked: () => void): Promise<FramePart> {
+  const blocks: Block[] = [];
+  while (file.at < file.end) {
+    const start = file.at;
+    const bytes = await file.word();
+    if (isLz4Magic(bytes)) {
+      file.at = start;
+      break;
+    }
+    file.skip(bytes);
+    blocks.push({ at: start, bytes, stored: false, sound: null });
+    walked();
+  }
+  return { kind: "legacy", at, bytes: file.at - at, blocks };
+}
+
+async function readSkippable(file: Window, at: number, magic: number): Promise<FramePart> {
+  const length = await file.word();
+  const start = file.at;
+  file.skip(length);
+  const index = await readIndex(file, magic, start, length);
+  return { kind: "skippable", at, bytes: file.at - at, magic, index };
+}

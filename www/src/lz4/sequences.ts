@@ -1,0 +1,73 @@
+// The sequences of an LZ4 block: literals, then a match. The last one has literals alone.
+
+/** One sequence. All places and lengths are in bytes. */
+export interface Sequence {
+  /** Where its token is in the block. */
+  at: number;
+  /** Where its literals are in the block. */
+  literalsAt: number;
+  /** Bytes of the whole sequence in the block. */
+  length: number;
+  /** Where its content begins. */
+  contentAt: number;
+  nLiterals: number;
+  /** Length of the match; 0 in the last sequence. */
+  nMatch: number;
+  /** How far back the match lies; 0 in the last sequence. */
+  offset: number;
+}
+
+/** A block that breaks the rules of the format. */
+export class BlockError extends Error {
+  readonly code = "BROKEN_BLOCK";
+}
+
+const LONG = 15;
+const LEAST_MATCH = 4;
+
+/** The sequences of `block`. Throws a `BlockError` if it is cut off, or a match begins before its content. */
+export function sequencesOf(block: Uint8Array): Sequence[] {
+  const found: Sequence[] = [];
+  let at = 0;
+  let contentAt = 0;
+
+  const byte = (): number => {
+    const value = block[at];
+    if (value === undefined) throw new BlockError(`the block ends at byte ${at}, within a sequence`);
+    at += 1;
+    return value;
+  };
+  const extended = (short: number): number => {
+    let length = short;
+    if (short === LONG) {
+      let more = 255;
+      while (more === 255) {
+        more = byte();
+        length += more;
+      }
+    }
+    return length;
+  };
+
+  while (at < block.length) {
+    const start = at;
+    const token = byte();
+    const nLiterals = extended(token >> 4);
+    const literalsAt = at;
+    at += nLiterals;
+    if (at > block.length) throw new BlockError(`the block ends at byte ${block.length}, within literals`);
+    const sequence = { at: start, literalsAt, length: 0, contentAt, nLiterals, nMatch: 0, offset: 0 };
+    contentAt += nLiterals;
+    if (at < block.length) {
+      sequence.offset = byte() | (byte() << 8);
+      if (sequence.offset === 0 || sequence.offset > contentAt) {
+        throw new BlockError(`the match at byte ${start} reaches ${sequence.offset} bytes back from byte ${contentAt}`);
+      }
+      sequence.nMatch = LEAST_MATCH + extended(token & 15);
+      contentAt += sequence.nMatch;
+    }
+    sequence.length = at - start;
+    found.push(sequence);
+  }
+  return found;
+}

@@ -1,0 +1,122 @@
+// Files of any length through the streams of the package, in bounded memory; and the proof that they come back.
+import { Lz4CompressionStream, Lz4DecompressionStream } from "pagepress";
+import type { Compressor, Progress } from "pagepress";
+import type { Control } from "../rpc/serve";
+import type { Digest, EngineChoice, FileOptions, FileProgress, FileResult } from "./calls";
+import { compressorFor } from "./compressors";
+import { ContentDigest } from "./digest";
+import { Output, removeOutputs } from "./storage";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Least time between two messages about progress. */
+const TELL_MS = 50;
+
+/** A reporter of one stage that does not flood the page with messages. */
+function teller(
+  stage: FileProgress["stage"],
+  totalBytes: number,
+  { progress }: Control<FileProgress>,
+): (done: Pick<Progress, "bytesIn" | "bytesOut">) => void {
+  let last = -Infinity;
+  return ({ bytesIn, bytesOut }) => {
+    const now = performance.now();
+    if (now - last < TELL_MS && bytesIn < totalBytes) return;
+    last = now;
+    progress({ stage, bytesIn, bytesOut, totalBytes });
+  };
+}
+
+/** Digests what passes. */
+function digesting(digest: ContentDigest): TransformStream<Bytes, Bytes> {
+  return new TransformStream({
+    async transform(bytes, controller) {
+      await digest.add(bytes);
+      controller.enqueue(bytes);
+    },
+  });
+}
+
+async function write(stream: ReadableStream<Bytes>, signal: AbortSignal): Promise<Output> {
+  const output = new Output();
+  try {
+    await stream.pipeTo(new WritableStream({ write: (bytes) => output.write(bytes) }), { signal });
+    return output;
+  } catch (error) {
+    output.discard();
+    throw error;
+  }
+}
+
+/** Compresses a file, then decompresses the result and compares digests. */
+export async function compressFile(
+  { file, options }: { file: Blob; options: FileOptions },
+  control: Control<FileProgress>,
+): Promise<FileResult> {
+  await removeOutputs(true);
+  const compressor = await compressorFor(options);
+  const { blockSize, level, index } = options;
+  const { signal } = control;
+  const digest = new ContentDigest(file.size);
+  const start = performance.now();
+  const compression = new Lz4CompressionStream({
+    compressor,
+    blockSize,
+    level,
+    index,
+    contentSize: file.size,
+    signal,
+    onProgress: teller("compressing", file.size, control),
+  });
+  const packed = (file.stream() as ReadableStream<Bytes>).pipeThrough(digesting(digest)).pipeThrough(compression);
+  const output = await write(packed, signal);
+  const milliseconds = performance.now() - start;
+  const engine = engineOf(compressor);
+  const blob = await output.finish();
+  const roundTrip = await digestOfContent(blob, file.size, compressor, control);
+  const inputBytes = file.size;
+  return { output: blob, inputBytes, outputBytes: blob.size, milliseconds, digest: await digest.finish(), roundTrip, ...engine };
+}
+
+/** The digest of what an LZ4 file decompresses to. */
+async function digestOfContent(
+  file: Blob,
+  contentBytes: number,
+  compressor: Compressor,
+  control: Control<FileProgress>,
+): Promise<Digest> {
+  const digest = new ContentDigest(contentBytes);
+  const { signal } = control;
+  const options = { compressor, inputSize: file.size, signal, onProgress: teller("checking", file.size, control) };
+  await (file.stream() as ReadableStream<Bytes>)
+    .pipeThrough(new Lz4DecompressionStream(options))
+    .pipeTo(new WritableStream({ write: (bytes) => digest.add(bytes) }), { signal });
+  return digest.finish();
+}
+
+/** Decompresses an LZ4 file. */
+export async function decompressFile(
+  { file, choice }: { file: Blob; choice: EngineChoice },
+  control: Control<FileProgress>,
+): Promise<FileResult> {
+  await removeOutputs(true);
+  const compressor = await compressorFor(choice);
+  const { signal } = control;
+  const start = performance.now();
+  const options = { compressor, inputSize: file.size, signal, onProgress: teller("decompressing", file.size, control) };
+  const content = (file.stream() as ReadableStream<Bytes>).pipeThrough(new Lz4DecompressionStream(options));
+  const output = await write(content, signal);
+  const milliseconds = performance.now() - start;
+  const blob = await output.finish();
+  const digest = new ContentDigest(blob.size);
+  await (blob.stream() as ReadableStream<Bytes>).pipeTo(
+    new WritableStream({ write: (bytes) => digest.add(bytes) }),
+    { signal },
+  );
+  const sizes = { inputBytes: file.size, outputBytes: blob.size };
+  return { output: blob, ...sizes, milliseconds, digest: await digest.finish(), roundTrip: null, ...engineOf(compressor) };
+}
+
+function engineOf({ lastTiming, backend }: Compressor): Pick<FileResult, "engine" | "reason"> {
+  return { engine: lastTiming?.engine ?? backend.engine, reason: lastTiming?.reason ?? backend.reason };
+}

@@ -1,0 +1,94 @@
+// Where output goes: into memory while it is small, then into a file of the browser's own, so that memory stays bounded
+// however long the output is. Files that no open page owns are removed.
+
+/** More output than this goes to a file. */
+const IN_MEMORY_BYTES = 32 << 20;
+const FOLDER = "outputs";
+const LOCK = "pagepress output ";
+
+interface SyncFile {
+  write(bytes: Uint8Array, options: { at: number }): number;
+  flush(): void;
+  close(): void;
+}
+type FileHandle = FileSystemFileHandle & { createSyncAccessHandle?(): Promise<SyncFile> };
+
+/** Output that is being written. */
+export class Output {
+  #parts: Blob[] = [];
+  #length = 0;
+  #file: { sync: SyncFile; handle: FileHandle } | null = null;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    if (!this.#file && this.#length + bytes.length > IN_MEMORY_BYTES) await this.#moveToFile();
+    if (this.#file) this.#file.sync.write(bytes, { at: this.#length });
+    else this.#parts.push(new Blob([bytes]));
+    this.#length += bytes.length;
+  }
+
+  async finish(): Promise<Blob> {
+    if (!this.#file) return new Blob(this.#parts);
+    this.#file.sync.flush();
+    this.#file.sync.close();
+    return this.#file.handle.getFile();
+  }
+
+  discard(): void {
+    this.#parts = [];
+    this.#file?.sync.close();
+  }
+
+  /** Browsers that offer no files go on with blobs, which they keep where they like. */
+  async #moveToFile(): Promise<void> {
+    const file = await newFile().catch(() => null);
+    if (!file) return;
+    let at = 0;
+    for (const part of this.#parts) {
+      const bytes = new Uint8Array(await part.arrayBuffer());
+      at += file.sync.write(bytes, { at });
+    }
+    this.#parts = [];
+    this.#file = file;
+  }
+}
+
+/** The lock says that this page is open; it is let go when the page is closed. */
+const owner = randomName();
+void navigator.locks?.request(LOCK + owner, () => new Promise(() => {}));
+
+/** `crypto.randomUUID` is not there without https. */
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-");
+}
+
+async function folder(): Promise<FileSystemDirectoryHandle> {
+  return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
+}
+
+async function newFile(): Promise<{ sync: SyncFile; handle: FileHandle } | null> {
+  const handle: FileHandle = await (await folder()).getFileHandle(`${owner} ${randomName()}`, { create: true });
+  if (!handle.createSyncAccessHandle) return null;
+  return { handle, sync: await handle.createSyncAccessHandle() };
+}
+
+/** Removes the files of pages that were closed, and with `mine` those of this page. */
+export async function removeOutputs(mine: boolean): Promise<void> {
+  try {
+    const { held = [] } = await navigator.locks.query();
+    const owners = new Set(held.map(({ name }) => name?.slice(LOCK.length)));
+    owners.add(owner);
+    const outputs = await folder();
+    const names = (outputs as unknown as { keys(): AsyncIterable<string> }).keys();
+    for await (const name of names) {
+      const [of = ""] = name.split(" ");
+      if (owners.has(of) && !(mine && of === owner)) continue;
+      await outputs.removeEntry(name).catch(() => undefined);
+    }
+  } catch {
+    // Without files there is nothing to remove.
+  }
+}

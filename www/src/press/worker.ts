@@ -1,0 +1,30 @@
+// The worker that has Pagepress: all that the page does beside its benches.
+import { partsOf } from "../lz4/frame";
+import { serve } from "../rpc/serve";
+import type { PressCalls } from "./calls";
+import { compressorFor } from "./compressors";
+import { corrupt, loseDevice } from "./faults";
+import { compressFile, decompressFile } from "./files";
+import { mapPages, pageDetail } from "./pages";
+import { makeSample } from "./samples";
+import { removeOutputs } from "./storage";
+import { sweep } from "./sweep";
+
+void removeOutputs(false);
+
+serve<PressCalls>({
+  async open(choice) {
+    const { backend, lastTiming } = await compressorFor(choice);
+    return { backend, timing: lastTiming };
+  },
+  capabilities: async (choice) => (await compressorFor(choice)).capabilities(),
+  generate: makeSample,
+  compress: compressFile,
+  decompress: decompressFile,
+  map: mapPages,
+  page: pageDetail,
+  sweep,
+  inspect: ({ file }, { signal, progress }) => partsOf(file, { signal, onProgress: (bytes) => progress({ bytes }) }),
+  corrupt,
+  lose: loseDevice,
+});

@@ -1,0 +1,63 @@
+// The tabs: arrow keys move between them, and the address names the one that is open.
+import { element } from "./dom";
+
+type Opened = () => void;
+const listeners = new Map<string, Opened[]>();
+const tabs = (): HTMLButtonElement[] => [...document.querySelectorAll<HTMLButtonElement>("[role=tab]")];
+const nameOf = (tab: HTMLElement): string => tab.id.replace("tab-", "");
+
+/** Has `opened` called each time the tab is opened. */
+export function onTab(name: string, opened: Opened): void {
+  listeners.set(name, [...(listeners.get(name) ?? []), opened]);
+}
+
+/** Whether a tab is open. */
+export function isOpen(name: string): boolean {
+  return element(`tab-${name}`).ariaSelected === "true";
+}
+
+/** Opens a tab. */
+export function openTab(name: string): void {
+  for (const tab of tabs()) {
+    const isChosen = nameOf(tab) === name;
+    tab.ariaSelected = String(isChosen);
+    tab.tabIndex = isChosen ? 0 : -1;
+    element(`panel-${nameOf(tab)}`).hidden = !isChosen;
+  }
+  for (const opened of listeners.get(name) ?? []) opened();
+}
+
+function fromAddress(): void {
+  const name = location.hash.slice(1);
+  openTab(tabs().some((tab) => nameOf(tab) === name) ? name : "compress");
+}
+
+function choose(tab: HTMLButtonElement | undefined): void {
+  if (!tab) return;
+  history.replaceState(null, "", `#${nameOf(tab)}`);
+  openTab(nameOf(tab));
+  tab.focus();
+  // A panel is read from its start.
+  const top = element("main").getBoundingClientRect().top + scrollY - element("tabs").offsetHeight;
+  if (scrollY > top) scrollTo({ top });
+}
+
+export function initTabs(): void {
+  for (const tab of tabs()) tab.addEventListener("click", () => choose(tab));
+  element("tabs").addEventListener("keydown", (event) => {
+    const all = tabs();
+    const at = all.findIndex((tab) => tab.ariaSelected === "true");
+    const goals: Record<string, number> = {
+      ArrowLeft: (at + all.length - 1) % all.length,
+      ArrowRight: (at + 1) % all.length,
+      Home: 0,
+      End: all.length - 1,
+    };
+    const goal = goals[event.key];
+    if (goal === undefined) return;
+    event.preventDefault();
+    choose(all[goal]);
+  });
+  window.addEventListener("hashchange", fromAddress);
+  fromAddress();
+}

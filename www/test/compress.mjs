@@ -1,0 +1,213 @@
+// The tab "Compress", as a person uses it: every way in, every option, the download, the benches, cancelling.
+import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { spawnSync } from "node:child_process";
+import { pathToFileURL } from "node:url";
+import { strict as assert } from "node:assert";
+import { root } from "../../scripts/process.mjs";
+import { assertRestores, at, check, choose, download, drop, finding, findings, lz4, measureOnly, sampleBytes, writeSample } from "./harness.mjs";
+
+/** Lengths around the rules of the format: last literals, match limits, pages and blocks. */
+const edgeLengths = [0, 1, 12, 13, 4095, 4096, 4097, 65535, 65536, 65537];
+
+/** Checks that hold on every engine. */
+export async function testFiles(label, page, engine) {
+  await measureOnly(page);
+
+  await check(`${label}: the badge names the engine and says why`, async () => {
+    const backend = await page.evaluate(() => window.__backend);
+    assert.equal(backend.engine, engine, JSON.stringify(backend));
+    const badge = await page.locator("#badge").innerText();
+    assert.ok(badge.includes(engine === "cpu" ? "CPU" : "GPU in software"), badge);
+    const text = await page.locator("#engine-text").textContent();
+    assert.ok(backend.reason.length > 0 && text.includes(backend.reason), text);
+  });
+
+  await check(`${label}: a dropped file gives a .lz4 that lz4 restores`, async () => {
+    const bytes = writeSample("dropped.bin", 300_001);
+    const file = await finding(page, "file", () => drop(page, "dropped.bin"));
+    assert.ok(file.verified && file.engine === engine, JSON.stringify(file));
+    const saved = await download(page, "dropped.bin.lz4");
+    assert.equal(readFileSync(saved).length, file.outputBytes);
+    assertRestores(saved, bytes);
+  });
+
+  await check(`${label}: files of ${edgeLengths.join(", ")} bytes`, async () => {
+    for (const length of edgeLengths) {
+      const name = `edge-${length}.bin`;
+      const bytes = writeSample(name, length);
+      const file = await finding(page, ["file", "failure"], () => choose(page, name));
+      assert.ok(file.verified, JSON.stringify(file));
+      assertRestores(await download(page, `${name}.lz4`), bytes);
+    }
+  });
+
+  await check(`${label}: .lz4 files of the lz4 command give the originals`, async () => {
+    const bytes = writeSample("original.bin", 300_007);
+    const kinds = { plain: [], linked: ["-B4", "-BD"], sums: ["-B5", "-BX", "--content-size"], legacy: ["-l"] };
+    for (const [kind, flags] of Object.entries(kinds)) {
+      lz4("-f", "-q", ...flags, at("original.bin"), at(`${kind}.bin.lz4`));
+      const found = await findings(page, ["unpacked", "inspected", "failure"], () => drop(page, `${kind}.bin.lz4`), 2);
+      assert.deepEqual(found.map((one) => one.kind).sort(), ["inspected", "unpacked"], JSON.stringify(found));
+      assert.ok(readFileSync(await download(page, `${kind}.bin`)).equals(bytes), `${kind} differs`);
+    }
+  });
+
+  await check(`${label}: broken files give an error with a code, and the page goes on`, async () => {
+    lz4("-f", "-q", at("original.bin"), at("cut.lz4"));
+    writeFileSync(at("cut.lz4"), readFileSync(at("cut.lz4")).subarray(0, 5000));
+    const failed = await findings(page, "failure", () => choose(page, "cut.lz4"), 2);
+    assert.deepEqual(failed.map(({ code }) => code), ["TRUNCATED_FRAME", "TRUNCATED_FRAME"], JSON.stringify(failed));
+    assert.ok((await page.locator("#file-card .failure").innerText()).includes("TRUNCATED_FRAME"));
+    assert.ok((await finding(page, "file", () => choose(page, "edge-4097.bin"))).verified);
+  });
+}
+
+/** Ways in and options, which are the same on every engine. */
+export async function testInputs(page) {
+  await measureOnly(page);
+
+  await check("many dropped files become one archive", async () => {
+    const file = await finding(page, "file", () => drop(page, "edge-4097.bin", "edge-13.bin"));
+    assert.equal(file.outputName, "files.tar.lz4");
+    const saved = await download(page, "files.tar.lz4");
+    writeFileSync(at("files.tar"), lz4("-dc", saved));
+    assert.equal(spawnSync("tar", ["-tf", at("files.tar")]).stdout.toString(), "edge-4097.bin\nedge-13.bin\n");
+    assert.ok((await page.locator("#file-card pre").innerText()).includes("tar -tvf"));
+  });
+
+  await check("a chosen folder becomes an archive with its paths", async () => {
+    mkdirSync(at("folder/inner"), { recursive: true });
+    writeFileSync(at("folder/one.txt"), "one");
+    writeFileSync(at("folder/inner/two.txt"), "two");
+    const chooser = page.waitForEvent("filechooser");
+    const file = await finding(page, "file", async () => {
+      await page.click("#choose-folder");
+      await (await chooser).setFiles(at("folder"));
+    });
+    assert.equal(file.outputName, "folder.tar.lz4");
+    writeFileSync(at("folder.tar"), lz4("-dc", await download(page, "folder.tar.lz4")));
+    const names = spawnSync("tar", ["-tf", at("folder.tar")]).stdout.toString().trim().split("\n").sort();
+    assert.deepEqual(names, ["folder/inner/two.txt", "folder/one.txt"]);
+  });
+
+  await check("text is pasted, with the keyboard and in the dialog", async () => {
+    const pasted = await finding(page, "file", () =>
+      page.evaluate(() => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", "pasted with the keyboard");
+        document.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+      }),
+    );
+    assert.equal(pasted.inputBytes, 24);
+    await page.click("#paste");
+    await page.keyboard.press("Escape");
+    await page.click("#paste");
+    await page.click("#paste-cancel");
+    await page.click("#paste");
+    await page.fill("#paste-text", "typed into the dialog, naïvely");
+    await finding(page, "file", () => page.click("#paste-use"));
+    assert.equal(lz4("-dc", await download(page, "pasted.txt.lz4")).toString(), "typed into the dialog, naïvely");
+  });
+
+  for (const sample of ["memory", "json", "text", "source", "random", "zeros"]) {
+    await check(`sample: ${sample}`, async () => {
+      await page.selectOption("#sample", sample);
+      await page.fill("#sample-size", "20");
+      const file = await finding(page, "file", () => page.click("#generate"));
+      assert.ok(file.verified && file.inputBytes === 1 << 20, JSON.stringify(file));
+      const ratio = file.inputBytes / file.outputBytes;
+      assert.ok(sample === "random" ? ratio > 0.99 && ratio < 1 : ratio > 1.5, `ratio ${ratio}`);
+      const original = await download(page, file.name);
+      assertRestores(await download(page, file.outputName), readFileSync(original));
+    });
+  }
+
+  await check("block size, level and index are those that were chosen", async () => {
+    await page.selectOption("#block-size", "4096");
+    await page.selectOption("#level", "high");
+    await page.check("#index");
+    writeSample("options.bin", 100_000);
+    await finding(page, "file", () => choose(page, "options.bin"));
+    const file = await download(page, "options.bin.lz4");
+    const { compressSync } = await thePackage();
+    const own = compressSync(new Uint8Array(sampleBytes(100_000)), { blockSize: 4096, level: "high", index: true });
+    assert.ok(readFileSync(file).equals(Buffer.from(own)), "other bytes than the package's own call");
+    await page.selectOption("#block-size", "65536");
+    await page.selectOption("#level", "fast");
+    await page.uncheck("#index");
+  });
+}
+
+/** The package in Node, ready for synchronous calls. */
+async function thePackage() {
+  const pagepress = await import(pathToFileURL(path.join(root, "dist/index.js")).href);
+  await pagepress.init();
+  return pagepress;
+}
+
+/** Benches. What they give is what the packages give when they are called here. */
+export async function testBench(page) {
+  await check("benches give the sizes of the packages' own calls", async () => {
+    await measureOnly(page, "gpu", "cpu", "one", "lz4-wasm", "fflate-1", "fflate-6", "gzip");
+    await page.selectOption("#runs", "3");
+    const bytes = writeSample("bench.bin", 1_000_003);
+    const { engines, ...bench } = await finding(page, "bench", () => choose(page, "bench.bin"));
+    assert.equal(bench.bytes, bytes.length);
+    const { compressSync } = await thePackage();
+    const fflate = await import("fflate");
+    const own = compressSync(new Uint8Array(bytes)).length;
+    const sizes = {
+      cpu: own,
+      one: own,
+      "fflate-1": fflate.gzipSync(bytes, { level: 1 }).length,
+      "fflate-6": fflate.gzipSync(bytes, { level: 6 }).length,
+    };
+    for (const [engine, size] of Object.entries(sizes)) assert.equal(engines[engine].outputBytes, size, engine);
+    for (const engine of ["cpu", "one", "lz4-wasm", "fflate-1", "fflate-6", "gzip"]) {
+      const { verified, runs, warm, compress, decompress, inputBytes } = engines[engine];
+      assert.ok(verified && runs.length === 3 && inputBytes === bytes.length, engine);
+      assert.ok(warm.compressMs > 0 && compress.least <= compress.median && decompress.median <= decompress.most, engine);
+    }
+    assert.equal(engines.gpu.failure.code, "BACKEND_UNAVAILABLE");
+  });
+
+  await check("every engine has a row with its speeds, its ratio and its warm-up, or with the reason why not", async () => {
+    const rows = await page.locator("#rows tr").allInnerTexts();
+    assert.equal(rows.length, 7);
+    assert.ok(rows[0].includes("requestAdapter() gives no adapter"), rows[0]);
+    for (const row of rows.slice(1)) assert.ok(/MB\/s|GB\/s/.test(row) && row.includes("warm-up") && row.includes("same bytes back"), row);
+  });
+
+  await check("measuring again measures again", async () => {
+    await measureOnly(page, "one");
+    const { engines } = await finding(page, "bench", () => page.click("#again"));
+    assert.deepEqual(Object.keys(engines), ["one"]);
+  });
+
+  await check("a bench is cancelled while a package works that knows no cancelling", async () => {
+    await measureOnly(page, "fflate-6");
+    await page.selectOption("#runs", "15");
+    await page.selectOption("#sample", "text");
+    await page.fill("#sample-size", "26");
+    await finding(page, "cancelled", async () => {
+      await page.click("#generate");
+      await page.waitForFunction(() => document.querySelector('[data-engine="fflate-6"]').dataset.state === "running");
+      await page.click("#job-cancel");
+    });
+    assert.equal(await page.locator('[data-engine="fflate-6"]').getAttribute("data-state"), "cancelled");
+    const link = page.locator('#file-card a[download="text-64MiB.txt.lz4"]');
+    assert.equal(await link.count(), 1, "the file that was done is still there");
+  });
+
+  await check("making data is cancelled with Escape", async () => {
+    await page.fill("#sample-size", "28");
+    await finding(page, "cancelled", async () => {
+      await page.click("#generate");
+      await page.waitForSelector("#jobs:not([hidden])");
+      await page.keyboard.press("Escape");
+    });
+    await measureOnly(page);
+    assert.ok((await finding(page, "file", () => choose(page, "edge-4097.bin"))).verified);
+  });
+}

@@ -1,0 +1,86 @@
+// Takes the pictures of the page in `docs`: node www/test/shots.mjs [FOLDER]. Given a folder, it takes all there are.
+//
+// Needs the built page in `www/dist`.
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { root } from "../../scripts/process.mjs";
+import { serve } from "../../scripts/serve.mjs";
+import { launch } from "../../tests/browser/harness/chromium.mjs";
+import { finding, findings, open } from "./harness.mjs";
+
+const [, , folder] = process.argv;
+const out = path.resolve(folder ?? path.join(root, "docs"));
+mkdirSync(out, { recursive: true });
+
+/** What `docs` has: pictures by the tour and the place they are taken in. */
+const kept = {
+  "light-compress": "page-compress",
+  "dark-look": "page-look",
+  "gpu-stages": "page-gpu",
+  "light-trust": "page-trust",
+  "light-learn": "page-learn",
+  "phone-bench": "page-phone",
+};
+
+/** Saves what is to be seen as WebP of a size that is enough, which browsers write better than they write PNG. */
+async function shoot(page, name, { part } = {}) {
+  if (!folder && !kept[name]) return;
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.waitForTimeout(500);
+  const options = { animations: "disabled" };
+  const shot = part ? await page.locator(part).screenshot(options) : await page.screenshot({ ...options, fullPage: true });
+  const blank = await page.context().newPage();
+  const webp = await blank.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes]));
+    const scale = Math.min(1, (image.width < 1000 ? 520 : 900) / image.width);
+    const canvas = new OffscreenCanvas(image.width * scale, image.height * scale);
+    const context = canvas.getContext("2d");
+    context.imageSmoothingQuality = "high";
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.75 });
+    const url = await new Promise((resolve) => {
+      const reader = new FileReader();
+      reader.onload = () => resolve(reader.result);
+      reader.readAsDataURL(blob);
+    });
+    return url.split(",")[1];
+  }, shot.toString("base64"));
+  await blank.close();
+  writeFileSync(path.join(out, `${folder ? name : kept[name]}.webp`), Buffer.from(webp, "base64"));
+  if (folder) writeFileSync(path.join(out, `${name}.png`), shot);
+}
+
+/** Uses all of the page once, and takes its pictures. */
+async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24" }) {
+  const browser = await launch(gpu);
+  const server = await serve(path.join(root, "www/dist"));
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  const page = await open(context, server.url + query);
+  await shoot(page, `${label}-start`);
+  await page.fill("#sample-size", bits);
+  await finding(page, "bench", () => page.click("#generate"));
+  await shoot(page, `${label}-compress`);
+  await shoot(page, `${label}-bench`, { part: ".bench" });
+  await findings(page, ["map", "page"], () => page.click("#tab-look"), 2);
+  await page.selectOption("#sweep-most", sweep);
+  await finding(page, "sweep", () => page.click("#sweep-start"));
+  await finding(page, "inspected", () => page.click("#inspect-made"));
+  await shoot(page, `${label}-look`);
+  await shoot(page, `${label}-stages`, { part: "#panel-look > section:nth-of-type(2)" });
+  await page.click("#tab-trust");
+  await finding(page, "corrupt", () => page.click("#corrupt-start"));
+  await finding(page, ["loss", "failure"], () => page.click("#lose-start"));
+  await shoot(page, `${label}-trust`);
+  await finding(page, "learn", () => page.click("#tab-learn"));
+  await shoot(page, `${label}-learn`);
+  await browser.close();
+  await server.close();
+}
+
+const wide = { viewport: { width: 1200, height: 860 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+await tour("none", "light", wide, {});
+await tour("none", "dark", { ...wide, colorScheme: "dark" }, {});
+await tour("none", "phone", phone, { bits: "22", sweep: "20" });
+await tour("software", "gpu", wide, { query: "?allow-software&backend=webgpu", bits: "20", sweep: "20" });

@@ -1,0 +1,244 @@
+// The page in the states that visitors bring along: no WebGPU at all, a slow machine, a phone, the dark, a keyboard
+// alone, no network; and the budgets that it keeps.
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { strict as assert } from "node:assert";
+import { root } from "../../scripts/process.mjs";
+import { launch } from "../../tests/browser/harness/chromium.mjs";
+import { check, choose, finding, measureOnly, open, writeSample } from "./harness.mjs";
+
+/** What the page may weigh, in bytes after gzip, and how long the page's thread may be held, in milliseconds. */
+const budgets = {
+  /** What is there before anything is done: document, style, script. */
+  firstPaintGzip: 32_000,
+  /** All files, which the service worker keeps. */
+  everythingGzip: 340_000,
+  /** One task of the page's own thread while benches run. Generous: CI has two busy cores. */
+  longTaskMs: 250,
+  /** Sum of all shifts of the layout, as browsers measure it. */
+  layoutShift: 0.02,
+  /** From navigation to first paint. */
+  firstPaintMs: 1000,
+};
+
+const dist = path.join(root, "www/dist");
+const gzipped = (file) => gzipSync(readFileSync(file), { level: 9 }).length;
+const allFiles = () => readdirSync(dist, { recursive: true }).map((name) => path.join(dist, name)).filter((name) => path.extname(name));
+
+/** Everything that axe finds to be serious on the tab that is open. */
+async function seriousFaults(page) {
+  const source = readFileSync(path.join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+  await page.evaluate(source);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}
+
+export async function testBudgets(browser, url) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 1000 } });
+  const page = await open(context, url);
+  await check("the first paint takes few bytes, and all files not many", async () => {
+    const page = readFileSync(path.join(dist, "index.html"), "utf8");
+    const named = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => path.join(dist, name));
+    assert.ok(named.length >= 2, "no script or style found");
+    const first = [path.join(dist, "index.html"), ...named].reduce((sum, file) => sum + gzipped(file), 0);
+    const everything = allFiles().reduce((sum, file) => sum + gzipped(file), 0);
+    console.log(`      first paint ${first} bytes, everything ${everything} bytes, gzip`);
+    assert.ok(first <= budgets.firstPaintGzip, `${first} bytes`);
+    assert.ok(everything <= budgets.everythingGzip, `${everything} bytes`);
+  });
+
+  await check("the first paint comes within a second, and nothing jumps or blocks while benches run", async () => {
+    await measureOnly(page, "cpu", "lz4-wasm", "fflate-1");
+    await page.evaluate(() => {
+      window.__long = [];
+      new PerformanceObserver((list) => window.__long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" });
+    });
+    writeSample("budget.bin", 3_000_000);
+    await page.evaluate(() => scrollTo(0, 0));
+    await finding(page, "bench", () => choose(page, "budget.bin"));
+    await page.evaluate(() => (window.__benchDone = performance.now()));
+    for (const tab of ["look", "trust", "learn", "compress"]) {
+      await page.click(`#tab-${tab}`);
+      await page.waitForTimeout(200);
+    }
+    const measured = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const until = window.__benchDone;
+          const [paint] = performance.getEntriesByName("first-contentful-paint");
+          let shift = 0;
+          new PerformanceObserver((list) => {
+            // Those soon after an input count, too: nobody asked for a jump by dropping a file. Those of tabs do not.
+            for (const { value, startTime } of list.getEntries()) if (startTime < until) shift += value;
+            resolve({ long: window.__long, paint: paint.startTime, shift });
+          }).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => resolve({ long: window.__long, paint: paint.startTime, shift }), 500);
+        }),
+    );
+    const longest = Math.max(0, ...measured.long);
+    console.log(`      first paint ${Math.round(measured.paint)} ms, longest task ${Math.round(longest)} ms, shift ${measured.shift.toFixed(4)}`);
+    assert.ok(measured.paint <= budgets.firstPaintMs, `first paint after ${measured.paint} ms`);
+    assert.ok(longest <= budgets.longTaskMs, `a task of ${longest} ms`);
+    assert.ok(measured.shift <= budgets.layoutShift, `layout shift ${measured.shift}`);
+  });
+  await context.close();
+}
+
+/** axe on every tab, light and dark. */
+export async function testAccessibility(page) {
+  for (const theme of ["light", "dark"]) {
+    await check(`axe finds nothing serious, ${theme}`, async () => {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      const faults = [];
+      for (const tab of ["compress", "look", "trust", "learn"]) {
+        await page.click(`#tab-${tab}`);
+        await page.waitForTimeout(200);
+        faults.push(...(await seriousFaults(page)).map((fault) => `${tab}: ${fault}`));
+      }
+      assert.deepEqual(faults, []);
+    });
+  }
+
+  await check("the button changes light and dark, and the page remembers", async () => {
+    await page.emulateMedia({ colorScheme: "light" });
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.click("#theme");
+    const dark = await paper();
+    assert.notEqual(dark, light);
+    await page.reload();
+    await page.waitForFunction(() => window.__backend !== null);
+    assert.equal(await paper(), dark);
+    await page.click("#theme");
+    assert.equal(await paper(), light);
+  });
+}
+
+export async function testKeyboard(context, url) {
+  await check("with the keyboard alone: make data, compress, look at a page, change a byte", async () => {
+    const page = await open(context, url);
+    const focus = async (id, most = 60) => {
+      for (let step = 0; step < most; step += 1) {
+        if ((await page.evaluate(() => document.activeElement?.id)) === id) return;
+        await page.keyboard.press("Tab");
+      }
+      assert.fail(`${id} is not reached`);
+    };
+    await focus("tab-compress");
+    await focus("sample-size");
+    for (let i = 0; i < 24 - 14; i += 1) await page.keyboard.press("ArrowLeft");
+    await focus("generate");
+    await finding(page, "bench", () => page.keyboard.press("Enter"));
+    await page.keyboard.press("Home");
+    await page.evaluate(() => document.activeElement.blur());
+    await focus("tab-compress");
+    await finding(page, "map", () => page.keyboard.press("ArrowRight"));
+    await focus("map");
+    assert.equal((await finding(page, "page", () => page.keyboard.press("ArrowRight"))).page, 1);
+    await page.evaluate(() => document.getElementById("tab-look").focus());
+    await page.keyboard.press("ArrowRight");
+    await focus("corrupt-start");
+    await finding(page, "corrupt", () => page.keyboard.press("Space"));
+    await page.close();
+  });
+}
+
+export async function testPhone(browser, url) {
+  await check("a phone shows all without scrolling sideways", async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
+    const page = await open(context, url);
+    await measureOnly(page, "one", "lz4-wasm");
+    writeSample("phone.bin", 100_000);
+    await finding(page, "bench", () => choose(page, "phone.bin"));
+    for (const tab of ["compress", "look", "trust", "learn"]) {
+      await page.click(`#tab-${tab}`);
+      await page.waitForTimeout(300);
+      const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+      assert.ok(content <= screen, `${tab}: ${content} px of content on ${screen} px`);
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll("button, select")]
+          .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 24)
+          .map(({ id, textContent }) => id || textContent),
+      );
+      assert.deepEqual(small, [], "too small for a finger");
+    }
+    await context.close();
+  });
+}
+
+export async function testThrottled(context, url) {
+  await check("on a machine a quarter as fast it works", async () => {
+    const page = await open(context, url);
+    const session = await context.newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    await measureOnly(page, "one");
+    writeSample("slow.bin", 500_000);
+    const { engines } = await finding(page, "bench", () => choose(page, "slow.bin"));
+    assert.ok(engines.one.verified);
+    await page.close();
+  });
+}
+
+/** `navigator.gpu` missing altogether, in workers too, where the package looks. */
+export async function testWithoutWebGpu(browser, url) {
+  await check("with no navigator.gpu the page says so and works", async () => {
+    const context = await browser.newContext();
+    // Workers of the page begin with their modules, so the property is taken from them as they are served.
+    await context.route(/\/assets\/worker-[^/]*\.js$/, async (route) => {
+      const response = await route.fetch();
+      const body = `delete WorkerNavigator.prototype.gpu;\n${await response.text()}`;
+      await route.fulfill({ response, body });
+    });
+    const page = await open(context, url);
+    const backend = await page.evaluate(() => window.__backend);
+    assert.equal(backend.engine, "cpu");
+    assert.match(backend.rejected[0].reason, /navigator\.gpu/);
+    await measureOnly(page, "gpu", "one");
+    writeSample("without.bin", 50_000);
+    const { engines } = await finding(page, "bench", () => choose(page, "without.bin"));
+    assert.match(engines.gpu.failure.message, /navigator\.gpu/);
+    assert.ok(engines.one.verified);
+    await context.close();
+  });
+}
+
+/** From a server of the local network, say: no WebGPU, no SHA-256, no files, no clipboard, no service worker. */
+export async function testWithoutHttps(url) {
+  await check("without https the page works with less", async () => {
+    const browser = await launch("none", ["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
+    const page = await open(browser, url.replace("localhost", "plain.test"));
+    assert.match((await page.evaluate(() => window.__backend)).rejected[0].reason, /secure context/);
+    await measureOnly(page, "one");
+    writeSample("plain.bin", 40_000_000);
+    const file = await finding(page, "file", () => choose(page, "plain.bin"));
+    assert.ok(file.verified && file.digest.kind === "xxh32-of-pieces", JSON.stringify(file));
+    await page.click("#tab-trust");
+    await page.click("#copy-markdown");
+    await page.waitForFunction(() => document.getElementById("copy-markdown").textContent === "Not allowed");
+    await browser.close();
+  });
+}
+
+export async function testOffline(browser, url) {
+  await check("without a network the page opens and works", async () => {
+    const context = await browser.newContext();
+    const page = await open(context, url);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(({ active }) => active.state));
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === "activated");
+    await context.setOffline(true);
+    await page.reload();
+    await page.waitForFunction(() => window.__backend !== null);
+    await measureOnly(page, "one", "lz4-wasm", "fflate-1", "gzip");
+    writeSample("offline.bin", 50_000);
+    const { engines } = await finding(page, "bench", () => choose(page, "offline.bin"));
+    assert.ok(Object.values(engines).every(({ verified }) => verified), JSON.stringify(engines));
+    await page.click("#tab-look");
+    await page.selectOption("#sweep-most", "20");
+    await finding(page, "sweep", () => page.click("#sweep-start"));
+    await page.waitForSelector("#sweep-chart canvas");
+    await context.close();
+  });
+}
