@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::tensor::{
-    Convolution, Elementwise, Matrix, Product, Reduction, SoftmaxLimits, Source, Step, Strided,
-    convolve2d_job, elementwise_job, matmul_job, reduce_columns_job, reduce_rows_job, softmax_job,
+    Convolution, Elementwise, Matrix, Product, SoftmaxLimits, Source, Strided, convolve2d_job,
+    elementwise_job, matmul_job, reduce_columns_job, reduce_rows_job, softmax_job,
 };
 use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
+use pagepress::tensor::{Reduction, Step};
 
 /// Processors with room for copies of small pages.
 const ROOMY: Processors = Processors {

@@ -2,6 +2,7 @@
 
 use super::{R, U, W, grid, kernel, padded_bytes, part, second};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::tensor::{MAX_RANK, Step};
 
 pub(super) static ELEMENTWISE: KernelInfo = kernel(
     "tensor_elementwise",
@@ -11,104 +12,8 @@ pub(super) static ELEMENTWISE: KernelInfo = kernel(
 
 /// Most steps of one launch.
 pub const MAX_STEPS: usize = 4;
-/// Most axes of a strided tensor.
-pub const MAX_RANK: usize = 8;
 /// Elements of a workgroup.
 const BLOCK: u64 = 4096;
-
-/// What happens to an element x. NaN gives NaN.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Step {
-    /// max(x, 0)
-    Relu,
-    /// x above 0, else the number times x.
-    LeakyRelu(f32),
-    /// x above 0, else the number times (eˣ - 1).
-    Elu(f32),
-    /// 1 / (1 + e⁻ˣ)
-    Sigmoid,
-    /// tanh x
-    Tanh,
-    /// x / (1 + e⁻ˣ); 0 for -∞.
-    Swish,
-    /// x Φ(x), with Φ the integral of the normal distribution; 0 for -∞.
-    Gelu,
-    /// The approximation of [`Gelu`](Self::Gelu) by tanh: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))); 0 for -∞.
-    GeluTanh,
-    /// min(max(x, first), second)
-    Clip(f32, f32),
-    /// x times the number.
-    Scale(f32),
-    /// x plus the number.
-    Offset(f32),
-    /// eˣ
-    Exp,
-    /// Natural logarithm.
-    Log,
-    /// √x
-    Sqrt,
-    /// |x|
-    Abs,
-    /// 1 / x
-    Reciprocal,
-    /// x plus the element of the second tensor.
-    Add,
-    /// x minus the element of the second tensor.
-    Sub,
-    /// x times the element of the second tensor.
-    Mul,
-    /// x over the element of the second tensor.
-    Div,
-    /// The larger of x and the element of the second tensor; NaN if one is.
-    Max,
-    /// The smaller of x and the element of the second tensor; NaN if one is.
-    Min,
-}
-
-impl Step {
-    /// Whether it takes a second tensor.
-    #[must_use]
-    pub const fn takes_two(self) -> bool {
-        self.code() >= 32
-    }
-
-    /// The number that the kernel knows it by.
-    const fn code(self) -> u32 {
-        match self {
-            Self::Relu => 1,
-            Self::LeakyRelu(_) => 2,
-            Self::Elu(_) => 3,
-            Self::Sigmoid => 4,
-            Self::Tanh => 5,
-            Self::Swish => 6,
-            Self::Gelu => 7,
-            Self::GeluTanh => 8,
-            Self::Clip(..) => 9,
-            Self::Scale(_) => 10,
-            Self::Offset(_) => 11,
-            Self::Exp => 12,
-            Self::Log => 13,
-            Self::Sqrt => 14,
-            Self::Abs => 15,
-            Self::Reciprocal => 16,
-            Self::Add => 32,
-            Self::Sub => 33,
-            Self::Mul => 34,
-            Self::Div => 35,
-            Self::Max => 36,
-            Self::Min => 37,
-        }
-    }
-
-    const fn numbers(self) -> [f32; 2] {
-        match self {
-            Self::LeakyRelu(x) | Self::Elu(x) | Self::Scale(x) | Self::Offset(x) => [x, 0.0],
-            Self::Clip(low, high) => [low, high],
-            _ => [0.0; 2],
-        }
-    }
-}
 
 /// Where elements of a tensor lie: element i of axis d at `offset` plus i times `strides[d]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

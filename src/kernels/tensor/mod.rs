@@ -12,9 +12,9 @@ mod softmax;
 use super::{Access, Arg, KernelInfo, Slot};
 
 pub use convolve::{Convolution, convolve2d_job};
-pub use elementwise::{Elementwise, MAX_RANK, MAX_STEPS, Source, Step, Strided, elementwise_job};
+pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{Matrix, Product, matmul_job};
-pub use reduce::{Reduction, reduce_columns_job, reduce_rows_job};
+pub use reduce::{reduce_columns_job, reduce_rows_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
 
 /// All kernels of tensors.

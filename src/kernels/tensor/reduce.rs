@@ -2,6 +2,7 @@
 
 use super::{R, U, W, grid, kernel, padded_bytes, part, second};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::tensor::Reduction;
 
 pub(super) static ROWS: KernelInfo = kernel(
     "tensor_reduce_rows",
@@ -20,53 +21,6 @@ const THREADS: u64 = 256;
 const ITEMS: u64 = 64;
 /// Rows of an invocation in `tensor_reduce_columns`.
 const CHUNK_ROWS: u64 = 512;
-
-/// What elements are reduced to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Reduction {
-    /// Their sum; 0 of none.
-    Sum,
-    /// The largest; NaN if one is, -∞ of none.
-    Max,
-    /// The smallest; NaN if one is, +∞ of none.
-    Min,
-    /// The sum of products with the elements of a second tensor; 0 of none. Of rows only.
-    Dot,
-    /// The sum of squares; 0 of none.
-    SumOfSquares,
-}
-
-impl Reduction {
-    /// The reduction of no elements.
-    #[must_use]
-    pub const fn of_none(self) -> f32 {
-        match self {
-            Self::Sum | Self::Dot | Self::SumOfSquares => 0.0,
-            Self::Max => f32::NEG_INFINITY,
-            Self::Min => f32::INFINITY,
-        }
-    }
-
-    /// How results of parts are reduced.
-    #[must_use]
-    pub const fn of_parts(self) -> Self {
-        match self {
-            Self::Dot | Self::SumOfSquares => Self::Sum,
-            other => other,
-        }
-    }
-
-    const fn code(self) -> u32 {
-        match self {
-            Self::Sum => 0,
-            Self::Max => 1,
-            Self::Min => 2,
-            Self::Dot => 3,
-            Self::SumOfSquares => 4,
-        }
-    }
-}
 
 /// Where a level reads and writes: results of parts go to and fro between two buffers.
 fn slots(level: usize, is_last: bool) -> (Slot, Slot) {
