@@ -31,6 +31,8 @@ pub struct KernelInfo {
     pub bindings: &'static [Access],
     /// The kernel checks every access itself, so engines may compile it without their own bounds checks.
     pub self_checked: bool,
+    /// The kernel writes workgroup memory before it reads it, so engines need not clear it.
+    pub fills_workgroup: bool,
 }
 
 /// What runs the workgroups of a device.

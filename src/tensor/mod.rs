@@ -8,11 +8,15 @@
 //! NaN gives NaN in every operation. Sums are added in an order that depends on the shape alone: on one device the result
 //! is the same each time.
 
+#[cfg(gpu_engine)]
+mod batch;
 pub mod cpu;
 #[cfg(gpu_engine)]
 mod device;
 #[cfg(gpu_engine)]
 mod elementwise;
+#[cfg(gpu_engine)]
+mod graph;
 #[cfg(gpu_engine)]
 mod products;
 #[cfg(gpu_engine)]
@@ -27,6 +31,8 @@ mod softmax;
 mod step;
 mod view;
 
+#[cfg(gpu_engine)]
+pub use batch::{BufferId, GpuCommandBatch};
 pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,

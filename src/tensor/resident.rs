@@ -73,7 +73,7 @@ impl GpuTensor {
         })
     }
 
-    fn new(device: &GpuDevice, buffer: Buffer, shape: Shape) -> Self {
+    pub(super) fn new(device: &GpuDevice, buffer: Buffer, shape: Shape) -> Self {
         Self {
             device: device.clone(),
             buffer,

@@ -45,6 +45,7 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
         wgsl,
         bindings,
         self_checked: true,
+        fills_workgroup: true,
     }
 }
 
