@@ -9,6 +9,8 @@
 //! is the same each time.
 
 #[cfg(gpu_engine)]
+mod backend;
+#[cfg(gpu_engine)]
 mod batch;
 pub mod cpu;
 #[cfg(gpu_engine)]
@@ -31,6 +33,8 @@ mod softmax;
 mod step;
 mod view;
 
+#[cfg(gpu_engine)]
+pub use backend::{BackendUsed, GpuBackend};
 #[cfg(gpu_engine)]
 pub use batch::{BufferId, GpuCommandBatch};
 pub use cpu::{

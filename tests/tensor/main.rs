@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod elementwise;
@@ -59,6 +60,10 @@ macro_rules! every_case {
                 views::operands_extend_to_each_other,
                 views::views_are_what_they_show,
                 errors::wrong_shapes_are_typed_errors,
+                calls::slices_go_in_and_out,
+                calls::batches_give_what_single_operations_give,
+                calls::wrong_batches_are_typed_errors,
+                calls::backends_say_where_they_ran,
             ]
         );
     };
