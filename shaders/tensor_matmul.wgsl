@@ -95,8 +95,8 @@ fn four(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
     return x;
 }
 
-/// Loads the block at column (or row, of `a`) `x` and depth `k` of the whole matrix.
-fn load(from_a: bool, start: u32, x: u32, k: u32, k_end: u32) {
+/// Loads the block at place `at`: column (of `a`, row) `x` and depth `k` of the matrix.
+fn load(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
     let by_k = select(B_BY_K, A_BY_K, from_a);
     let pitch = select(params.pitch_b, params.pitch_a, from_a);
     let x_end = select(params.n, params.m, from_a);
@@ -104,7 +104,6 @@ fn load(from_a: bool, start: u32, x: u32, k: u32, k_end: u32) {
     let col = select(x, k, by_k);
     let row_end = select(k_end, x_end, by_k);
     let inside = vec4(col, col + 1u, col + 2u, col + 3u) < vec4(select(x_end, k_end, by_k));
-    let at = start + row * pitch + col;
     let r0 = four(from_a, at, inside & vec4(row < row_end));
     let r1 = four(from_a, at + pitch, inside & vec4(row + 1u < row_end));
     let r2 = four(from_a, at + 2u * pitch, inside & vec4(row + 2u < row_end));
@@ -208,29 +207,41 @@ fn tensor_matmul(
     let block_k = 4u * (q / 8u % 4u);
     let x = 4u * block_x + select(first_col, first_row, loads_a);
     let start = select(params.offset_b + product * params.batch_b, params.offset_a + product * params.batch_a, loads_a);
+    let along_k = select(select(params.pitch_b, 1u, B_BY_K), select(params.pitch_a, 1u, A_BY_K), loads_a);
+    let along_x = select(select(1u, params.pitch_b, B_BY_K), select(1u, params.pitch_a, A_BY_K), loads_a);
+    var at = start + x * along_x + (k_begin + block_k) * along_k;
 
     let lane_n = i % LANES_N;
     let lane_m = i / LANES_N;
     var stage = 0u;
-    if loads_a { load(true, start, x, k_begin + block_k, k_end); } else { load(false, start, x, k_begin + block_k, k_end); }
+    if loads_a {
+        load(true, at, x, k_begin + block_k, k_end);
+    } else {
+        load(false, at, x, k_begin + block_k, k_end);
+    }
     for (var k = k_begin; k < k_end; k += 16u) {
         if loads_a {
-            let at = stage * TILE_A + block_k * TILE_M4 + block_x;
-            tile_a[at] = block[0];
-            tile_a[at + TILE_M4] = block[1];
-            tile_a[at + 2u * TILE_M4] = block[2];
-            tile_a[at + 3u * TILE_M4] = block[3];
+            let to = stage * TILE_A + block_k * TILE_M4 + block_x;
+            tile_a[to] = block[0];
+            tile_a[to + TILE_M4] = block[1];
+            tile_a[to + 2u * TILE_M4] = block[2];
+            tile_a[to + 3u * TILE_M4] = block[3];
         } else {
-            let at = stage * TILE_B + block_k * TILE_N4 + block_x;
-            tile_b[at] = block[0];
-            tile_b[at + TILE_N4] = block[1];
-            tile_b[at + 2u * TILE_N4] = block[2];
-            tile_b[at + 3u * TILE_N4] = block[3];
+            let to = stage * TILE_B + block_k * TILE_N4 + block_x;
+            tile_b[to] = block[0];
+            tile_b[to + TILE_N4] = block[1];
+            tile_b[to + 2u * TILE_N4] = block[2];
+            tile_b[to + 3u * TILE_N4] = block[3];
         }
         workgroupBarrier();
         if k + 16u < k_end {
             let next = k + 16u + block_k;
-            if loads_a { load(true, start, x, next, k_end); } else { load(false, start, x, next, k_end); }
+            at += 16u * along_k;
+            if loads_a {
+                load(true, at, x, next, k_end);
+            } else {
+                load(false, at, x, next, k_end);
+            }
         }
         var at_a = stage * TILE_A + lane_m;
         var at_b = stage * TILE_B + lane_n;

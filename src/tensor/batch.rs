@@ -19,6 +19,9 @@ pub struct BufferId {
     node: usize,
 }
 
+/// A node and its shape.
+type Found<'a> = (usize, &'a Shape);
+
 /// Operations that are queued, and run in one submission by [`execute`](Self::execute). Queuing never fails: what is wrong
 /// with an operation is said when the batch is executed, and nothing of it runs then.
 ///
@@ -238,12 +241,12 @@ impl GpuCommandBatch {
         })
     }
 
-    fn pair(&self, a: BufferId, b: BufferId) -> Result<((usize, &Shape), (usize, &Shape))> {
+    fn pair(&self, a: BufferId, b: BufferId) -> Result<(Found<'_>, Found<'_>)> {
         Ok((self.node(a)?, self.node(b)?))
     }
 
     /// The node of an id, and its shape.
-    fn node(&self, id: BufferId) -> Result<(usize, &Shape)> {
+    fn node(&self, id: BufferId) -> Result<Found<'_>> {
         match self.nodes.get(id.node) {
             Some(node) if id.batch == self.id => Ok((id.node, &node.shape)),
             _ => Err(Error::InvalidArgument {

@@ -22,7 +22,7 @@ pub(super) fn exp(x: f32) -> f32 {
     let p = p * r + 8.333_452e-3;
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 1.666_666_5e-1;
-    let p = p * r + 5.000_000_1e-1;
+    let p = p * r + 0.5;
     // In two steps, since neither factor may overflow.
     let half = n >> 1;
     let power = |n: i32| f32::from_bits((n.wrapping_add(127) as u32) << 23);
@@ -79,15 +79,15 @@ fn gelu(x: f32) -> f32 {
                 + t * (0.096_784_18
                     + t * (-0.186_288_06
                         + t * (0.278_868_07
-                            + t * (-1.135_203_98
-                                + t * (1.488_515_87 + t * (-0.822_152_23 + t * 0.170_872_77))))))));
+                            + t * (-1.135_204
+                                + t * (1.488_515_9 + t * (-0.822_152_23 + t * 0.170_872_77))))))));
     let tail = 0.5 * t * exp(fit - 1.265_512_2 - z * z);
     at_least(x, -15.0) * if x > 0.0 { 1.0 - tail } else { tail }
 }
 
 #[inline(always)]
 fn gelu_tanh(x: f32) -> f32 {
-    at_least(x, -15.0) * sigmoid(1.595_769_1 * x * (1.0 + 0.044_715 * x * x))
+    at_least(x, -15.0) * sigmoid(1.595_769_2 * x * (1.0 + 0.044_715 * x * x))
 }
 
 #[inline(always)]
