@@ -10,6 +10,7 @@ mod reduce;
 mod softmax;
 mod tiles;
 
+#[cfg(gpu_engine)]
 pub(crate) use convolve::check_sizes;
 pub use convolve::convolve2d;
 pub use elementwise::elementwise;
