@@ -2,6 +2,7 @@
 
 use crate::lz4::BlockError;
 use crate::lz4::frame::Seen;
+use crate::tensor::Shape;
 
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -86,6 +87,28 @@ pub enum Error {
         /// The domain or remedy.
         expected: &'static str,
     },
+    /// Shapes that an operation cannot take together.
+    #[error("{operation}: shapes {left} and {right} do not fit; {expected}")]
+    ShapeMismatch {
+        /// The operation, by its public name.
+        operation: &'static str,
+        /// Shape of the first tensor.
+        left: Shape,
+        /// Shape of the second tensor, or the shape asked for.
+        right: Shape,
+        /// How they would fit.
+        expected: &'static str,
+    },
+    /// A slice has not as many elements as the operation needs.
+    #[error("{name} has {actual} elements, {expected} are needed")]
+    LengthMismatch {
+        /// The argument, by its public name.
+        name: &'static str,
+        /// Elements needed.
+        expected: u64,
+        /// Elements given.
+        actual: u64,
+    },
     /// A forced backend is not on this machine.
     #[error("backend {backend} is not available: {reason}")]
     BackendUnavailable {
@@ -152,6 +175,8 @@ impl Error {
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
+            Self::ShapeMismatch { .. } => "SHAPE_MISMATCH",
+            Self::LengthMismatch { .. } => "LENGTH_MISMATCH",
             Self::BackendUnavailable { .. } => "BACKEND_UNAVAILABLE",
             Self::DeviceLost { .. } => "DEVICE_LOST",
             Self::OutOfMemory { .. } => "OUT_OF_MEMORY",
@@ -173,7 +198,9 @@ impl From<Error> for std::io::Error {
             | Error::ChecksumMismatch { .. }
             | Error::InvalidFrame { .. }
             | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
-            Error::InvalidArgument { .. } => ErrorKind::InvalidInput,
+            Error::InvalidArgument { .. }
+            | Error::ShapeMismatch { .. }
+            | Error::LengthMismatch { .. } => ErrorKind::InvalidInput,
             Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
                 ErrorKind::Unsupported
             }

@@ -8,6 +8,7 @@ pub mod kernels;
 pub mod lz4;
 #[cfg(cuda_engine)]
 pub mod ptx;
+pub mod tensor;
 
 mod clock;
 #[cfg(gpu_engine)]

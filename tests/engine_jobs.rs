@@ -47,6 +47,7 @@ async fn run(device: &GpuDevice, job: &Job, pages: &[u8]) -> Vec<u8> {
             .map(|arg| match arg {
                 Arg::Params(words) => KernelArg::Params(words),
                 Arg::Buffer(slot) => KernelArg::Buffer(&buffers[slot]),
+                Arg::Slice(slot, range) => KernelArg::Slice(&buffers[slot], range.clone()),
             })
             .collect();
         let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();

@@ -13,8 +13,7 @@ mod launches;
 mod ptxas;
 
 use launches::launches;
-use pagepress::kernels::lz4::KERNELS;
-use pagepress::kernels::{Access, Launch};
+use pagepress::kernels::{Access, Arg, Launch, lz4, tensor};
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
 
 fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
@@ -27,6 +26,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
         overrides: &overrides,
         sm,
         bounds,
+        clear_workgroup: !launch.kernel.fills_workgroup,
         ..PtxOptions::new(launch.kernel.name)
     };
     compile_wgsl(launch.kernel.wgsl, &options)
@@ -36,7 +36,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
 #[test]
 fn every_kernel_compiles_with_the_bindings_of_the_table() {
     let launches = launches();
-    for kernel in KERNELS {
+    for kernel in lz4::KERNELS.iter().chain(&tensor::KERNELS) {
         assert!(
             launches
                 .values()
@@ -49,11 +49,15 @@ fn every_kernel_compiles_with_the_bindings_of_the_table() {
         let compiled = compile(&launch, 90, Bounds::Unchecked);
         assert_eq!(compiled.entry, launch.kernel.name);
         assert!(compiled.workgroup_size.iter().product::<u32>() >= 1);
+        let given = launch.args.iter().find_map(|arg| match arg {
+            Arg::Params(words) => Some(4 * words.len() as u32),
+            _ => None,
+        });
         let access = |kind| match kind {
             PtxParamKind::Storage { writable: false } => Access::Read,
             PtxParamKind::Storage { writable: true } => Access::ReadWrite,
             PtxParamKind::Uniform { n_bytes } => {
-                assert_eq!(n_bytes, 16, "{name}");
+                assert_eq!(Some(n_bytes), given, "{name}");
                 Access::Uniform
             }
         };

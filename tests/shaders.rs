@@ -169,7 +169,7 @@ fn bindings_and_parameters_are_those_of_the_kernel_table() {
         assert_eq!(launch.args.len(), kernel.bindings.len(), "{}", kernel.name);
         for (arg, (access, n_bytes)) in launch.args.iter().zip(found.values()) {
             match arg {
-                Arg::Buffer(slot) => {
+                Arg::Buffer(slot) | Arg::Slice(slot, _) => {
                     assert_ne!(*access, Access::Uniform, "{} {slot:?}", kernel.name)
                 }
                 Arg::Params(words) => {

@@ -67,6 +67,10 @@ impl JobBuffers {
             for arg in &launch.args {
                 args.push(match arg {
                     Arg::Params(words) => KernelArg::Params(words),
+                    Arg::Slice(slot, part) => {
+                        let (buffer, range) = self.find(*slot)?;
+                        KernelArg::Slice(buffer, range.start + part.start..range.start + part.end)
+                    }
                     Arg::Buffer(slot) => match self.find(*slot)? {
                         (buffer, range) if *range == (0..buffer.n_bytes()) => {
                             KernelArg::Buffer(buffer)

@@ -19,8 +19,10 @@ pub struct KernelSource<'a> {
     /// Access of each binding of group 0; binding `i` is element `i`.
     pub bindings: &'a [Access],
     /// The kernel checks its own accesses, divisors and loops, so that the engine may leave out its own checks.
-    /// `false` is always safe. Workgroup memory starts at zero either way.
+    /// `false` is always safe.
     pub self_checked: bool,
+    /// The kernel writes workgroup memory before it reads it: the engine need not clear it. `false` is always safe.
+    pub fills_workgroup: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -33,6 +35,7 @@ impl<'a> KernelSource<'a> {
             overrides: &[],
             bindings,
             self_checked: false,
+            fills_workgroup: false,
         }
     }
 
@@ -45,6 +48,7 @@ impl<'a> KernelSource<'a> {
             overrides,
             bindings: kernel.bindings,
             self_checked: kernel.self_checked,
+            fills_workgroup: kernel.fills_workgroup,
         }
     }
 }

@@ -15,6 +15,7 @@ struct Key {
     overrides: Vec<(String, u64)>,
     bindings: Vec<Access>,
     self_checked: bool,
+    fills_workgroup: bool,
 }
 
 impl Key {
@@ -29,6 +30,7 @@ impl Key {
                 .collect(),
             bindings: source.bindings.to_vec(),
             self_checked: source.self_checked,
+            fills_workgroup: source.fills_workgroup,
         }
     }
 
@@ -39,6 +41,7 @@ impl Key {
             && self.entry == source.entry
             && self.bindings == source.bindings
             && self.self_checked == source.self_checked
+            && self.fills_workgroup == source.fills_workgroup
             && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
     }
 }
@@ -88,6 +91,7 @@ fn hash_of(source: &KernelSource<'_>) -> u64 {
         source.entry,
         source.bindings,
         source.self_checked,
+        source.fills_workgroup,
     )
         .hash(&mut hasher);
     for &(name, value) in source.overrides {

@@ -37,3 +37,8 @@ pub use crate::batch::{
     BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig, SelectedBackend,
     gpu_available_async, select_backend,
 };
+pub use crate::tensor::{
+    BackendUsed, BufferId, GpuBackend, GpuCommandBatch, GpuTensor, MaxOp, MemoryLayout, MinOp,
+    PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo, tiled_max_2d, tiled_min_2d,
+    tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
+};

@@ -17,17 +17,6 @@ pub struct TableEntry {
     pub length_and_kind: u32,
 }
 
-/// The source of a shader; for wasm32 as `build.rs` makes it smaller.
-macro_rules! shader {
-    ($name:literal) => {{
-        #[cfg(not(target_arch = "wasm32"))]
-        let wgsl = include_str!(concat!("../../shaders/", $name));
-        #[cfg(target_arch = "wasm32")]
-        let wgsl = include_str!(concat!(env!("OUT_DIR"), "/", $name));
-        wgsl
-    }};
-}
-
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which a page meets them.
@@ -69,6 +58,7 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
         wgsl,
         bindings,
         self_checked: true,
+        fills_workgroup: false,
     }
 }
 

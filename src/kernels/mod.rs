@@ -3,8 +3,22 @@
 //! Nothing here touches a GPU. A job ([`Job`]) says which buffers it needs and which launches, in order,
 //! do the work; an engine only allocates and launches.
 
+/// The source of a shader; for wasm32 as `build.rs` makes it smaller.
+macro_rules! shader {
+    ($name:literal) => {{
+        #[cfg(not(target_arch = "wasm32"))]
+        let wgsl = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name));
+        #[cfg(target_arch = "wasm32")]
+        let wgsl = include_str!(concat!(env!("OUT_DIR"), "/", $name));
+        wgsl
+    }};
+}
+
 pub mod lz4;
 mod parser;
+pub mod tensor;
+
+use std::ops::Range;
 
 /// A kernel: one WGSL file of `shaders/`, one entry point of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +31,8 @@ pub struct KernelInfo {
     pub bindings: &'static [Access],
     /// The kernel checks every access itself, so engines may compile it without their own bounds checks.
     pub self_checked: bool,
+    /// The kernel writes workgroup memory before it reads it, so engines need not clear it.
+    pub fills_workgroup: bool,
 }
 
 /// What runs the workgroups of a device.
@@ -63,6 +79,18 @@ pub enum Slot {
     Places,
     /// Scratch: sums of the table's tiles; word 0 is the total packed size in words after the job.
     TileSums,
+    /// The first tensor of an operation.
+    A,
+    /// The second tensor of an operation; that of [`A`](Self::A) again where there is none.
+    B,
+    /// The tensor that an operation makes.
+    Out,
+    /// Scratch: sums over slices of the inner axis of a matrix product.
+    Slices,
+    /// Scratch: results of parts, to be reduced further.
+    Partials,
+    /// Scratch: what [`Partials`](Self::Partials) are reduced to, and the reverse.
+    FewerPartials,
 }
 
 /// An argument of a launch, in binding order.
@@ -70,6 +98,8 @@ pub enum Slot {
 pub enum Arg {
     /// A whole buffer.
     Buffer(Slot),
+    /// A range of a buffer in bytes, which starts at a multiple of 256.
+    Slice(Slot, Range<u64>),
     /// Uniform parameters; a multiple of four words.
     Params(Vec<u32>),
 }

@@ -34,10 +34,12 @@ pub struct PtxOptions<'a> {
     pub sm: u32,
     /// What happens to an index out of bounds.
     pub bounds: Bounds,
+    /// Workgroup memory starts at zero, as WGSL says. A kernel that writes it before it reads it does not need that.
+    pub clear_workgroup: bool,
 }
 
 impl<'a> PtxOptions<'a> {
-    /// No override constants, compute capability 7.5, indices clamped.
+    /// No override constants, compute capability 7.5, indices clamped, workgroup memory cleared.
     #[must_use]
     pub const fn new(entry: &'a str) -> Self {
         Self {
@@ -45,6 +47,7 @@ impl<'a> PtxOptions<'a> {
             overrides: &[],
             sm: 75,
             bounds: Bounds::Clamp,
+            clear_workgroup: true,
         }
     }
 }

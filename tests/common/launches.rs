@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use pagepress::kernels::lz4::{compress_job, decompress_job};
-use pagepress::kernels::{Launch, Processors};
+use pagepress::kernels::tensor::{
+    Convolution, Elementwise, Matrix, Product, SoftmaxLimits, Source, Strided, convolve2d_job,
+    elementwise_job, matmul_job, reduce_columns_job, reduce_rows_job, softmax_job,
+};
+use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
+use pagepress::tensor::{Reduction, Step};
 
 /// Processors with room for copies of small pages.
 const ROOMY: Processors = Processors {
@@ -12,9 +17,14 @@ const ROOMY: Processors = Processors {
     workgroup_bytes: 228 << 10,
 };
 
-/// Every launch that some job makes, once for each kernel and set of overrides, by their names.
+/// Every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of overrides, by their
+/// names.
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
+    for launch in tensor_jobs().into_iter().flat_map(|job| job.launches) {
+        let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
+        found.insert(name, launch);
+    }
     for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
         let n_bytes = 3000 * u64::from(page_size) - 5;
         let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
@@ -28,4 +38,112 @@ pub fn launches() -> BTreeMap<String, Launch> {
         }
     }
     found
+}
+
+/// Every step that tensors know, with numbers where it takes them.
+pub const STEPS: [Step; 22] = [
+    Step::Relu,
+    Step::LeakyRelu(0.1),
+    Step::Elu(1.5),
+    Step::Sigmoid,
+    Step::Tanh,
+    Step::Swish,
+    Step::Gelu,
+    Step::GeluTanh,
+    Step::Clip(-1.0, 1.0),
+    Step::Scale(2.0),
+    Step::Offset(1.0),
+    Step::Exp,
+    Step::Log,
+    Step::Sqrt,
+    Step::Abs,
+    Step::Reciprocal,
+    Step::Add,
+    Step::Sub,
+    Step::Mul,
+    Step::Div,
+    Step::Max,
+    Step::Min,
+];
+
+fn tensor_jobs() -> Vec<Job> {
+    let strided = || {
+        Source::Strided(Strided {
+            offset: 3,
+            strides: vec![5, 1],
+        })
+    };
+    let mut jobs = Vec::new();
+    let mut elementwise = |a, b, steps: &[Step]| {
+        let what = Elementwise {
+            n: 70_000_000,
+            dims: &[7, 10_000_000],
+            a,
+            b,
+            steps,
+        };
+        jobs.push(elementwise_job(&what, 128 << 20));
+    };
+    for step in STEPS {
+        elementwise(
+            Source::Dense,
+            step.takes_two().then_some(Source::Dense),
+            &[step],
+        );
+    }
+    let chain = [Step::Scale(2.0), Step::Add, Step::Gelu, Step::Relu];
+    elementwise(strided(), Some(Source::Dense), &chain);
+    elementwise(Source::Dense, Some(strided()), &chain);
+    elementwise(strided(), Some(strided()), &chain);
+    elementwise(strided(), None, &[]);
+    for reduction in [
+        Reduction::Sum,
+        Reduction::Max,
+        Reduction::Min,
+        Reduction::Dot,
+        Reduction::SumOfSquares,
+    ] {
+        for (rows, cols) in [(1, 70_000_000), (3, 1001), (1_000_000, 10)] {
+            jobs.push(reduce_rows_job(reduction, rows, cols, 128 << 20));
+        }
+        if reduction != Reduction::Dot {
+            jobs.push(reduce_columns_job(reduction, 3, 100_000, 70));
+        }
+    }
+    for (m, n, k) in [
+        (4096, 4096, 4096),
+        (1000, 1000, 1000),
+        (64, 64, 5000),
+        (67, 5, 3),
+    ] {
+        for (a_transposed, b_transposed) in [(false, false), (true, false), (false, true)] {
+            let what = Product {
+                batch: 1,
+                m,
+                n,
+                k,
+                a: Matrix {
+                    transposed: a_transposed,
+                    pitch: if a_transposed { m } else { k },
+                    ..Matrix::dense(m, k, m * k)
+                },
+                b: Matrix {
+                    transposed: b_transposed,
+                    pitch: if b_transposed { k } else { n },
+                    ..Matrix::dense(k, n, k * n)
+                },
+            };
+            jobs.push(matmul_job(&what, 16 << 10));
+        }
+    }
+    for kernel in [[3, 3], [300, 200]] {
+        let input = [1000, 2000];
+        jobs.push(convolve2d_job(&Convolution { input, kernel }));
+    }
+    for cols in [1, 10, 100, 1000, 8192, 100_000] {
+        for log in [false, true] {
+            jobs.push(softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT));
+        }
+    }
+    jobs
 }

@@ -93,6 +93,7 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
         } else {
             Bounds::Clamp
         },
+        clear_workgroup: !source.fills_workgroup,
         ..PtxOptions::new(source.entry)
     };
     let ptx = compile_wgsl(source.wgsl, &options)?;

@@ -181,7 +181,7 @@ fn pipeline(
             entry_point: Some(source.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: if resolved { &[] } else { source.overrides },
-                zero_initialize_workgroup_memory: true,
+                zero_initialize_workgroup_memory: !source.fills_workgroup,
             },
             cache: None,
         });

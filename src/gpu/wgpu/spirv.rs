@@ -54,13 +54,8 @@ pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u3
         entry_point: source.entry.to_owned(),
         shader_stage: naga::ShaderStage::Compute,
     };
-    let mut words = spv::write_vec(
-        &module,
-        &info,
-        &options(source.bindings.len()),
-        Some(&pipeline),
-    )
-    .map_err(|e| e.to_string())?;
+    let mut words = spv::write_vec(&module, &info, &options(source), Some(&pipeline))
+        .map_err(|e| e.to_string())?;
     set_workgroup_scope(&mut words);
     Ok(words)
 }
@@ -94,8 +89,9 @@ fn check_bindings(module: &naga::Module, bindings: &[Access]) -> Result<(), Stri
 }
 
 /// What wgpu uses on Vulkan with its checks off; our bindings are numbered without gaps, so they keep their numbers.
-fn options(n_bindings: usize) -> spv::Options<'static> {
-    let binding_map = (0..n_bindings as u32).map(|binding| {
+fn options(source: &KernelSource<'_>) -> spv::Options<'static> {
+    use spv::ZeroInitializeWorkgroupMemoryMode as Zeros;
+    let binding_map = (0..source.bindings.len() as u32).map(|binding| {
         let at = naga::ResourceBinding { group: 0, binding };
         (
             at,
@@ -116,7 +112,10 @@ fn options(n_bindings: usize) -> spv::Options<'static> {
             image_load: naga::proc::BoundsCheckPolicy::Unchecked,
             binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
         },
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Polyfill,
+        zero_initialize_workgroup_memory: match source.fills_workgroup {
+            true => Zeros::None,
+            false => Zeros::Polyfill,
+        },
         force_loop_bounding: false,
         emit_int_div_checks: false,
         ..spv::Options::default()
@@ -220,6 +219,7 @@ mod tests {
             overrides: &[("N", 7.0)],
             bindings: &[Access::ReadWrite],
             self_checked: true,
+            fills_workgroup: false,
         };
         let words = translate(&source, false).unwrap();
         let found = scopes(&words);

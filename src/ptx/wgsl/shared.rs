@@ -47,7 +47,9 @@ impl Lowering<'_> {
                 let place = Place::in_memory(ty, start.plus(at.into()), 16);
                 self.globals.places.insert(handle, place);
             }
-            self.clear_shared(&start, n_bytes);
+            if self.options.clear_workgroup {
+                self.clear_shared(&start, n_bytes);
+            }
         }
         Ok(n_bytes)
     }

@@ -1,0 +1,325 @@
+//! Checks operations on tensors, then times them on data that is on the device already.
+//!
+//! `cargo run --release --features cuda --example tensor_bench -- --engine cuda` (or `wgpu`); `--small` takes less of all,
+//! `--software` allows a software GPU. Each figure is the median of five submissions of several launches each, by the
+//! device's clock.
+
+use std::time::Instant;
+
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use pagepress::tensor::{BufferId, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let engine = match arguments.iter().position(|argument| argument == "--engine") {
+        Some(at) => match arguments.get(at + 1).map(String::as_str) {
+            Some("cuda") => EngineChoice::Cuda,
+            Some("wgpu") => EngineChoice::Wgpu,
+            other => return Err(format!("--engine {other:?}: cuda or wgpu").into()),
+        },
+        None => EngineChoice::Auto,
+    };
+    let device = GpuDevice::open(&DeviceRequest {
+        engine,
+        allow_software: has("--software"),
+        ..DeviceRequest::default()
+    })?;
+    println!("{} through {}", device.info(), device.name());
+    let bench = Bench {
+        device,
+        is_small: has("--small"),
+    };
+    block_on(bench.run())
+}
+
+struct Bench {
+    device: GpuDevice,
+    is_small: bool,
+}
+
+impl Bench {
+    async fn run(&self) -> Outcome {
+        self.warm_up().await?;
+        self.matmul().await?;
+        self.elementwise().await?;
+        self.reductions().await?;
+        self.softmax().await?;
+        self.convolve2d().await?;
+        self.overhead().await
+    }
+
+    async fn tensor(&self, values: &[f32], dims: &[usize]) -> Outcome<GpuTensor> {
+        Ok(GpuTensor::from_slice_async(&self.device, values, Shape::new(dims)?).await?)
+    }
+
+    /// Clocks rise with load.
+    async fn warm_up(&self) -> Outcome {
+        let n = if self.is_small { 64 } else { 4096 };
+        let a = self.tensor(&numbers(n * n, 1), &[n, n]).await?;
+        let started = Instant::now();
+        while started.elapsed().as_millis() < 1500 {
+            a.matmul_async(&a).await?;
+            self.device.synchronize_async().await?;
+        }
+        Ok(())
+    }
+
+    /// Seconds of one operation of many in one submission.
+    async fn seconds(
+        &self,
+        n_times: usize,
+        inputs: &[&GpuTensor],
+        queue: impl Fn(&mut GpuCommandBatch, &[BufferId]) -> BufferId,
+    ) -> Outcome<f64> {
+        let mut found = Vec::new();
+        for _ in 0..6 {
+            let mut batch = GpuCommandBatch::new(self.device.clone());
+            let ids: Vec<BufferId> = inputs.iter().map(|tensor| batch.tensor(tensor)).collect();
+            for _ in 0..n_times {
+                queue(&mut batch, &ids);
+            }
+            let started = Instant::now();
+            let kernel_ns = batch.execute().await?;
+            let elapsed = started.elapsed().as_secs_f64();
+            found.push(kernel_ns.map_or(elapsed, |ns| ns as f64 / 1e9) / n_times as f64);
+        }
+        // The first one compiles and allocates.
+        found.remove(0);
+        found.sort_by(f64::total_cmp);
+        Ok(found[found.len() / 2])
+    }
+
+    async fn matmul(&self) -> Outcome {
+        let sizes: &[usize] = if self.is_small {
+            &[64, 256]
+        } else {
+            &[512, 1024, 2048, 4096, 8192]
+        };
+        for &n in sizes {
+            let (a, b) = (numbers(n * n, 2), numbers(n * n, 3));
+            let on_device = [
+                self.tensor(&a, &[n, n]).await?,
+                self.tensor(&b, &[n, n]).await?,
+            ];
+            let product = on_device[0]
+                .matmul_async(&on_device[1])
+                .await?
+                .to_vec_async()
+                .await?;
+            for (i, j) in [(0, 0), (n / 2, n / 3), (n - 1, n - 1), (n / 7, n - 5)] {
+                let terms = (0..n).map(|k| f64::from(a[i * n + k]) * f64::from(b[k * n + j]));
+                near(product[i * n + j], terms.sum(), 1e-5 * n as f64)?;
+            }
+            let [a, b] = &on_device;
+            let n_times = (1 << 36) / (n * n * n).max(1 << 30);
+            let seconds = self
+                .seconds(n_times.clamp(2, 20), &[a, b], |batch, ids| {
+                    batch.matmul(ids[0], ids[1], n, n, n)
+                })
+                .await?;
+            let flops = 2.0 * (n as f64).powi(3);
+            println!(
+                "matmul {n:>5}: {:>9.1} us  {:>7.2} TFLOP/s",
+                seconds * 1e6,
+                flops / seconds / 1e12
+            );
+        }
+        Ok(())
+    }
+
+    fn n_elements(&self) -> usize {
+        if self.is_small { 1 << 18 } else { 1 << 26 }
+    }
+
+    fn print_bytes(name: &str, n_bytes: usize, seconds: f64) {
+        println!(
+            "{name:<18}: {:>9.1} us  {:>7.0} GB/s",
+            seconds * 1e6,
+            n_bytes as f64 / seconds / 1e9
+        );
+    }
+
+    async fn elementwise(&self) -> Outcome {
+        let n = self.n_elements();
+        let (a, b) = (numbers(n, 4), numbers(n, 5));
+        let (a_on, b_on) = (self.tensor(&a, &[n]).await?, self.tensor(&b, &[n]).await?);
+        let cases: [(&str, &[Step], usize); 6] = [
+            ("copy", &[Step::Scale(1.0)], 8),
+            ("relu", &[Step::Relu], 8),
+            ("gelu", &[Step::Gelu], 8),
+            ("tanh", &[Step::Tanh], 8),
+            ("add", &[Step::Add], 12),
+            (
+                "scale+add+gelu",
+                &[Step::Scale(0.5), Step::Add, Step::Gelu],
+                12,
+            ),
+        ];
+        for (name, steps, bytes_each) in cases {
+            let is_two = bytes_each == 12;
+            let found = match is_two {
+                true => a_on.combine_async(steps, &b_on).await?,
+                false => a_on.apply_async(steps).await?,
+            };
+            let found = found.to_vec_async().await?;
+            let mut exact = vec![0.0; n];
+            cpu::elementwise(steps, &a, is_two.then_some(&b[..]), &mut exact)?;
+            for (found, exact) in found.iter().zip(&exact) {
+                near(*found, f64::from(*exact), 1e-5)?;
+            }
+            let seconds = self
+                .seconds(8, &[&a_on, &b_on], |batch, ids| {
+                    batch.apply(steps, ids[0], is_two.then_some(ids[1]))
+                })
+                .await?;
+            Self::print_bytes(name, bytes_each * n, seconds);
+        }
+        Ok(())
+    }
+
+    async fn reductions(&self) -> Outcome {
+        let n = self.n_elements();
+        let (a, b) = (numbers(n, 6), numbers(n, 7));
+        let (a_on, b_on) = (self.tensor(&a, &[n]).await?, self.tensor(&b, &[n]).await?);
+        for (name, reduction) in [
+            ("sum", Reduction::Sum),
+            ("max", Reduction::Max),
+            ("min", Reduction::Min),
+        ] {
+            let found = a_on
+                .reduce_all_async(reduction)
+                .await?
+                .to_vec_async()
+                .await?[0];
+            near(
+                found,
+                f64::from(cpu::reduce(reduction, &a)),
+                1e-4 * (n as f64).sqrt(),
+            )?;
+            let seconds = self
+                .seconds(8, &[&a_on], |batch, ids| batch.reduce(reduction, ids[0]))
+                .await?;
+            Self::print_bytes(name, 4 * n, seconds);
+        }
+        let found = a_on.dot_async(&b_on).await?.to_vec_async().await?[0];
+        near(
+            found,
+            f64::from(cpu::dot(&a, &b)?),
+            1e-4 * (n as f64).sqrt(),
+        )?;
+        let seconds = self
+            .seconds(8, &[&a_on, &b_on], |batch, ids| batch.dot(ids[0], ids[1]))
+            .await?;
+        Self::print_bytes("dot", 8 * n, seconds);
+        Ok(())
+    }
+
+    async fn softmax(&self) -> Outcome {
+        let shapes: &[[usize; 2]] = match self.is_small {
+            true => &[[64, 4096]],
+            false => &[
+                [4096, 32_768],
+                [131_072, 1024],
+                [65_536, 8192],
+                [512, 262_144],
+            ],
+        };
+        for &[rows, cols] in shapes {
+            let a = numbers(rows * cols, 8);
+            let a_on = self.tensor(&a, &[rows, cols]).await?;
+            let found = a_on.softmax_async().await?.to_vec_async().await?;
+            let mut exact = vec![0.0; cols];
+            for row in [0, rows / 2, rows - 1] {
+                let range = row * cols..(row + 1) * cols;
+                cpu::softmax(&a[range.clone()], cols, &mut exact)?;
+                for (found, exact) in found[range].iter().zip(&exact) {
+                    near(*found, f64::from(*exact), 1e-6)?;
+                }
+            }
+            let seconds = self
+                .seconds(4, &[&a_on], |batch, ids| batch.softmax(ids[0]))
+                .await?;
+            Self::print_bytes(&format!("softmax {rows}x{cols}"), 8 * rows * cols, seconds);
+        }
+        Ok(())
+    }
+
+    async fn convolve2d(&self) -> Outcome {
+        let n = if self.is_small { 256 } else { 4096 };
+        let a = numbers(n * n, 9);
+        let a_on = self.tensor(&a, &[n, n]).await?;
+        for k in [3, 5, 11] {
+            let kernel = numbers(k * k, 10);
+            let kernel_on = self.tensor(&kernel, &[k, k]).await?;
+            let found = a_on
+                .convolve2d_async(&kernel_on)
+                .await?
+                .to_vec_async()
+                .await?;
+            let mut exact = vec![0.0; (n - k + 1) * (n - k + 1)];
+            cpu::convolve2d(&a, &kernel, &mut exact, [n, n], [k, k])?;
+            for (found, exact) in found.iter().zip(&exact) {
+                near(*found, f64::from(*exact), 1e-4)?;
+            }
+            let seconds = self
+                .seconds(8, &[&a_on, &kernel_on], |batch, ids| {
+                    batch.convolve2d(ids[0], ids[1], [n, n], [k, k])
+                })
+                .await?;
+            let flops = 2.0 * (k * k * exact.len()) as f64 / seconds / 1e12;
+            let name = format!("convolve2d {n}, {k}");
+            Self::print_bytes(&name, 4 * (n * n + exact.len()), seconds);
+            println!("{:<18}  {flops:>30.2} TFLOP/s", "");
+        }
+        Ok(())
+    }
+
+    /// Time on the host of a small operation that is compiled already.
+    async fn overhead(&self) -> Outcome {
+        let (input, mut output) = (numbers(1024, 11), vec![0.0; 1024]);
+        let on_device = self.tensor(&input, &[1024]).await?;
+        let mut found = [Vec::new(), Vec::new(), Vec::new()];
+        for _ in 0..300 {
+            let started = Instant::now();
+            self.device.relu_async(&input, &mut output).await?;
+            found[0].push(started.elapsed());
+            let started = Instant::now();
+            on_device.apply_async(&[Step::Relu]).await?;
+            found[1].push(started.elapsed());
+            self.device.synchronize_async().await?;
+            found[2].push(started.elapsed());
+        }
+        let names = ["slice in and out", "submitted", "submitted, done"];
+        for (name, mut times) in names.into_iter().zip(found) {
+            times.sort();
+            println!(
+                "relu of 1024, {name:<17}: {:>7.1} us",
+                times[times.len() / 2].as_secs_f64() * 1e6
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Numbers from -1 to 1, the same each time.
+fn numbers(n: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+fn near(found: f32, exact: f64, tolerance: f64) -> Outcome {
+    if (f64::from(found) - exact).abs() <= tolerance {
+        return Ok(());
+    }
+    Err(format!("{found} where {exact} is right").into())
+}

@@ -1,0 +1,172 @@
+// Convolution of a picture with a kernel, without padding: out[y, x] = sum of input[y + r, x + s] * kernel[r, s].
+//
+// A workgroup makes 64 by 32 elements of `out`, an invocation four side by side in each of two rows, 16 apart. The kernel is
+// taken in pieces of up to 16 by 16, and the part of `input` that a piece needs lies in workgroup memory. A large kernel
+// takes several launches.
+// Bindings: `input`: [in_rows, in_cols]; `kernel`: [kernel_rows, kernel_cols]; `out`: [in_rows - kernel_rows + 1,
+// in_cols - kernel_cols + 1]; f32.
+// Preconditions: nothing is 0; the kernel is not larger than the picture in either direction.
+// Twin: src/tensor/cpu/convolve.rs
+
+const PIECE: u32 = 16u;
+/// The window of the picture: 64 + 15 columns as 20 vec4s, 32 + 15 rows.
+const WINDOW_COLS4: u32 = 20u;
+const WINDOW_ROWS: u32 = 47u;
+const THREADS: u32 = 256u;
+
+struct Params {
+    in_rows: u32,
+    in_cols: u32,
+    kernel_rows: u32,
+    kernel_cols: u32,
+    out_rows: u32,
+    out_cols: u32,
+    // Workgroups along x, and in all.
+    groups_x: u32,
+    n_groups: u32,
+    // Rows of the kernel that this launch adds; `out` holds the sums of those before.
+    from_row: u32,
+    to_row: u32,
+    pad_0: u32,
+    pad_1: u32,
+}
+
+@group(0) @binding(0) var<storage, read> input: array<f32>;
+@group(0) @binding(1) var<storage, read> kernel: array<f32>;
+@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+var<workgroup> window: array<vec4<f32>, 940>;
+// Rows of 4 vec4s.
+var<workgroup> weights: array<vec4<f32>, 64>;
+
+var<private> low: vec4<f32>;
+var<private> high: vec4<f32>;
+
+/// An element of the picture; behind its ends any other.
+fn pixel(row: u32, col: u32) -> f32 {
+    return input[min(row, params.in_rows - 1u) * params.in_cols + min(col, params.in_cols - 1u)];
+}
+
+fn weight(row: u32, col: u32) -> f32 {
+    if row < params.kernel_rows && col < params.kernel_cols {
+        return kernel[row * params.kernel_cols + col];
+    }
+    return 0.0;
+}
+
+/// Loads the window whose first row and column are given, as far as `n_rows` and `n_cols4`, and the piece of the kernel.
+fn load(i: u32, row: u32, col: u32, n_rows: u32, n_cols4: u32, kernel_row: u32, kernel_col: u32) {
+    if i < 64u {
+        let r = kernel_row + i / 4u;
+        let s = kernel_col + 4u * (i % 4u);
+        weights[i] = vec4(weight(r, s), weight(r, s + 1u), weight(r, s + 2u), weight(r, s + 3u));
+    }
+    for (var at = i; at < n_rows * WINDOW_COLS4; at += THREADS) {
+        let r = at / WINDOW_COLS4;
+        let s = at - r * WINDOW_COLS4;
+        if s < n_cols4 {
+            let from_col = col + 4u * s;
+            window[at] = vec4(
+                pixel(row + r, from_col),
+                pixel(row + r, from_col + 1u),
+                pixel(row + r, from_col + 2u),
+                pixel(row + r, from_col + 3u),
+            );
+        }
+    }
+}
+
+/// Adds one row of up to four weights, of which `n` count: x times the first weight belongs to the first of eight pixels.
+/// The others may not be multiplied by 0: pixels may be NaN or infinite.
+fn add_four(sum: vec4<f32>, w: vec4<f32>, n: u32, left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
+    var s = sum + w.x * left;
+    if n > 1u {
+        s += w.y * vec4(left.yzw, right.x);
+    }
+    if n > 2u {
+        s += w.z * vec4(left.zw, right.xy);
+    }
+    if n > 3u {
+        s += w.w * vec4(left.w, right.xyz);
+    }
+    return s;
+}
+
+/// Adds a piece of the kernel to the two rows of sums.
+fn add_piece(at: u32, n_rows: u32, n_cols: u32) {
+    for (var r = 0u; r < n_rows; r++) {
+        let row_low = at + r * WINDOW_COLS4;
+        let row_high = row_low + 16u * WINDOW_COLS4;
+        var left_low = window[row_low];
+        var left_high = window[row_high];
+        for (var s = 0u; 4u * s < n_cols; s++) {
+            let w = weights[4u * r + s];
+            let n = n_cols - 4u * s;
+            // With one weight nothing is needed of what comes after, which may lie behind the window.
+            let next = s + select(0u, 1u, n > 1u);
+            let right_low = window[row_low + next];
+            let right_high = window[row_high + next];
+            low = add_four(low, w, n, left_low, right_low);
+            high = add_four(high, w, n, left_high, right_high);
+            left_low = right_low;
+            left_high = right_high;
+        }
+    }
+}
+
+fn so_far(row: u32, col: u32) -> vec4<f32> {
+    var x = vec4(0.0);
+    let at = row * params.out_cols + col;
+    if row < params.out_rows {
+        if col < params.out_cols { x.x = out[at]; }
+        if col + 1u < params.out_cols { x.y = out[at + 1u]; }
+        if col + 2u < params.out_cols { x.z = out[at + 2u]; }
+        if col + 3u < params.out_cols { x.w = out[at + 3u]; }
+    }
+    return x;
+}
+
+fn write(row: u32, col: u32, x: vec4<f32>) {
+    if row >= params.out_rows {
+        return;
+    }
+    let at = row * params.out_cols + col;
+    if col < params.out_cols { out[at] = x.x; }
+    if col + 1u < params.out_cols { out[at + 1u] = x.y; }
+    if col + 2u < params.out_cols { out[at + 2u] = x.z; }
+    if col + 3u < params.out_cols { out[at + 3u] = x.w; }
+}
+
+@compute @workgroup_size(256)
+fn tensor_convolve2d(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let id = group.y * groups.x + group.x;
+    if id >= params.n_groups {
+        return;
+    }
+    let group_row = id / params.groups_x;
+    let first_row = 32u * group_row;
+    let first_col = 64u * (id - group_row * params.groups_x);
+    let lane_col = i % 16u;
+    let lane_row = i / 16u;
+    if params.from_row > 0u {
+        low = so_far(first_row + lane_row, first_col + 4u * lane_col);
+        high = so_far(first_row + lane_row + 16u, first_col + 4u * lane_col);
+    }
+    for (var r = params.from_row; r < params.to_row; r += PIECE) {
+        let n_rows = min(PIECE, params.to_row - r);
+        for (var s = 0u; s < params.kernel_cols; s += PIECE) {
+            let n_cols = min(PIECE, params.kernel_cols - s);
+            workgroupBarrier();
+            load(i, first_row + r, first_col + s, 31u + n_rows, (63u + n_cols + 3u) / 4u, r, s);
+            workgroupBarrier();
+            add_piece(lane_row * WINDOW_COLS4 + lane_col, n_rows, n_cols);
+        }
+    }
+    write(first_row + lane_row, first_col + 4u * lane_col, low);
+    write(first_row + lane_row + 16u, first_col + 4u * lane_col, high);
+}

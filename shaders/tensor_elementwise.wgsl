@@ -1,0 +1,225 @@
+// Element-wise operations: up to four steps on each element, of which one may take an element of a second tensor.
+//
+// One invocation makes 16 elements, four at a time; one workgroup 4096. Chains are fused by giving several steps.
+// Bindings: `a`, `b` (that of `a` again where no step takes a second tensor), `out`: f32, each a whole number of vec4.
+// `out` is written from its start without gaps; what lies behind element n in its last vec4 is unspecified.
+// `a` and `b` are either as `out`, or strided: element i of `out` comes from where `dims`, the strides and the offset say.
+// Preconditions: n > 0; every place that the strides name is inside its buffer; `groups_x` is the grid's x.
+// NaN gives NaN, tested by bits: neither WGSL nor drivers promise it of min, max or comparisons.
+// Twin: src/tensor/cpu/elementwise.rs
+
+const THREADS: u32 = 256u;
+/// vec4s of a workgroup.
+const BLOCK: u32 = 1024u;
+
+// What each step does; 0 is nothing. The numbers are those of `kernels::tensor::Step`.
+override STEP_0: u32 = 0u;
+override STEP_1: u32 = 0u;
+override STEP_2: u32 = 0u;
+override STEP_3: u32 = 0u;
+// 0: as `out`. 1: strided. 2, of `b` alone: not used.
+override LAYOUT_A: u32 = 0u;
+override LAYOUT_B: u32 = 2u;
+
+struct Params {
+    n: u32,
+    rank: u32,
+    offset_a: u32,
+    offset_b: u32,
+    // Innermost first.
+    dims: array<vec4<u32>, 2>,
+    strides_a: array<vec4<u32>, 2>,
+    strides_b: array<vec4<u32>, 2>,
+    // Two numbers a step.
+    numbers: array<vec4<f32>, 2>,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+fn is_nan(x: vec4<f32>) -> vec4<bool> {
+    return (bitcast<vec4<u32>>(x) & vec4(0x7fffffffu)) > vec4(0x7f800000u);
+}
+
+/// exp(x) - 1 for x <= 0.
+fn exp_minus_1(x: vec4<f32>) -> vec4<f32> {
+    let series = x * (1.0 + x * (0.5 + x * (0.16666667 + x * (0.041666667 + x * (0.0083333333 + x * 0.0013888889)))));
+    return select(exp(x) - 1.0, series, x > vec4(-0.35));
+}
+
+/// WGSL's own may overflow on the way.
+fn hyperbolic_tangent(x: vec4<f32>) -> vec4<f32> {
+    let square = x * x;
+    let series = x * (1.0 + square * (-0.33333333 + square * (0.13333333 + square * (-0.053968254 + square * 0.021869489))));
+    let power = exp(-2.0 * abs(x));
+    let magnitude = (1.0 - power) / (1.0 + power);
+    return select(select(magnitude, -magnitude, x < vec4(0.0)), series, abs(x) < vec4(0.3));
+}
+
+fn sigmoid(x: vec4<f32>) -> vec4<f32> {
+    let power = exp(-abs(x));
+    return select(vec4(1.0), power, x < vec4(0.0)) / (1.0 + power);
+}
+
+/// x times the normal distribution's integral up to x. erfc by the Chebyshev fit of Press et al., Numerical Recipes,
+/// whose relative error is 1.2e-7, so that the left tail keeps its digits.
+fn gelu(x: vec4<f32>) -> vec4<f32> {
+    let z = min(abs(x), vec4(15.0)) * 0.70710678;
+    let t = 1.0 / (1.0 + 0.5 * z);
+    let fit = t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806 + t * (0.27886807
+        + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))))))));
+    let tail = 0.5 * t * exp(fit - 1.26551223 - z * z);
+    return max(x, vec4(-15.0)) * select(tail, 1.0 - tail, x > vec4(0.0));
+}
+
+fn gelu_tanh(x: vec4<f32>) -> vec4<f32> {
+    // 0.5 (1 + tanh(u)) is the sigmoid of 2 u.
+    return max(x, vec4(-15.0)) * sigmoid(1.5957691 * x * (1.0 + 0.044715 * x * x));
+}
+
+/// Of two numbers the larger; NaN if one is.
+fn larger(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    return select(select(select(x, y, y > x), x, is_nan(x)), y, is_nan(y));
+}
+
+fn smaller(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    return select(select(select(x, y, y < x), x, is_nan(x)), y, is_nan(y));
+}
+
+fn of_one(step: u32, x: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
+    switch step {
+        case 1u: { return select(x, vec4(0.0), x < vec4(0.0)); }
+        case 2u: { return select(x, p.x * x, x < vec4(0.0)); }
+        case 3u: { return select(x, p.x * exp_minus_1(min(x, vec4(0.0))), x < vec4(0.0)); }
+        case 4u: { return sigmoid(x); }
+        case 5u: { return hyperbolic_tangent(x); }
+        // Below, the product is 0 for single precision.
+        case 6u: { return max(x, vec4(-110.0)) * sigmoid(x); }
+        case 7u: { return gelu(x); }
+        case 8u: { return gelu_tanh(x); }
+        case 9u: { return min(max(x, vec4(p.x)), vec4(p.y)); }
+        case 10u: { return x * p.x; }
+        case 11u: { return x + p.x; }
+        case 12u: { return exp(x); }
+        case 13u: { return log(x); }
+        case 14u: { return sqrt(x); }
+        case 15u: { return abs(x); }
+        case 16u: { return 1.0 / x; }
+        default: { return x; }
+    }
+}
+
+fn of_two(step: u32, x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    switch step {
+        case 32u: { return x + y; }
+        case 33u: { return x - y; }
+        case 34u: { return x * y; }
+        case 35u: { return x / y; }
+        case 36u: { return larger(x, y); }
+        case 37u: { return smaller(x, y); }
+        default: { return x; }
+    }
+}
+
+fn stepped(step: u32, x: vec4<f32>, y: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
+    if step == 0u {
+        return x;
+    }
+    if step >= 32u {
+        return of_two(step, x, y);
+    }
+    return select(of_one(step, x, p), x, is_nan(x));
+}
+
+fn all_steps(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    let first = stepped(STEP_0, x, y, params.numbers[0].xy);
+    let second = stepped(STEP_1, first, y, params.numbers[0].zw);
+    let third = stepped(STEP_2, second, y, params.numbers[1].xy);
+    return stepped(STEP_3, third, y, params.numbers[1].zw);
+}
+
+/// Where element i of `out` comes from in `a` and in `b`.
+fn places(i: u32) -> vec2<u32> {
+    var rest = min(i, params.n - 1u);
+    var at = vec2(params.offset_a, params.offset_b);
+    for (var d = 0u; d < params.rank; d++) {
+        let dim = params.dims[d >> 2u][d & 3u];
+        let outer = rest / dim;
+        let index = rest - outer * dim;
+        at += index * vec2(params.strides_a[d >> 2u][d & 3u], params.strides_b[d >> 2u][d & 3u]);
+        rest = outer;
+    }
+    return at;
+}
+
+fn element_a(at: u32) -> f32 {
+    return a[at >> 2u][at & 3u];
+}
+
+fn element_b(at: u32) -> f32 {
+    return b[at >> 2u][at & 3u];
+}
+
+fn four_of_a(i: u32) -> vec4<f32> {
+    if LAYOUT_A == 0u {
+        return a[i];
+    }
+    return vec4(
+        element_a(places(4u * i).x),
+        element_a(places(4u * i + 1u).x),
+        element_a(places(4u * i + 2u).x),
+        element_a(places(4u * i + 3u).x),
+    );
+}
+
+fn four_of_b(i: u32) -> vec4<f32> {
+    if LAYOUT_B == 0u {
+        return b[i];
+    }
+    if LAYOUT_B == 1u {
+        return vec4(
+            element_b(places(4u * i).y),
+            element_b(places(4u * i + 1u).y),
+            element_b(places(4u * i + 2u).y),
+            element_b(places(4u * i + 3u).y),
+        );
+    }
+    return vec4(0.0);
+}
+
+@compute @workgroup_size(256)
+fn tensor_elementwise(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let last = (params.n - 1u) / 4u;
+    let i = (group.y * groups.x + group.x) * BLOCK + lane;
+    // All loads first; behind the end the last vec4 again.
+    let i0 = min(i, last);
+    let i1 = min(i + THREADS, last);
+    let i2 = min(i + 2u * THREADS, last);
+    let i3 = min(i + 3u * THREADS, last);
+    let x0 = four_of_a(i0);
+    let x1 = four_of_a(i1);
+    let x2 = four_of_a(i2);
+    let x3 = four_of_a(i3);
+    let y0 = four_of_b(i0);
+    let y1 = four_of_b(i1);
+    let y2 = four_of_b(i2);
+    let y3 = four_of_b(i3);
+    if i <= last {
+        out[i] = all_steps(x0, y0);
+    }
+    if i + THREADS <= last {
+        out[i + THREADS] = all_steps(x1, y1);
+    }
+    if i + 2u * THREADS <= last {
+        out[i + 2u * THREADS] = all_steps(x2, y2);
+    }
+    if i + 3u * THREADS <= last {
+        out[i + 3u * THREADS] = all_steps(x3, y3);
+    }
+}

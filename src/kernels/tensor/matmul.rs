@@ -1,0 +1,263 @@
+//! Matrix products.
+
+use super::{R, U, W, grid, kernel, padded_bytes, reduce_columns_job};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::tensor::Reduction;
+
+pub(super) static MATMUL: KernelInfo = kernel(
+    "tensor_matmul",
+    shader!("tensor_matmul.wgsl"),
+    &[R, R, W, U],
+);
+
+/// How a matrix, or a batch of them, lies in its buffer. Distances are in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matrix {
+    /// Place of the first element.
+    pub offset: u64,
+    /// Elements of a column lie side by side, not those of a row.
+    pub transposed: bool,
+    /// From one row to the next; from one column, if transposed.
+    pub pitch: u64,
+    /// From one matrix to the next; 0 to use one for all.
+    pub batch: u64,
+    /// Elements of the buffer.
+    pub n: u64,
+}
+
+impl Matrix {
+    /// Rows of `cols` elements, without gaps, from the start of a buffer of `n` elements.
+    #[must_use]
+    pub const fn dense(rows: u64, cols: u64, n: u64) -> Self {
+        Self {
+            offset: 0,
+            transposed: false,
+            pitch: cols,
+            batch: rows * cols,
+            n,
+        }
+    }
+
+    fn is_aligned(&self, line: u64) -> bool {
+        [self.offset, self.pitch, self.batch, line]
+            .iter()
+            .all(|n| n.is_multiple_of(4))
+    }
+}
+
+/// Products of `[m, k]` and `[k, n]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Product {
+    /// Products.
+    pub batch: u64,
+    /// Rows of the first matrix and of the product.
+    pub m: u64,
+    /// Columns of the second matrix and of the product.
+    pub n: u64,
+    /// Columns of the first matrix, rows of the second.
+    pub k: u64,
+    /// The first matrix.
+    pub a: Matrix,
+    /// The second matrix.
+    pub b: Matrix,
+}
+
+/// A way to cut the work: invocations along n and m, and groups of four columns and rows of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tiling {
+    lanes: [u64; 2],
+    groups: [u64; 2],
+}
+
+impl Tiling {
+    const LARGE: Self = Self {
+        lanes: [16, 16],
+        groups: [2, 2],
+    };
+    const MEDIUM: Self = Self {
+        lanes: [8, 16],
+        groups: [2, 1],
+    };
+    const SMALL: Self = Self {
+        lanes: [8, 8],
+        groups: [1, 1],
+    };
+
+    /// Columns and rows of a tile.
+    const fn tile(self) -> [u64; 2] {
+        [
+            4 * self.lanes[0] * self.groups[0],
+            4 * self.lanes[1] * self.groups[1],
+        ]
+    }
+
+    fn n_tiles(self, what: &Product) -> u64 {
+        let [cols, rows] = self.tile();
+        what.n.div_ceil(cols) * what.m.div_ceil(rows) * what.batch
+    }
+
+    /// The largest that keeps a large device busy.
+    fn choose(what: &Product) -> Self {
+        if Self::LARGE.n_tiles(what) >= 200 {
+            Self::LARGE
+        } else if Self::MEDIUM.n_tiles(what) >= 100 {
+            Self::MEDIUM
+        } else {
+            Self::SMALL
+        }
+    }
+}
+
+/// Workgroups that keep a large device busy.
+const ENOUGH_TILES: u64 = 256;
+/// Shortest and longest part of k that a workgroup takes: software GPUs stop long loops.
+const MIN_SLICE: u64 = 256;
+const MAX_SLICE: u64 = 1 << 16;
+
+/// Launches that make [`Slot::Out`], `[batch, m, n]`, of `A` and `B`. No length is 0. `workgroup_bytes` is what one
+/// workgroup may have of fast memory without others going short.
+#[must_use]
+pub fn matmul_job(what: &Product, workgroup_bytes: u32) -> Job {
+    let tiling = Tiling::choose(what);
+    let wanted = ENOUGH_TILES
+        .div_ceil(tiling.n_tiles(what))
+        .min(what.k / MIN_SLICE);
+    let slices = wanted.max(what.k.div_ceil(MAX_SLICE)).max(1);
+    let k_slice = what.k.div_ceil(slices).next_multiple_of(16);
+    let slices = what.k.div_ceil(k_slice);
+    let out = if slices == 1 { Slot::Out } else { Slot::Slices };
+    let n_out = what.batch * what.m * what.n;
+    let mut job = Job {
+        buffers: vec![
+            (Slot::A, padded_bytes(what.a.n)),
+            (Slot::B, padded_bytes(what.b.n)),
+            (Slot::Out, padded_bytes(n_out)),
+        ],
+        launches: vec![launch(what, tiling, workgroup_bytes, k_slice, slices, out)],
+    };
+    if slices > 1 {
+        job.buffers
+            .push((Slot::Slices, padded_bytes(slices * n_out)));
+        append_sum(&mut job, what.batch, slices, what.m * what.n);
+    }
+    job
+}
+
+fn launch(
+    what: &Product,
+    tiling: Tiling,
+    workgroup_bytes: u32,
+    k_slice: u64,
+    slices: u64,
+    out: Slot,
+) -> Launch {
+    let [cols, rows] = tiling.tile();
+    // Two stages of both tiles.
+    let two_stages = u64::from(workgroup_bytes) >= 2 * 16 * 4 * (rows + cols);
+    let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(cols));
+    let n_tiles = tiles_m * tiles_n * what.batch * slices;
+    let line = |matrix: &Matrix, row: u64, column: u64| match matrix.transposed {
+        true => column,
+        false => row,
+    };
+    let words = [
+        what.m,
+        what.n,
+        what.k,
+        k_slice,
+        slices,
+        tiles_m,
+        tiles_n,
+        n_tiles,
+        what.a.offset,
+        what.b.offset,
+        what.a.pitch,
+        what.b.pitch,
+        what.a.batch,
+        what.b.batch,
+        0,
+        0,
+    ];
+    Launch {
+        kernel: &MATMUL,
+        overrides: vec![
+            ("LANES_N", tiling.lanes[0] as u32),
+            ("LANES_M", tiling.lanes[1] as u32),
+            ("GROUPS_N", tiling.groups[0] as u32),
+            ("GROUPS_M", tiling.groups[1] as u32),
+            ("STAGES", 1 + u32::from(two_stages)),
+            ("A_BY_K", (!what.a.transposed).into()),
+            ("B_BY_K", what.b.transposed.into()),
+            (
+                "A_ALIGNED",
+                what.a.is_aligned(line(&what.a, what.k, what.m)).into(),
+            ),
+            (
+                "B_ALIGNED",
+                what.b.is_aligned(line(&what.b, what.n, what.k)).into(),
+            ),
+        ],
+        grid: grid(n_tiles),
+        args: vec![
+            Arg::Buffer(Slot::A),
+            Arg::Buffer(Slot::B),
+            Arg::Buffer(out),
+            Arg::Params(words.map(|n| n as u32).to_vec()),
+        ],
+    }
+}
+
+/// Adds the slices of each product up.
+fn append_sum(job: &mut Job, batch: u64, slices: u64, n: u64) {
+    let sum = reduce_columns_job(Reduction::Sum, batch, slices, n);
+    // The reduction's source are the slices.
+    let scratch = |(slot, _): &(Slot, u64)| matches!(slot, Slot::Partials | Slot::FewerPartials);
+    job.buffers.extend(sum.buffers.into_iter().filter(scratch));
+    for mut launch in sum.launches {
+        for arg in &mut launch.args {
+            if *arg == Arg::Buffer(Slot::A) {
+                *arg = Arg::Buffer(Slot::Slices);
+            }
+        }
+        job.launches.push(launch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(batch: u64, m: u64, n: u64, k: u64) -> Product {
+        Product {
+            batch,
+            m,
+            n,
+            k,
+            a: Matrix::dense(m, k, batch * m * k),
+            b: Matrix::dense(k, n, batch * k * n),
+        }
+    }
+
+    #[test]
+    fn a_tile_has_a_block_for_each_invocation() {
+        for tiling in [Tiling::LARGE, Tiling::MEDIUM, Tiling::SMALL] {
+            let [cols, rows] = tiling.tile();
+            assert_eq!(rows + cols, tiling.lanes[0] * tiling.lanes[1]);
+            assert_eq!(rows % 32 + cols % 32, 0);
+        }
+    }
+
+    #[test]
+    fn long_sums_of_small_products_are_cut() {
+        assert_eq!(
+            matmul_job(&product(1, 4096, 4096, 4096), 16_384)
+                .launches
+                .len(),
+            1
+        );
+        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384);
+        assert!(job.launches.len() >= 2);
+        let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
+        assert_eq!(partials.map(|p| p.1), Some(256 * 1024));
+    }
+}

@@ -1,0 +1,91 @@
+//! Operations on tensors of `f32` as [`Job`](super::Job)s.
+//!
+//! Sizes are in elements, and fit a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since kernels
+//! take four elements at a time.
+
+mod convolve;
+mod elementwise;
+mod matmul;
+mod reduce;
+mod softmax;
+
+use super::{Access, Arg, KernelInfo, Slot};
+
+pub use convolve::{Convolution, convolve2d_job};
+pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
+pub use matmul::{Matrix, Product, matmul_job};
+pub use reduce::{reduce_columns_job, reduce_rows_job};
+pub use softmax::{SoftmaxLimits, softmax_job};
+
+/// All kernels of tensors.
+pub const KERNELS: [&KernelInfo; 7] = [
+    &elementwise::ELEMENTWISE,
+    &reduce::ROWS,
+    &reduce::COLUMNS,
+    &matmul::MATMUL,
+    &convolve::CONVOLVE2D,
+    &softmax::SOFTMAX,
+    &softmax::SOFTMAX_LONG,
+];
+
+/// Bytes of a buffer of `n` elements: whole groups of four, at least one.
+#[must_use]
+pub const fn padded_bytes(n: u64) -> u64 {
+    let groups = n.div_ceil(4);
+    16 * if groups == 0 { 1 } else { groups }
+}
+
+const R: Access = Access::Read;
+const W: Access = Access::ReadWrite;
+const U: Access = Access::Uniform;
+
+const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
+    KernelInfo {
+        name,
+        wgsl,
+        bindings,
+        self_checked: true,
+        fills_workgroup: true,
+    }
+}
+
+/// Most workgroups in one dimension.
+const MAX_GRID: u64 = 65_535;
+
+/// A grid of at least `n` workgroups, in two dimensions if it must be.
+fn grid(n: u64) -> [u32; 3] {
+    let y = n.div_ceil(MAX_GRID);
+    [n.div_ceil(y.max(1)) as u32, y as u32, 1]
+}
+
+/// The second buffer of a kernel, which takes the first again where there is none.
+fn second(is_there: bool) -> Slot {
+    if is_there { Slot::B } else { Slot::A }
+}
+
+/// A part of a buffer of elements, or all of it.
+fn part(slot: Slot, from: u64, to: u64, n: u64) -> Arg {
+    if (from, to) == (0, n) {
+        return Arg::Buffer(slot);
+    }
+    Arg::Slice(slot, 4 * from..4 * from + padded_bytes(to - from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_hold_all_workgroups_and_few_more() {
+        for n in [1, 65_535, 65_536, 1 << 20, (1 << 24) - 1] {
+            let [x, y, z] = grid(n).map(u64::from);
+            assert!(x <= MAX_GRID && y <= MAX_GRID && z == 1);
+            assert!((n..n + y).contains(&(x * y)), "{n}: {x} {y}");
+        }
+    }
+
+    #[test]
+    fn buffers_are_whole_groups_of_four() {
+        assert_eq!([0, 1, 4, 5].map(padded_bytes), [16, 16, 16, 32]);
+    }
+}

@@ -1,0 +1,62 @@
+//! Softmax over rows.
+
+use super::{R, U, W, grid, kernel, padded_bytes};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+
+const WGSL: &str = shader!("tensor_softmax.wgsl");
+pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
+pub(super) static SOFTMAX_LONG: KernelInfo = kernel("tensor_softmax_long", WGSL, &[R, W, U]);
+
+/// Elements that an invocation holds in registers.
+const HELD: u64 = 32;
+
+/// What a device can do for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoftmaxLimits {
+    /// Invocations of one workgroup.
+    pub invocations: u32,
+    /// Bytes of its memory.
+    pub workgroup_bytes: u32,
+}
+
+impl SoftmaxLimits {
+    /// What WebGPU promises.
+    pub const DEFAULT: Self = Self {
+        invocations: 256,
+        workgroup_bytes: 16_384,
+    };
+}
+
+/// Launches that make [`Slot::Out`] of `A`, `[rows, cols]`: the softmax of each row or, for `log`, its logarithm.
+/// Neither is 0.
+#[must_use]
+pub fn softmax_job(rows: u64, cols: u64, log: bool, limits: SoftmaxLimits) -> Job {
+    let most = limits.invocations.min(limits.workgroup_bytes / 8).min(1024);
+    let most = u64::from(most.max(1))
+        .next_power_of_two()
+        .min(u64::from(most.max(1)));
+    let width = cols.div_ceil(HELD / 2).next_power_of_two();
+    let is_held = cols <= HELD * most;
+    let (kernel, width, threads) = match is_held {
+        true => (&SOFTMAX, width.min(most), width.clamp(64, most.max(64))),
+        false => (&SOFTMAX_LONG, most.min(256), most.min(256)),
+    };
+    let n_bytes = padded_bytes(rows * cols);
+    Job {
+        buffers: vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)],
+        launches: vec![Launch {
+            kernel,
+            overrides: vec![
+                ("WIDTH", width as u32),
+                ("THREADS", threads as u32),
+                ("LOG", log.into()),
+            ],
+            grid: grid(rows.div_ceil(threads / width)),
+            args: vec![
+                Arg::Buffer(Slot::A),
+                Arg::Buffer(Slot::Out),
+                Arg::Params(vec![rows as u32, cols as u32, 0, 0]),
+            ],
+        }],
+    }
+}

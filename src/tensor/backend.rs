@@ -1,0 +1,395 @@
+//! [`GpuBackend`]: operations on slices, wherever they run faster.
+
+use std::fmt;
+
+use super::check_len;
+use super::cpu;
+use super::step::{Reduction, Step};
+use crate::gpu::{Backend, GpuDevice};
+use crate::{Error, Result};
+
+/// Where an operation ran, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BackendUsed {
+    /// On a GPU.
+    Gpu {
+        /// `"cuda"` or `"wgpu"`.
+        engine: &'static str,
+        /// The device, as it describes itself.
+        device: String,
+    },
+    /// On the CPU.
+    Cpu {
+        /// Why not on a GPU.
+        reason: String,
+    },
+}
+
+impl fmt::Display for BackendUsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gpu { engine, device } => write!(f, "{device} through {engine}"),
+            Self::Cpu { reason } => write!(f, "CPU: {reason}"),
+        }
+    }
+}
+
+/// Operations on slices that return vectors. The device is opened when the first operation comes that is large enough for
+/// it; without one, or if it fails, the CPU does the work. [`last_backend`](Self::last_backend) says what happened.
+///
+/// ```no_run
+/// use pagepress::tensor::GpuBackend;
+/// let mut backend = GpuBackend::new();
+/// let sum = backend.vec_add(&[1.0, 2.0], &[3.0, 4.0])?;
+/// assert_eq!(sum, [4.0, 6.0]);
+/// println!("on {}", backend.last_backend().ok_or("nothing ran")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct GpuBackend {
+    device: Device,
+    last: Option<BackendUsed>,
+}
+
+#[derive(Debug, Default)]
+enum Device {
+    /// Nobody asked yet.
+    #[default]
+    Unopened,
+    /// Used for what is large enough.
+    Open(GpuDevice),
+    /// Used for everything.
+    Forced(GpuDevice),
+    /// There is none, or it failed.
+    None(String),
+}
+
+/// What an operation costs.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    /// Bytes in and out.
+    n_bytes: f64,
+    n_operations: f64,
+}
+
+impl Work {
+    fn new(n_elements: usize, n_operations: f64) -> Self {
+        Self {
+            n_bytes: 4.0 * n_elements as f64,
+            n_operations,
+        }
+    }
+
+    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have.
+    fn suits_gpu(self) -> bool {
+        const GPU_START_S: f64 = 1e-4;
+        const BUS_BYTES_PER_S: f64 = 8e9;
+        const GPU_OPERATIONS_PER_S: f64 = 4e12;
+        const CPU_BYTES_PER_S: f64 = 2e10;
+        const CORE_OPERATIONS_PER_S: f64 = 2e10;
+        let n_cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+        let gpu =
+            GPU_START_S + self.n_bytes / BUS_BYTES_PER_S + self.n_operations / GPU_OPERATIONS_PER_S;
+        let cpu = (self.n_bytes / CPU_BYTES_PER_S)
+            .max(self.n_operations / (CORE_OPERATIONS_PER_S * n_cores));
+        gpu < cpu
+    }
+}
+
+impl GpuBackend {
+    /// A backend that opens the best hardware GPU when it first pays.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A backend that runs everything on `device`. Then a failure of it is an error.
+    #[must_use]
+    pub const fn with_device(device: GpuDevice) -> Self {
+        Self {
+            device: Device::Forced(device),
+            last: None,
+        }
+    }
+
+    /// Where the last operation ran; `None` before the first.
+    #[must_use]
+    pub const fn last_backend(&self) -> Option<&BackendUsed> {
+        self.last.as_ref()
+    }
+
+    /// The device for an operation, or why there is none.
+    async fn device_for(&mut self, work: Work) -> std::result::Result<GpuDevice, String> {
+        if let Device::Forced(device) = &self.device {
+            return Ok(device.clone());
+        }
+        if !work.suits_gpu() {
+            return Err("transfers would take longer than the work".into());
+        }
+        if let Device::Unopened = self.device {
+            self.device = match GpuDevice::new_async().await {
+                Ok(device) => Device::Open(device),
+                Err(error) => Device::None(error.to_string()),
+            };
+        }
+        match &self.device {
+            Device::Open(device) | Device::Forced(device) => Ok(device.clone()),
+            Device::None(reason) => Err(reason.clone()),
+            Device::Unopened => Err("no device was opened".into()),
+        }
+    }
+
+    /// Runs `on_gpu` where that is faster, else, or if the device fails, `on_cpu`.
+    async fn run<T>(
+        &mut self,
+        work: Work,
+        on_gpu: impl AsyncFnOnce(&GpuDevice) -> Result<T>,
+        on_cpu: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let reason = match self.device_for(work).await {
+            Ok(device) => match on_gpu(&device).await {
+                Ok(result) => {
+                    self.last = Some(BackendUsed::Gpu {
+                        engine: device.name(),
+                        device: device.info().to_string(),
+                    });
+                    return Ok(result);
+                }
+                Err(error) if self.may_go_on(&error) => {
+                    let reason = format!("the GPU failed: {error}");
+                    if let Error::DeviceLost { .. } = error {
+                        self.device = Device::None(reason.clone());
+                    }
+                    reason
+                }
+                Err(error) => return Err(error),
+            },
+            Err(reason) => reason,
+        };
+        let result = on_cpu()?;
+        self.last = Some(BackendUsed::Cpu { reason });
+        Ok(result)
+    }
+
+    /// Whether the CPU may do what the GPU could not.
+    fn may_go_on(&self, error: &Error) -> bool {
+        let is_of_device = matches!(
+            error,
+            Error::DeviceLost { .. }
+                | Error::OutOfMemory { .. }
+                | Error::Engine { .. }
+                | Error::KernelCompile { .. }
+        );
+        is_of_device && !matches!(self.device, Device::Forced(_))
+    }
+
+    /// All steps in turn of `a`; those that take two take the element of `b`, which is as long.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] if a step takes two and there is no `b`.
+    pub async fn elementwise_async(
+        &mut self,
+        steps: &[Step],
+        a: &[f32],
+        b: Option<&[f32]>,
+    ) -> Result<Vec<f32>> {
+        let n_read = a.len() + b.map_or(0, <[f32]>::len);
+        let work = Work::new(n_read + a.len(), (10 * steps.len() * a.len()) as f64);
+        let on_gpu = async |device: &GpuDevice| {
+            let mut out = vec![0.0; a.len()];
+            device.elementwise_async(steps, a, b, &mut out).await?;
+            Ok(out)
+        };
+        let on_cpu = || {
+            let mut out = vec![0.0; a.len()];
+            cpu::elementwise(steps, a, b, &mut out)?;
+            Ok(out)
+        };
+        self.run(work, on_gpu, on_cpu).await
+    }
+
+    /// The sum of products; 0 of none.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub async fn dot_async(&mut self, a: &[f32], b: &[f32]) -> Result<f32> {
+        let work = Work::new(2 * a.len(), 2.0 * a.len() as f64);
+        let on_gpu = async |device: &GpuDevice| device.dot_async(a, b).await;
+        self.run(work, on_gpu, || cpu::dot(a, b)).await
+    }
+
+    /// eˣ over the sum of all eˣ.
+    ///
+    /// # Errors
+    /// See [`GpuBackend`].
+    pub async fn softmax_async(&mut self, a: &[f32]) -> Result<Vec<f32>> {
+        self.softmax_of(false, a).await
+    }
+
+    /// The logarithm of [`softmax_async`](Self::softmax_async).
+    ///
+    /// # Errors
+    /// See [`GpuBackend`].
+    pub async fn log_softmax_async(&mut self, a: &[f32]) -> Result<Vec<f32>> {
+        self.softmax_of(true, a).await
+    }
+
+    async fn softmax_of(&mut self, log: bool, a: &[f32]) -> Result<Vec<f32>> {
+        let work = Work::new(2 * a.len(), 10.0 * a.len() as f64);
+        let on_gpu = async |device: &GpuDevice| {
+            let mut out = vec![0.0; a.len()];
+            match log {
+                true => device.log_softmax_async(a, &mut out).await?,
+                false => device.softmax_async(a, &mut out).await?,
+            }
+            Ok(out)
+        };
+        let on_cpu = || {
+            let mut out = vec![0.0; a.len()];
+            match log {
+                true => cpu::log_softmax(a, a.len(), &mut out)?,
+                false => cpu::softmax(a, a.len(), &mut out)?,
+            }
+            Ok(out)
+        };
+        self.run(work, on_gpu, on_cpu).await
+    }
+
+    /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub async fn matmul_async(
+        &mut self,
+        a: &[f32],
+        b: &[f32],
+        m: usize,
+        k: usize,
+        n: usize,
+    ) -> Result<Vec<f32>> {
+        check_len("a", a.len(), m as u64 * k as u64)?;
+        check_len("b", b.len(), k as u64 * n as u64)?;
+        let work = Work::new(a.len() + b.len() + m * n, 2.0 * (a.len() * n) as f64);
+        let on_gpu = async |device: &GpuDevice| {
+            let mut c = vec![0.0; m * n];
+            device.matmul_async(a, b, &mut c, m, k, n).await?;
+            Ok(c)
+        };
+        let on_cpu = || {
+            let mut c = vec![0.0; m * n];
+            cpu::matmul(a, b, &mut c, m, k, n)?;
+            Ok(c)
+        };
+        self.run(work, on_gpu, on_cpu).await
+    }
+
+    /// The convolution of a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the picture.
+    pub async fn convolve2d_async(
+        &mut self,
+        input: &[f32],
+        kernel: &[f32],
+        size: [usize; 2],
+        kernel_size: [usize; 2],
+    ) -> Result<Vec<f32>> {
+        let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
+        let n_out = out_rows * out_cols;
+        let n_operations = 2.0 * n_out as f64 * kernel.len() as f64;
+        let work = Work::new(input.len() + kernel.len() + n_out, n_operations);
+        let on_gpu = async |device: &GpuDevice| {
+            let mut out = vec![0.0; n_out];
+            let ([rows, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
+            device
+                .convolve2d_async(
+                    input,
+                    kernel,
+                    &mut out,
+                    rows,
+                    cols,
+                    kernel_rows,
+                    kernel_cols,
+                )
+                .await?;
+            Ok(out)
+        };
+        let on_cpu = || {
+            let mut out = vec![0.0; n_out];
+            cpu::convolve2d(input, kernel, &mut out, size, kernel_size)?;
+            Ok(out)
+        };
+        self.run(work, on_gpu, on_cpu).await
+    }
+
+    /// The reduction of all elements. [`Reduction::Dot`] takes them as both factors.
+    ///
+    /// # Errors
+    /// See [`GpuBackend`].
+    pub async fn reduce_async(&mut self, reduction: Reduction, a: &[f32]) -> Result<f32> {
+        let reduction = match reduction {
+            Reduction::Dot => Reduction::SumOfSquares,
+            other => other,
+        };
+        let work = Work::new(a.len(), a.len() as f64);
+        let on_gpu = async |device: &GpuDevice| device.reduce_slice_async(reduction, a).await;
+        self.run(work, on_gpu, || Ok(cpu::reduce(reduction, a)))
+            .await
+    }
+}
+
+/// The same, blocking. Native only. Errors are those of the forms that do not block.
+macro_rules! blocking {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $async:ident($($given:expr),*);)*) => {
+        /// The operations, blocking. Native only.
+        #[cfg(not(target_arch = "wasm32"))]
+        impl GpuBackend {
+            $(
+                $(#[$doc])*
+                ///
+                /// # Errors
+                /// As the form that does not block.
+                pub fn $name(&mut self, $($arg: $ty),*) -> Result<$out> {
+                    crate::gpu::runtime::block_on(self.$async($($given),*))
+                }
+            )*
+        }
+    };
+}
+
+blocking! {
+    /// All steps in turn of `a`; those that take two take the element of `b`.
+    elementwise(steps: &[Step], a: &[f32], b: Option<&[f32]>) -> Vec<f32> = elementwise_async(steps, a, b);
+    /// max(x, 0)
+    relu(a: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Relu], a, None);
+    /// x above 0, else `alpha` x.
+    leaky_relu(a: &[f32], alpha: f32) -> Vec<f32> = elementwise_async(&[Step::LeakyRelu(alpha)], a, None);
+    /// x above 0, else `alpha` (eˣ - 1).
+    elu(a: &[f32], alpha: f32) -> Vec<f32> = elementwise_async(&[Step::Elu(alpha)], a, None);
+    /// 1 / (1 + e⁻ˣ)
+    sigmoid(a: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Sigmoid], a, None);
+    /// tanh x
+    tanh(a: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Tanh], a, None);
+    /// x / (1 + e⁻ˣ)
+    swish(a: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Swish], a, None);
+    /// x Φ(x), with Φ the integral of the normal distribution.
+    gelu(a: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Gelu], a, None);
+    /// x, but at least `min` and at most `max`.
+    clip(a: &[f32], min: f32, max: f32) -> Vec<f32> = elementwise_async(&[Step::Clip(min, max)], a, None);
+    /// The sum of two vectors.
+    vec_add(a: &[f32], b: &[f32]) -> Vec<f32> = elementwise_async(&[Step::Add], a, Some(b));
+    /// The sum of products.
+    dot(a: &[f32], b: &[f32]) -> f32 = dot_async(a, b);
+    /// eˣ over the sum of all eˣ.
+    softmax(a: &[f32]) -> Vec<f32> = softmax_async(a);
+    /// The logarithm of the softmax.
+    log_softmax(a: &[f32]) -> Vec<f32> = log_softmax_async(a);
+    /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
+    matmul(a: &[f32], b: &[f32], m: usize, k: usize, n: usize) -> Vec<f32> = matmul_async(a, b, m, k, n);
+    /// The convolution of a picture with a kernel, where it fits.
+    convolve2d(input: &[f32], kernel: &[f32], size: [usize; 2], kernel_size: [usize; 2]) -> Vec<f32> =
+        convolve2d_async(input, kernel, size, kernel_size);
+    /// The reduction of all elements.
+    reduce(reduction: Reduction, a: &[f32]) -> f32 = reduce_async(reduction, a);
+}

@@ -1,0 +1,57 @@
+//! Convolution of one picture; the twin of `shaders/tensor_convolve2d.wgsl`.
+
+use super::parallel::for_shares;
+use crate::tensor::check_len;
+use crate::{Error, Result};
+
+/// `output[y, x]` is the sum of `input[y + r, x + s] * kernel[r, s]`, for all places where the kernel fits: no padding, and
+/// the kernel is not flipped. `output` has `input_rows - kernel_rows + 1` rows and as many columns less.
+///
+/// # Errors
+/// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the picture.
+pub fn convolve2d(
+    input: &[f32],
+    kernel: &[f32],
+    output: &mut [f32],
+    input_size: [usize; 2],
+    kernel_size: [usize; 2],
+) -> Result<()> {
+    let [out_rows, out_cols] = check_sizes(input_size, kernel_size)?;
+    check_len(
+        "input",
+        input.len(),
+        input_size[0] as u64 * input_size[1] as u64,
+    )?;
+    check_len(
+        "kernel",
+        kernel.len(),
+        kernel_size[0] as u64 * kernel_size[1] as u64,
+    )?;
+    check_len("result", output.len(), out_rows as u64 * out_cols as u64)?;
+    for_shares(output, out_cols, |start, out| {
+        let row = start / out_cols;
+        out.fill(0.0);
+        for (r, weights) in kernel.chunks(kernel_size[1]).enumerate() {
+            let pixels = &input[(row + r) * input_size[1]..][..input_size[1]];
+            for (s, &weight) in weights.iter().enumerate() {
+                for (sum, pixel) in out.iter_mut().zip(&pixels[s..]) {
+                    *sum += weight * pixel;
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Rows and columns of the result.
+pub(crate) fn check_sizes(input: [usize; 2], kernel: [usize; 2]) -> Result<[usize; 2]> {
+    let fits = |axis: usize| (1..=input[axis]).contains(&kernel[axis]);
+    if fits(0) && fits(1) {
+        return Ok([input[0] - kernel[0] + 1, input[1] - kernel[1] + 1]);
+    }
+    Err(Error::InvalidArgument {
+        name: "kernel",
+        value: format!("{kernel:?} for a picture of {input:?}"),
+        expected: "at least one row and column, and no more than the picture has",
+    })
+}

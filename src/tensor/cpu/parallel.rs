@@ -1,0 +1,47 @@
+//! Work on all cores, with the vector instructions that there are.
+
+/// Elements that one core takes at a time.
+pub(super) const SHARE: usize = 16 << 10;
+
+/// Calls `work` with the place and the elements of each share of `out`.
+pub(super) fn for_shares(out: &mut [f32], share: usize, work: impl Fn(usize, &mut [f32]) + Sync) {
+    let share = share.max(1);
+    #[cfg(not(target_arch = "wasm32"))]
+    if out.len() > share {
+        use rayon::prelude::*;
+        let shares = out.par_chunks_mut(share).enumerate();
+        shares.for_each(|(i, out)| with_vectors(|| work(i * share, out)));
+        return;
+    }
+    for (i, out) in out.chunks_mut(share).enumerate() {
+        with_vectors(|| work(i * share, out));
+    }
+}
+
+/// What `work` makes of each of `n` shares, in order.
+pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> Vec<f32> {
+    #[cfg(not(target_arch = "wasm32"))]
+    if n > 1 {
+        use rayon::prelude::*;
+        let shares = (0..n).into_par_iter();
+        return shares.map(|i| with_vectors(|| work(i))).collect();
+    }
+    (0..n).map(|i| with_vectors(|| work(i))).collect()
+}
+
+/// Runs `work`, compiled for the vector instructions of this machine; what it calls must be inlined into it.
+#[inline(always)]
+fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the machine has these instructions.
+        return unsafe { avx2(work) };
+    }
+    work()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}

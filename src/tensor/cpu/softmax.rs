@@ -1,0 +1,77 @@
+//! Softmax over rows; the twin of `shaders/tensor_softmax.wgsl`.
+
+use super::functions::exp;
+use super::parallel::{SHARE, for_shares};
+use crate::Result;
+use crate::tensor::check_len;
+
+/// The softmax of each row of `cols` elements: eˣ over the sum of all. NaN, +∞ and a row of -∞ alone make the row NaN.
+///
+/// # Errors
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
+pub fn softmax(a: &[f32], cols: usize, out: &mut [f32]) -> Result<()> {
+    rows(a, cols, out, |row, out| {
+        let (largest, sum) = largest_and_sum(row);
+        let scale = 1.0 / sum;
+        for (out, x) in out.iter_mut().zip(row) {
+            *out = exp(x - largest) * scale;
+        }
+    })
+}
+
+/// The logarithm of the [`softmax`] of each row.
+///
+/// # Errors
+/// As [`softmax`].
+pub fn log_softmax(a: &[f32], cols: usize, out: &mut [f32]) -> Result<()> {
+    rows(a, cols, out, |row, out| {
+        let (largest, sum) = largest_and_sum(row);
+        let log_sum = sum.ln();
+        for (out, x) in out.iter_mut().zip(row) {
+            *out = x - largest - log_sum;
+        }
+    })
+}
+
+fn rows(
+    a: &[f32],
+    cols: usize,
+    out: &mut [f32],
+    each: impl Fn(&[f32], &mut [f32]) + Sync,
+) -> Result<()> {
+    check_len("result", out.len(), a.len() as u64)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    // A last row that is cut off is an error.
+    check_len("a", a.len(), a.len().next_multiple_of(cols.max(1)) as u64)?;
+    let share = cols * (SHARE / cols).max(1);
+    for_shares(out, share, |start, out| {
+        let rows = a[start..].chunks(cols);
+        for (row, out) in rows.zip(out.chunks_mut(cols)) {
+            each(row, out);
+        }
+    });
+    Ok(())
+}
+
+/// The largest element and the sum of exponentials of the others' differences to it.
+#[inline(always)]
+fn largest_and_sum(row: &[f32]) -> (f32, f32) {
+    const LANES: usize = 16;
+    let mut most = [f32::MIN; LANES];
+    for chunk in row.chunks(LANES) {
+        for (most, x) in most.iter_mut().zip(chunk) {
+            // NaN gets lost here; it comes back by the sum.
+            *most = if *x > *most { *x } else { *most };
+        }
+    }
+    let largest = most.iter().fold(f32::MIN, |a, b| a.max(*b));
+    let mut sums = [0.0; LANES];
+    for chunk in row.chunks(LANES) {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum += exp(x - largest);
+        }
+    }
+    (largest, sums.iter().sum())
+}

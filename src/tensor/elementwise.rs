@@ -1,0 +1,188 @@
+//! Element-wise operations on the device.
+
+use super::run::{Operand, Recording, word};
+use super::shape::{MAX_RANK, Shape};
+use super::step::Step;
+use super::view::TensorView;
+use crate::gpu::{Backend, Buffer};
+use crate::kernels::Slot;
+use crate::kernels::tensor::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
+use crate::{Error, Result};
+
+/// Axes of a tensor without those of one element, neighbours merged where all strides allow it; innermost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Axes {
+    dims: Vec<usize>,
+    /// One list an operand.
+    strides: Vec<Vec<usize>>,
+}
+
+fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
+    let mut axes = Axes {
+        dims: Vec::with_capacity(MAX_RANK),
+        strides: vec![Vec::with_capacity(MAX_RANK); strides.len()],
+    };
+    for axis in (0..shape.rank()).rev() {
+        let dim = shape.dims()[axis];
+        if dim == 1 {
+            continue;
+        }
+        let inner = axes.dims.last().copied();
+        let goes_on = inner.is_some_and(|inner| {
+            let both = axes.strides.iter().zip(strides);
+            both.clone().all(|(merged, given)| {
+                merged
+                    .last()
+                    .is_some_and(|stride| stride * inner == given[axis])
+            })
+        });
+        match axes.dims.last_mut() {
+            Some(inner) if goes_on => *inner *= dim,
+            _ => {
+                axes.dims.push(dim);
+                for (merged, given) in axes.strides.iter_mut().zip(strides) {
+                    merged.push(given[axis]);
+                }
+            }
+        }
+    }
+    axes
+}
+
+impl Recording {
+    /// Makes `out`, of `shape`, of `a` and `b`, which extend to it, by all steps in turn.
+    pub(super) async fn elementwise(
+        &mut self,
+        steps: &[Step],
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        shape: &Shape,
+        out: &Buffer,
+    ) -> Result<()> {
+        if b.is_none() && steps.iter().any(|step| step.takes_two()) {
+            return Err(Error::InvalidArgument {
+                name: "b",
+                value: "nothing".into(),
+                expected: "a second tensor for a step that takes two",
+            });
+        }
+        let dense = TensorView::new(shape.clone());
+        let mut from = a;
+        let mut made = None;
+        let mut rest = steps;
+        loop {
+            let (now, later) = rest.split_at(launch_len(rest));
+            let target = match later.is_empty() {
+                true => out.clone(),
+                false => self.allocate(shape.n_elements())?,
+            };
+            let second = b.filter(|_| now.iter().any(|step| step.takes_two()));
+            self.few_steps(now, from, second, shape, &target).await?;
+            if later.is_empty() {
+                return Ok(());
+            }
+            rest = later;
+            let buffer = made.insert(target);
+            from = Operand {
+                buffer,
+                view: &dense,
+            };
+        }
+    }
+
+    async fn few_steps(
+        &mut self,
+        steps: &[Step],
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        shape: &Shape,
+        out: &Buffer,
+    ) -> Result<()> {
+        let n = shape.n_elements() as u64;
+        if n == 0 {
+            return Ok(());
+        }
+        let a_view = a.view.broadcast_to(shape)?;
+        let b_view = b.map(|b| b.view.broadcast_to(shape)).transpose()?;
+        let a = Operand { view: &a_view, ..a };
+        let b = b
+            .zip(b_view.as_ref())
+            .map(|(b, view)| Operand { view, ..b });
+        let strided = [Some(a), b]
+            .into_iter()
+            .flatten()
+            .filter(|o| o.dense_start().is_none());
+        let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
+        let axes = merged_axes(shape, &strides);
+        let mut lists = axes.strides.iter();
+        let mut source = |operand: Operand<'_>| -> Result<(Source, u64)> {
+            if let Some(start) = operand.dense_start() {
+                return Ok((Source::Dense, start));
+            }
+            let strides = lists.next().into_iter().flatten();
+            let strided = Strided {
+                offset: word(operand.view.offset())?,
+                strides: strides.map(|&stride| word(stride)).collect::<Result<_>>()?,
+            };
+            word(operand.view.end())?;
+            word(n as usize)?;
+            Ok((Source::Strided(strided), 0))
+        };
+        let (a_source, a_start) = source(a)?;
+        let b_source = b.map(&mut source).transpose()?;
+        let dims = match strides.is_empty() {
+            true => Vec::new(),
+            false => axes
+                .dims
+                .iter()
+                .map(|&dim| word(dim))
+                .collect::<Result<_>>()?,
+        };
+        let what = Elementwise {
+            n,
+            dims: &dims,
+            a: a_source,
+            b: b_source.as_ref().map(|(source, _)| source.clone()),
+            steps,
+        };
+        let job = elementwise_job(&what, self.device().capabilities().max_binding_bytes);
+        let mut given = vec![(Slot::A, a.buffer, a_start), (Slot::Out, out, 0)];
+        if let (Some(b), Some((_, start))) = (b, b_source) {
+            given.push((Slot::B, b.buffer, start));
+        }
+        self.run(&job, &given).await
+    }
+}
+
+/// How many of the steps one launch can do: one of them may take a second tensor.
+fn launch_len(steps: &[Step]) -> usize {
+    let mut twos = 0;
+    let fits = steps.iter().take(MAX_STEPS).take_while(|step| {
+        twos += usize::from(step.takes_two());
+        twos <= 1
+    });
+    fits.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_merge_where_all_strides_allow_it() {
+        let shape = Shape::new(&[2, 1, 3, 4]).unwrap();
+        let dense = merged_axes(&shape, &[&[12, 12, 4, 1]]);
+        assert_eq!((dense.dims, dense.strides), (vec![24], vec![vec![1]]));
+        let row = merged_axes(&shape, &[&[12, 12, 4, 1], &[0, 0, 0, 1]]);
+        assert_eq!(row.dims, [4, 6]);
+        assert_eq!(row.strides, [vec![1, 4], vec![1, 0]]);
+        assert_eq!(merged_axes(&Shape::new(&[]).unwrap(), &[&[]]).dims, [0; 0]);
+    }
+
+    #[test]
+    fn launches_take_one_second_tensor_and_four_steps() {
+        assert_eq!(launch_len(&[Step::Add, Step::Relu, Step::Mul]), 2);
+        assert_eq!(launch_len(&[Step::Relu; 7]), 4);
+        assert_eq!(launch_len(&[]), 0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Tensors of `f32` and operations on them: on the GPU, where they stay ([`GpuTensor`]), and on the CPU ([`cpu`]).
+//!
+//! [`GpuDevice`](crate::gpu::GpuDevice) has the operations on slices, in and out. [`GpuTensor`] keeps its elements on the
+//! device, so that chains of operations do not cross the bus. [`GpuCommandBatch`] queues operations and submits them as
+//! one. [`GpuBackend`] opens a device when the first operation comes, and works on the CPU where there is none.
+//!
+//! # Numbers
+//! NaN gives NaN in every operation. Sums are added in an order that depends on the shape alone: on one device the result
+//! is the same each time.
+
+#[cfg(gpu_engine)]
+mod backend;
+#[cfg(gpu_engine)]
+mod batch;
+pub mod cpu;
+#[cfg(gpu_engine)]
+mod device;
+#[cfg(gpu_engine)]
+mod elementwise;
+#[cfg(gpu_engine)]
+mod graph;
+#[cfg(gpu_engine)]
+mod products;
+#[cfg(gpu_engine)]
+mod reduce;
+#[cfg(gpu_engine)]
+mod resident;
+#[cfg(gpu_engine)]
+mod run;
+mod shape;
+#[cfg(gpu_engine)]
+mod softmax;
+mod step;
+mod view;
+
+#[cfg(gpu_engine)]
+pub use backend::{BackendUsed, GpuBackend};
+#[cfg(gpu_engine)]
+pub use batch::{BufferId, GpuCommandBatch};
+pub use cpu::{
+    MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
+    tiled_reduce_partial, tiled_sum_2d,
+};
+#[cfg(gpu_engine)]
+pub use resident::GpuTensor;
+pub use shape::{MAX_RANK, Shape};
+pub use step::{Reduction, Step};
+pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
+
+use crate::{Error, Result};
+
+/// Whether a slice has as many elements as it must.
+fn check_len(name: &'static str, actual: usize, expected: u64) -> Result<()> {
+    if actual as u64 == expected {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch {
+        name,
+        expected,
+        actual: actual as u64,
+    })
+}

@@ -1,0 +1,232 @@
+//! Matrix products and convolutions on the device.
+
+use super::cpu;
+use super::run::{Operand, Recording, word};
+use super::shape::Shape;
+use super::view::TensorView;
+use crate::gpu::{Backend, Buffer, Sized64};
+use crate::kernels::Slot;
+use crate::kernels::tensor::{Convolution, Matrix, Product, convolve2d_job, matmul_job};
+use crate::{Error, Result};
+
+/// Fast memory that a workgroup takes of devices of which no more is known: several workgroups run beside each other.
+const WORKGROUP_BYTES: u32 = 16 << 10;
+
+/// The shape of a product, and both factors as batches of matrices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Factors {
+    /// Of the result; a factor of one axis has no axis in it.
+    pub(super) shape: Shape,
+    batch: Shape,
+    a: TensorView,
+    b: TensorView,
+}
+
+/// Factors are matched as NumPy does: the last two axes are those of matrices, those before extend to each other; one axis
+/// alone is a row in front, a column behind.
+pub(super) fn factors(a: &TensorView, b: &TensorView) -> Result<Factors> {
+    let expected = "the last axis of the first and the last but one of the second are as long";
+    let mismatch = || a.shape().mismatch(b.shape(), "matmul", expected);
+    if a.shape().rank().min(b.shape().rank()) == 0 {
+        return Err(mismatch());
+    }
+    let (a_is_row, b_is_column) = (a.shape().rank() == 1, b.shape().rank() == 1);
+    let a = if a_is_row {
+        with_axis(a, 0)?
+    } else {
+        a.clone()
+    };
+    let b = if b_is_column {
+        with_axis(b, 1)?
+    } else {
+        b.clone()
+    };
+    let (a_batch, [m, k]) = split(&a)?;
+    let (b_batch, [b_k, n]) = split(&b)?;
+    if k != b_k {
+        return Err(mismatch());
+    }
+    let batch = a_batch.broadcast(&b_batch, "matmul")?;
+    let extended = |view: &TensorView, rows, cols| {
+        let dims = [batch.dims(), &[rows, cols]].concat();
+        view.broadcast_to(&Shape::new(&dims)?)
+    };
+    let mut dims = batch.dims().to_vec();
+    dims.extend((!a_is_row).then_some(m));
+    dims.extend((!b_is_column).then_some(n));
+    Ok(Factors {
+        shape: Shape::new(&dims)?,
+        a: extended(&a, m, k)?,
+        b: extended(&b, k, n)?,
+        batch,
+    })
+}
+
+fn with_axis(view: &TensorView, axis: usize) -> Result<TensorView> {
+    let (mut dims, mut strides) = (view.shape().dims().to_vec(), view.strides().to_vec());
+    dims.insert(axis, 1);
+    strides.insert(axis, 0);
+    TensorView::with_strides(Shape::new(&dims)?, &strides, view.offset())
+}
+
+/// The axes before the last two, and the last two.
+fn split(view: &TensorView) -> Result<(Shape, [usize; 2])> {
+    let dims = view.shape().dims();
+    let (batch, matrix) = dims.split_at(dims.len() - 2);
+    Ok((Shape::new(batch)?, [matrix[0], matrix[1]]))
+}
+
+/// How a batch of matrices lies in its buffer of `n` elements, if the kernel can take it so: elements of rows or of columns
+/// side by side, matrices at one distance.
+fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
+    let axes = view.shape().rank();
+    let dims = view.shape().dims();
+    let strides = view.strides();
+    let [rows, cols] = [dims[axes - 2], dims[axes - 1]];
+    let [row_stride, col_stride] = [strides[axes - 2], strides[axes - 1]];
+    // The stride of an axis of one element does not matter.
+    let (transposed, pitch) = if col_stride == 1 || cols == 1 {
+        (false, if rows == 1 { cols } else { row_stride })
+    } else if row_stride == 1 || rows == 1 {
+        (true, col_stride)
+    } else {
+        return None;
+    };
+    let mut batch = None;
+    for axis in (0..axes - 2).rev().filter(|&axis| dims[axis] > 1) {
+        match batch {
+            None => batch = Some((strides[axis], dims[axis])),
+            Some((stride, n)) if strides[axis] == stride * n => {
+                batch = Some((stride, n * dims[axis]))
+            }
+            Some(_) => return None,
+        }
+    }
+    Some(Matrix {
+        offset: view.offset() as u64,
+        transposed,
+        pitch: pitch as u64,
+        batch: batch.map_or(0, |(stride, _)| stride as u64),
+        n,
+    })
+}
+
+impl Recording {
+    /// Makes `out` of the product of two tensors; see [`factors`].
+    pub(super) async fn matmul(
+        &mut self,
+        a: &Buffer,
+        b: &Buffer,
+        factors: &Factors,
+        out: &Buffer,
+    ) -> Result<()> {
+        let n_out = factors.shape.n_elements();
+        let (_, [m, k]) = split(&factors.a)?;
+        let (_, [_, n]) = split(&factors.b)?;
+        if n_out == 0 {
+            return Ok(());
+        }
+        if k == 0 {
+            return self.zeros(n_out, out).await;
+        }
+        word(n_out)?;
+        let (a, a_matrix) = self.as_matrix(a, &factors.a).await?;
+        let (b, b_matrix) = self.as_matrix(b, &factors.b).await?;
+        let what = Product {
+            batch: factors.batch.n_elements() as u64,
+            m: m as u64,
+            n: n as u64,
+            k: k as u64,
+            a: a_matrix,
+            b: b_matrix,
+        };
+        let capabilities = self.device().capabilities();
+        let workgroup_bytes = match capabilities.processors {
+            // Two of the largest workgroups at once keep a processor busy.
+            Some(processors) => capabilities
+                .max_workgroup_bytes
+                .min(processors.workgroup_bytes / 2),
+            None => WORKGROUP_BYTES,
+        };
+        let job = matmul_job(&what, workgroup_bytes);
+        let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
+        self.run(&job, &given).await
+    }
+
+    /// A factor as the kernel takes it; copied if it must be.
+    async fn as_matrix(&mut self, buffer: &Buffer, view: &TensorView) -> Result<(Buffer, Matrix)> {
+        let elements = |buffer: &Buffer| buffer.n_bytes() / 4;
+        if let Some(matrix) = matrix(view, elements(buffer)) {
+            word(view.end())?;
+            return Ok((buffer.clone(), matrix));
+        }
+        let n = view.shape().n_elements();
+        let copy = self.allocate(n)?;
+        let operand = Operand { buffer, view };
+        self.elementwise(&[], operand, None, view.shape(), &copy)
+            .await?;
+        let (_, [rows, cols]) = split(view)?;
+        let dense = Matrix::dense(rows as u64, cols as u64, elements(&copy));
+        Ok((copy, dense))
+    }
+
+    async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
+        let zero = self.upload(&[0.0]).await?;
+        let view = TensorView::new(Shape::vector(1));
+        let zero = Operand {
+            buffer: &zero,
+            view: &view,
+        };
+        self.elementwise(&[], zero, None, &Shape::vector(n), out)
+            .await
+    }
+
+    /// Makes `out` of a picture and a kernel, both dense matrices; see [`convolved_shape`].
+    pub(super) async fn convolve2d(
+        &mut self,
+        input: Operand<'_>,
+        kernel: Operand<'_>,
+        out: &Buffer,
+    ) -> Result<()> {
+        let mut dense = Vec::with_capacity(2);
+        for operand in [input, kernel] {
+            dense.push(match operand.dense_start() {
+                Some(start) => (operand.buffer.clone(), start),
+                None => {
+                    let copy = self.allocate(operand.view.shape().n_elements())?;
+                    let shape = operand.view.shape();
+                    self.elementwise(&[], operand, None, shape, &copy).await?;
+                    (copy, 0)
+                }
+            });
+        }
+        let size =
+            |view: &TensorView| [view.shape().dims()[0] as u64, view.shape().dims()[1] as u64];
+        word(input.view.shape().n_elements())?;
+        let job = convolve2d_job(&Convolution {
+            input: size(input.view),
+            kernel: size(kernel.view),
+        });
+        let given = [
+            (Slot::A, &dense[0].0, dense[0].1),
+            (Slot::B, &dense[1].0, dense[1].1),
+            (Slot::Out, out, 0),
+        ];
+        self.run(&job, &given).await
+    }
+}
+
+/// The shape of a convolution's result.
+pub(super) fn convolved_shape(input: &Shape, kernel: &Shape) -> Result<Shape> {
+    match (input.dims(), kernel.dims()) {
+        (&[rows, cols], &[kernel_rows, kernel_cols]) => {
+            Shape::new(&cpu::check_sizes([rows, cols], [kernel_rows, kernel_cols])?)
+        }
+        _ => Err(Error::ShapeMismatch {
+            operation: "convolve2d",
+            left: input.clone(),
+            right: kernel.clone(),
+            expected: "a picture and a kernel have two axes",
+        }),
+    }
+}

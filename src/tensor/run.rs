@@ -1,0 +1,160 @@
+//! Recording jobs of the kernels into one stream.
+
+use std::ops::Range;
+
+use super::view::TensorView;
+use crate::gpu::{
+    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, KernelArg, KernelSource, Place,
+    Recorder, Sized64, Stream, Submission,
+};
+use crate::kernels::tensor::padded_bytes;
+use crate::kernels::{Arg, Job, Slot};
+use crate::{Error, Result};
+
+/// Slices of buffers start at multiples of this.
+const SLICE_ALIGNMENT: u64 = 256;
+
+/// A tensor as an argument of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operand<'a> {
+    pub(super) buffer: &'a Buffer,
+    pub(super) view: &'a TensorView,
+}
+
+impl Operand<'_> {
+    /// Where its elements start, if they follow each other from where a binding may start.
+    pub(super) fn dense_start(&self) -> Option<u64> {
+        let start = 4 * self.view.offset() as u64;
+        let is_dense = self.view.is_contiguous() && start.is_multiple_of(SLICE_ALIGNMENT);
+        is_dense.then_some(start)
+    }
+}
+
+/// A buffer in a role, from a byte on.
+pub(super) type Given<'a> = (Slot, &'a Buffer, u64);
+
+/// Launches and copies that are submitted as one.
+pub(super) struct Recording {
+    device: GpuDevice,
+    stream: Stream,
+}
+
+impl Recording {
+    pub(super) fn new(device: &GpuDevice) -> Self {
+        Self {
+            device: device.clone(),
+            stream: device.stream(),
+        }
+    }
+
+    pub(super) fn device(&self) -> &GpuDevice {
+        &self.device
+    }
+
+    /// A buffer for `n` elements.
+    pub(super) fn allocate(&self, n: usize) -> Result<Buffer> {
+        self.device.allocate_memory(padded_bytes(n as u64))
+    }
+
+    /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
+    /// stream is done with them.
+    pub(super) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
+        let mut buffers: Vec<(Slot, Buffer, u64)> = Vec::with_capacity(job.buffers.len());
+        for &(slot, n_bytes) in &job.buffers {
+            buffers.push(match given.iter().find(|(role, ..)| *role == slot) {
+                Some((_, buffer, start)) => (slot, (*buffer).clone(), *start),
+                None => (slot, self.device.allocate_memory(n_bytes)?, 0),
+            });
+        }
+        let find = |slot: Slot| {
+            let found = buffers.iter().find(|(role, ..)| *role == slot);
+            found.ok_or_else(|| Error::Engine {
+                engine: "tensor",
+                message: format!("the job has no buffer {slot:?}"),
+            })
+        };
+        for launch in &job.launches {
+            let overrides: Vec<(&str, f64)> = launch
+                .overrides
+                .iter()
+                .map(|&(name, value)| (name, f64::from(value)))
+                .collect();
+            let source = KernelSource::of(launch.kernel, &overrides);
+            let kernel = self.device.compile_kernel(&source).await?;
+            let mut args = Vec::with_capacity(launch.args.len());
+            for arg in &launch.args {
+                args.push(match arg {
+                    Arg::Params(words) => KernelArg::Params(words),
+                    Arg::Buffer(slot) => match find(*slot)? {
+                        (_, buffer, 0) => KernelArg::Buffer(buffer),
+                        (_, buffer, start) => KernelArg::Slice(buffer, *start..buffer.n_bytes()),
+                    },
+                    Arg::Slice(slot, range) => {
+                        let (_, buffer, start) = find(*slot)?;
+                        KernelArg::Slice(buffer, start + range.start..start + range.end)
+                    }
+                });
+            }
+            self.stream.launch(&kernel, launch.grid, &args)?;
+        }
+        Ok(())
+    }
+
+    /// Records the copy of `values` to a new buffer.
+    pub(super) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
+        let buffer = self.allocate(values.len())?;
+        if !values.is_empty() {
+            let bytes: &[u8] = bytemuck::cast_slice(values);
+            let host = self
+                .device
+                .allocate_host(bytes.len() as u64, HostUse::Upload)?;
+            host.write_async(0, bytes).await?;
+            let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
+            self.stream.copy(to, from, bytes.len() as u64)?;
+        }
+        Ok(buffer)
+    }
+
+    /// Records the copy of elements to memory of the host.
+    pub(super) fn download(&mut self, from: &Buffer, range: Range<usize>) -> Result<Download> {
+        let n_bytes = 4 * range.len() as u64;
+        if n_bytes == 0 {
+            return Ok(Download(None));
+        }
+        let host = self.device.allocate_host(n_bytes, HostUse::Download)?;
+        let (to, from) = (
+            Place::Host(&host, 0),
+            Place::Device(from, 4 * range.start as u64),
+        );
+        self.stream.copy(to, from, n_bytes)?;
+        Ok(Download(Some(host)))
+    }
+
+    pub(super) fn submit(self) -> Result<Submission> {
+        self.stream.submit()
+    }
+}
+
+/// Elements on their way to the host.
+pub(super) struct Download(Option<HostBuffer>);
+
+impl Download {
+    /// Waits for the elements, after the recording was submitted.
+    pub(super) async fn read_into(self, out: &mut [f32]) -> Result<()> {
+        let Some(host) = self.0 else {
+            return Ok(());
+        };
+        let n_bytes = host.n_bytes();
+        let copy = |bytes: &[u8]| crate::copy::copy(bytemuck::cast_slice_mut(out), bytes);
+        host.read_async(0..n_bytes, copy).await
+    }
+}
+
+/// A length, place or distance as kernels take it.
+pub(super) fn word(n: usize) -> Result<u32> {
+    u32::try_from(n).map_err(|_| Error::InvalidArgument {
+        name: "shape",
+        value: n.to_string(),
+        expected: "fewer than 2^32 elements for this operation",
+    })
+}

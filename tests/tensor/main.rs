@@ -1,0 +1,90 @@
+//! One suite of tensor operations for the CPU and every engine: results are compared with plain loops in double precision,
+//! within the tolerances of `tolerance.rs`.
+//!
+//! Where CUDA finds no GPU its part is left out, unless `PAGEPRESS_REQUIRE_CUDA` is set: then it fails.
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod calls;
+#[path = "../common/mod.rs"]
+mod common;
+mod elementwise;
+mod errors;
+mod naive;
+mod products;
+mod reduce;
+mod softmax;
+mod subject;
+mod tolerance;
+mod views;
+
+/// The suite on one way to an engine.
+macro_rules! suite {
+    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?]) => {
+        mod $name {
+            $(
+                #[test]
+                fn $case() {
+                    $subject.iter().for_each(crate::$test::$case);
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! every_case {
+    ($name:ident, $subject:expr) => {
+        suite!(
+            $name,
+            $subject,
+            [
+                elementwise::steps_are_what_they_say,
+                elementwise::special_values_are_as_documented,
+                elementwise::any_length_works,
+                elementwise::chains_are_their_steps_in_turn,
+                reduce::lengths_of_any_kind_reduce,
+                reduce::any_axes_work,
+                reduce::nan_wins_wherever_it_is,
+                reduce::sums_are_the_same_each_time,
+                softmax::rows_of_any_length_work,
+                softmax::special_rows_are_as_documented,
+                products::matrices_of_any_size_work,
+                products::batches_extend_to_each_other,
+                products::pictures_and_kernels_of_any_size_work,
+                products::nan_beside_a_kernel_stays_outside,
+                views::operands_extend_to_each_other,
+                views::views_are_what_they_show,
+                errors::wrong_shapes_are_typed_errors,
+                calls::slices_go_in_and_out,
+                calls::batches_give_what_single_operations_give,
+                calls::wrong_batches_are_typed_errors,
+                calls::backends_say_where_they_ran,
+            ]
+        );
+    };
+}
+
+use subject::Subject;
+
+every_case!(cpu, [crate::Subject::Cpu]);
+#[cfg(feature = "wgpu")]
+every_case!(
+    wgpu,
+    crate::Subject::wgpu(pagepress::gpu::DeviceRequest::default())
+);
+#[cfg(feature = "wgpu")]
+every_case!(
+    wgpu_default_limits,
+    crate::Subject::wgpu(pagepress::gpu::DeviceRequest {
+        limits: pagepress::gpu::LimitTier::WebGpuDefault,
+        runtime_checks: pagepress::gpu::RuntimeChecks::Always,
+        ..pagepress::gpu::DeviceRequest::default()
+    })
+);
+#[cfg(cuda_engine)]
+every_case!(cuda, crate::Subject::cuda());

@@ -1,0 +1,219 @@
+//! What is under test: the CPU's operations, or tensors on a device. A tensor here is a view of elements on the host.
+
+#[cfg(cuda_engine)]
+use pagepress::gpu::EngineChoice;
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{DeviceRequest, GpuDevice};
+use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView, cpu};
+use pagepress::{Error, Result};
+
+pub enum Subject {
+    Cpu,
+    Gpu(GpuDevice),
+}
+
+/// Elements and how they are looked at.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub elements: Vec<f32>,
+    pub view: TensorView,
+}
+
+impl Tensor {
+    pub fn new(elements: Vec<f32>, dims: &[usize]) -> Self {
+        let view = TensorView::new(Shape::new(dims).unwrap());
+        assert_eq!(elements.len(), view.end());
+        Self { elements, view }
+    }
+
+    pub fn with_view(&self, view: TensorView) -> Self {
+        Self {
+            elements: self.elements.clone(),
+            view,
+        }
+    }
+
+    pub fn dims(&self) -> &[usize] {
+        self.view.shape().dims()
+    }
+
+    /// The elements in order.
+    pub fn values(&self) -> Vec<f32> {
+        let dims = self.dims();
+        let n: usize = dims.iter().product();
+        let index = |mut i: usize| {
+            let mut index = vec![0; dims.len()];
+            for axis in (0..dims.len()).rev() {
+                index[axis] = i % dims[axis];
+                i /= dims[axis];
+            }
+            index
+        };
+        (0..n)
+            .map(|i| self.elements[self.view.index_of(&index(i)).unwrap()])
+            .collect()
+    }
+
+    /// The elements in order, extended to a shape.
+    pub fn values_as(&self, shape: &Shape) -> Vec<f32> {
+        self.with_view(self.view.broadcast_to(shape).unwrap())
+            .values()
+    }
+}
+
+/// Elements of a result and its shape.
+pub type Made = (Vec<f32>, Vec<usize>);
+
+impl Subject {
+    #[cfg(feature = "wgpu")]
+    pub fn wgpu(request: DeviceRequest) -> [Self; 1] {
+        use pagepress::gpu::EngineChoice;
+        let request = DeviceRequest {
+            engine: EngineChoice::Wgpu,
+            allow_software: true,
+            ..request
+        };
+        let device = GpuDevice::open(&request).expect(
+            "the suite needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES",
+        );
+        [Self::Gpu(device)]
+    }
+
+    #[cfg(cuda_engine)]
+    pub fn cuda() -> Option<Self> {
+        let request = DeviceRequest {
+            engine: EngineChoice::Cuda,
+            ..DeviceRequest::default()
+        };
+        crate::common::cuda::cuda_is_there().then(|| Self::Gpu(GpuDevice::open(&request).unwrap()))
+    }
+
+    pub fn elementwise(&self, steps: &[Step], a: &Tensor, b: Option<&Tensor>) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let shape = match b {
+                    Some(b) => a.view.shape().broadcast(b.view.shape(), "combine")?,
+                    None => a.view.shape().clone(),
+                };
+                let mut out = vec![0.0; shape.n_elements()];
+                let b = b.map(|b| b.values_as(&shape));
+                cpu::elementwise(steps, &a.values_as(&shape), b.as_deref(), &mut out)?;
+                Ok((out, shape.dims().to_vec()))
+            }
+            Self::Gpu(device) => made(async {
+                let a = resident(device, a).await?;
+                match b {
+                    Some(b) => a.combine_async(steps, &resident(device, b).await?).await,
+                    None => a.apply_async(steps).await,
+                }
+            }),
+        }
+    }
+
+    pub fn reduce(&self, reduction: Reduction, a: &Tensor, axes: &[usize]) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let dims = a.dims();
+                let kept: Vec<usize> = (0..dims.len()).filter(|d| !axes.contains(d)).collect();
+                let order = [&kept[..], axes].concat();
+                let rows = axes.iter().map(|&axis| dims[axis]).product();
+                let outer = kept.iter().map(|&axis| dims[axis]).product();
+                let values = a.with_view(a.view.permute(&order)?).values();
+                let mut out = vec![0.0; outer];
+                cpu::reduce_axis(reduction, &values, [outer, rows, 1], &mut out)?;
+                let mut dims = dims.to_vec();
+                axes.iter().for_each(|&axis| dims[axis] = 1);
+                Ok((out, dims))
+            }
+            Self::Gpu(device) => made(async {
+                resident(device, a)
+                    .await?
+                    .reduce_async(reduction, axes)
+                    .await
+            }),
+        }
+    }
+
+    pub fn dot(&self, a: &Tensor, b: &Tensor) -> Result<f32> {
+        match self {
+            Self::Cpu => cpu::dot(&a.values(), &b.values()),
+            Self::Gpu(device) => made(async {
+                let (a, b) = (resident(device, a).await?, resident(device, b).await?);
+                a.dot_async(&b).await
+            })
+            .map(|(values, _)| values[0]),
+        }
+    }
+
+    pub fn softmax(&self, log: bool, a: &Tensor) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let function = if log { cpu::log_softmax } else { cpu::softmax };
+                let cols = a.dims().last().copied().unwrap_or(1);
+                let mut out = vec![0.0; a.view.shape().n_elements()];
+                function(&a.values(), cols, &mut out)?;
+                Ok((out, a.dims().to_vec()))
+            }
+            Self::Gpu(device) => made(async {
+                let a = resident(device, a).await?;
+                match log {
+                    true => a.log_softmax_async().await,
+                    false => a.softmax_async().await,
+                }
+            }),
+        }
+    }
+
+    /// The product; on the CPU of two axes only, `None` otherwise.
+    pub fn matmul(&self, a: &Tensor, b: &Tensor) -> Option<Result<Made>> {
+        match self {
+            Self::Cpu => {
+                let (&[m, k], &[_, n]) = (a.dims(), b.dims()) else {
+                    return None;
+                };
+                let mut out = vec![0.0; m * n];
+                let done = cpu::matmul(&a.values(), &b.values(), &mut out, m, k, n);
+                Some(done.map(|()| (out, vec![m, n])))
+            }
+            Self::Gpu(device) => Some(made(async {
+                let (a, b) = (resident(device, a).await?, resident(device, b).await?);
+                a.matmul_async(&b).await
+            })),
+        }
+    }
+
+    pub fn convolve2d(&self, input: &Tensor, kernel: &Tensor) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let size = |t: &Tensor| [t.dims()[0], t.dims()[1]];
+                let ([rows, cols], [kr, kc]) = (size(input), size(kernel));
+                let (out_rows, out_cols) =
+                    ((rows + 1).saturating_sub(kr), (cols + 1).saturating_sub(kc));
+                let mut out = vec![0.0; out_rows * out_cols];
+                let (input, kernel) = (input.values(), kernel.values());
+                cpu::convolve2d(&input, &kernel, &mut out, [rows, cols], [kr, kc])?;
+                Ok((out, vec![out_rows, out_cols]))
+            }
+            Self::Gpu(device) => made(async {
+                let (input, kernel) = (
+                    resident(device, input).await?,
+                    resident(device, kernel).await?,
+                );
+                input.convolve2d_async(&kernel).await
+            }),
+        }
+    }
+}
+
+async fn resident(device: &GpuDevice, tensor: &Tensor) -> Result<GpuTensor> {
+    let flat = Shape::vector(tensor.elements.len());
+    let all = GpuTensor::from_slice_async(device, &tensor.elements, flat).await?;
+    GpuTensor::from_buffer(device, all.buffer().clone(), tensor.view.clone())
+}
+
+fn made(result: impl Future<Output = Result<GpuTensor, Error>>) -> Result<Made> {
+    block_on(async {
+        let tensor = result.await?;
+        Ok((tensor.to_vec_async().await?, tensor.shape().dims().to_vec()))
+    })
+}
