@@ -13,6 +13,7 @@ mod clock;
 #[cfg(gpu_engine)]
 mod copy;
 mod error;
+mod text;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 

@@ -39,21 +39,19 @@ impl PackedPages {
     }
 
     /// Bytes in all pages together, if the table has as many entries as they need.
-    fn checked_n_bytes(&self) -> Result<usize> {
+    pub(crate) fn checked_n_bytes(&self) -> Result<usize> {
         check_page_size(self.page_size)?;
         let n_pages = self.n_bytes.div_ceil(u64::from(self.page_size));
         if n_pages != self.table.len() as u64 {
-            return Err(Error::InvalidArgument {
-                name: "table length",
-                value: self.table.len().to_string(),
-                expected: "give one entry for each page of n_bytes",
-            });
+            let expected = "give one entry for each page of n_bytes";
+            return Err(Error::invalid(
+                "table length",
+                self.table.len() as u64,
+                expected,
+            ));
         }
-        usize::try_from(self.n_bytes).map_err(|_| Error::InvalidArgument {
-            name: "n_bytes",
-            value: self.n_bytes.to_string(),
-            expected: "give no more than fits in memory",
-        })
+        let expected = "give no more than fits in memory";
+        usize::try_from(self.n_bytes).map_err(|_| Error::invalid("n_bytes", self.n_bytes, expected))
     }
 }
 
@@ -188,9 +186,6 @@ fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::InvalidArgument {
-        name: "page size",
-        value: page_size.to_string(),
-        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
-    })
+    let expected = "give 4096, 8192, 16384, 32768 or 65536 bytes";
+    Err(Error::invalid("page size", page_size.into(), expected))
 }

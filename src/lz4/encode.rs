@@ -70,11 +70,8 @@ impl Encoder {
     /// The block of `input`.
     pub(super) fn encode(&mut self, input: &[u8]) -> Result<&[u8]> {
         if input.len() > self.parse.page_size() as usize {
-            return Err(Error::InvalidArgument {
-                name: "block length",
-                value: input.len().to_string(),
-                expected: "give at most the page size of the parse",
-            });
+            let expected = "give at most the page size of the parse";
+            return Err(Error::invalid("block length", input.len() as u64, expected));
         }
         if self.output.len() < room(input.len()) {
             self.output.resize(room(input.len()), 0);

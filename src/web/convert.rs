@@ -1,55 +1,32 @@
 //! JavaScript values from and to those of the crate.
 
-use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
-use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
 use crate::lz4::frame::Format;
 use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::{Error, Result};
 
+/// A value, or an `Error` with a `code`.
+pub(super) type JsResult<T> = std::result::Result<T, JsValue>;
+
 /// An `Error` of JavaScript with the property `code`.
-pub(super) fn to_js_error(error: &Error) -> JsValue {
-    let value = js_sys::Error::new(&error.to_string());
+pub(super) fn to_js_error(error: Error) -> JsValue {
+    let value = js_sys::Error::new(&error.text());
     set(&value, "code", error.code());
     value.into()
 }
 
-pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
-    match name {
-        "auto" => Ok(BackendRequest::Auto),
-        "cpu" => Ok(BackendRequest::Cpu),
-        "webgpu" => Ok(BackendRequest::Wgpu),
-        _ => Err(wrong("backend", name, "give auto, cpu or webgpu")),
-    }
+pub(super) const fn level_of(is_high: bool) -> Level {
+    if is_high { Level::High } else { Level::Fast }
 }
 
-pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
-    match name {
-        "high-performance" => Ok(PowerPreference::HighPerformance),
-        "low-power" => Ok(PowerPreference::LowPower),
-        _ => Err(wrong(
-            "powerPreference",
-            name,
-            "give high-performance or low-power",
-        )),
-    }
-}
-
-pub(super) fn level_from(name: &str) -> Result<Level> {
-    match name {
-        "fast" => Ok(Level::Fast),
-        "high" => Ok(Level::High),
-        _ => Err(wrong("level", name, "give fast or high")),
-    }
-}
-
-pub(super) fn format_from(name: &str) -> Result<Format> {
-    match name {
-        "frame" => Ok(Format::Frame),
-        "block" => Ok(Format::Block),
-        "size-prefixed" => Ok(Format::SizePrefixed),
-        _ => Err(wrong("format", name, "give frame, block or size-prefixed")),
+/// The format by its number: that of JavaScript's list of them.
+pub(super) const fn format_of(number: u32) -> Format {
+    match number {
+        1 => Format::Block,
+        2 => Format::SizePrefixed,
+        _ => Format::Frame,
     }
 }
 
@@ -57,8 +34,8 @@ pub(super) fn format_from(name: &str) -> Result<Format> {
 pub(super) fn entries_from(table: &[u32], packed: &[u8]) -> Result<Vec<PageEntry>> {
     let (entries, rest) = table.as_chunks::<2>();
     if !rest.is_empty() {
-        let length = table.len().to_string();
-        return Err(wrong("table length", &length, "give two words a page"));
+        let expected = "give two words a page";
+        return Err(Error::invalid("table length", table.len() as u64, expected));
     }
     let entry = |(page, &words): (usize, &[u32; 2])| {
         PageEntry::from_words(words, packed).map_err(|source| Error::CorruptPage { page, source })
@@ -72,93 +49,14 @@ pub(super) fn table_words(pages: &PackedPages) -> Result<Vec<u32>> {
     for entry in &pages.table {
         let entry = entry.to_words().ok_or_else(|| Error::Engine {
             engine: "cpu",
-            message: format!("no table words for {entry:?}"),
+            message: "blocks that lie too far for a table".into(),
         })?;
         words.extend(entry);
     }
     Ok(words)
 }
 
-/// `{ packed, table, pageSize, byteLength, ratio }`.
-pub(super) fn pages_to_js(
-    packed: &Uint8Array,
-    table: &[u32],
-    page_size: u32,
-    n_bytes: u64,
-) -> Object {
-    let stored = u64::from(packed.length()) + 4 * table.len() as u64;
-    let value = Object::new();
-    set(&value, "packed", packed);
-    set(&value, "table", Uint32Array::from(table));
-    set(&value, "pageSize", page_size);
-    set(&value, "byteLength", n_bytes as f64);
-    let ratio = match table.is_empty() {
-        true => 1.0,
-        false => n_bytes as f64 / stored as f64,
-    };
-    set(&value, "ratio", ratio);
-    value
-}
-
-/// `{ engine, adapter, software, reason, rejected }`.
-pub(super) fn choice_to_js(choice: &BackendChoice) -> Object {
-    let rejected = Array::new();
-    for candidate in &choice.rejected {
-        let value = Object::new();
-        set(&value, "candidate", candidate.candidate.as_str());
-        set(&value, "reason", candidate.reason.as_str());
-        rejected.push(&value);
-    }
-    let value = Object::new();
-    set(&value, "engine", engine_name(choice.engine));
-    let adapter = Some(choice.adapter.as_str()).filter(|name| !name.is_empty());
-    set(
-        &value,
-        "adapter",
-        adapter.map_or(JsValue::NULL, JsValue::from_str),
-    );
-    set(&value, "software", choice.software);
-    set(&value, "reason", choice.reason.as_str());
-    set(&value, "rejected", rejected);
-    value
-}
-
-/// `{ value, timing: { engine, reason, uploadNs, kernelNs, readbackNs, totalNs } }`.
-pub(super) fn outcome_to_js(value: impl Into<JsValue>, report: &Report) -> JsValue {
-    let Timings {
-        upload_ns,
-        kernel_ns,
-        readback_ns,
-        total_ns,
-    } = report.timings;
-    let or_null = |ns: Option<u64>| ns.map_or(JsValue::NULL, |ns| JsValue::from_f64(ns as f64));
-    let timing = Object::new();
-    set(&timing, "engine", engine_name(report.engine));
-    set(&timing, "reason", report.reason.as_str());
-    set(&timing, "uploadNs", or_null(upload_ns));
-    set(&timing, "kernelNs", or_null(kernel_ns));
-    set(&timing, "readbackNs", or_null(readback_ns));
-    set(&timing, "totalNs", total_ns as f64);
-    let outcome = Object::new();
-    set(&outcome, "value", value);
-    set(&outcome, "timing", timing);
-    outcome.into()
-}
-
 /// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
 pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
     let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
-}
-
-/// The engine as JavaScript knows it: what wgpu drives there is WebGPU.
-fn engine_name(engine: &str) -> &str {
-    if engine == "wgpu" { "webgpu" } else { engine }
-}
-
-fn wrong(name: &'static str, value: &str, expected: &'static str) -> Error {
-    Error::InvalidArgument {
-        name,
-        value: value.to_owned(),
-        expected,
-    }
 }

@@ -1,9 +1,8 @@
 //! Parts of frames for JavaScript, which has the file.
 
-use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::convert::to_js_error;
+use super::convert::{JsResult, to_js_error};
 use crate::lz4::frame;
 
 /// [`frame::FrameMap`] for JavaScript. Ranges are arrays of a start and an end.
@@ -30,8 +29,8 @@ impl WebFrameMap {
     ///
     /// # Errors
     /// What is wrong with the frames.
-    pub fn supply(&mut self, bytes: Vec<u8>) -> std::result::Result<(), JsValue> {
-        self.0.supply(&bytes).map_err(|error| to_js_error(&error))
+    pub fn supply(&mut self, bytes: &[u8]) -> JsResult<()> {
+        self.0.supply(bytes).map_err(to_js_error)
     }
 
     /// Bytes of content that are mapped.
@@ -72,16 +71,11 @@ impl WebContentRead {
     ///
     /// # Errors
     /// What is wrong with the blocks.
-    pub fn supply(
-        &mut self,
-        map: &WebFrameMap,
-        bytes: Vec<u8>,
-    ) -> std::result::Result<Uint8Array, JsValue> {
+    pub fn supply(&mut self, map: &WebFrameMap, bytes: &[u8]) -> JsResult<Vec<u8>> {
         let mut content = Vec::new();
-        match self.0.supply(&map.0, &bytes, &mut content) {
-            Ok(()) => Ok(Uint8Array::from(content.as_slice())),
-            Err(error) => Err(to_js_error(&error)),
-        }
+        let supplied = self.0.supply(&map.0, bytes, &mut content);
+        supplied.map_err(to_js_error)?;
+        Ok(content)
     }
 }
 

@@ -1,19 +1,21 @@
-//! The surface of the wasm modules: takes JavaScript values, calls [`crate::batch::Codec`], gives JavaScript values.
+//! The surface of the wasm modules: takes JavaScript values, does what they say, gives JavaScript values.
 //!
-//! One codec takes one call at a time, and calls are driven from outside; the JavaScript of the package does both.
+//! Both modules have what needs no GPU and is done when it returns. Frames and pages in parts are classes without
+//! futures in the module of the CPU (`cpu`), and calls of [`crate::batch::Codec`] in that of the GPU (`gpu`).
 
-mod call;
-mod codec;
 mod convert;
+#[cfg(not(gpu_engine))]
+mod cpu;
+#[cfg(gpu_engine)]
+mod gpu;
 mod map;
-mod pages;
 mod parts;
-mod session;
 mod sync;
 
-pub use call::Call;
-pub use codec::WebCodec;
+#[cfg(not(gpu_engine))]
+pub use cpu::{WebFrameCompression, WebFrameDecompression, WebPageDecompression, compress_pages};
+#[cfg(gpu_engine)]
+pub use gpu::{Call, WebCodec, WebCompression, WebDecompression};
 pub use map::{WebContentRead, WebFrameMap};
 pub use parts::{ContentSum, frame_header};
-pub use session::{WebCompression, WebDecompression};
 pub use sync::{compress_sync, decompress_sync, not_lz4};

@@ -2,11 +2,10 @@
 
 use std::hash::Hasher;
 
-use js_sys::Uint8Array;
 use twox_hash::XxHash32;
 use wasm_bindgen::prelude::*;
 
-use super::convert::to_js_error;
+use super::convert::{JsResult, to_js_error};
 use crate::lz4::Level;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 
@@ -20,7 +19,7 @@ pub fn frame_header(
     content_checksum: bool,
     block_checksums: bool,
     content_size: Option<f64>,
-) -> Result<Uint8Array, JsValue> {
+) -> JsResult<Vec<u8>> {
     let options = FrameOptions {
         block_size,
         level: Level::Fast,
@@ -30,8 +29,8 @@ pub fn frame_header(
         index: false,
     };
     let mut header = Vec::new();
-    FrameWriter::new(&options, &mut header).map_err(|error| to_js_error(&error))?;
-    Ok(Uint8Array::from(header.as_slice()))
+    FrameWriter::new(&options, &mut header).map_err(to_js_error)?;
+    Ok(header)
 }
 
 /// The checksum of a content that comes in parts: xxHash32 with seed 0.

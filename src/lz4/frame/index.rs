@@ -3,6 +3,8 @@
 //! Its format is told in the documentation of [`super`].
 
 use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, word};
+use crate::text::Part::{Number, Text};
+use crate::text::text;
 use crate::{Error, Result};
 
 /// First four bytes of an index.
@@ -69,7 +71,7 @@ impl FrameIndex {
         let n_bytes = self.entries.len() * ENTRY_BYTES + FOOTER_BYTES;
         let length = u32::try_from(n_bytes).map_err(|_| Error::InvalidArgument {
             name: "index",
-            value: format!("{} blocks", self.entries.len()),
+            value: text(&[Number(self.entries.len() as u64), Text(" blocks")]),
             expected: "give larger blocks, or write no index",
         })?;
         out.extend_from_slice(&INDEX_MAGIC.to_le_bytes());

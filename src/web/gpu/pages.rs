@@ -2,25 +2,17 @@
 
 use js_sys::{Object, Uint8Array};
 
+use super::super::convert::{entries_from, table_words};
 use super::call::CallState;
-use super::convert::{entries_from, pages_to_js, table_words};
+use super::convert::pages_to_js;
 use crate::Result;
 use crate::batch::codec::on_host;
-#[cfg(feature = "wgpu")]
 use crate::batch::js::{Attempt, JsBytes, JsPacked};
 use crate::batch::{Codec, Report, Timings};
 use crate::lz4::{self, BlockError, Level, PackedPages, PageEntry};
 
 /// Bytes of pages in one step on the CPU: a multiple of every page size.
 const STEP_BYTES: u32 = 1 << 20;
-
-/// What came of an attempt on a GPU, of which this build has none.
-#[cfg(not(feature = "wgpu"))]
-enum Attempt<T> {
-    #[expect(dead_code, reason = "without a GPU engine all is left to the CPU")]
-    Done(T, Report),
-    Cpu(String),
-}
 
 /// Compresses pages to an object as the package gives it.
 pub(super) async fn compress(
@@ -131,25 +123,6 @@ async fn decompress_on_host(
     Ok(((out, status), timings))
 }
 
-#[cfg(not(feature = "wgpu"))]
-async fn try_compress(
-    codec: &Codec,
-    _bytes: &Uint8Array,
-    _page_size: u32,
-    _level: Level,
-) -> Result<Attempt<Object>> {
-    Ok(Attempt::Cpu(codec.choice().reason.clone()))
-}
-
-#[cfg(not(feature = "wgpu"))]
-async fn try_decompress(
-    codec: &Codec,
-    _given: &Given,
-) -> Result<Attempt<(Uint8Array, Vec<Option<BlockError>>)>> {
-    Ok(Attempt::Cpu(codec.choice().reason.clone()))
-}
-
-#[cfg(feature = "wgpu")]
 async fn try_compress(
     codec: &mut Codec,
     bytes: &Uint8Array,
@@ -168,7 +141,6 @@ async fn try_compress(
     }
 }
 
-#[cfg(feature = "wgpu")]
 async fn try_decompress(
     codec: &mut Codec,
     given: &Given,

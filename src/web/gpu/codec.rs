@@ -6,9 +6,10 @@ use std::rc::Rc;
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use super::super::convert::{set, to_js_error};
 use super::call::{Call, CallState};
 use super::convert::{
-    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
+    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from,
 };
 use super::pages::{self, Given};
 use super::session::{WebCompression, WebDecompression};
@@ -47,7 +48,7 @@ impl WebCodec {
         };
         match open.await {
             Ok(codec) => Ok(Self(Rc::new(RefCell::new(Some(codec))))),
-            Err(error) => Err(to_js_error(&error)),
+            Err(error) => Err(to_js_error(error)),
         }
     }
 
@@ -63,7 +64,6 @@ impl WebCodec {
     /// The browser's `GPUDevice`; null on the CPU and while a call has the codec.
     #[must_use]
     pub fn device(&self) -> JsValue {
-        #[cfg(gpu_engine)]
         if let Some(codec) = self.0.borrow().as_ref()
             && let Some(device) = codec.device().and_then(crate::gpu::GpuDevice::as_wgpu)
             && let Some(device) = device.raw_device().as_webgpu()
@@ -76,7 +76,6 @@ impl WebCodec {
     /// Gives the GPU up, and the codec.
     pub fn close(&self) {
         let codec = self.0.borrow_mut().take();
-        #[cfg(gpu_engine)]
         if let Some(device) = codec.as_ref().and_then(Codec::device) {
             device.destroy();
         }
@@ -114,7 +113,7 @@ impl WebCodec {
             };
             WebCompression::begin(codec, &options, is_stream)
         };
-        self.with(begin).map_err(|error| to_js_error(&error))
+        self.with(begin).map_err(to_js_error)
     }
 
     /// Compresses what `session` holds, and with `is_last` ends the frame.
@@ -137,7 +136,7 @@ impl WebCodec {
     ) -> std::result::Result<WebDecompression, JsValue> {
         let limit = Some(max_output_size as u64);
         let begin = |codec: &Codec| Ok(WebDecompression::begin(codec, limit, is_stream));
-        self.with(begin).map_err(|error| to_js_error(&error))
+        self.with(begin).map_err(to_js_error)
     }
 
     /// Decompresses some of what `session` holds; null if there is nothing to be made of it before more comes.
@@ -231,14 +230,14 @@ impl WebCodec {
         Call::new(|state| async move {
             let taken = place.borrow_mut().take();
             let Some(mut codec) = taken else {
-                return Err(to_js_error(&in_use()));
+                return Err(to_js_error(in_use()));
             };
             let done = state.unless_cancelled(work(&mut codec, Rc::clone(&state)));
             let outcome = done.await.unwrap_or(Err(Error::Cancelled));
             *place.borrow_mut() = Some(codec);
             match outcome {
                 Ok((value, report)) => Ok(outcome_to_js(value, &report)),
-                Err(error) => Err(to_js_error(&error)),
+                Err(error) => Err(to_js_error(error)),
             }
         })
     }
