@@ -142,11 +142,7 @@ impl Search {
     /// # Safety
     /// The machine has the instructions of `L`.
     #[inline(always)]
-    pub(super) unsafe fn windows<L: Lanes, const LARGE: bool>(
-        &mut self,
-        input: &[u8],
-        last: usize,
-    ) {
+    pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, large: bool) {
         if self.found.end > 0 {
             self.found.keep_last();
         }
@@ -164,7 +160,7 @@ impl Search {
                 edge(input, start, &mut padded)
             };
             // SAFETY: `from` is good for the byte before it and the reads of a window.
-            let bits = unsafe { self.window::<L, LARGE>(from, start, &mut window) };
+            let bits = unsafe { self.window::<L>(from, start, large, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
             self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
             self.found.end += WINDOW;
@@ -174,10 +170,11 @@ impl Search {
     /// Looks the window at `start` up, then inserts it; `from` is its first byte. The bits say where something was
     /// found.
     #[inline(always)]
-    unsafe fn window<L: Lanes, const LARGE: bool>(
+    unsafe fn window<L: Lanes>(
         &mut self,
         from: *const u8,
         start: usize,
+        large: bool,
         window: &mut Window,
     ) -> u64 {
         let at = start - self.found.first;
@@ -193,10 +190,11 @@ impl Search {
             let seconds = self.found.seconds.as_mut_ptr().add(at);
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let found = self.compare::<L, LARGE>(
+                let found = self.compare::<L>(
                     from.add(i),
                     start,
                     i,
+                    large,
                     window,
                     sources.add(i),
                     seconds.add(i),
@@ -218,11 +216,12 @@ impl Search {
     /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
     /// and makes what is to be inserted.
     #[inline(always)]
-    unsafe fn compare<L: Lanes, const LARGE: bool>(
+    unsafe fn compare<L: Lanes>(
         &self,
         from: *const u8,
         start: usize,
         i: usize,
+        large: bool,
         window: &mut Window,
         source: *mut u32,
         second: *mut u32,
@@ -256,7 +255,7 @@ impl Search {
                 a.shift_right(self.hash_bits).xor(flip),
                 b.shift_right(self.hash_bits).xor(flip),
             );
-            if LARGE {
+            if large {
                 let zero = L::splat(0);
                 a_agrees = a_agrees.and(p.sub(a).shift_right(16).equal(zero));
                 b_agrees = b_agrees.and(p.sub(b).shift_right(16).equal(zero));

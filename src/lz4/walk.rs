@@ -33,11 +33,7 @@ impl<'a> Walk<'a> {
 
     /// Goes on until no candidate below `limit` is left.
     #[inline(always)]
-    pub(super) fn walk<const LAZY: bool, const BACKWARD: bool>(
-        &mut self,
-        found: &Found,
-        limit: usize,
-    ) {
+    pub(super) fn walk(&mut self, found: &Found, limit: usize, is_lazy: bool, backward: bool) {
         while self.position < limit {
             let ahead = found.ahead(self.position);
             if ahead == 0 {
@@ -50,12 +46,12 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let length = self.length(p, q);
-            let (p, q, length) = if LAZY {
+            let (p, q, length) = if is_lazy {
                 self.lazy(found, p, q, length)
             } else {
                 (p, q, length)
             };
-            let start = if BACKWARD {
+            let start = if backward {
                 self.extended_back(p, p - q)
             } else {
                 p

@@ -3,6 +3,8 @@
 //! Both modules have what needs no GPU and is done when it returns. Frames and pages in parts are classes without
 //! futures in the module of the CPU (`cpu`), and calls of [`crate::batch::Codec`] in that of the GPU (`gpu`).
 
+#[cfg(feature = "npm")]
+mod allocator;
 mod convert;
 #[cfg(not(gpu_engine))]
 mod cpu;

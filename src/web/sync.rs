@@ -3,8 +3,8 @@
 use wasm_bindgen::prelude::*;
 
 use super::convert::{JsResult, format_of, level_of, to_js_error};
-use crate::lz4::frame::{self, Format, FrameOptions};
 use crate::Error;
+use crate::lz4::frame::{self, Format, FrameOptions};
 
 /// Compresses `bytes` to a frame.
 ///
