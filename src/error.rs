@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::lz4::BlockError;
 use crate::lz4::frame::Seen;
-use crate::text::Part::{Hex, Number, Text, Word};
-use crate::text::{number, text};
+use crate::text::fill;
 
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -125,108 +124,78 @@ impl fmt::Display for Error {
 impl Error {
     /// What it says, in one sentence.
     pub(crate) fn text(&self) -> String {
-        match self {
-            Self::CorruptPage { page, source } => text(&[
-                Text("page "),
-                Number(*page as u64),
-                Text(": "),
-                Text(source.text()),
-            ]),
-            Self::NotLz4 { magic, seen } => text(&[
-                Text("not an LZ4 frame: starts with "),
-                Word(*magic),
-                Text(&seen.text()),
-            ]),
-            Self::TruncatedFrame { at, needed } => text(&[
-                Text("truncated LZ4 frame: "),
-                Number(*needed),
-                Text(" more bytes needed at byte "),
-                Number(*at),
-            ]),
+        let (template, names, [a, b]): (&str, [&str; 3], [u64; 2]) = match self {
+            Self::CorruptPage { page, source } => {
+                ("page #: $", [source.text(), "", ""], [*page as u64, 0])
+            }
+            Self::NotLz4 { magic, seen } => {
+                let template = "not an LZ4 frame: starts with &$";
+                return fill(template, &[&seen.text()], &[(*magic).into()]);
+            }
+            Self::TruncatedFrame { at, needed } => (
+                "truncated LZ4 frame: # more bytes needed at byte #",
+                [""; 3],
+                [*needed, *at],
+            ),
             Self::ChecksumMismatch {
                 what,
                 stored,
                 computed,
-            } => text(&[
-                Text(what),
-                Text(" checksum mismatch: stored "),
-                Word(*stored),
-                Text(", computed "),
-                Word(*computed),
-            ]),
-            Self::InvalidFrame { what, value, at } => text(&[
-                Text("invalid LZ4 frame: "),
-                Text(what),
-                Text(" "),
-                Hex(*value),
-                Text(" at byte "),
-                Number(*at),
-            ]),
-            Self::ContentSizeMismatch { stored, actual } => text(&[
-                Text("content size mismatch: header says "),
-                Number(*stored),
-                Text(" bytes, content has "),
-                Number(*actual),
-            ]),
-            Self::DictionaryNeeded { id } => text(&[
-                Text("this frame needs dictionary "),
-                Word(*id),
-                Text("; dictionaries are not supported"),
-            ]),
-            Self::OutputLimit { limit } => text(&[
-                Text("output exceeds the limit of "),
-                Number(*limit),
-                Text(" bytes"),
-            ]),
+            } => (
+                "$ checksum mismatch: stored &, computed &",
+                [what, "", ""],
+                [(*stored).into(), (*computed).into()],
+            ),
+            Self::InvalidFrame { what, value, at } => (
+                "invalid LZ4 frame: $ % at byte #",
+                [what, "", ""],
+                [*value, *at],
+            ),
+            Self::ContentSizeMismatch { stored, actual } => (
+                "content size mismatch: header says # bytes, content has #",
+                [""; 3],
+                [*stored, *actual],
+            ),
+            Self::DictionaryNeeded { id } => (
+                "this frame needs dictionary &; dictionaries are not supported",
+                [""; 3],
+                [(*id).into(), 0],
+            ),
+            Self::OutputLimit { limit } => {
+                ("output exceeds the limit of # bytes", [""; 3], [*limit, 0])
+            }
             Self::InvalidArgument {
                 name,
                 value,
                 expected,
-            } => text(&[
-                Text("invalid "),
-                Text(name),
-                Text(": "),
-                Text(value),
-                Text("; "),
-                Text(expected),
-            ]),
-            other => other.text_of_engines(),
-        }
-    }
-
-    /// The same of what only engines say.
-    fn text_of_engines(&self) -> String {
-        match self {
-            Self::BackendUnavailable { backend, reason } => text(&[
-                Text("backend "),
-                Text(backend),
-                Text(" is not available: "),
-                Text(reason),
-            ]),
-            Self::DeviceLost { reason } => text(&[Text("GPU device lost: "), Text(reason)]),
-            Self::OutOfMemory { requested } => text(&[
-                Text("out of GPU memory: "),
-                Number(*requested),
-                Text(" bytes asked for"),
-            ]),
-            Self::KernelCompile { kernel, message } => text(&[
-                Text("kernel "),
-                Text(kernel),
-                Text(" does not compile: "),
-                Text(message),
-            ]),
-            Self::Engine { engine, message } => {
-                text(&[Text(engine), Text(" engine: "), Text(message)])
-            }
-            _ => "cancelled".into(),
-        }
+            } => ("invalid $: $; $", [name, value, expected], [0; 2]),
+            Self::BackendUnavailable { backend, reason } => (
+                "backend $ is not available: $",
+                [backend, reason, ""],
+                [0; 2],
+            ),
+            Self::DeviceLost { reason } => ("GPU device lost: $", [reason, "", ""], [0; 2]),
+            Self::OutOfMemory { requested } => (
+                "out of GPU memory: # bytes asked for",
+                [""; 3],
+                [*requested, 0],
+            ),
+            Self::KernelCompile { kernel, message } => (
+                "kernel $ does not compile: $",
+                [kernel, message, ""],
+                [0; 2],
+            ),
+            Self::Engine { engine, message } => ("$ engine: $", [engine, message, ""], [0; 2]),
+            Self::Cancelled => ("cancelled", [""; 3], [0; 2]),
+        };
+        fill(template, &names, &[a, b])
     }
 
     /// An argument that is a number outside its domain.
     pub(crate) fn invalid(name: &'static str, value: u64, expected: &'static str) -> Self {
         Self::InvalidArgument {
             name,
-            value: number(value),
+            value: fill("#", &[], &[value]),
             expected,
         }
     }

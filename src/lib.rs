@@ -14,7 +14,7 @@ mod clock;
 mod copy;
 mod error;
 mod text;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
 pub mod web;
 
 pub use batch::{Algorithm, PAGE_SIZE};

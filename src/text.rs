@@ -1,49 +1,50 @@
-//! The texts of errors, put together without `core::fmt`, which would be an eighth of the CPU's wasm module.
+//! The texts of errors, put together without `core::fmt`, which would be a quarter of the CPU's wasm module.
 
-/// A part of a text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Part<'a> {
-    /// As it is.
-    Text(&'a str),
-    /// In decimal.
-    Number(u64),
-    /// In hexadecimal, after `0x`.
-    Hex(u64),
-    /// The same with all eight digits.
-    Word(u32),
-}
+/// What stands in a template for the next name, and for the next number in decimal, in hexadecimal, and in hexadecimal
+/// with all eight digits of a word.
+const NAME: u8 = b'$';
+const DECIMAL: u8 = b'#';
+const HEX: u8 = b'%';
+const WORD: u8 = b'&';
 
-/// The parts one after the other.
-pub(crate) fn text(parts: &[Part<'_>]) -> String {
+/// The template with all names and numbers in their places.
+pub(crate) fn fill(template: &str, names: &[&str], numbers: &[u64]) -> String {
+    let (mut names, mut numbers) = (names.iter(), numbers.iter());
     let mut text = String::new();
-    for part in parts {
-        match *part {
-            Part::Text(part) => text.push_str(part),
-            Part::Number(number) => push_digits(&mut text, number, 10, 1),
-            Part::Hex(number) => push_hex(&mut text, number, 1),
-            Part::Word(word) => push_hex(&mut text, word.into(), 8),
+    for mark in template.bytes() {
+        if mark == NAME {
+            text.push_str(names.next().copied().unwrap_or_default());
+        } else if let DECIMAL | HEX | WORD = mark {
+            let number = numbers.next().copied().unwrap_or_default();
+            match mark {
+                DECIMAL => push_digits(&mut text, number, 10, 1),
+                HEX => push_digits(&mut text, number, 16, 1),
+                _ => push_digits(&mut text, number, 16, 8),
+            }
+        } else {
+            text.push(mark.into());
         }
     }
     text
 }
 
-/// A number in decimal.
-pub(crate) fn number(number: u64) -> String {
-    text(&[Part::Number(number)])
-}
-
-fn push_hex(text: &mut String, number: u64, n_digits: u32) {
-    text.push_str("0x");
-    push_digits(text, number, 16, n_digits);
-}
-
 /// Appends at least `n_digits` digits to the base `base`.
-fn push_digits(text: &mut String, number: u64, base: u64, n_digits: u32) {
+fn push_digits(text: &mut String, mut number: u64, base: u64, n_digits: usize) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    if number >= base || n_digits > 1 {
-        push_digits(text, number / base, base, n_digits.saturating_sub(1));
+    let mut digits = [0; 20];
+    let mut n = 0;
+    for place in &mut digits {
+        if number == 0 && n >= n_digits {
+            break;
+        }
+        *place = DIGITS[(number % base) as usize & 15];
+        number /= base;
+        n += 1;
     }
-    text.push(DIGITS[(number % base) as usize & 15].into());
+    if base == 16 {
+        text.push_str("0x");
+    }
+    text.extend(digits[..n].iter().rev().map(|&digit| char::from(digit)));
 }
 
 #[cfg(test)]
@@ -52,23 +53,13 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_fmt() {
-        for value in [
-            0,
-            1,
-            9,
-            10,
-            15,
-            16,
-            255,
-            1 << 31,
-            u64::from(u32::MAX),
-            10_u64.pow(19),
-            u64::MAX,
-        ] {
-            assert_eq!(number(value), format!("{value}"));
-            assert_eq!(text(&[Part::Hex(value)]), format!("{value:#x}"));
+        let powers = (0..64).flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits]);
+        for value in powers.chain([9, 10, 10_u64.pow(19), u64::MAX]) {
             let word = value as u32;
-            assert_eq!(text(&[Part::Word(word)]), format!("{word:#010x}"));
+            assert_eq!(
+                fill("$: #, %; &", &["a"], &[value, value, word.into()]),
+                format!("a: {value}, {value:#x}; {word:#010x}")
+            );
         }
     }
 }

@@ -50,6 +50,8 @@ mod search;
 mod walk;
 mod write;
 
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+pub(crate) use batch::checked_bytes;
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;

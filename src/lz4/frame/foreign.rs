@@ -5,8 +5,7 @@ use super::word;
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::parse::MIN_MATCH;
-use crate::text::Part::{Number, Text};
-use crate::text::text;
+use crate::text::fill;
 use crate::{Error, Result};
 
 const SIZE_BYTES: usize = 4;
@@ -54,20 +53,21 @@ impl std::fmt::Display for Seen {
 impl Seen {
     /// The end of a sentence that says that something is no LZ4 frame: what it is and what to do.
     pub(crate) fn text(self) -> String {
-        match self {
-            Self::Unknown => String::new(),
-            Self::Block { n_bytes } => text(&[
-                Text("; it is a raw LZ4 block of "),
-                Number(n_bytes),
-                Text(" bytes: give the format \"block\""),
-            ]),
-            Self::SizePrefixed { n_bytes } => text(&[
-                Text("; it is an LZ4 block with its size, "),
-                Number(n_bytes),
-                Text(" bytes, in front: give the format \"size-prefixed\""),
-            ]),
-            Self::Other(name) => text(&[Text("; it is "), Text(name)]),
-        }
+        let (template, name, n_bytes) = match self {
+            Self::Unknown => ("", "", 0),
+            Self::Block { n_bytes } => (
+                "; it is a raw LZ4 block of # bytes: give the format \"block\"",
+                "",
+                n_bytes,
+            ),
+            Self::SizePrefixed { n_bytes } => (
+                "; it is an LZ4 block with its size, # bytes, in front: give the format \"size-prefixed\"",
+                "",
+                n_bytes,
+            ),
+            Self::Other(name) => ("; it is $", name, 0),
+        };
+        fill(template, &[name], &[n_bytes])
     }
 
     /// What `bytes`, which are no LZ4 frame, seem to be. Reads all of them.

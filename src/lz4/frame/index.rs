@@ -3,8 +3,7 @@
 //! Its format is told in the documentation of [`super`].
 
 use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, word};
-use crate::text::Part::{Number, Text};
-use crate::text::text;
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// First four bytes of an index.
@@ -71,7 +70,7 @@ impl FrameIndex {
         let n_bytes = self.entries.len() * ENTRY_BYTES + FOOTER_BYTES;
         let length = u32::try_from(n_bytes).map_err(|_| Error::InvalidArgument {
             name: "index",
-            value: text(&[Number(self.entries.len() as u64), Text(" blocks")]),
+            value: fill("# blocks", &[], &[self.entries.len() as u64]),
             expected: "give larger blocks, or write no index",
         })?;
         out.extend_from_slice(&INDEX_MAGIC.to_le_bytes());
@@ -114,27 +113,28 @@ impl FrameIndex {
             && word(body, summed)? == checksum(&body[..summed]);
         let header_and_flags = word(footer, 16)?;
         let flags = (header_and_flags >> 16) as u16;
-        let entry = |entry: &[u8; ENTRY_BYTES]| {
+        if !is_sound {
+            return None;
+        }
+        let mut blocks = Vec::with_capacity(entries.len() / ENTRY_BYTES);
+        for entry in entries.as_chunks::<ENTRY_BYTES>().0 {
             let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
-            let is_block = (1..=MAX_CONTENT).contains(&content_bytes) && size_word != 0;
-            is_block.then_some(Entry {
+            if size_word == 0 || content_bytes == 0 || content_bytes > MAX_CONTENT {
+                return None;
+            }
+            blocks.push(Entry {
                 size_word,
                 content_bytes,
-            })
-        };
+            });
+        }
         let index = Self {
-            entries: entries
-                .as_chunks()
-                .0
-                .iter()
-                .map(entry)
-                .collect::<Option<_>>()?,
+            entries: blocks,
             header_bytes: header_and_flags as u16,
             block_checksums: flags & BLOCK_CHECKSUMS != 0,
             content_checksum: flags & CONTENT_CHECKSUM != 0,
         };
         let frame_bytes = u64::from_le_bytes(*footer.first_chunk()?);
-        (is_sound && index.frame_bytes() == frame_bytes).then_some(index)
+        (index.frame_bytes() == frame_bytes).then_some(index)
     }
 
     /// Bytes of the frame.

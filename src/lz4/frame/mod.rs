@@ -29,6 +29,7 @@
 //! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
 //! `decompress_stream` connect a reader with a writer over all cores (natively).
 
+mod checksum;
 mod content;
 mod decode;
 mod foreign;
@@ -42,6 +43,10 @@ mod seek;
 mod stream;
 mod write;
 
+use checksum::checksum;
+
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
@@ -55,8 +60,6 @@ pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
 pub use write::{FrameWriter, compress};
-
-use twox_hash::XxHash32;
 
 /// First four bytes of a frame, little-endian.
 pub const MAGIC: u32 = 0x184d_2204;
@@ -76,9 +79,4 @@ fn word(input: &[u8], at: usize) -> Option<u32> {
         .get(at..)?
         .first_chunk()
         .map(|bytes| u32::from_le_bytes(*bytes))
-}
-
-/// The checksum of the frame format: xxHash32 with seed 0.
-fn checksum(bytes: &[u8]) -> u32 {
-    XxHash32::oneshot(0, bytes)
 }

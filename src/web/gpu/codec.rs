@@ -6,10 +6,9 @@ use std::rc::Rc;
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::super::convert::{set, to_js_error};
 use super::call::{Call, CallState};
 use super::convert::{
-    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from,
+    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
 };
 use super::pages::{self, Given};
 use super::session::{WebCompression, WebDecompression};

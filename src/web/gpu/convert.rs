@@ -1,12 +1,23 @@
 //! JavaScript values from and to those of the codec.
 
-use js_sys::{Array, Object, Uint8Array, Uint32Array};
+use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 
-use super::super::convert::set;
 use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
-use crate::lz4::Level;
+use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::{Error, Result};
+
+/// An `Error` of JavaScript with the property `code`.
+pub(super) fn to_js_error(error: Error) -> JsValue {
+    let value = js_sys::Error::new(&error.text());
+    set(&value, "code", error.code());
+    value.into()
+}
+
+/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
+pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
+    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
+}
 
 pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
     match name {
@@ -35,6 +46,32 @@ pub(super) fn level_from(name: &str) -> Result<Level> {
         "high" => Ok(Level::High),
         _ => Err(wrong("level", name, "give fast or high")),
     }
+}
+
+/// Entries from their words; those of fills are read from `packed` if they are there.
+pub(super) fn entries_from(table: &[u32], packed: &[u8]) -> Result<Vec<PageEntry>> {
+    let (entries, rest) = table.as_chunks::<2>();
+    if !rest.is_empty() {
+        let expected = "give two words a page";
+        return Err(Error::invalid("table length", table.len() as u64, expected));
+    }
+    let entry = |(page, &words): (usize, &[u32; 2])| {
+        PageEntry::from_words(words, packed).map_err(|source| Error::CorruptPage { page, source })
+    };
+    entries.iter().enumerate().map(entry).collect()
+}
+
+/// Two words a page.
+pub(super) fn table_words(pages: &PackedPages) -> Result<Vec<u32>> {
+    let mut words = Vec::with_capacity(2 * pages.table.len());
+    for entry in &pages.table {
+        let entry = entry.to_words().ok_or_else(|| Error::Engine {
+            engine: "cpu",
+            message: "blocks that lie too far for a table".into(),
+        })?;
+        words.extend(entry);
+    }
+    Ok(words)
 }
 
 /// `{ packed, table, pageSize, byteLength, ratio }`.

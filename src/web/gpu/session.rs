@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::super::convert::to_js_error;
+use super::convert::to_js_error;
 use crate::batch::session::step_bytes;
 use crate::batch::{Codec, FrameCompression, FrameDecompression, Progress, Report};
 use crate::lz4::frame::FrameOptions;
