@@ -25,6 +25,7 @@ impl Encoder {
     }
 
     /// An encoder that uses instructions which this machine has.
+    #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
         Self {
             parse: *parse,

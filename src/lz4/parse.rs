@@ -45,6 +45,7 @@ impl Parse {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `page_size` is out of range.
+    #[inline(never)]
     pub fn new(page_size: u32, level: Level) -> Result<Self> {
         let class = page_size.checked_next_power_of_two().unwrap_or(u32::MAX);
         let row = CLASSES.iter().find(|&&(largest, ..)| class <= largest);

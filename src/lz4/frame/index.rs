@@ -2,7 +2,7 @@
 //!
 //! Its format is told in the documentation of [`super`].
 
-use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, word};
+use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
 use crate::text::fill;
 use crate::{Error, Result};
 
@@ -73,24 +73,23 @@ impl FrameIndex {
             value: fill("# blocks", &[], &[self.entries.len() as u64]),
             expected: "give larger blocks, or write no index",
         })?;
-        out.extend_from_slice(&INDEX_MAGIC.to_le_bytes());
-        out.extend_from_slice(&length.to_le_bytes());
+        put_word(out, INDEX_MAGIC);
+        put_word(out, length);
         let start = out.len();
         for entry in &self.entries {
-            out.extend_from_slice(&entry.size_word.to_le_bytes());
-            out.extend_from_slice(&entry.content_bytes.to_le_bytes());
+            put_word(out, entry.size_word);
+            put_word(out, entry.content_bytes);
         }
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
         let flags = flag(self.block_checksums, BLOCK_CHECKSUMS)
             | flag(self.content_checksum, CONTENT_CHECKSUM);
-        out.extend_from_slice(&self.frame_bytes().to_le_bytes());
-        out.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&self.header_bytes.to_le_bytes());
-        out.extend_from_slice(&flags.to_le_bytes());
+        put(out, &self.frame_bytes().to_le_bytes());
+        put_word(out, self.entries.len() as u32);
+        put_word(out, VERSION);
+        put_word(out, u32::from(flags) << 16 | u32::from(self.header_bytes));
         let sum = checksum(&out[start..]);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out.extend_from_slice(&INDEX_SIGNATURE);
+        put_word(out, sum);
+        put(out, &INDEX_SIGNATURE);
         Ok(())
     }
 

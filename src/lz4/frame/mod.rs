@@ -80,3 +80,14 @@ fn word(input: &[u8], at: usize) -> Option<u32> {
         .first_chunk()
         .map(|bytes| u32::from_le_bytes(*bytes))
 }
+
+/// Appends bytes. Not inlined, since there are many calls that need no speed.
+#[inline(never)]
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a little-endian word.
+fn put_word(out: &mut Vec<u8>, word: u32) {
+    put(out, &word.to_le_bytes());
+}

@@ -2,7 +2,7 @@
 
 use super::checksum::Checksum;
 use super::index::FrameIndex;
-use super::{FrameOptions, STORED_BIT, checksum};
+use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::{Error, Result};
 
@@ -200,9 +200,9 @@ impl FrameWriter {
                 actual: self.n_bytes,
             });
         }
-        out.extend_from_slice(&0_u32.to_le_bytes());
+        put_word(out, 0);
         if self.options.content_checksum {
-            out.extend_from_slice(&self.sum.value().to_le_bytes());
+            put_word(out, self.sum.value());
         }
         self.index.as_ref().map_or(Ok(()), |index| index.write(out))
     }
@@ -250,10 +250,10 @@ fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) 
     } else {
         (content, STORED_BIT)
     };
-    out.extend_from_slice(&(data.len() as u32 | stored_bit).to_le_bytes());
-    out.extend_from_slice(data);
+    put_word(out, data.len() as u32 | stored_bit);
+    put(out, data);
     if checksums {
-        out.extend_from_slice(&checksum(data).to_le_bytes());
+        put_word(out, checksum(data));
     }
 }
 
