@@ -9,7 +9,6 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 const budgets = {
   "cpu_bg.wasm": 57_000,
   "gpu_bg.wasm": 149_000,
-  "cpu.js": 4_600,
   "gpu.js": 9_800,
   "index.js": 13_000,
   "worker.js": 1_500,
@@ -20,7 +19,6 @@ const wanted = [
   "LICENSE-MIT",
   "README.md",
   "dist/cpu-wasm.js",
-  "dist/cpu.js",
   "dist/cpu_bg.wasm",
   "dist/gpu-wasm.js",
   "dist/gpu.js",

@@ -45,11 +45,11 @@ export function steps() {
       name: "lint, library with CUDA",
       command: clippy("--all-targets", "--no-default-features", "--features", "cuda"),
     },
-    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features") },
+    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm") },
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "npm,wgpu"),
     },
     {
       group: "native",

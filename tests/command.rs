@@ -40,7 +40,7 @@ fn every_block_size_and_level_is_read_by_lz4() {
     for block_size in [
         "4096", "16384", "65536", "100000", "262144", "1048576", "4194304",
     ] {
-        for level in ["fast", "high"] {
+        for level in ["fast", "high", "sequential"] {
             let arguments = [
                 "compress",
                 "-c",

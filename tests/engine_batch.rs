@@ -13,10 +13,12 @@ use std::io::{Cursor, Read, Write};
 use std::ops::ControlFlow;
 
 use common::pages::{GENERATORS, text};
-use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
+use pagepress::batch::{
+    BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader, compress_resident_async,
+};
 use pagepress::gpu::{
-    DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice, SelectedBackend,
-    gpu_available, select_backend,
+    Backend, DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice,
+    SelectedBackend, gpu_available, select_backend,
 };
 use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Level};
@@ -109,6 +111,29 @@ fn blocks_that_are_no_pages_go_to_the_cpu_and_the_report_says_so() {
         (report.engine, report.reason.as_str()),
         ("cpu", "blocks above 64 KiB are the CPU's")
     );
+}
+
+#[test]
+fn the_sequential_level_goes_to_the_cpu_and_the_report_says_so() {
+    let mut codec = codec();
+    let bytes = content(100_000);
+    let (pages, report) = codec
+        .compress_pages(&bytes, 4096, Level::Sequential)
+        .unwrap();
+    let expected = lz4::compress_pages(&bytes, 4096, Level::Sequential).unwrap();
+    assert_eq!(pages, expected);
+    assert_eq!(
+        (report.engine, report.reason.as_str()),
+        ("cpu", "the level sequential is the CPU's")
+    );
+    let (content, report) = codec.decompress_pages(&pages).unwrap();
+    assert!(content == bytes);
+    assert_eq!(report.engine, "wgpu");
+    let device = codec.device().unwrap();
+    let resident = device.allocate_memory(100_000).unwrap();
+    let compressed = compress_resident_async(device, &resident, 100_000, 4096, Level::Sequential);
+    let error = pagepress::gpu::runtime::block_on(compressed).unwrap_err();
+    assert_eq!(error.code(), "INVALID_ARGUMENT");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use common::naive;
 use common::pages::{self, GENERATORS, Random, edge_lengths};
 use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
 
-const LEVELS: [Level; 2] = [Level::Fast, Level::High];
+const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];
 const PAGE_SIZES: [u32; 5] = [4096, 8192, 16_384, 32_768, 65_536];
 
 fn parse(page_size: u32, level: Level) -> Parse {

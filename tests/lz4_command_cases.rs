@@ -100,7 +100,7 @@ fn levels_and_strategies() {
         }
         let file = lz4_ok(&["-c", "-12", "--favor-decSpeed"], &content);
         is_read_here("--favor-decSpeed", &file, &content);
-        for level in [Level::Fast, Level::High] {
+        for level in [Level::Fast, Level::High, Level::Sequential] {
             let options = FrameOptions {
                 level,
                 ..FrameOptions::default()

@@ -78,7 +78,7 @@ fn decompress_in_pieces(bytes: &[u8], piece: usize) -> pagepress::Result<Vec<u8>
 fn every_option_is_read_by_liblz4_and_by_us() {
     let input = pages::mixed(700_000, 3);
     for block_size in BLOCK_SIZES {
-        for level in [Level::Fast, Level::High] {
+        for level in [Level::Fast, Level::High, Level::Sequential] {
             for flags in 0..8 {
                 let options = FrameOptions {
                     block_size,

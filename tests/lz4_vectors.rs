@@ -38,7 +38,7 @@ fn vector(generator: usize, length: usize, seed: u64, page_size: u32, level: Lev
         "length": length,
         "seed": seed,
         "page_size": page_size,
-        "level": if level == Level::High { "high" } else { "fast" },
+        "level": format!("{level:?}").to_lowercase(),
         "content_xxh32": format!("{:08x}", XxHash32::oneshot(0, &content)),
         "block_length": block.len(),
         "block_xxh32": format!("{:08x}", XxHash32::oneshot(0, &block)),
@@ -51,7 +51,7 @@ fn vector(generator: usize, length: usize, seed: u64, page_size: u32, level: Lev
 
 fn vectors() -> Vec<Value> {
     let mut vectors = Vec::new();
-    for level in [Level::Fast, Level::High] {
+    for level in [Level::Fast, Level::High, Level::Sequential] {
         for generator in 0..GENERATORS.len() {
             for length in [1, 12, 13, 63, 200, 4096] {
                 vectors.push(vector(generator, length, length as u64, 4096, level));

@@ -11,7 +11,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
 fn blocks_are_those_of_the_naive_encoder() {
-    for level in [Level::Fast, Level::High] {
+    for level in [Level::Fast, Level::High, Level::Sequential] {
         for page_size in [4096, 16_384, 65_536, 1 << 18] {
             let parse = Parse::new(page_size, level).expect("in range");
             let mut encoder = Encoder::new(&parse);

@@ -1,6 +1,6 @@
 // Times Pagepress in this browser: kernels on resident pages, and the package from array to array.
 import { createCompressor } from "/dist/index.js";
-import init, { bench_resident } from "/target/browser-bench/browser_bench.js";
+import { benchResident } from "./resident.js";
 
 const END_TO_END_BYTES = 256 << 20;
 const PAGE_SIZE = 4096;
@@ -60,15 +60,13 @@ async function endToEnd(bytes, runs, allowSoftware) {
 
 /** Benches each file of `options.files`; gives each result to `note` as it comes. No end to end with 0 bytes. */
 export async function bench({ files, residentBytes, endToEndBytes = END_TO_END_BYTES, runs = 5, allowSoftware }, note) {
-  await init({ module_or_path: "/target/browser-bench/browser_bench_bg.wasm" });
   for (const file of files) {
     const response = await fetch(file);
     if (!response.ok) throw new Error(`${file}: ${response.status}`);
     const content = new Uint8Array(await response.arrayBuffer());
     const bytes = content.subarray(0, content.length - (content.length % PAGE_SIZE));
     const copies = Math.max(1, Math.ceil(residentBytes / bytes.length));
-    const resident = await bench_resident(bytes, copies, PAGE_SIZE, runs, allowSoftware);
-    note({ file, resident: JSON.parse(resident) });
+    note({ file, resident: await benchResident(bytes, copies, PAGE_SIZE, runs, allowSoftware) });
     if (endToEndBytes === 0) continue;
     note({ file, end_to_end: await endToEnd(repeat(bytes, endToEndBytes), runs, allowSoftware) });
   }

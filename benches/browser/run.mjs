@@ -7,28 +7,19 @@ import { copyFile, mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { chromium } from "playwright-core";
 import { buildPackage } from "../../scripts/build.mjs";
-import { root, run } from "../../scripts/build/run.mjs";
-import { findChromium, findWasmBindgen } from "../../scripts/machine.mjs";
+import { root } from "../../scripts/build/run.mjs";
+import { findChromium } from "../../scripts/machine.mjs";
 import { serve } from "../../tests/browser/harness/server.mjs";
 
 const out = join(root, "target/browser-bench");
 const software = process.env.PAGEPRESS_SOFTWARE === "1";
-
-async function build() {
-  await buildPackage();
-  const target = ["--target", "wasm32-unknown-unknown", "--profile", "wasm"];
-  const features = ["--no-default-features", "--features", "wgpu"];
-  await run("cargo", ["build", "--example", "browser_bench", ...target, ...features]);
-  const wasm = join(root, "target/wasm32-unknown-unknown/wasm/examples/browser_bench.wasm");
-  await run(findWasmBindgen("wasm-bindgen"), [wasm, "--target", "web", "--no-typescript", "--out-dir", out]);
-}
 
 async function main() {
   const split = process.argv.indexOf("--");
   const files = process.argv.slice(2, split < 0 ? undefined : split);
   const flags = split < 0 ? [] : process.argv.slice(split + 1);
   if (files.length === 0) throw new Error("usage: node benches/browser/run.mjs FILE... [-- FLAG...]");
-  await build();
+  await buildPackage();
   await mkdir(join(out, "data"), { recursive: true });
   for (const file of files) await copyFile(file, join(out, "data", basename(file)));
   const server = await serve(root);

@@ -8,7 +8,6 @@ const panics = new RegExp(
   [
     "core::panicking",
     "std::panicking::(begin_panic|panic_handler|panic_with_hook|rust_panic)",
-    "console_error_panic_hook::hook",
     "cell::panic_already",
     "RawVecInner::(handle_error|capacity_overflow)$",
     "raw_vec::(handle_error|capacity_overflow)$",

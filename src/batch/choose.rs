@@ -66,6 +66,9 @@ impl Codec {
         let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
+            Some(_) if level == Level::Sequential => {
+                return Ok(Plan::Cpu("the level sequential is the CPU's".into()));
+            }
             Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
             Some(gpu) => gpu.weigh_compress(n_bytes, first, page_size, level).await,
         };

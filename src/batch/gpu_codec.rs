@@ -163,6 +163,12 @@ impl GpuCodec {
         self.pipeline.device()
     }
 
+    /// Opens the same device anew, after this one was lost.
+    #[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+    pub(super) async fn reopen_async(&mut self) -> Result<()> {
+        self.pipeline.reopen_async().await
+    }
+
     /// Cuts jobs for this page size from now on.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {

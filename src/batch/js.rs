@@ -178,6 +178,18 @@ pub(crate) enum Attempt<T> {
 }
 
 impl Codec {
+    /// `error`, once the next call can do without it: a lost device is replaced, and what else the browser has to say
+    /// about refused work is heard.
+    pub(crate) async fn after(&mut self, error: Error) -> Error {
+        match (&error, &mut self.gpu) {
+            // The next call tells if there is no other device.
+            (Error::DeviceLost { .. }, Some(gpu)) => drop(gpu.reopen_async().await),
+            (Error::Engine { .. }, Some(gpu)) => drop(gpu.device().synchronize_async().await),
+            _ => {}
+        }
+        error
+    }
+
     /// Compresses pages if that is the GPU's.
     pub(crate) async fn try_compress_js(
         &mut self,

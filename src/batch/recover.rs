@@ -48,13 +48,20 @@ impl Pipeline {
         }
     }
 
+    /// Opens the same device anew, after this one was lost.
+    pub(super) async fn reopen_async(&mut self) -> Result<()> {
+        self.device = self.device.reopen_async().await?;
+        self.n_devices_lost += 1;
+        self.forget_jobs();
+        Ok(())
+    }
+
     /// Makes another attempt possible, or gives `error` back.
     async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
         match error {
             Error::DeviceLost { .. } if *may_reopen => {
                 *may_reopen = false;
-                self.device = self.device.reopen_async().await.map_err(|_| error)?;
-                self.n_devices_lost += 1;
+                self.reopen_async().await.map_err(|_| error)?;
             }
             Error::OutOfMemory { .. } if self.batch_pages / 2 >= MIN_BATCH_PAGES => {
                 self.batch_pages /= 2

@@ -81,7 +81,8 @@ const MAX_GRID: u32 = 65_535;
 /// `TileSums[0]` holds the number of words used in `Packed` afterwards.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
-/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. `processors` are those of the device, where known.
+/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. Of `level` [`Sequential`](Level::Sequential), which is the CPU's, it
+/// makes Fast. `processors` are those of the device, where known.
 #[must_use]
 pub fn compress_job(
     n_bytes: u64,

@@ -80,7 +80,7 @@ fn at_once(processors: Processors, workgroup_bytes: u32) -> u32 {
 /// large, few run, and more invocations in each keep the device busy.
 fn width(page_size: u32, level: Level) -> u32 {
     match (page_size, level) {
-        (0..=4096, Level::Fast) => 32,
+        (0..=4096, Level::Fast | Level::Sequential) => 32,
         _ => 64,
     }
 }

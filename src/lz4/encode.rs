@@ -4,6 +4,7 @@ use super::instructions::Instructions;
 use super::page::fill_word;
 use super::parse::{MATCH_START_MARGIN, Parse};
 use super::search::Search;
+use super::sequential::Table;
 use super::walk::Walk;
 use super::write::{Writer, room};
 use super::{PageKind, WINDOW};
@@ -12,9 +13,14 @@ use crate::{Error, Result};
 /// Compresses one block after another with the canonical parse, reusing its tables.
 pub struct Encoder {
     parse: Parse,
-    instructions: Instructions,
-    search: Box<Search>,
+    finder: Finder,
     output: Vec<u8>,
+}
+
+/// What finds matches, with its tables.
+enum Finder {
+    Windows(Box<Search>, Instructions),
+    Sequential(Table),
 }
 
 impl Encoder {
@@ -27,10 +33,14 @@ impl Encoder {
     /// An encoder that uses instructions which this machine has.
     #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
+        let finder = if parse.sequential() {
+            Finder::Sequential(Table::new(parse))
+        } else {
+            Finder::Windows(Box::new(Search::new(parse)), instructions)
+        };
         Self {
             parse: *parse,
-            instructions,
-            search: Box::new(Search::new(parse)),
+            finder,
             output: Vec::new(),
         }
     }
@@ -77,25 +87,38 @@ impl Encoder {
         if self.output.len() < room(input.len()) {
             self.output.resize(room(input.len()), 0);
         }
-        let mut walk = Walk::new(input, Writer::new(input, &mut self.output));
-        if let Some(last) = input
-            .len()
-            .checked_sub(MATCH_START_MARGIN)
-            .filter(|&last| last > 0)
-        {
-            let instructions = self.instructions;
-            self.search.start_block(input, self.parse.is_large());
-            while self.search.found.end <= last {
-                instructions.search(&mut self.search, input, last, self.parse.is_large());
-                // A window behind the search, so that the walk may look ahead.
-                let end = self.search.found.end;
-                let limit = if end > last { end } else { end - WINDOW };
-                instructions.walk(&mut walk, &self.search.found, limit, &self.parse);
+        let writer = Writer::new(input, &mut self.output);
+        let length = match &mut self.finder {
+            Finder::Sequential(table) => table.encode(input, writer),
+            Finder::Windows(search, instructions) => {
+                encode_by_windows(search, *instructions, &self.parse, input, writer)
             }
-        }
-        let length = walk.finish();
+        };
         Ok(&self.output[..length])
     }
+}
+
+/// Searches windows and walks over them by turns; returns the length of the block.
+fn encode_by_windows(
+    search: &mut Search,
+    instructions: Instructions,
+    parse: &Parse,
+    input: &[u8],
+    writer: Writer<'_>,
+) -> usize {
+    let mut walk = Walk::new(input, writer);
+    let last = input.len().checked_sub(MATCH_START_MARGIN);
+    if let Some(last) = last.filter(|&last| last > 0) {
+        search.start_block(input, parse.is_large());
+        while search.found.end <= last {
+            instructions.search(search, input, last, parse.is_large());
+            // A window behind the search, so that the walk may look ahead.
+            let end = search.found.end;
+            let limit = if end > last { end } else { end - WINDOW };
+            instructions.walk(&mut walk, &search.found, limit, parse);
+        }
+    }
+    walk.finish()
 }
 
 /// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.

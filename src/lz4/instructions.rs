@@ -14,7 +14,7 @@ use super::search::{Found, Search};
 use super::walk::Walk;
 
 /// Whether code is to be small rather than compiled apart for each case.
-const IS_SMALL: bool = cfg!(target_arch = "wasm32");
+pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instructions {

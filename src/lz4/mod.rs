@@ -35,10 +35,13 @@
 //! points: entries are 32 bits wide; an empty entry is a value of its own, smaller than every other, and trying
 //! it fails; `tag_bits` is 0; trying an entry also needs `p - q <= 65_535`.
 //!
+//! **[`Level::Sequential`]** is not this parse; see `sequential.rs`.
+//!
 //! **Page kinds.** A page whose length is a multiple of 8, at least 8, and that repeats its first 8 bytes is a
 //! fill; else a page whose block is not shorter than the page is stored; else it is LZ4.
 
 mod batch;
+mod compare;
 mod decode;
 mod encode;
 pub mod frame;
@@ -47,6 +50,7 @@ mod lanes;
 mod page;
 mod parse;
 mod search;
+mod sequential;
 mod walk;
 mod write;
 
@@ -75,6 +79,9 @@ pub enum Level {
     Fast,
     /// One-step lazy parse with backward extension over a larger table.
     High,
+    /// A parse from position to position, which only a CPU can do: there it is the quickest, at the ratio of C lz4. The
+    /// other levels have windows of positions searched at once, which suits a GPU, and the same bytes on every engine.
+    Sequential,
 }
 
 /// What a decoder finds wrong in a block; the discriminant is the status word of the kernels.

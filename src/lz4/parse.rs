@@ -38,6 +38,7 @@ pub struct Parse {
     tag_bits: u32,
     lazy: bool,
     backward: bool,
+    sequential: bool,
 }
 
 impl Parse {
@@ -60,6 +61,7 @@ impl Parse {
             tag_bits: 16_u32.saturating_sub(class.trailing_zeros()),
             lazy: high_level || fast_lazy,
             backward: high_level,
+            sequential: level == Level::Sequential,
         })
     }
 
@@ -91,6 +93,12 @@ impl Parse {
     #[must_use]
     pub const fn backward(&self) -> bool {
         self.backward
+    }
+
+    /// Whether this is not the canonical parse, but that of [`Level::Sequential`]; table and rules are its own.
+    #[must_use]
+    pub const fn sequential(&self) -> bool {
+        self.sequential
     }
 
     /// Whether blocks are of the large kind, with 32-bit entries.

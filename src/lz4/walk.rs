@@ -1,12 +1,10 @@
 //! The parse proper: from one candidate to the next, and the sequences that come of it.
 
 use super::LAZY_BELOW;
-use super::parse::{LAST_LITERALS, MIN_MATCH};
+use super::compare::{extended_back, match_length, word};
 use super::search::Found;
 use super::write::Writer;
 
-/// Bytes behind the start of a match that the quick way reads.
-const QUICK_READS: usize = 32;
 /// Positions that [`Found::ahead`] always sees.
 const AHEAD: usize = 57;
 
@@ -45,14 +43,14 @@ impl<'a> Walk<'a> {
                 self.position = p + 1;
                 continue;
             };
-            let length = self.length(p, q);
+            let length = match_length(self.input, p, q);
             let (p, q, length) = if is_lazy {
                 self.lazy(found, p, q, length)
             } else {
                 (p, q, length)
             };
             let start = if backward {
-                self.extended_back(p, p - q)
+                extended_back(self.input, p, p - q, self.writer.anchor())
             } else {
                 p
             };
@@ -64,7 +62,7 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     fn verified(&self, found: &Found, p: usize) -> Option<usize> {
         let q = found.source(p);
-        if self.word(q) == self.word(p) {
+        if word(self.input, q) == word(self.input, p) {
             return Some(q);
         }
         self.second(found, p)
@@ -72,7 +70,9 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn second(&self, found: &Found, p: usize) -> Option<usize> {
-        found.second(p).filter(|&q| self.word(q) == self.word(p))
+        found
+            .second(p)
+            .filter(|&q| word(self.input, q) == word(self.input, p))
     }
 
     /// The match at `p`, or a longer one at the next position.
@@ -82,83 +82,11 @@ impl<'a> Walk<'a> {
             && found.ahead(p) & 2 != 0
             && let Some(next_q) = self.verified(found, p + 1)
         {
-            let next_length = self.length(p + 1, next_q);
+            let next_length = match_length(self.input, p + 1, next_q);
             if next_length > length {
                 return (p + 1, next_q, next_length);
             }
         }
         (p, q, length)
-    }
-
-    /// The start of the match at `p` when it is extended backwards over literals.
-    #[inline(always)]
-    fn extended_back(&self, p: usize, offset: usize) -> usize {
-        let lowest = self.writer.anchor().max(offset);
-        let mut start = p;
-        while start > lowest && self.input[start - 1] == self.input[start - 1 - offset] {
-            start -= 1;
-        }
-        start
-    }
-
-    /// Length of the match at `p` of the bytes at `q`, whose first four agree.
-    #[inline(always)]
-    fn length(&self, p: usize, q: usize) -> usize {
-        if p + QUICK_READS <= self.input.len() {
-            let first = self.eight(p + 4) ^ self.eight(q + 4);
-            let second = self.eight(p + 12) ^ self.eight(q + 12);
-            if first | second != 0 {
-                // No branch: either is common.
-                let beyond = (first == 0) as usize;
-                let agreeing = |difference: u64| difference.trailing_zeros() as usize / 8;
-                return MIN_MATCH + agreeing(first) + beyond * agreeing(second);
-            }
-        }
-        self.long_length(p, q)
-    }
-
-    #[inline(never)]
-    fn long_length(&self, p: usize, q: usize) -> usize {
-        let end = self.input.len() - LAST_LITERALS;
-        let mut at = p + MIN_MATCH;
-        while at + 8 <= end {
-            let difference = self.eight(at) ^ self.eight(at - (p - q));
-            if difference != 0 {
-                return at - p + difference.trailing_zeros() as usize / 8;
-            }
-            at += 8;
-        }
-        while at < end && self.input[at] == self.input[at - (p - q)] {
-            at += 1;
-        }
-        at - p
-    }
-
-    #[inline(always)]
-    fn word(&self, p: usize) -> u32 {
-        debug_assert!(p + 4 <= self.input.len());
-        // SAFETY: candidates and what they name are searchable positions, 12 bytes or more before the end.
-        let bytes = unsafe {
-            self.input
-                .as_ptr()
-                .add(p)
-                .cast::<[u8; 4]>()
-                .read_unaligned()
-        };
-        u32::from_le_bytes(bytes)
-    }
-
-    #[inline(always)]
-    fn eight(&self, p: usize) -> u64 {
-        debug_assert!(p + 8 <= self.input.len());
-        // SAFETY: the callers read up to QUICK_READS from a position that has them, or up to the end, or before that.
-        let bytes = unsafe {
-            self.input
-                .as_ptr()
-                .add(p)
-                .cast::<[u8; 8]>()
-                .read_unaligned()
-        };
-        u64::from_le_bytes(bytes)
     }
 }

@@ -74,11 +74,44 @@ impl<'a> Writer<'a> {
                 behind.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
             }
             self.at += 1 + n_literals + 2 + usize::from(extra >= TOKEN_MAX);
+        } else if n_literals < TOKEN_MAX + 255
+            && extra < TOKEN_MAX + 255
+            && self.anchor + n_literals + COPY_STEP <= self.input.len()
+        {
+            self.middling_sequence(n_literals, offset, extra);
         } else {
             self.long_sequence(n_literals, offset, extra);
         }
         self.anchor = end;
         end
+    }
+
+    /// One byte continues the length of the literals, and behind these a step may be read.
+    #[inline(always)]
+    fn middling_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
+        debug_assert!(n_literals >= TOKEN_MAX);
+        debug_assert!(self.at + n_literals + 1 + SHORT_WRITES <= self.output.len());
+        // SAFETY: a step follows the literals, and what is written so far is no longer than the longest block of what is
+        // parsed so far, so the room for the literals and for a short sequence is there.
+        unsafe {
+            let token = self.output.as_mut_ptr().add(self.at);
+            token.write((TOKEN_MAX << 4 | extra.min(TOKEN_MAX)) as u8);
+            token.add(1).write((n_literals - TOKEN_MAX) as u8);
+            let (from, to) = (self.input.as_ptr().add(self.anchor), token.add(2));
+            let mut done = 0;
+            while done < n_literals {
+                let step = from.add(done).cast::<[u8; COPY_STEP]>().read_unaligned();
+                to.add(done).cast::<[u8; COPY_STEP]>().write_unaligned(step);
+                done += COPY_STEP;
+            }
+            let behind = to.add(n_literals);
+            behind
+                .cast::<[u8; 2]>()
+                .write_unaligned((offset as u16).to_le_bytes());
+            // Counts only if the length does not fit the token.
+            behind.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
+        }
+        self.at += 2 + n_literals + 2 + usize::from(extra >= TOKEN_MAX);
     }
 
     #[inline(never)]

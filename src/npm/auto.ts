@@ -1,9 +1,10 @@
 import { calibrate } from "./calibrate.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { isForGpu } from "./frame.js";
-import type { Call, Codec, Compression, Decompression, Task } from "./glue.js";
+import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./glue.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
-import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
+import { residentCodec } from "./resident.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, ResidentPart } from "./types.js";
 
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
@@ -106,7 +107,8 @@ export class AutoCodec implements Codec {
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
-    return this.#choose("compressFrom", bytes.length, (codec) => codec.compressPages(bytes, pageSize, level));
+    const call = (codec: Codec): Call<PackedPages> => codec.compressPages(bytes, pageSize, level);
+    return this.#choose("compressFrom", bytes.length, call, obstacleIn(level));
   }
 
   decompressPages(
@@ -131,6 +133,14 @@ export class AutoCodec implements Codec {
     );
   }
 
+  compressResident(...args: Parameters<ResidentCodec["compressResident"]>): Call<ResidentPart[]> {
+    return residentCodec(this.#gpu).compressResident(...args);
+  }
+
+  decompressResident(...args: Parameters<ResidentCodec["decompressResident"]>): Call<null> {
+    return residentCodec(this.#gpu).decompressResident(...args);
+  }
+
   #prepared(): Chosen {
     if (!this.#next) throw new PagepressError("ENGINE", "no engine was chosen");
     return this.#next;
@@ -150,9 +160,10 @@ export class AutoCodec implements Codec {
     from: "compressFrom" | "decompressFrom",
     nBytes: number,
     call: (codec: Codec) => Call<T>,
+    obstacle: string | null = null,
   ): Call<T> {
     return new PromiseCall(async (control) => {
-      let reason = await this.#against(from, nBytes);
+      let reason = obstacle ?? (await this.#against(from, nBytes));
       if (reason === null && this.#gpu) {
         try {
           const { value, timing } = await driveWithin(control, call(this.#gpu));
@@ -201,9 +212,14 @@ export class AutoCodec implements Codec {
 function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
     const isPage = [4096, 8192, 16384, 32768, 65536].includes(task.blockSize);
-    return isPage ? null : `GPUs do not take blocks of ${task.blockSize} bytes`;
+    return isPage ? obstacleIn(task.level) : `GPUs do not take blocks of ${task.blockSize} bytes`;
   }
   return !task.start || isForGpu(task.start) ? null : "GPUs take frames of independent blocks of at most 64 KiB";
+}
+
+/** Why no GPU compresses at this level. */
+function obstacleIn(level: string): string | null {
+  return level === "sequential" ? "the level sequential is the CPU's" : null;
 }
 
 /** `call`, whose outcome gives this reason. */

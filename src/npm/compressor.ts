@@ -1,11 +1,13 @@
 import { checkBytes, checkedLimit, checkOneOf, checkSize, checkWords, MAX_BYTES, release, takeOver } from "./arguments.js";
 import { describe } from "./capabilities.js";
+import { sizeOf } from "./device-buffers.js";
 import { DeviceWatch } from "./device-watch.js";
 import { PagepressError } from "./errors.js";
 import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./glue.js";
 import { Job } from "./job.js";
 import type { Opened } from "./open.js";
+import { compressResident, decompressResident, ResidentPages } from "./resident.js";
 import type {
   BackendInfo,
   CallOptions,
@@ -13,14 +15,18 @@ import type {
   CheckedPages,
   CompressOptions,
   CompressPagesOptions,
+  CompressResidentOptions,
   DecompressOptions,
+  DecompressResidentOptions,
   Device,
+  DeviceBuffer,
   DeviceCounters,
   DeviceLoss,
   InputOptions,
   Level,
   PackedPages,
   PackedPagesInput,
+  ResidentContent,
   Timing,
 } from "./types.js";
 
@@ -129,6 +135,34 @@ export class Compressor {
     });
   }
 
+  /** Compresses pages in a `GPUBuffer` of `device`, whose usages include `STORAGE`. Everything stays in GPU memory. */
+  compressResident(buffer: DeviceBuffer, options: CompressResidentOptions = {}): Promise<ResidentPages> {
+    return this.#start(options, () => {
+      const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
+      checkSize("pageSize", pageSize, 0xffff_ffff);
+      checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
+      const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job);
+      return { totalBytes: byteLength, work };
+    });
+  }
+
+  /** Decompresses pages, in arrays or in GPU memory, or LZ4 frames in an array, to a `GPUBuffer` of `device`. Checksums of
+   * content are not checked, since it does not leave the GPU. Rejects with `CORRUPT_PAGE` if a page is wrong. */
+  decompressResident(
+    input: ResidentPages | PackedPagesInput | Uint8Array,
+    options: DecompressResidentOptions = {},
+  ): Promise<ResidentContent> {
+    return this.#start(options, () => {
+      const { buffer, usage = 0 } = options;
+      checkSize("usage", usage, 0xffff_ffff);
+      const target = { buffer, usage, maxOutputSize: checkedLimit(options.maxOutputSize) };
+      if (input instanceof Uint8Array) checkBytes("bytes", input);
+      else if (!(input instanceof ResidentPages)) checkPages(input);
+      const totalBytes = input instanceof Uint8Array ? input.length : input.byteLength;
+      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, input, target, job) };
+    });
+  }
+
   /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#last.then(() => {
@@ -150,6 +184,20 @@ export class Compressor {
    * @internal */
   look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
     return this.#queue(() => look(this.#codec));
+  }
+
+  /** Runs work that `prepare` makes now, once it is this call's turn. */
+  #start<T>(
+    options: CallOptions,
+    prepare: () => { totalBytes: number; work: (codec: Codec, job: Job) => Promise<Outcome<T>> },
+  ): Promise<T> {
+    try {
+      const { totalBytes, work } = prepare();
+      const job = new Job(options, totalBytes);
+      return this.run(job, options, (codec) => work(codec, job));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */

@@ -3,8 +3,10 @@ import type {
   Calibration,
   CheckedPages,
   Device,
+  DeviceBuffer,
   FrameOptions,
   PackedPages,
+  ResidentPart,
   Timing,
 } from "./types.js";
 
@@ -52,11 +54,11 @@ export interface Decompression {
 
 /** What is about to be done with a frame; -1 for a length that is not known. */
 export type Task =
-  | { kind: "compress"; length: number; blockSize: number }
+  | { kind: "compress"; length: number; blockSize: number; level: string }
   | { kind: "decompress"; length: number; start: Uint8Array | undefined };
 
 /** The codec of a module. It takes one call at a time. */
-export interface Codec {
+export interface Codec extends Partial<ResidentCodec> {
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   /** Chooses an engine for the frames begun next, where there are two. */
@@ -101,6 +103,19 @@ export interface Codec {
   ): Call<CheckedPages>;
 }
 
+/** What a codec with a device does with buffers on it. */
+export interface ResidentCodec {
+  /** `make` makes a buffer of so many bytes for what is to stay. */
+  compressResident(
+    buffer: DeviceBuffer,
+    byteLength: number,
+    pageSize: number,
+    level: string,
+    make: (bytes: number) => DeviceBuffer,
+  ): Call<ResidentPart[]>;
+  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null>;
+}
+
 /** What a module has to put the blocks of workers together to frames. */
 export interface FrameParts {
   /** The header of a frame; with its content size if that is given. */
@@ -137,9 +152,8 @@ export interface ContentRead {
   free(): void;
 }
 
-/** A module, as its generated JavaScript exports it. */
+/** A module, and what it does on the CPU before it returns. */
 export interface Glue extends FrameParts {
-  default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   compressSync(
     bytes: Uint8Array,
     blockSize: number,
@@ -153,6 +167,10 @@ export interface Glue extends FrameParts {
   /** The error for bytes that are no frame. */
   notLz4(bytes: Uint8Array): Error;
   FrameMap: new (byteLength: number) => FrameMap;
+}
+
+/** The module of the GPU. */
+export interface GpuGlue extends Glue {
   Codec: {
     open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };

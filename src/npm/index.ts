@@ -5,6 +5,7 @@ import type { CompressorOptions } from "./types.js";
 
 export type { Compressor } from "./compressor.js";
 export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./access.js";
+export type { ResidentPages } from "./resident.js";
 export type { FrameSource } from "./source.js";
 export {
   Lz4CompressionStream,
@@ -28,10 +29,13 @@ export {
   type CompressOptions,
   type CompressorOptions,
   type CompressPagesOptions,
+  type CompressResidentOptions,
   type CompressSyncOptions,
   type DecompressOptions,
+  type DecompressResidentOptions,
   type DecompressSyncOptions,
   type Device,
+  type DeviceBuffer,
   type DeviceCounters,
   type DeviceLoss,
   type Engine,
@@ -45,6 +49,8 @@ export {
   type PackedPages,
   type PackedPagesInput,
   type Progress,
+  type ResidentContent,
+  type ResidentPart,
   type Timing,
 } from "./types.js";
 

@@ -1,5 +1,6 @@
 import { checkOneOf, checkSize } from "./arguments.js";
 import { AutoCodec } from "./auto.js";
+import { CpuCodec } from "./cpu-codec.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
 import { compile, load } from "./modules.js";
@@ -21,7 +22,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   const { backend = "auto", powerPreference = "high-performance", allowSoftware = false } = options;
   checkOneOf("backend", backend, ["auto", "cpu", "webgpu"]);
   checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
-  checkOneOf("level", options.level ?? "fast", ["fast", "high"]);
+  checkOneOf("level", options.level ?? "fast", ["fast", "high", "sequential"]);
   checkSize("workers", options.workers ?? 0, 1024);
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
@@ -41,7 +42,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
 /** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
 async function openCpu({ workers, createWorker, modules }: CompressorOptions): Promise<Codec> {
   const glue = await load("cpu", modules?.cpu);
-  const alone = await glue.Codec.open("cpu", "high-performance", false);
+  const alone = new CpuCodec(glue);
   const size = workers ?? (await hardwareConcurrency());
   if (size === 0) return alone;
   const start = createWorker ? async () => createWorker() : startWorker;

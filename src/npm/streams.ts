@@ -157,7 +157,7 @@ async function* compress(
   const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, compressor.level);
   const { contentSize = -1 } = options;
   const session = await compressor.look(async (codec) => {
-    await codec.prepare?.({ kind: "compress", length: contentSize, blockSize });
+    await codec.prepare?.({ kind: "compress", length: contentSize, blockSize, level });
     return codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, contentSize, index, true);
   });
   const part = (isLast: boolean): Promise<Bytes> =>

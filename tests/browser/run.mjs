@@ -18,7 +18,7 @@ const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
-  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "auto", "conformance", "cpu", "streams-with-gpu"] },
+  { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu"] },
   { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers", "calls", "streams", "access"] },
 ];
 

@@ -85,8 +85,11 @@ fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
         .count()
 }
 
-/// The canonical block of `input`.
+/// The block of `input`.
 pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
+    if parse.sequential() {
+        return sequential_block(input);
+    }
     let offsets = candidates(input, parse);
     let mut out = Vec::new();
     let (mut p, mut anchor) = (0, 0);
@@ -110,6 +113,71 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
         sequence(&mut out, &input[anchor..m], Some((offset, end - m)));
         p = end;
         anchor = end;
+    }
+    sequence(&mut out, &input[anchor..], None);
+    out
+}
+
+/// Positions by hash, for the sequential parse.
+#[derive(Default)]
+struct Table(std::collections::BTreeMap<u64, usize>);
+
+impl Table {
+    /// Puts `p` in the place of its hash, and gives what was there.
+    fn replace(&mut self, input: &[u8], p: usize) -> usize {
+        let five = input[p..p + 5]
+            .iter()
+            .rev()
+            .fold(0_u128, |sum, &byte| sum << 8 | u128::from(byte));
+        let hash = (five * 0x9e_3779_b97f % (1 << 40)) >> 27;
+        self.0.insert(hash as u64, p).unwrap_or(0)
+    }
+
+    fn find(&mut self, input: &[u8], mut p: usize, last: usize) -> Option<(usize, usize)> {
+        for k in 32.. {
+            let next = p + k / 32;
+            if p > last || next > last {
+                break;
+            }
+            let q = self.replace(input, p);
+            if agrees(input, p, q) {
+                return Some((p, q));
+            }
+            p = next;
+        }
+        None
+    }
+}
+
+fn agrees(input: &[u8], p: usize, q: usize) -> bool {
+    word(input, q) == word(input, p) && p - q <= 65_535
+}
+
+/// The block of the sequential parse.
+fn sequential_block(input: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut anchor = 0;
+    if let Some(last) = input.len().checked_sub(12) {
+        let mut table = Table::default();
+        let mut found = table.find(input, 1, last);
+        while let Some((mut p, mut q)) = found {
+            let end = p + match_length(input, p, p - q);
+            while p > anchor && q > 0 && input[p - 1] == input[q - 1] {
+                (p, q) = (p - 1, q - 1);
+            }
+            sequence(&mut out, &input[anchor..p], Some((p - q, end - p)));
+            anchor = end;
+            if end > last {
+                break;
+            }
+            table.replace(input, end - 2);
+            let before = table.replace(input, end);
+            found = if agrees(input, end, before) {
+                Some((end, before))
+            } else {
+                table.find(input, end + 1, last)
+            };
+        }
     }
     sequence(&mut out, &input[anchor..], None);
     out

@@ -138,6 +138,8 @@ pub enum Level {
     Fast,
     /// Smaller output, slower
     High,
+    /// For CPUs: quicker there, other bytes
+    Sequential,
 }
 
 impl From<Level> for pagepress::lz4::Level {
@@ -145,6 +147,7 @@ impl From<Level> for pagepress::lz4::Level {
         match level {
             Level::Fast => Self::Fast,
             Level::High => Self::High,
+            Level::Sequential => Self::Sequential,
         }
     }
 }

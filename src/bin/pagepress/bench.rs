@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pagepress::batch::Codec;
 use pagepress::lz4::{self, PackedPages};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "page_size": arguments.page_size,
         "engine": engine,
         "adapter": codec.choice().adapter,
-        "level": if arguments.level == Level::Fast { "fast" } else { "high" },
+        "level": arguments.level.to_possible_value().map(|value| value.get_name().to_owned()),
         "ratio": rounded(pages.ratio()),
         "compress_gbps": resident.speeds.compress.map(rounded),
         "decompress_gbps": resident.speeds.decompress.map(rounded),

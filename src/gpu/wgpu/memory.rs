@@ -26,12 +26,14 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 struct PooledBuffer {
     buffer: Option<wgpu::Buffer>,
     n_bytes: u64,
+    /// Whether it belongs to somebody else, and not to the pool.
+    is_lent: bool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
+        if let Some(buffer) = self.buffer.take().filter(|_| !self.is_lent) {
             let (usage, size) = (buffer.usage().bits(), buffer.size());
             self.shared.pool.put(usage, size, buffer);
         }
@@ -66,8 +68,20 @@ impl WgpuBuffer {
         Ok(Self(Arc::new(PooledBuffer {
             buffer: Some(buffer),
             n_bytes,
+            is_lent: false,
             shared: Arc::clone(shared),
         })))
+    }
+
+    /// Memory that belongs to somebody else.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
+        Self(Arc::new(PooledBuffer {
+            n_bytes: buffer.size() / 4 * 4,
+            buffer: Some(buffer),
+            is_lent: true,
+            shared: Arc::clone(shared),
+        }))
     }
 
     /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.

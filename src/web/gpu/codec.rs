@@ -35,7 +35,6 @@ impl WebCodec {
         power_preference: String,
         allow_software: bool,
     ) -> std::result::Result<WebCodec, JsValue> {
-        console_error_panic_hook::set_once();
         let open = async {
             let options = CodecOptions {
                 backend: backend_from(&backend)?,
@@ -221,7 +220,7 @@ impl WebCodec {
     }
 
     /// A call that has the codec while `work` is under way.
-    fn call(
+    pub(super) fn call(
         &self,
         work: impl AsyncFnOnce(&mut Codec, Rc<CallState>) -> Result<(JsValue, Report)> + 'static,
     ) -> Call {

@@ -44,7 +44,8 @@ pub(super) fn level_from(name: &str) -> Result<Level> {
     match name {
         "fast" => Ok(Level::Fast),
         "high" => Ok(Level::High),
-        _ => Err(wrong("level", name, "give fast or high")),
+        "sequential" => Ok(Level::Sequential),
+        _ => Err(wrong("level", name, "give fast, high or sequential")),
     }
 }
 

@@ -6,6 +6,7 @@ mod call;
 mod codec;
 mod convert;
 mod pages;
+mod resident;
 mod session;
 
 pub use call::Call;

@@ -2,9 +2,8 @@
 
 use js_sys::{Object, Uint8Array};
 
-use super::super::convert::{entries_from, table_words};
 use super::call::CallState;
-use super::convert::pages_to_js;
+use super::convert::{entries_from, pages_to_js, table_words};
 use crate::Result;
 use crate::batch::codec::on_host;
 use crate::batch::js::{Attempt, JsBytes, JsPacked};

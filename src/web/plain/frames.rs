@@ -5,14 +5,11 @@ use crate::Result;
 use crate::lz4::Level;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 
-/// Most content in bytes that is decompressed at once, if blocks are not larger.
-const GROUP_BYTES: usize = 1 << 20;
-
-/// Bits of the options of a frame.
-const HIGH: u32 = 1;
-const CONTENT_CHECKSUM: u32 = 2;
-const BLOCK_CHECKSUMS: u32 = 4;
-const INDEX: u32 = 8;
+/// Bits of the options of a frame; the lowest two are its level.
+const LEVEL: u32 = 3;
+const CONTENT_CHECKSUM: u32 = 4;
+const BLOCK_CHECKSUMS: u32 = 8;
+const INDEX: u32 = 16;
 
 /// A frame that is being compressed.
 struct Compression {
@@ -22,9 +19,10 @@ struct Compression {
 }
 
 pub(super) fn level(flags: u32) -> Level {
-    match flags & HIGH {
+    match flags & LEVEL {
         0 => Level::Fast,
-        _ => Level::High,
+        1 => Level::High,
+        _ => Level::Sequential,
     }
 }
 
@@ -91,11 +89,11 @@ struct Decompression {
     at: usize,
 }
 
-/// Begins to decompress frames to at most `limit` bytes.
+/// Begins to decompress frames to at most `limit` bytes, and to at most `group_bytes` at once, if blocks are not larger.
 #[unsafe(no_mangle)]
-extern "C" fn begin_decompression(limit: f64) -> *mut Decompression {
+extern "C" fn begin_decompression(limit: f64, group_bytes: usize) -> *mut Decompression {
     object(Ok(Decompression {
-        decoder: FrameDecoder::new(Some(limit as u64)).with_group_bytes(GROUP_BYTES),
+        decoder: FrameDecoder::new(Some(limit as u64)).with_group_bytes(group_bytes),
         held: Vec::new(),
         at: 0,
     }))
