@@ -12,8 +12,8 @@ const smallCode = ["-Cllvm-args=-inline-threshold=10", "-Cllvm-args=-unroll-full
 
 /** That of the CPU has no JavaScript but the package's own. */
 const modules = [
-  { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, passes: ["-O3"] },
-  { name: "gpu", profile: "wasm-gpu", features: ["npm", "wgpu"], isPlain: false, passes: ["-Oz", "--converge"] },
+  { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, passes: ["-O3"], flags: smallCode },
+  { name: "gpu", profile: "wasm-gpu", features: ["npm", "wgpu"], isPlain: false, passes: ["-Oz", "--converge"], flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
@@ -32,10 +32,10 @@ export async function buildModules() {
   }
 }
 
-function compile({ profile, features }) {
+function compile({ profile, features, flags }) {
   const options = ["--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
-  const flags = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(smallCode)}`;
-  return run("cargo", ["build", "--config", flags, ...options, "--no-default-features", "--features", features.join(",")]);
+  const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`;
+  return run("cargo", ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")]);
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */

@@ -6,6 +6,7 @@
 //! for these entries too: see [`Search::compare`] and [`Search::start_block`].
 
 use super::WINDOW;
+use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
 use super::parse::{HASH_MULTIPLIER, Parse, word};
 
@@ -182,7 +183,7 @@ impl Search {
         unsafe {
             let sources = self.found.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
-                for i in 0..WINDOW {
+                for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
                 return u64::MAX;
@@ -202,7 +203,7 @@ impl Search {
                 bits |= u64::from(found) << i;
             }
             // The lowest position of a bucket comes last and stays.
-            for group in (0..WINDOW).step_by(8).rev() {
+            for group in (0..rolled(WINDOW)).step_by(8).rev() {
                 for i in (0..8).rev() {
                     let bucket = *window.buckets.get_unchecked(group + i);
                     let pair = *window.pairs.get_unchecked(group + L::PAIR[i]);
@@ -272,6 +273,12 @@ impl Search {
             a_agrees.or(b_agrees).or(run).bits()
         }
     }
+}
+
+/// `n`, which the compiler does not know where code is to be small, so that it leaves a loop of so many rounds one.
+#[inline(always)]
+fn rolled(n: usize) -> usize {
+    if IS_SMALL { std::hint::black_box(n) } else { n }
 }
 
 const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
