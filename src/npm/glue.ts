@@ -172,6 +172,6 @@ export interface Glue extends FrameParts {
 /** The module of the GPU. */
 export interface GpuGlue extends Glue {
   Codec: {
-    open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
+    open(powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };
 }

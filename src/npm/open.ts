@@ -28,7 +28,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
   if (obstacles.length === 0) {
     const glue = await load("gpu", options.modules?.gpu);
-    const gpu = await glue.Codec.open("webgpu", powerPreference, allowSoftware && backend === "webgpu");
+    const gpu = await glue.Codec.open(powerPreference, allowSoftware && backend === "webgpu");
     if (backend === "webgpu") return { codec: gpu, obstacles };
     return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }

@@ -3,8 +3,8 @@
 use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 
-use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::batch::{BackendChoice, PowerPreference, Report, Timings};
+use crate::lz4::{Level, PageEntry};
 use crate::{Error, Result};
 
 /// An `Error` of JavaScript with the property `code`.
@@ -17,15 +17,6 @@ pub(super) fn to_js_error(error: Error) -> JsValue {
 /// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
 pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
     let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
-}
-
-pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
-    match name {
-        "auto" => Ok(BackendRequest::Auto),
-        "cpu" => Ok(BackendRequest::Cpu),
-        "webgpu" => Ok(BackendRequest::Wgpu),
-        _ => Err(wrong("backend", name, "give auto, cpu or webgpu")),
-    }
 }
 
 pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
@@ -60,19 +51,6 @@ pub(super) fn entries_from(table: &[u32], packed: &[u8]) -> Result<Vec<PageEntry
         PageEntry::from_words(words, packed).map_err(|source| Error::CorruptPage { page, source })
     };
     entries.iter().enumerate().map(entry).collect()
-}
-
-/// Two words a page.
-pub(super) fn table_words(pages: &PackedPages) -> Result<Vec<u32>> {
-    let mut words = Vec::with_capacity(2 * pages.table.len());
-    for entry in &pages.table {
-        let entry = entry.to_words().ok_or_else(|| Error::Engine {
-            engine: "cpu",
-            message: "blocks that lie too far for a table".into(),
-        })?;
-        words.extend(entry);
-    }
-    Ok(words)
 }
 
 /// `{ packed, table, pageSize, byteLength, ratio }`.
