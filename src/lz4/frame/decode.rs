@@ -363,3 +363,52 @@ fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
     decoder.finish(&bytes[at..])?;
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+    use super::*;
+    use crate::lz4::frame::{FrameOptions, FrameWriter};
+
+    /// What wasm does, which has one core, gives what slots give.
+    #[test]
+    fn blocks_in_turn_are_those_in_slots() {
+        let options = FrameOptions::default();
+        let mut bytes = Vec::new();
+        let mut writer = FrameWriter::new(&options, &mut bytes).expect("in range");
+        let mut expected = Vec::new();
+        for length in [4096, 100, 65_536, 4096, 1, 70_000] {
+            let noise = (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);
+            let content: Vec<u8> = match length {
+                100 | 65_536 => noise.collect(),
+                _ => noise.map(|byte| byte & 3).collect(),
+            };
+            writer.push(&content, &mut bytes).expect("fits");
+            expected.extend(content);
+        }
+        writer.finish(&mut bytes).expect("has no size");
+        let mut reader = FrameReader::new();
+        let (mut at, mut frame, mut group) = (0, None, Vec::new());
+        while let Step::Event { consumed, event } = reader.step(&bytes[at..]).expect("is sound") {
+            at += consumed;
+            match event {
+                FrameEvent::Header(header) => {
+                    frame = Some(Frame {
+                        header,
+                        content: FrameContent::new(header),
+                        window: Vec::new(),
+                        slot: None,
+                    });
+                }
+                FrameEvent::Block(block) => group.push(block),
+                _ => {}
+            }
+        }
+        let mut frame = frame.expect("has a header");
+        let (mut in_turn, mut in_slots) = (vec![7; 3], vec![7; 3]);
+        frame.in_turn(&group, &mut in_turn).expect("is sound");
+        frame.independent(&group, &mut in_slots).expect("is sound");
+        assert!(in_turn[3..] == expected && in_turn == in_slots);
+    }
+}
