@@ -99,6 +99,7 @@ impl Encoder {
 }
 
 /// Searches windows and walks over them by turns; returns the length of the block.
+#[inline(never)]
 fn encode_by_windows(
     search: &mut Search,
     instructions: Instructions,

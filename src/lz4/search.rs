@@ -217,6 +217,10 @@ impl Search {
     /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
     /// and makes what is to be inserted.
     #[inline(always)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are in registers, as fields of a structure would not be"
+    )]
     unsafe fn compare<L: Lanes>(
         &self,
         from: *const u8,
