@@ -29,7 +29,7 @@ const browserRunner = (place) => ({
  * Cargo steps share one target folder and follow each other so that each configuration is built once.
  */
 export function steps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "npm,wgpu", "--test", "web");
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--check") },
@@ -45,11 +45,11 @@ export function steps() {
       name: "lint, library with CUDA",
       command: clippy("--all-targets", "--no-default-features", "--features", "cuda"),
     },
-    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features") },
+    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm") },
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "npm,wgpu"),
     },
     {
       group: "native",

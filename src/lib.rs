@@ -14,7 +14,8 @@ mod clock;
 #[cfg(gpu_engine)]
 mod copy;
 mod error;
-#[cfg(target_arch = "wasm32")]
+mod text;
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
 pub mod web;
 
 pub use batch::{Algorithm, PAGE_SIZE};

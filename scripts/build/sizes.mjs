@@ -7,11 +7,11 @@ import { root } from "./run.mjs";
 
 const dist = join(root, "dist");
 
-/** Sizes of the parts: the two modules, the JavaScript around each, and all other JavaScript as a bundler leaves it. */
+/** Sizes of the parts: the two modules, the JavaScript around that of the GPU, and all other JavaScript as a bundler leaves it. */
 export async function measureSizes() {
   const parts = [];
-  for (const file of ["cpu_bg.wasm", "gpu_bg.wasm", "cpu.js", "gpu.js"]) parts.push([file, await readFile(join(dist, file))]);
-  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./cpu.js", "./gpu.js"] };
+  for (const file of ["cpu_bg.wasm", "gpu_bg.wasm", "gpu.js"]) parts.push([file, await readFile(join(dist, file))]);
+  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./gpu.js"] };
   for (const file of ["index.js", "worker.js"]) {
     const { outputFiles } = await build({ entryPoints: [join(dist, file)], ...options });
     parts.push([file, outputFiles[0].contents]);

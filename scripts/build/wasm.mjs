@@ -1,21 +1,28 @@
 // The two wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { finishGlue } from "./glue.mjs";
+import { embed, finishGlue } from "./glue.mjs";
 import { output, root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
 
+/** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
+const smallCode = ["-Cllvm-args=-inline-threshold=10", "-Cllvm-args=-unroll-full-max-count=8"];
+
+/** That of the CPU has no JavaScript but the package's own. */
 const modules = [
-  { name: "cpu", profile: "wasm", features: [] },
-  { name: "gpu", profile: "wasm-gpu", features: ["wgpu"] },
+  { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, passes: ["-O3"], flags: smallCode },
+  { name: "gpu", profile: "wasm-gpu", features: ["npm", "wgpu"], isPlain: false, passes: ["-Oz", "--converge"], flags: [] },
 ];
+
+/** Custom sections say nothing that a page needs. */
+const stripping = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
 
-/** Builds `dist/{cpu,gpu}.js` and `dist/{cpu,gpu}_bg.wasm`. */
+/** Builds `dist/{cpu,gpu}_bg.wasm`, `dist/{cpu,gpu}-wasm.js` and `dist/gpu.js`. */
 export async function buildModules() {
   const bindgen = await findBindgen();
   await mkdir(dist, { recursive: true });
@@ -25,30 +32,37 @@ export async function buildModules() {
   }
 }
 
-function compile({ profile, features }) {
+function compile({ profile, features, flags }) {
   const options = ["--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
-  return run("cargo", ["build", ...options, "--no-default-features", "--features", features.join(",")]);
+  const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`;
+  return run("cargo", ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")]);
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish({ name, profile }, bindgen) {
+async function finish({ name, profile, isPlain, passes }, bindgen) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
   const input = createHash("sha256").update(await readFile(compiled));
   for (const script of ["wasm.mjs", "glue.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
   const digest = input.digest("hex");
-  const parts = [`${name}.js`, `${name}_bg.wasm`, `${name}-wasm.js`].map((file) => join(dist, file));
+  const wasm = join(dist, `${name}_bg.wasm`);
+  const parts = [wasm, join(dist, `${name}-wasm.js`), ...(isPlain ? [] : [join(dist, `${name}.js`)])];
   const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
-  const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
-  await run(bindgen, [compiled, ...flags, "--remove-producers-section", "--out-dir", dist, "--out-name", name]);
-  const [, wasm] = parts;
+  if (isPlain) {
+    // An older build made it.
+    await rm(join(dist, `${name}.js`), { force: true });
+    await copyFile(compiled, wasm);
+  } else {
+    const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
+    await run(bindgen, [compiled, ...flags, "--remove-producers-section", "--out-dir", dist, "--out-name", name]);
+  }
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await slim(wasm);
-  const passes = name === "gpu" ? ["-Oz", "--converge"] : ["-O3"];
-  await run(process.execPath, [optimizer, wasm, ...passes, "--strip-debug", "-o", `${wasm}.opt`]);
+  await slim(wasm, isPlain);
+  await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
-  await finishGlue(name);
+  if (!isPlain) await finishGlue(name);
+  await embed(name);
   await writeFile(stamp, digest);
 }
 

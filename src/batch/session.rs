@@ -7,7 +7,10 @@ use crate::Result;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 
 /// Bytes of content for one step on one core.
-#[cfg(any(feature = "futures-io", target_arch = "wasm32"))]
+#[cfg(any(
+    feature = "futures-io",
+    all(target_arch = "wasm32", gpu_engine, feature = "npm")
+))]
 const ONE_CORE_BYTES: usize = 1 << 20;
 
 /// Compresses one frame from content that comes in pieces of any size.
@@ -121,7 +124,7 @@ impl FrameCompression {
     }
 
     /// What is held, to append to it without [`push_async`](Self::push_async).
-    #[cfg(target_arch = "wasm32")]
+    #[cfg(all(target_arch = "wasm32", gpu_engine, feature = "npm"))]
     pub(crate) fn held(&mut self) -> &mut Vec<u8> {
         &mut self.held
     }
@@ -223,7 +226,10 @@ impl FrameDecompression {
 }
 
 /// Most bytes of content for one step where others wait for the thread, as in a browser or under an async runtime.
-#[cfg(any(feature = "futures-io", target_arch = "wasm32"))]
+#[cfg(any(
+    feature = "futures-io",
+    all(target_arch = "wasm32", gpu_engine, feature = "npm")
+))]
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]
     if codec.device().is_some() {

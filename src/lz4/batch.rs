@@ -12,6 +12,7 @@ use rayon::prelude::*;
 /// Bytes of a table entry as the kernels keep it.
 const ENTRY_BYTES: u64 = 8;
 /// Bytes of pages that one core takes at a time.
+#[cfg(not(target_arch = "wasm32"))]
 const SHARE_BYTES: usize = 256 << 10;
 
 /// A batch of compressed pages: their blocks, one after the other, and a table that finds them. The default is no pages.
@@ -40,21 +41,19 @@ impl PackedPages {
 
     /// Bytes in all pages together, if the table has as many entries as they need.
     fn checked_n_bytes(&self) -> Result<usize> {
-        check_page_size(self.page_size)?;
-        let n_pages = self.n_bytes.div_ceil(u64::from(self.page_size));
-        if n_pages != self.table.len() as u64 {
-            return Err(Error::InvalidArgument {
-                name: "table length",
-                value: self.table.len().to_string(),
-                expected: "give one entry for each page of n_bytes",
-            });
-        }
-        usize::try_from(self.n_bytes).map_err(|_| Error::InvalidArgument {
-            name: "n_bytes",
-            value: self.n_bytes.to_string(),
-            expected: "give no more than fits in memory",
-        })
+        checked_bytes(self.n_bytes, self.page_size, self.table.len())
     }
+}
+
+/// `n_bytes` in pages of `page_size`, if these need as many entries as there are.
+pub(crate) fn checked_bytes(n_bytes: u64, page_size: u32, n_entries: usize) -> Result<usize> {
+    check_page_size(page_size)?;
+    if n_bytes.div_ceil(u64::from(page_size)) != n_entries as u64 {
+        let expected = "give one entry for each page of n_bytes";
+        return Err(Error::invalid("table length", n_entries as u64, expected));
+    }
+    let expected = "give no more than fits in memory";
+    usize::try_from(n_bytes).map_err(|_| Error::invalid("n_bytes", n_bytes, expected))
 }
 
 /// Compresses `bytes` in pages of `page_size` bytes: 4096, 8192, 16384, 32768 or 65536. The last page may be
@@ -65,36 +64,37 @@ impl PackedPages {
 pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<PackedPages> {
     check_page_size(page_size)?;
     let parse = Parse::new(page_size, level)?;
-    let mut pages = PackedPages {
-        packed: Vec::new(),
-        table: Vec::new(),
+    let (packed, table) = compress_shares(bytes, &parse)?;
+    Ok(PackedPages {
+        packed,
+        table,
         page_size,
         n_bytes: bytes.len() as u64,
-    };
-    let share = SHARE_BYTES.max(page_size as usize);
-    #[cfg(not(target_arch = "wasm32"))]
+    })
+}
+
+#[cfg(target_arch = "wasm32")]
+fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+    compress_share(&mut Encoder::new(parse), bytes)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     let shares = bytes
-        .par_chunks(share)
-        .map_init(|| Encoder::new(&parse), compress_share)
+        .par_chunks(SHARE_BYTES.max(parse.page_size() as usize))
+        .map_init(|| Encoder::new(parse), compress_share)
         .collect::<Result<Vec<_>>>()?;
-    #[cfg(target_arch = "wasm32")]
-    let shares = {
-        let mut encoder = Encoder::new(&parse);
-        let shares = bytes.chunks(share);
-        shares
-            .map(|share| compress_share(&mut encoder, share))
-            .collect::<Result<Vec<_>>>()?
-    };
     let mut start = 0;
-    for (packed, table) in &shares {
-        pages.table.extend(table.iter().map(|entry| PageEntry {
+    let mut table = Vec::new();
+    for (packed, entries) in &shares {
+        table.extend(entries.iter().map(|entry| PageEntry {
             offset: entry.offset + start,
             ..*entry
         }));
         start += packed.len() as u64;
     }
-    pages.packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());
-    Ok(pages)
+    let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());
+    Ok((packed, table))
 }
 
 /// Blocks and entries of some pages; offsets count from the first of them.
@@ -134,11 +134,6 @@ fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
     // SAFETY: the pieces have just been written, and they are as long as the capacity that was asked for.
     unsafe { joined.set_len(n_bytes) };
     joined
-}
-
-#[cfg(target_arch = "wasm32")]
-fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
-    pieces.concat()
 }
 
 /// Decompresses all pages.
@@ -188,9 +183,6 @@ fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::InvalidArgument {
-        name: "page size",
-        value: page_size.to_string(),
-        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
-    })
+    let expected = "give 4096, 8192, 16384, 32768 or 65536 bytes";
+    Err(Error::invalid("page size", page_size.into(), expected))
 }

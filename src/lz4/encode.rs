@@ -31,6 +31,7 @@ impl Encoder {
     }
 
     /// An encoder that uses instructions which this machine has.
+    #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
         let finder = if parse.sequential() {
             Finder::Sequential(Table::new(parse))
@@ -80,11 +81,8 @@ impl Encoder {
     /// The block of `input`.
     pub(super) fn encode(&mut self, input: &[u8]) -> Result<&[u8]> {
         if input.len() > self.parse.page_size() as usize {
-            return Err(Error::InvalidArgument {
-                name: "block length",
-                value: input.len().to_string(),
-                expected: "give at most the page size of the parse",
-            });
+            let expected = "give at most the page size of the parse";
+            return Err(Error::invalid("block length", input.len() as u64, expected));
         }
         if self.output.len() < room(input.len()) {
             self.output.resize(room(input.len()), 0);
@@ -101,6 +99,7 @@ impl Encoder {
 }
 
 /// Searches windows and walks over them by turns; returns the length of the block.
+#[inline(never)]
 fn encode_by_windows(
     search: &mut Search,
     instructions: Instructions,

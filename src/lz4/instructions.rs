@@ -13,6 +13,9 @@ use super::parse::Parse;
 use super::search::{Found, Search};
 use super::walk::Walk;
 
+/// Whether code is to be small rather than compiled apart for each case.
+pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instructions {
     #[cfg(target_arch = "x86_64")]
@@ -130,21 +133,23 @@ impl Instructions {
 unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize, large: bool) {
     // SAFETY: the caller says so.
     unsafe {
-        if large {
-            search.windows::<L, true>(input, last);
-        } else {
-            search.windows::<L, false>(input, last);
+        match large {
+            large if IS_SMALL => search.windows::<L>(input, last, large),
+            true => search.windows::<L>(input, last, true),
+            false => search.windows::<L>(input, last, false),
         }
     }
 }
 
+/// Compiled once for each kind of parse; in a wasm module once, which is as fast.
 #[inline(always)]
 fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
     match (parse.lazy(), parse.backward()) {
-        (false, false) => walk.walk::<false, false>(found, limit),
-        (false, true) => walk.walk::<false, true>(found, limit),
-        (true, false) => walk.walk::<true, false>(found, limit),
-        (true, true) => walk.walk::<true, true>(found, limit),
+        (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),
+        (false, false) => walk.walk(found, limit, false, false),
+        (false, true) => walk.walk(found, limit, false, true),
+        (true, false) => walk.walk(found, limit, true, false),
+        (true, true) => walk.walk(found, limit, true, true),
     }
 }
 

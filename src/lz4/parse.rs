@@ -53,15 +53,13 @@ impl Parse {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `page_size` is out of range.
+    #[inline(never)]
     pub fn new(page_size: u32, level: Level) -> Result<Self> {
         let class = page_size.checked_next_power_of_two().unwrap_or(u32::MAX);
         let row = CLASSES.iter().find(|&&(largest, ..)| class <= largest);
         let (Some(&(_, fast, fast_lazy, high)), true) = (row, page_size >= MIN_PAGE_SIZE) else {
-            return Err(Error::InvalidArgument {
-                name: "block size",
-                value: page_size.to_string(),
-                expected: "give 4096 to 4194304 bytes",
-            });
+            let expected = "give 4096 to 4194304 bytes";
+            return Err(Error::invalid("block size", page_size.into(), expected));
         };
         let high_level = level == Level::High;
         Ok(Self {

@@ -6,6 +6,7 @@
 //! for these entries too: see [`Search::compare`] and [`Search::start_block`].
 
 use super::WINDOW;
+use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, Parse, word};
 
@@ -150,11 +151,7 @@ impl Search {
     /// # Safety
     /// The machine has the instructions of `L`.
     #[inline(always)]
-    pub(super) unsafe fn windows<L: Lanes, const LARGE: bool>(
-        &mut self,
-        input: &[u8],
-        last: usize,
-    ) {
+    pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, large: bool) {
         if self.found.end > 0 {
             self.found.keep_last();
         }
@@ -172,7 +169,7 @@ impl Search {
                 edge(input, start, &mut padded)
             };
             // SAFETY: `from` is good for the byte before it and the reads of a window.
-            let bits = unsafe { self.window::<L, LARGE>(from, start, &mut window) };
+            let bits = unsafe { self.window::<L>(from, start, large, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
             self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
             self.found.end += WINDOW;
@@ -182,10 +179,11 @@ impl Search {
     /// Looks the window at `start` up, then inserts it; `from` is its first byte. The bits say where something was
     /// found.
     #[inline(always)]
-    unsafe fn window<L: Lanes, const LARGE: bool>(
+    unsafe fn window<L: Lanes>(
         &mut self,
         from: *const u8,
         start: usize,
+        large: bool,
         window: &mut Window,
     ) -> u64 {
         let at = start - self.found.first;
@@ -193,7 +191,7 @@ impl Search {
         unsafe {
             let sources = self.found.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
-                for i in 0..WINDOW {
+                for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
                 return u64::MAX;
@@ -201,10 +199,11 @@ impl Search {
             let seconds = self.found.seconds.as_mut_ptr().add(at);
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let found = self.compare::<L, LARGE>(
+                let found = self.compare::<L>(
                     from.add(i),
                     start,
                     i,
+                    large,
                     window,
                     sources.add(i),
                     seconds.add(i),
@@ -226,11 +225,16 @@ impl Search {
     /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
     /// and makes what is to be inserted.
     #[inline(always)]
-    unsafe fn compare<L: Lanes, const LARGE: bool>(
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are in registers, as fields of a structure would not be"
+    )]
+    unsafe fn compare<L: Lanes>(
         &self,
         from: *const u8,
         start: usize,
         i: usize,
+        large: bool,
         window: &mut Window,
         source: *mut u32,
         second: *mut u32,
@@ -268,7 +272,7 @@ impl Search {
                 a.shift_right(self.hash_bits).xor(flip),
                 b.shift_right(self.hash_bits).xor(flip),
             );
-            if LARGE {
+            if large {
                 let zero = L::splat(0);
                 a_agrees = a_agrees.and(p.sub(a).shift_right(16).equal(zero));
                 b_agrees = b_agrees.and(p.sub(b).shift_right(16).equal(zero));
@@ -285,6 +289,12 @@ impl Search {
             a_agrees.or(b_agrees).or(run).bits()
         }
     }
+}
+
+/// `n`, which the compiler does not know where code is to be small, so that it leaves a loop of so many rounds one.
+#[inline(always)]
+fn rolled(n: usize) -> usize {
+    if IS_SMALL { std::hint::black_box(n) } else { n }
 }
 
 const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

@@ -15,6 +15,7 @@
 //!   `e + 1`.
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
+use super::instructions::IS_SMALL;
 use super::parse::{MATCH_START_MARGIN, Parse};
 use super::write::Writer;
 
@@ -38,7 +39,7 @@ pub(super) enum Table {
 
 impl Table {
     pub(super) fn new(parse: &Parse) -> Self {
-        if parse.is_large() {
+        if IS_SMALL || parse.is_large() {
             Self::Large(Box::new([0; _]))
         } else {
             Self::Page(Box::new([0; _]))

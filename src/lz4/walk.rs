@@ -31,11 +31,7 @@ impl<'a> Walk<'a> {
 
     /// Goes on until no candidate below `limit` is left.
     #[inline(always)]
-    pub(super) fn walk<const LAZY: bool, const BACKWARD: bool>(
-        &mut self,
-        found: &Found,
-        limit: usize,
-    ) {
+    pub(super) fn walk(&mut self, found: &Found, limit: usize, is_lazy: bool, backward: bool) {
         while self.position < limit {
             let ahead = found.ahead(self.position);
             if ahead == 0 {
@@ -48,12 +44,12 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let length = match_length(self.input, p, q);
-            let (p, q, length) = if LAZY {
+            let (p, q, length) = if is_lazy {
                 self.lazy(found, p, q, length)
             } else {
                 (p, q, length)
             };
-            let start = if BACKWARD {
+            let start = if backward {
                 extended_back(self.input, p, p - q, self.writer.anchor())
             } else {
                 p

@@ -1,8 +1,8 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { toPagepressError } from "./errors.js";
-import { joined } from "./frames.js";
 import type { FrameMap, Range } from "./glue.js";
 import { anyModule, load } from "./modules.js";
+import { joined } from "./plain.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 
 export interface OpenFrameOptions {

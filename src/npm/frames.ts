@@ -3,6 +3,7 @@ import { PagepressError } from "./errors.js";
 import type { Call, Codec, Decompression, Outcome } from "./glue.js";
 import type { Job } from "./job.js";
 import { anyModule } from "./modules.js";
+import { joined } from "./plain.js";
 import { NotForWorkers } from "./pooled.js";
 import type { Format, FrameOptions, Level } from "./types.js";
 
@@ -178,17 +179,4 @@ class Parts {
   join(): Bytes {
     return joined(this.#parts);
   }
-}
-
-/** All `parts` in one array. */
-export function joined(parts: readonly Bytes[]): Bytes {
-  const [first] = parts;
-  if (first && parts.length === 1) return first;
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -152,9 +152,8 @@ export interface ContentRead {
   free(): void;
 }
 
-/** A module, as its generated JavaScript exports it. */
+/** A module, and what it does on the CPU before it returns. */
 export interface Glue extends FrameParts {
-  default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   compressSync(
     bytes: Uint8Array,
     blockSize: number,
@@ -168,7 +167,11 @@ export interface Glue extends FrameParts {
   /** The error for bytes that are no frame. */
   notLz4(bytes: Uint8Array): Error;
   FrameMap: new (byteLength: number) => FrameMap;
+}
+
+/** The module of the GPU. */
+export interface GpuGlue extends Glue {
   Codec: {
-    open(backend: string, powerPreference: string, allowSoftware: boolean): Promise<Codec>;
+    open(powerPreference: string, allowSoftware: boolean): Promise<Codec>;
   };
 }

@@ -1,11 +1,6 @@
-import type { Glue } from "./glue.js";
+import type { GpuGlue } from "./glue.js";
+import type { Exports } from "./plain.js";
 
-declare const init: Glue["default"];
+declare const init: (options: { module_or_path: WebAssembly.Module }) => Promise<Exports>;
 export default init;
-export declare const Codec: Glue["Codec"];
-export declare const frameHeader: Glue["frameHeader"];
-export declare const ContentSum: Glue["ContentSum"];
-export declare const compressSync: Glue["compressSync"];
-export declare const decompressSync: Glue["decompressSync"];
-export declare const notLz4: Glue["notLz4"];
-export declare const FrameMap: Glue["FrameMap"];
+export declare const Codec: GpuGlue["Codec"];

@@ -1,14 +1,8 @@
-import * as cpu from "./cpu.js";
-import type { Glue } from "./glue.js";
+import type { Glue, GpuGlue } from "./glue.js";
+import { Plain, start } from "./plain.js";
 import type { Modules, ModuleSource } from "./types.js";
 
-/** The two modules. Their JavaScript: that of the CPU is at hand, since service workers cannot import later. */
-const glues: Record<keyof Modules, () => Promise<Glue>> = {
-  cpu: () => Promise.resolve(cpu),
-  gpu: () => import("./gpu.js"),
-};
-
-/** Their WebAssembly, which bundlers find by these very lines. */
+/** The WebAssembly of the two modules, which bundlers find by these very lines. */
 const files: Record<keyof Modules, () => ModuleSource> = {
   cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
   gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
@@ -34,13 +28,22 @@ export function embed(sources: typeof embedded): void {
 }
 
 /** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
+export function load(name: "cpu", source?: ModuleSource): Promise<Plain>;
+export function load(name: "gpu", source?: ModuleSource): Promise<GpuGlue>;
 export function load(name: keyof Modules, source?: ModuleSource): Promise<Glue> {
   return once(loaded, name, async () => {
-    const [glue, module] = await Promise.all([glues[name](), compile(name, source)]);
-    await glue.default({ module_or_path: module });
+    const compiling = compile(name, source);
+    const glue = name === "cpu" ? await start(await compiling) : await startGpu(compiling);
     started.push(glue);
     return glue;
   });
+}
+
+/** The module of the GPU comes with JavaScript of its own. */
+async function startGpu(compiling: Promise<WebAssembly.Module>): Promise<GpuGlue> {
+  const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
+  const exports = await gpu.default({ module_or_path: module });
+  return Object.assign(new Plain(exports), { Codec: gpu.Codec });
 }
 
 /** The module `name`, compiled; workers get it as it is. */

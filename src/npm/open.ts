@@ -1,5 +1,6 @@
 import { checkOneOf, checkSize } from "./arguments.js";
 import { AutoCodec } from "./auto.js";
+import { CpuCodec } from "./cpu-codec.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./glue.js";
 import { compile, load } from "./modules.js";
@@ -27,7 +28,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
   if (obstacles.length === 0) {
     const glue = await load("gpu", options.modules?.gpu);
-    const gpu = await glue.Codec.open("webgpu", powerPreference, allowSoftware && backend === "webgpu");
+    const gpu = await glue.Codec.open(powerPreference, allowSoftware && backend === "webgpu");
     if (backend === "webgpu") return { codec: gpu, obstacles };
     return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }
@@ -41,7 +42,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
 /** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
 async function openCpu({ workers, createWorker, modules }: CompressorOptions): Promise<Codec> {
   const glue = await load("cpu", modules?.cpu);
-  const alone = await glue.Codec.open("cpu", "high-performance", false);
+  const alone = new CpuCodec(glue);
   const size = workers ?? (await hardwareConcurrency());
   if (size === 0) return alone;
   const start = createWorker ? async () => createWorker() : startWorker;

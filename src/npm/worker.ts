@@ -1,9 +1,10 @@
 // What a worker of the pool runs. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of
 // its own, and `createWorker` starts it.
-import * as cpu from "./cpu.js";
+import { CpuCodec } from "./cpu-codec.js";
 import { drive } from "./drive.js";
 import { toPagepressError } from "./errors.js";
 import type { Call, Codec } from "./glue.js";
+import { start, type Plain } from "./plain.js";
 import type { Answer, Order, WorkerCall } from "./pool.js";
 
 interface Port {
@@ -12,18 +13,17 @@ interface Port {
   on?(type: "message", listener: (order: Order) => void): void;
 }
 
-let codec: Codec | undefined;
+let cpu: Plain | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 async function obey(order: Order): Promise<Answer> {
   try {
     if (order.call === "start") {
-      await cpu.default({ module_or_path: order.module });
-      codec = await cpu.Codec.open("cpu", "high-performance", false);
+      cpu = await start(order.module);
       return { id: order.id, value: undefined };
     }
-    if (!codec) throw new Error("the worker was not started");
-    return { id: order.id, value: await make(codec, order.call, order.args) };
+    if (!cpu) throw new Error("the worker was not started");
+    return { id: order.id, value: await make(cpu, order.call, order.args) };
   } catch (error) {
     const { code, message } = toPagepressError(error);
     return { id: order.id, error: { code, message } };
@@ -31,12 +31,13 @@ async function obey(order: Order): Promise<Answer> {
 }
 
 /** What `call` gives. Frames are made at once, pages by the codec. */
-async function make(on: Codec, call: WorkerCall, args: unknown[]): Promise<unknown> {
+async function make(module: Plain, call: WorkerCall, args: unknown[]): Promise<unknown> {
   if (call === "compressSync" || call === "decompressSync") {
-    return (cpu[call] as (...args: unknown[]) => Uint8Array)(...args);
+    return (module[call] as (...args: unknown[]) => Uint8Array).apply(module, args);
   }
-  const method = on[call] as (...args: unknown[]) => Call<unknown>;
-  return (await drive(method.apply(on, args))).value;
+  const codec: Codec = new CpuCodec(module);
+  const method = codec[call] as (...args: unknown[]) => Call<unknown>;
+  return (await drive(method.apply(codec, args))).value;
 }
 
 function listen(port: Port): void {

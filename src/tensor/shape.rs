@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Most axes of a tensor.
@@ -131,9 +132,18 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// The dimensions in brackets.
+    pub(crate) fn text(&self) -> String {
+        let dims: Vec<u64> = self.dims.iter().map(|&dim| dim as u64).collect();
+        let marks = vec!["#"; dims.len()].join(", ");
+        fill(&["[", &marks, "]"].concat(), &[], &dims)
+    }
+}
+
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.dims)
+        f.write_str(&self.text())
     }
 }
 

@@ -1,21 +1,11 @@
-//! The surface of the wasm modules: takes JavaScript values, calls [`crate::batch::Codec`], gives JavaScript values.
+//! The surface of the wasm modules of the npm package: takes what JavaScript gives, does what it says, gives back.
 //!
-//! One codec takes one call at a time, and calls are driven from outside; the JavaScript of the package does both.
+//! Both modules have what needs no GPU (`plain`). That of the GPU has [`crate::batch::Codec`] as a class (`gpu`).
 
-mod call;
-mod codec;
-mod convert;
-mod map;
-mod pages;
-mod parts;
-#[cfg(feature = "wgpu")]
-mod resident;
-mod session;
-mod sync;
+mod allocator;
+#[cfg(gpu_engine)]
+mod gpu;
+mod plain;
 
-pub use call::Call;
-pub use codec::WebCodec;
-pub use map::{WebContentRead, WebFrameMap};
-pub use parts::{ContentSum, frame_header};
-pub use session::{WebCompression, WebDecompression};
-pub use sync::{compress_sync, decompress_sync, not_lz4};
+#[cfg(gpu_engine)]
+pub use gpu::{Call, WebCodec, WebCompression, WebDecompression};

@@ -1,10 +1,7 @@
 //! What a decoder keeps of a frame's content, to compare it at the end with what the frame says of it.
 
-use std::hash::Hasher;
-
-use twox_hash::XxHash32;
-
 use super::FrameHeader;
+use super::checksum::Checksum;
 use super::read::verify;
 use crate::{Error, Result};
 
@@ -12,7 +9,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct FrameContent {
     header: FrameHeader,
-    hasher: XxHash32,
+    sum: Checksum,
     n_bytes: u64,
 }
 
@@ -21,7 +18,7 @@ impl FrameContent {
     pub(crate) fn new(header: FrameHeader) -> Self {
         Self {
             header,
-            hasher: XxHash32::with_seed(0),
+            sum: Checksum::new(),
             n_bytes: 0,
         }
     }
@@ -30,7 +27,7 @@ impl FrameContent {
     pub(crate) fn add(&mut self, decoded: &[u8]) {
         self.n_bytes += decoded.len() as u64;
         if self.header.content_checksum {
-            self.hasher.write(decoded);
+            self.sum.add(decoded);
         }
     }
 
@@ -39,7 +36,7 @@ impl FrameContent {
         let actual = self.n_bytes;
         match self.header.content_size {
             Some(stored) if stored != actual => Err(Error::ContentSizeMismatch { stored, actual }),
-            _ => verify("content", content_checksum, || self.hasher.finish_32()),
+            _ => verify("content", content_checksum, || self.sum.value()),
         }
     }
 }

@@ -14,8 +14,10 @@ const HISTORY: usize = 64 << 10;
 /// Content that one call of [`FrameDecoder::advance`] gives at most, if blocks are not larger.
 const GROUP_BYTES: usize = 16 << 20;
 /// What became of a block.
+#[cfg(not(target_arch = "wasm32"))]
 type Piece = Result<Decoded, BlockError>;
 
+#[cfg(not(target_arch = "wasm32"))]
 enum Decoded {
     /// Content at the start of its slot, this many bytes.
     InSlot(usize),
@@ -43,6 +45,7 @@ struct Frame {
     /// Content of linked blocks: the last of what was before, then what is decoded next.
     window: Vec<u8>,
     /// Content that blocks of this frame have, once known.
+    #[cfg(not(target_arch = "wasm32"))]
     slot: Option<usize>,
 }
 
@@ -154,6 +157,7 @@ impl FrameDecoder {
             header,
             content: FrameContent::new(header),
             window: Vec::new(),
+            #[cfg(not(target_arch = "wasm32"))]
             slot: None,
         });
         Ok(())
@@ -217,7 +221,36 @@ impl Frame {
         Ok(())
     }
 
+    /// One after the other, each where the one before ends.
+    #[cfg(any(target_arch = "wasm32", test))]
+    fn in_turn(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
+        let block_size = self.header.block_max_size as usize;
+        let mut end = out.len();
+        for block in group {
+            if !block.compressed {
+                out.truncate(end);
+                out.extend_from_slice(block.data);
+                end = out.len();
+                continue;
+            }
+            let room = end + block_size;
+            if out.len() < room {
+                out.resize(room, 0);
+            }
+            let decoded = decode(block.data, &mut out[end..room], 0);
+            end += decoded.map_err(|source| corrupt(block, source))?;
+        }
+        out.truncate(end);
+        Ok(())
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn independent(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
+        self.in_turn(group, out)
+    }
+
     /// Blocks of a frame mostly have the same content size, so each gets a slot of that size in `out`.
+    #[cfg(not(target_arch = "wasm32"))]
     fn independent(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
         let block_size = self.header.block_max_size as usize;
         let mut group = group;
@@ -230,24 +263,16 @@ impl Frame {
         let slot = self.slot.unwrap_or(block_size);
         let start = out.len();
         out.resize(start + group.len() * slot, 0);
-        let decode_one =
-            |(slot, block): (&mut [u8], &FrameBlock<'_>)| piece(block, slot, block_size);
-        #[cfg(not(target_arch = "wasm32"))]
         let pieces: Vec<Piece> = out[start..]
             .par_chunks_mut(slot)
             .zip(group)
-            .map(decode_one)
-            .collect();
-        #[cfg(target_arch = "wasm32")]
-        let pieces: Vec<Piece> = out[start..]
-            .chunks_mut(slot)
-            .zip(group)
-            .map(decode_one)
+            .map(|(slot, block)| piece(block, slot, block_size))
             .collect();
         self.gather(group, pieces, out, start, slot)
     }
 
     /// Puts pieces after each other which are shorter or longer than their slots.
+    #[cfg(not(target_arch = "wasm32"))]
     fn gather(
         &mut self,
         group: &[FrameBlock<'_>],
@@ -281,6 +306,7 @@ impl Frame {
 }
 
 /// Decodes a block into its slot, or on its own if the slot is too short for it.
+#[cfg(not(target_arch = "wasm32"))]
 fn piece(block: &FrameBlock<'_>, slot: &mut [u8], block_size: usize) -> Piece {
     if !block.compressed {
         return Ok(match slot.get_mut(..block.data.len()) {
@@ -298,6 +324,7 @@ fn piece(block: &FrameBlock<'_>, slot: &mut [u8], block_size: usize) -> Piece {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 fn own_piece(block: &FrameBlock<'_>, block_size: usize) -> Result<Vec<u8>, BlockError> {
     if !block.compressed {
         return Ok(block.data.to_vec());
@@ -335,4 +362,53 @@ fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
     }
     decoder.finish(&bytes[at..])?;
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+    use super::*;
+    use crate::lz4::frame::{FrameOptions, FrameWriter};
+
+    /// What wasm does, which has one core, gives what slots give.
+    #[test]
+    fn blocks_in_turn_are_those_in_slots() {
+        let options = FrameOptions::default();
+        let mut bytes = Vec::new();
+        let mut writer = FrameWriter::new(&options, &mut bytes).expect("in range");
+        let mut expected = Vec::new();
+        for length in [4096, 100, 65_536, 4096, 1, 70_000] {
+            let noise = (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8);
+            let content: Vec<u8> = match length {
+                100 | 65_536 => noise.collect(),
+                _ => noise.map(|byte| byte & 3).collect(),
+            };
+            writer.push(&content, &mut bytes).expect("fits");
+            expected.extend(content);
+        }
+        writer.finish(&mut bytes).expect("has no size");
+        let mut reader = FrameReader::new();
+        let (mut at, mut frame, mut group) = (0, None, Vec::new());
+        while let Step::Event { consumed, event } = reader.step(&bytes[at..]).expect("is sound") {
+            at += consumed;
+            match event {
+                FrameEvent::Header(header) => {
+                    frame = Some(Frame {
+                        header,
+                        content: FrameContent::new(header),
+                        window: Vec::new(),
+                        slot: None,
+                    });
+                }
+                FrameEvent::Block(block) => group.push(block),
+                _ => {}
+            }
+        }
+        let mut frame = frame.expect("has a header");
+        let (mut in_turn, mut in_slots) = (vec![7; 3], vec![7; 3]);
+        frame.in_turn(&group, &mut in_turn).expect("is sound");
+        frame.independent(&group, &mut in_slots).expect("is sound");
+        assert!(in_turn[3..] == expected && in_turn == in_slots);
+    }
 }

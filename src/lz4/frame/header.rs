@@ -1,6 +1,6 @@
 //! The frame descriptor, and the options that lead to one.
 
-use super::{LEGACY_BLOCK_SIZE, MAGIC, checksum};
+use super::{LEGACY_BLOCK_SIZE, MAGIC, checksum, put, put_word};
 use crate::lz4::{Level, Parse};
 use crate::{Error, Result};
 
@@ -106,23 +106,23 @@ impl FrameHeader {
     /// Appends the magic number and the descriptor.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        out.extend_from_slice(&MAGIC.to_le_bytes());
+        put_word(out, MAGIC);
         let start = out.len();
-        out.push(
-            VERSION
-                | flag(!self.linked, INDEPENDENT)
-                | flag(self.block_checksums, BLOCK_CHECKSUMS)
-                | flag(self.content_size.is_some(), CONTENT_SIZE)
-                | flag(self.content_checksum, CONTENT_CHECKSUM),
-        );
+        let flags = VERSION
+            | flag(!self.linked, INDEPENDENT)
+            | flag(self.block_checksums, BLOCK_CHECKSUMS)
+            | flag(self.content_size.is_some(), CONTENT_SIZE)
+            | flag(self.content_checksum, CONTENT_CHECKSUM);
         let code = BLOCK_MAX_CODES
             .into_iter()
             .find(|&code| block_max_size(code) == self.block_max_size);
-        out.push(code.unwrap_or(*BLOCK_MAX_CODES.end()) << BLOCK_MAX_SHIFT);
+        let block_max = code.unwrap_or(*BLOCK_MAX_CODES.end()) << BLOCK_MAX_SHIFT;
+        put(out, &[flags, block_max]);
         if let Some(size) = self.content_size {
-            out.extend_from_slice(&size.to_le_bytes());
+            put(out, &size.to_le_bytes());
         }
-        out.push(header_checksum(&out[start..]));
+        let sum = header_checksum(&out[start..]);
+        put(out, &[sum]);
     }
 
     /// Reads the descriptor that starts `input`, at byte `at` of the whole, and says how long it is.

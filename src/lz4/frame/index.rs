@@ -2,7 +2,8 @@
 //!
 //! Its format is told in the documentation of [`super`].
 
-use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, word};
+use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// First four bytes of an index.
@@ -69,27 +70,26 @@ impl FrameIndex {
         let n_bytes = self.entries.len() * ENTRY_BYTES + FOOTER_BYTES;
         let length = u32::try_from(n_bytes).map_err(|_| Error::InvalidArgument {
             name: "index",
-            value: format!("{} blocks", self.entries.len()),
+            value: fill("# blocks", &[], &[self.entries.len() as u64]),
             expected: "give larger blocks, or write no index",
         })?;
-        out.extend_from_slice(&INDEX_MAGIC.to_le_bytes());
-        out.extend_from_slice(&length.to_le_bytes());
+        put_word(out, INDEX_MAGIC);
+        put_word(out, length);
         let start = out.len();
         for entry in &self.entries {
-            out.extend_from_slice(&entry.size_word.to_le_bytes());
-            out.extend_from_slice(&entry.content_bytes.to_le_bytes());
+            put_word(out, entry.size_word);
+            put_word(out, entry.content_bytes);
         }
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
         let flags = flag(self.block_checksums, BLOCK_CHECKSUMS)
             | flag(self.content_checksum, CONTENT_CHECKSUM);
-        out.extend_from_slice(&self.frame_bytes().to_le_bytes());
-        out.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&self.header_bytes.to_le_bytes());
-        out.extend_from_slice(&flags.to_le_bytes());
+        put(out, &self.frame_bytes().to_le_bytes());
+        put_word(out, self.entries.len() as u32);
+        put_word(out, VERSION);
+        put_word(out, u32::from(flags) << 16 | u32::from(self.header_bytes));
         let sum = checksum(&out[start..]);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out.extend_from_slice(&INDEX_SIGNATURE);
+        put_word(out, sum);
+        put(out, &INDEX_SIGNATURE);
         Ok(())
     }
 
@@ -112,27 +112,28 @@ impl FrameIndex {
             && word(body, summed)? == checksum(&body[..summed]);
         let header_and_flags = word(footer, 16)?;
         let flags = (header_and_flags >> 16) as u16;
-        let entry = |entry: &[u8; ENTRY_BYTES]| {
+        if !is_sound {
+            return None;
+        }
+        let mut blocks = Vec::with_capacity(entries.len() / ENTRY_BYTES);
+        for entry in entries.as_chunks::<ENTRY_BYTES>().0 {
             let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
-            let is_block = (1..=MAX_CONTENT).contains(&content_bytes) && size_word != 0;
-            is_block.then_some(Entry {
+            if size_word == 0 || content_bytes == 0 || content_bytes > MAX_CONTENT {
+                return None;
+            }
+            blocks.push(Entry {
                 size_word,
                 content_bytes,
-            })
-        };
+            });
+        }
         let index = Self {
-            entries: entries
-                .as_chunks()
-                .0
-                .iter()
-                .map(entry)
-                .collect::<Option<_>>()?,
+            entries: blocks,
             header_bytes: header_and_flags as u16,
             block_checksums: flags & BLOCK_CHECKSUMS != 0,
             content_checksum: flags & CONTENT_CHECKSUM != 0,
         };
         let frame_bytes = u64::from_le_bytes(*footer.first_chunk()?);
-        (is_sound && index.frame_bytes() == frame_bytes).then_some(index)
+        (index.frame_bytes() == frame_bytes).then_some(index)
     }
 
     /// Bytes of the frame.

@@ -65,36 +65,30 @@ pub struct FrameMap {
     pub(super) blocks: Vec<Block>,
     /// Frames at the end of the file that have an index, the last one first, each with its start.
     indexed: Vec<(u64, FrameIndex)>,
-    state: State,
     has_index: bool,
-}
-
-#[derive(Debug)]
-enum State {
-    /// To be found out whether an index ends at `end`: `range` is what is to be read.
-    Tail {
-        range: Range<u64>,
-        end: u64,
-    },
-    /// Blocks are walked.
-    Walk(Walk),
-    Complete,
-    /// What was found wrong in `range`, and is found again by whoever goes on.
-    Failed {
-        range: Range<u64>,
-        error: Error,
-    },
-}
-
-/// A walk over the file up to where the frames with an index start.
-#[derive(Debug)]
-struct Walk {
+    stage: Stage,
+    /// Where the frames with an index start that were found so far; the end of the file before one was.
+    end: u64,
+    /// How many bytes before that are to be read to find another index.
+    tail_bytes: u64,
     reader: FrameReader,
     /// Bytes that were not consumed, at the position of the reader.
     held: Vec<u8>,
+    /// What the next piece needs more.
     needed: usize,
-    end: u64,
+    /// The frame in which the walk is.
     frame: Option<Frame>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// To be found out whether an index comes next, from the end.
+    Tail,
+    /// Blocks are walked.
+    Walk,
+    Complete,
+    /// What was found wrong in a range, and is found again by whoever goes on.
+    Failed(Range<u64>, Error),
 }
 
 /// The frame in which a walk is.
@@ -109,30 +103,40 @@ impl FrameMap {
     /// The map of a file of `n_bytes`, of which nothing is known yet.
     #[must_use]
     pub fn new(n_bytes: u64) -> Self {
-        let mut map = Self {
+        Self {
             blocks: Vec::new(),
             indexed: Vec::new(),
-            state: State::Complete,
             has_index: false,
-        };
-        if n_bytes == 0 {
             // Nothing is no frame, as the walk will say.
-            map.state = State::Walk(Walk::up_to(0));
-        } else {
-            map.look_before(n_bytes);
+            stage: if n_bytes == 0 {
+                Stage::Walk
+            } else {
+                Stage::Tail
+            },
+            end: n_bytes,
+            tail_bytes: TAIL_BYTES.min(n_bytes),
+            reader: FrameReader::new(),
+            held: Vec::new(),
+            needed: 1,
+            frame: None,
         }
-        map
     }
 
     /// The bytes of the file that are to be supplied next for the content up to `end` to be mapped; `None` if it is,
     /// or if the content ends before.
     #[must_use]
     pub fn wanted(&self, end: u64) -> Option<Range<u64>> {
-        match &self.state {
-            State::Tail { range, .. } => Some(range.clone()),
-            State::Walk(walk) if self.mapped_bytes() < end => Some(walk.wanted()),
-            State::Failed { range, .. } if self.mapped_bytes() < end => Some(range.clone()),
-            State::Walk(_) | State::Complete | State::Failed { .. } => None,
+        let is_mapped = self.mapped_bytes() >= end;
+        match &self.stage {
+            Stage::Tail => Some(self.end - self.tail_bytes..self.end),
+            Stage::Walk if !is_mapped => {
+                // What follows the bytes held: a window, or all that the next piece needs.
+                let start = self.reader.position() + self.held.len() as u64;
+                let window = WINDOW_BYTES.max(self.needed as u64);
+                Some(start..self.end.min(start + window))
+            }
+            Stage::Failed(range, _) if !is_mapped => Some(range.clone()),
+            _ => None,
         }
     }
 
@@ -147,19 +151,19 @@ impl FrameMap {
         if bytes.len() as u64 != range.end - range.start {
             return Err(short(&range, bytes));
         }
-        let supplied = match std::mem::replace(&mut self.state, State::Complete) {
-            State::Tail { range, end } => {
-                self.take_tail(bytes, &range, end);
+        let supplied = match &self.stage {
+            Stage::Tail => {
+                self.take_tail(bytes);
                 Ok(())
             }
-            State::Walk(walk) => self.walk(walk, bytes),
-            State::Complete => Ok(()),
-            State::Failed { error, .. } => Err(error),
+            Stage::Walk => self.walk(bytes),
+            Stage::Complete => Ok(()),
+            Stage::Failed(_, error) => Err(error.clone()),
         };
-        supplied.inspect_err(|error| {
-            let error = error.clone();
-            self.state = State::Failed { range, error };
-        })
+        if let Err(error) = &supplied {
+            self.stage = Stage::Failed(range, error.clone());
+        }
+        supplied
     }
 
     /// Bytes of content that are mapped.
@@ -171,7 +175,7 @@ impl FrameMap {
     /// Bytes of all content, once all of it is mapped.
     #[must_use]
     pub fn content_bytes(&self) -> Option<u64> {
-        matches!(self.state, State::Complete).then(|| self.mapped_bytes())
+        matches!(self.stage, Stage::Complete).then(|| self.mapped_bytes())
     }
 
     /// Whether an index was found, so that the file need not be walked, or not all of it.
@@ -186,41 +190,31 @@ impl FrameMap {
         ContentRead::new(self, range)
     }
 
-    /// Looks for an index that ends at `end`, where a frame starts or the file ends.
-    fn look_before(&mut self, end: u64) {
-        if end == 0 {
-            self.append_indexed();
-            return;
+    /// Looks for an index in the tail, which ends where a frame starts or the file ends.
+    fn take_tail(&mut self, tail: &[u8]) {
+        let length = FrameIndex::length(tail).filter(|&length| length <= self.end);
+        match length {
+            Some(length) if length > self.tail_bytes => self.tail_bytes = length,
+            Some(length) => self.take_index(&tail[tail.len() - length as usize..]),
+            None => self.stage = Stage::Walk,
         }
-        self.state = State::Tail {
-            range: end.saturating_sub(TAIL_BYTES)..end,
-            end,
-        };
     }
 
-    fn take_tail(&mut self, bytes: &[u8], range: &Range<u64>, end: u64) {
-        let start = FrameIndex::length(bytes).and_then(|length| end.checked_sub(length));
-        let frame = match start {
-            Some(start) if start < range.start => {
-                self.state = State::Tail {
-                    range: start..end,
-                    end,
-                };
-                return;
-            }
-            Some(start) => FrameIndex::read(&bytes[(start - range.start) as usize..])
-                .and_then(|index| Some((start.checked_sub(index.frame_bytes())?, index))),
-            None => None,
+    fn take_index(&mut self, bytes: &[u8]) {
+        let index = FrameIndex::read(bytes).and_then(|index| {
+            let start = (self.end - bytes.len() as u64).checked_sub(index.frame_bytes())?;
+            Some((start, index))
+        });
+        let Some((start, index)) = index else {
+            self.stage = Stage::Walk;
+            return;
         };
-        match frame {
-            Some((start, index)) => {
-                self.has_index = true;
-                self.indexed.push((start, index));
-                self.look_before(start);
-            }
-            None => {
-                self.state = State::Walk(Walk::up_to(end));
-            }
+        self.has_index = true;
+        self.indexed.push((start, index));
+        self.end = start;
+        self.tail_bytes = TAIL_BYTES.min(start);
+        if start == 0 {
+            self.append_indexed();
         }
     }
 
@@ -242,43 +236,43 @@ impl FrameMap {
                 self.blocks.push(block);
             }
         }
-        self.state = State::Complete;
+        self.stage = Stage::Complete;
     }
 
-    fn walk(&mut self, mut walk: Walk, bytes: &[u8]) -> Result<()> {
-        walk.held.extend_from_slice(bytes);
+    fn walk(&mut self, bytes: &[u8]) -> Result<()> {
+        self.held.extend_from_slice(bytes);
+        let held = std::mem::take(&mut self.held);
         let mut at = 0;
         loop {
-            let position = walk.reader.position();
-            match walk.reader.step(&walk.held[at..])? {
+            let position = self.reader.position();
+            match self.reader.step(&held[at..])? {
                 Step::More { consumed, needed } => {
                     at += consumed;
-                    walk.needed = needed;
+                    self.needed = needed;
                     if consumed == 0 {
                         break;
                     }
                 }
                 Step::Event { consumed, event } => {
-                    self.note(&mut walk.frame, position, &event)?;
+                    self.note(position, &event)?;
                     at += consumed;
                 }
             }
         }
-        walk.held.drain(..at);
-        if walk.reader.position() + walk.held.len() as u64 == walk.end {
-            walk.reader.finish(&walk.held)?;
+        self.held = held;
+        self.held.drain(..at);
+        if self.reader.position() + self.held.len() as u64 == self.end {
+            self.reader.finish(&self.held)?;
             self.append_indexed();
-        } else {
-            self.state = State::Walk(walk);
         }
         Ok(())
     }
 
-    fn note(&mut self, frame: &mut Option<Frame>, at: u64, event: &FrameEvent<'_>) -> Result<()> {
+    fn note(&mut self, at: u64, event: &FrameEvent<'_>) -> Result<()> {
         let content_at = self.mapped_bytes();
-        match (event, frame) {
-            (FrameEvent::Header(header), frame) => {
-                *frame = Some(Frame {
+        match (event, &self.frame) {
+            (FrameEvent::Header(header), _) => {
+                self.frame = Some(Frame {
                     header: *header,
                     first: self.blocks.len(),
                     content_at,
@@ -318,24 +312,6 @@ impl FrameMap {
             _ => {}
         }
         Ok(())
-    }
-}
-
-impl Walk {
-    fn up_to(end: u64) -> Self {
-        Self {
-            reader: FrameReader::new(),
-            held: Vec::new(),
-            needed: 1,
-            end,
-            frame: None,
-        }
-    }
-
-    /// What follows the bytes held: a window, or all that the next piece needs.
-    fn wanted(&self) -> Range<u64> {
-        let start = self.reader.position() + self.held.len() as u64;
-        start..self.end.min(start + WINDOW_BYTES.max(self.needed as u64))
     }
 }
 

@@ -29,6 +29,7 @@
 //! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
 //! `decompress_stream` connect a reader with a writer over all cores (natively).
 
+mod checksum;
 mod content;
 mod decode;
 mod foreign;
@@ -42,6 +43,10 @@ mod seek;
 mod stream;
 mod write;
 
+use checksum::checksum;
+
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
@@ -55,8 +60,6 @@ pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
 pub use write::{FrameWriter, compress};
-
-use twox_hash::XxHash32;
 
 /// First four bytes of a frame, little-endian.
 pub const MAGIC: u32 = 0x184d_2204;
@@ -78,7 +81,13 @@ fn word(input: &[u8], at: usize) -> Option<u32> {
         .map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The checksum of the frame format: xxHash32 with seed 0.
-fn checksum(bytes: &[u8]) -> u32 {
-    XxHash32::oneshot(0, bytes)
+/// Appends bytes. Not inlined, since there are many calls that need no speed.
+#[inline(never)]
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a little-endian word.
+fn put_word(out: &mut Vec<u8>, word: u32) {
+    put(out, &word.to_le_bytes());
 }

@@ -1,11 +1,8 @@
 //! Writing frames.
 
-use std::hash::Hasher;
-
-use twox_hash::XxHash32;
-
+use super::checksum::Checksum;
 use super::index::FrameIndex;
-use super::{FrameOptions, STORED_BIT, checksum};
+use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::{Error, Result};
 
@@ -19,7 +16,7 @@ const SHARE_BYTES: usize = 256 << 10;
 pub struct FrameWriter {
     options: FrameOptions,
     encoder: Encoder,
-    hasher: XxHash32,
+    sum: Checksum,
     n_bytes: u64,
     /// The blocks so far, if they are asked for.
     index: Option<FrameIndex>,
@@ -52,7 +49,7 @@ impl FrameWriter {
         Ok(Self {
             options: *options,
             encoder,
-            hasher: XxHash32::with_seed(0),
+            sum: Checksum::new(),
             n_bytes: 0,
             index,
         })
@@ -203,9 +200,9 @@ impl FrameWriter {
                 actual: self.n_bytes,
             });
         }
-        out.extend_from_slice(&0_u32.to_le_bytes());
+        put_word(out, 0);
         if self.options.content_checksum {
-            out.extend_from_slice(&self.hasher.finish_32().to_le_bytes());
+            put_word(out, self.sum.value());
         }
         self.index.as_ref().map_or(Ok(()), |index| index.write(out))
     }
@@ -219,7 +216,7 @@ impl FrameWriter {
     fn count(&mut self, content: &[u8]) {
         self.n_bytes += content.len() as u64;
         if self.options.content_checksum {
-            self.hasher.write(content);
+            self.sum.add(content);
         }
     }
 }
@@ -253,10 +250,10 @@ fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) 
     } else {
         (content, STORED_BIT)
     };
-    out.extend_from_slice(&(data.len() as u32 | stored_bit).to_le_bytes());
-    out.extend_from_slice(data);
+    put_word(out, data.len() as u32 | stored_bit);
+    put(out, data);
     if checksums {
-        out.extend_from_slice(&checksum(data).to_le_bytes());
+        put_word(out, checksum(data));
     }
 }
 

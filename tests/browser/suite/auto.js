@@ -3,6 +3,7 @@
 import { AutoCodec } from "/dist/auto.js";
 import { crossover } from "/dist/calibrate.js";
 import { Compressor } from "/dist/compressor.js";
+import { CpuCodec } from "/dist/cpu-codec.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { load } from "/dist/modules.js";
 import { check, rejects, same } from "./check.js";
@@ -13,9 +14,9 @@ const software = { backend: "webgpu", allowSoftware: true };
 /** A compressor in `"auto"` mode on the software GPU, with what was measured given. */
 async function openAuto(calibration, onDeviceLost) {
   const [gpu, cpu] = [await load("gpu"), await load("cpu")];
-  const onGpu = await gpu.Codec.open("webgpu", "high-performance", true);
+  const onGpu = await gpu.Codec.open("high-performance", true);
   const given = calibration && { adapter: onGpu.backend().adapter, rows: [], milliseconds: 0, ...calibration };
-  const codec = new AutoCodec(onGpu, () => cpu.Codec.open("cpu", "high-performance", false), given);
+  const codec = new AutoCodec(onGpu, async () => new CpuCodec(cpu), given);
   return new Compressor({ codec, obstacles: [] }, "fast", onDeviceLost);
 }
 

@@ -28,7 +28,7 @@ impl WebCodec {
         level: String,
         make: Function,
     ) -> Call {
-        self.call(async move |codec, _| {
+        self.call(async move |codec| {
             let done = compress(codec, &buffer, n_bytes as u64, page_size, &level, &make);
             match done.await {
                 Ok((parts, report)) => Ok((parts.into(), report)),
@@ -42,7 +42,7 @@ impl WebCodec {
     #[wasm_bindgen(js_name = decompressResident)]
     pub fn decompress_resident(&self, parts: Array, page_size: u32, buffer: JsValue) -> Call {
         self.call(
-            async move |codec, _| match decompress(codec, &parts, page_size, &buffer).await {
+            async move |codec| match decompress(codec, &parts, page_size, &buffer).await {
                 Ok(report) => Ok((JsValue::NULL, report)),
                 Err(error) => Err(codec.after(error).await),
             },

@@ -1,21 +1,28 @@
 //! The codec as a class of JavaScript.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::call::{Call, CallState};
+use super::call::Call;
 use super::convert::{
-    backend_from, choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
+    choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
 };
 use super::pages::{self, Given};
 use super::session::{WebCompression, WebDecompression};
-use crate::batch::{Codec, CodecOptions, Report};
+use crate::batch::{BackendRequest, Codec, CodecOptions, Report};
 use crate::lz4::BlockError;
 use crate::lz4::frame::FrameOptions;
 use crate::{Error, Result};
+
+/// What a call does with the codec.
+type Work = dyn for<'a> FnOnce(&'a mut Codec) -> Pin<Box<dyn Future<Output = Done> + 'a>>;
+
+/// A value for JavaScript, and how it was made.
+type Done = Result<(JsValue, Report)>;
 
 /// [`Codec`] for JavaScript. Bytes are copied in and out of the module's memory.
 ///
@@ -26,19 +33,17 @@ pub struct WebCodec(Rc<RefCell<Option<Codec>>>);
 
 #[wasm_bindgen(js_class = Codec)]
 impl WebCodec {
-    /// Opens the engine `backend`: `auto`, `cpu` or `webgpu`.
+    /// Opens a GPU.
     ///
     /// # Errors
-    /// As [`Codec::new_async`], and `INVALID_ARGUMENT` for unknown names.
+    /// As [`Codec::new_async`], and `INVALID_ARGUMENT` for an unknown name.
     pub async fn open(
-        backend: String,
         power_preference: String,
         allow_software: bool,
     ) -> std::result::Result<WebCodec, JsValue> {
-        console_error_panic_hook::set_once();
         let open = async {
             let options = CodecOptions {
-                backend: backend_from(&backend)?,
+                backend: BackendRequest::Wgpu,
                 power_preference: power_preference_from(&power_preference)?,
                 allow_software,
                 ..CodecOptions::default()
@@ -47,7 +52,7 @@ impl WebCodec {
         };
         match open.await {
             Ok(codec) => Ok(Self(Rc::new(RefCell::new(Some(codec))))),
-            Err(error) => Err(to_js_error(&error)),
+            Err(error) => Err(to_js_error(error)),
         }
     }
 
@@ -63,7 +68,6 @@ impl WebCodec {
     /// The browser's `GPUDevice`; null on the CPU and while a call has the codec.
     #[must_use]
     pub fn device(&self) -> JsValue {
-        #[cfg(gpu_engine)]
         if let Some(codec) = self.0.borrow().as_ref()
             && let Some(device) = codec.device().and_then(crate::gpu::GpuDevice::as_wgpu)
             && let Some(device) = device.raw_device().as_webgpu()
@@ -76,7 +80,6 @@ impl WebCodec {
     /// Gives the GPU up, and the codec.
     pub fn close(&self) {
         let codec = self.0.borrow_mut().take();
-        #[cfg(gpu_engine)]
         if let Some(device) = codec.as_ref().and_then(Codec::device) {
             device.destroy();
         }
@@ -114,7 +117,7 @@ impl WebCodec {
             };
             WebCompression::begin(codec, &options, is_stream)
         };
-        self.with(begin).map_err(|error| to_js_error(&error))
+        self.with(begin).map_err(to_js_error)
     }
 
     /// Compresses what `session` holds, and with `is_last` ends the frame.
@@ -122,7 +125,7 @@ impl WebCodec {
     #[wasm_bindgen(js_name = compressPart)]
     pub fn compress_part(&self, session: &WebCompression, is_last: bool) -> Call {
         let session = session.clone();
-        self.call(async move |codec, _| session.compress(codec, is_last).await)
+        self.call(async move |codec| session.compress(codec, is_last).await)
     }
 
     /// Begins to decompress frames to at most `max_output_size` bytes.
@@ -137,7 +140,7 @@ impl WebCodec {
     ) -> std::result::Result<WebDecompression, JsValue> {
         let limit = Some(max_output_size as u64);
         let begin = |codec: &Codec| Ok(WebDecompression::begin(codec, limit, is_stream));
-        self.with(begin).map_err(|error| to_js_error(&error))
+        self.with(begin).map_err(to_js_error)
     }
 
     /// Decompresses some of what `session` holds; null if there is nothing to be made of it before more comes.
@@ -145,16 +148,16 @@ impl WebCodec {
     #[wasm_bindgen(js_name = decompressPart)]
     pub fn decompress_part(&self, session: &WebDecompression) -> Call {
         let session = session.clone();
-        self.call(async move |codec, _| session.decompress(codec).await)
+        self.call(async move |codec| session.decompress(codec).await)
     }
 
     /// Compresses pages. `bytes` must stay as they are until the call is done.
     #[must_use]
     #[wasm_bindgen(js_name = compressPages)]
     pub fn compress_pages(&self, bytes: Uint8Array, page_size: u32, level: String) -> Call {
-        self.call(async move |codec, state| {
+        self.call(async move |codec| {
             let level = level_from(&level)?;
-            let (pages, report) = pages::compress(codec, &state, &bytes, page_size, level).await?;
+            let (pages, report) = pages::compress(codec, &bytes, page_size, level).await?;
             Ok((pages.into(), report))
         })
     }
@@ -175,8 +178,8 @@ impl WebCodec {
             page_size,
             n_bytes: n_bytes as u64,
         };
-        self.call(async move |codec, state| {
-            let ((bytes, status), report) = pages::decompress(codec, &state, &given).await?;
+        self.call(async move |codec| {
+            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
             let wrong = |(page, error): (usize, &Option<BlockError>)| Some((page, (*error)?));
             match status.iter().enumerate().find_map(wrong) {
                 Some((page, source)) => Err(Error::CorruptPage { page, source }),
@@ -202,8 +205,8 @@ impl WebCodec {
             page_size,
             n_bytes: n_bytes as u64,
         };
-        self.call(async move |codec, state| {
-            let ((bytes, status), report) = pages::decompress(codec, &state, &given).await?;
+        self.call(async move |codec| {
+            let ((bytes, status), report) = pages::decompress(codec, &given).await?;
             let status: Vec<u8> = status
                 .into_iter()
                 .map(|error| error.map_or(0, |error| error as u8))
@@ -225,20 +228,26 @@ impl WebCodec {
     /// A call that has the codec while `work` is under way.
     pub(super) fn call(
         &self,
-        work: impl AsyncFnOnce(&mut Codec, Rc<CallState>) -> Result<(JsValue, Report)> + 'static,
+        work: impl AsyncFnOnce(&mut Codec) -> Result<(JsValue, Report)> + 'static,
     ) -> Call {
+        self.call_boxed(Box::new(move |codec| Box::pin(work(codec))))
+    }
+
+    /// The same, compiled once for all kinds of work.
+    #[inline(never)]
+    fn call_boxed(&self, work: Box<Work>) -> Call {
         let place = Rc::clone(&self.0);
         Call::new(|state| async move {
             let taken = place.borrow_mut().take();
             let Some(mut codec) = taken else {
-                return Err(to_js_error(&in_use()));
+                return Err(to_js_error(in_use()));
             };
-            let done = state.unless_cancelled(work(&mut codec, Rc::clone(&state)));
+            let done = state.unless_cancelled(work(&mut codec));
             let outcome = done.await.unwrap_or(Err(Error::Cancelled));
             *place.borrow_mut() = Some(codec);
             match outcome {
                 Ok((value, report)) => Ok(outcome_to_js(value, &report)),
-                Err(error) => Err(to_js_error(&error)),
+                Err(error) => Err(to_js_error(error)),
             }
         })
     }

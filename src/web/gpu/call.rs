@@ -24,30 +24,13 @@ pub struct Call {
     state: Rc<CallState>,
 }
 
-/// What a call and its driver tell each other.
+/// What the driver of a call tells it.
 #[derive(Debug, Default)]
 pub(super) struct CallState {
     is_cancelled: Cell<bool>,
-    bytes_in: Cell<f64>,
-    bytes_out: Cell<f64>,
 }
 
 impl CallState {
-    /// Tells how far the call is, and lets others have the thread.
-    pub(super) async fn step(&self, bytes_in: usize, bytes_out: usize) {
-        self.bytes_in.set(bytes_in as f64);
-        self.bytes_out.set(bytes_out as f64);
-        let mut has_yielded = false;
-        poll_fn(|context| {
-            if std::mem::replace(&mut has_yielded, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
-    }
-
     /// The value of `work`; `None` if the call was cancelled before, and `work` is dropped where it waited.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
@@ -92,18 +75,18 @@ impl Call {
         self.state.is_cancelled.set(true);
     }
 
-    /// Bytes of input done so far, where the call tells.
+    /// Bytes of input done so far: calls of a GPU do not tell.
     #[must_use]
     #[wasm_bindgen(js_name = bytesIn)]
     pub fn bytes_in(&self) -> f64 {
-        self.state.bytes_in.get()
+        0.0
     }
 
-    /// Bytes of output made so far, where the call tells.
+    /// Bytes of output made so far, likewise.
     #[must_use]
     #[wasm_bindgen(js_name = bytesOut)]
     pub fn bytes_out(&self) -> f64 {
-        self.state.bytes_out.get()
+        0.0
     }
 }
 

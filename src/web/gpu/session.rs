@@ -69,7 +69,7 @@ impl WebCompression {
             append(held, &content.subarray(0, taken));
             taken
         };
-        self.place.with(add).map_err(|error| to_js_error(&error))
+        self.place.with(add).map_err(to_js_error)
     }
 
     /// Whether the session takes no more content until it is compressed.
@@ -153,7 +153,7 @@ impl WebDecompression {
             append(session.room(), &input.subarray(0, taken));
             taken
         };
-        self.place.with(add).map_err(|error| to_js_error(&error))
+        self.place.with(add).map_err(to_js_error)
     }
 
     /// Whether there is enough input to be worth a call.
@@ -170,9 +170,7 @@ impl WebDecompression {
     /// What is wrong at the end of the input.
     pub fn end(&self) -> std::result::Result<(), JsValue> {
         let ended = self.place.with(FrameDecompression::finish);
-        ended
-            .and_then(|ended| ended)
-            .map_err(|error| to_js_error(&error))
+        ended.and_then(|ended| ended).map_err(to_js_error)
     }
 
     /// Bytes of input done so far.

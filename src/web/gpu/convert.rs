@@ -1,27 +1,22 @@
-//! JavaScript values from and to those of the crate.
+//! JavaScript values from and to those of the codec.
 
 use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 
-use crate::batch::{BackendChoice, BackendRequest, PowerPreference, Report, Timings};
-use crate::lz4::frame::Format;
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::batch::{BackendChoice, PowerPreference, Report, Timings};
+use crate::lz4::{Level, PageEntry};
 use crate::{Error, Result};
 
 /// An `Error` of JavaScript with the property `code`.
-pub(super) fn to_js_error(error: &Error) -> JsValue {
-    let value = js_sys::Error::new(&error.to_string());
+pub(super) fn to_js_error(error: Error) -> JsValue {
+    let value = js_sys::Error::new(&error.text());
     set(&value, "code", error.code());
     value.into()
 }
 
-pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
-    match name {
-        "auto" => Ok(BackendRequest::Auto),
-        "cpu" => Ok(BackendRequest::Cpu),
-        "webgpu" => Ok(BackendRequest::Wgpu),
-        _ => Err(wrong("backend", name, "give auto, cpu or webgpu")),
-    }
+/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
+pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
+    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
 }
 
 pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
@@ -45,39 +40,17 @@ pub(super) fn level_from(name: &str) -> Result<Level> {
     }
 }
 
-pub(super) fn format_from(name: &str) -> Result<Format> {
-    match name {
-        "frame" => Ok(Format::Frame),
-        "block" => Ok(Format::Block),
-        "size-prefixed" => Ok(Format::SizePrefixed),
-        _ => Err(wrong("format", name, "give frame, block or size-prefixed")),
-    }
-}
-
 /// Entries from their words; those of fills are read from `packed` if they are there.
 pub(super) fn entries_from(table: &[u32], packed: &[u8]) -> Result<Vec<PageEntry>> {
     let (entries, rest) = table.as_chunks::<2>();
     if !rest.is_empty() {
-        let length = table.len().to_string();
-        return Err(wrong("table length", &length, "give two words a page"));
+        let expected = "give two words a page";
+        return Err(Error::invalid("table length", table.len() as u64, expected));
     }
     let entry = |(page, &words): (usize, &[u32; 2])| {
         PageEntry::from_words(words, packed).map_err(|source| Error::CorruptPage { page, source })
     };
     entries.iter().enumerate().map(entry).collect()
-}
-
-/// Two words a page.
-pub(super) fn table_words(pages: &PackedPages) -> Result<Vec<u32>> {
-    let mut words = Vec::with_capacity(2 * pages.table.len());
-    for entry in &pages.table {
-        let entry = entry.to_words().ok_or_else(|| Error::Engine {
-            engine: "cpu",
-            message: format!("no table words for {entry:?}"),
-        })?;
-        words.extend(entry);
-    }
-    Ok(words)
 }
 
 /// `{ packed, table, pageSize, byteLength, ratio }`.
@@ -144,11 +117,6 @@ pub(super) fn outcome_to_js(value: impl Into<JsValue>, report: &Report) -> JsVal
     set(&outcome, "value", value);
     set(&outcome, "timing", timing);
     outcome.into()
-}
-
-/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
-pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
-    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
 }
 
 /// The engine as JavaScript knows it: what wgpu drives there is WebGPU.

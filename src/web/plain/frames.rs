@@ -1,0 +1,191 @@
+//! Frames in parts, and the checksum of contents that workers put together.
+
+use super::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
+use crate::Result;
+use crate::lz4::Level;
+use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+
+/// Bits of the options of a frame; the lowest two are its level.
+const LEVEL: u32 = 3;
+const CONTENT_CHECKSUM: u32 = 4;
+const BLOCK_CHECKSUMS: u32 = 8;
+const INDEX: u32 = 16;
+
+/// A frame that is being compressed.
+struct Compression {
+    writer: FrameWriter,
+    /// The header, until it is given.
+    header: Vec<u8>,
+}
+
+pub(super) fn level(flags: u32) -> Level {
+    match flags & LEVEL {
+        0 => Level::Fast,
+        1 => Level::High,
+        _ => Level::Sequential,
+    }
+}
+
+/// Begins a frame. `content_size` is negative if it is not known.
+#[unsafe(no_mangle)]
+extern "C" fn begin_compression(
+    block_size: u32,
+    flags: u32,
+    content_size: f64,
+) -> *mut Compression {
+    let options = FrameOptions {
+        block_size,
+        level: level(flags),
+        content_checksum: flags & CONTENT_CHECKSUM != 0,
+        block_checksums: flags & BLOCK_CHECKSUMS != 0,
+        content_size: (content_size >= 0.0).then_some(content_size as u64),
+        index: flags & INDEX != 0,
+    };
+    let mut header = Vec::new();
+    let writer = FrameWriter::new(&options, &mut header);
+    object(writer.map(|writer| Compression { writer, header }))
+}
+
+/// Gives the blocks of `content`, which are whole ones but for the last of the frame.
+///
+/// # Safety
+/// The object is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn compress(
+    frame: *mut Compression,
+    content: *mut u8,
+    n_bytes: usize,
+    is_last: bool,
+) -> u32 {
+    // SAFETY: the caller says so.
+    let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
+    settle(frame.push(&content, is_last))
+}
+
+impl Compression {
+    fn push(&mut self, content: &[u8], is_last: bool) -> Result<Vec<u8>> {
+        let mut out = std::mem::take(&mut self.header);
+        self.writer.push(content, &mut out)?;
+        if is_last {
+            self.writer.end(&mut out)?;
+        }
+        Ok(out)
+    }
+}
+
+/// # Safety
+/// The object is there, and is not used after.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free_compression(frame: *mut Compression) {
+    // SAFETY: the caller says so.
+    drop(unsafe { Box::from_raw(frame) });
+}
+
+/// Frames that are being decompressed.
+struct Decompression {
+    decoder: FrameDecoder,
+    /// Input, of which the first `at` bytes are done with.
+    held: Vec<u8>,
+    at: usize,
+}
+
+/// Begins to decompress frames to at most `limit` bytes, and to at most `group_bytes` at once, if blocks are not larger.
+#[unsafe(no_mangle)]
+extern "C" fn begin_decompression(limit: f64, group_bytes: usize) -> *mut Decompression {
+    object(Ok(Decompression {
+        decoder: FrameDecoder::new(Some(limit as u64)).with_group_bytes(group_bytes),
+        held: Vec::new(),
+        at: 0,
+    }))
+}
+
+/// Takes more input.
+///
+/// # Safety
+/// The object is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn add_input(frames: *mut Decompression, input: *mut u8, n_bytes: usize) {
+    // SAFETY: the caller says so.
+    let (frames, input) = unsafe { (&mut *frames, taken(input, n_bytes)) };
+    frames.held.drain(..frames.at);
+    frames.at = 0;
+    if frames.held.is_empty() {
+        frames.held = input;
+    } else {
+        frames.held.extend_from_slice(&input);
+    }
+}
+
+/// Gives some content; nothing if there is none before more input comes.
+///
+/// # Safety
+/// The object is there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn decompress(frames: *mut Decompression) -> u32 {
+    // SAFETY: the caller says so.
+    let frames = unsafe { &mut *frames };
+    let mut out = Vec::new();
+    match frames.decoder.advance(&frames.held[frames.at..], &mut out) {
+        Ok(0) => NOTHING,
+        Ok(consumed) => {
+            frames.at += consumed;
+            give(out)
+        }
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says that no more input comes, once there is no more content.
+///
+/// # Safety
+/// The object is there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn end_input(frames: *mut Decompression) -> u32 {
+    // SAFETY: the caller says so.
+    let frames = unsafe { &mut *frames };
+    settle_empty(frames.decoder.finish(&frames.held[frames.at..]))
+}
+
+/// Bytes of input done so far.
+///
+/// # Safety
+/// The object is there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn input_done(frames: *const Decompression) -> f64 {
+    // SAFETY: the caller says so.
+    unsafe { &*frames }.decoder.position() as f64
+}
+
+/// # Safety
+/// The object is there, and is not used after.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free_decompression(frames: *mut Decompression) {
+    // SAFETY: the caller says so.
+    drop(unsafe { Box::from_raw(frames) });
+}
+
+/// The checksum of a content that comes in parts.
+#[unsafe(no_mangle)]
+extern "C" fn begin_sum() -> *mut Checksum {
+    object(Ok(Checksum::new()))
+}
+
+/// Adds the next part, and gives the checksum of all parts so far.
+///
+/// # Safety
+/// The object is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn add_to_sum(sum: *mut Checksum, part: *mut u8, n_bytes: usize) -> u32 {
+    // SAFETY: the caller says so.
+    let (sum, part) = unsafe { (&mut *sum, taken(part, n_bytes)) };
+    sum.add(&part);
+    sum.value()
+}
+
+/// # Safety
+/// The object is there, and is not used after.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free_sum(sum: *mut Checksum) {
+    // SAFETY: the caller says so.
+    drop(unsafe { Box::from_raw(sum) });
+}

@@ -1,0 +1,136 @@
+//! Pages in parts. A table is eight bytes a page: the two words of its entry.
+
+use super::frames::level;
+use super::memory::{object, settle, taken};
+use crate::lz4::{self, PageEntry};
+use crate::{Error, Result};
+
+/// Bytes of a table entry.
+const ENTRY_BYTES: usize = 8;
+
+/// Gives the blocks of pages, and then their table.
+///
+/// # Safety
+/// The memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn compress_pages(
+    bytes: *mut u8,
+    n_bytes: usize,
+    page_size: u32,
+    flags: u32,
+) -> u32 {
+    // SAFETY: the caller says so.
+    let bytes = unsafe { taken(bytes, n_bytes) };
+    let compress = || {
+        let mut pages = lz4::compress_pages(&bytes, page_size, level(flags))?;
+        for entry in &pages.table {
+            // Blocks of what fits in 4 GiB are never too far for an entry.
+            for word in entry.to_words().unwrap_or_default() {
+                pages.packed.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        Ok(pages.packed)
+    };
+    settle(compress())
+}
+
+/// Pages that are being decompressed.
+struct Pages {
+    packed: Vec<u8>,
+    table: Vec<u8>,
+    page_size: usize,
+    n_bytes: usize,
+    n_done: usize,
+}
+
+/// Begins to decompress pages of `n_bytes` in all.
+///
+/// # Safety
+/// The memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn begin_pages(
+    packed: *mut u8,
+    n_packed: usize,
+    table: *mut u8,
+    n_table: usize,
+    page_size: u32,
+    n_bytes: f64,
+) -> *mut Pages {
+    // SAFETY: the caller says so.
+    let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
+    let begin = || {
+        let (entries, rest) = table.as_chunks();
+        if !rest.is_empty() {
+            let n_words = n_table as u64 / 4;
+            return Err(Error::invalid(
+                "table length",
+                n_words,
+                "give two words a page",
+            ));
+        }
+        for (page, entry) in entries.iter().enumerate() {
+            read_entry(entry, &packed).map_err(|source| Error::CorruptPage { page, source })?;
+        }
+        let n_bytes = lz4::checked_bytes(n_bytes as u64, page_size, entries.len())?;
+        Ok(Pages {
+            packed,
+            table,
+            page_size: page_size as usize,
+            n_bytes,
+            n_done: 0,
+        })
+    };
+    object(begin())
+}
+
+/// Gives the next `n_pages` pages or what is left of them, then of each a byte: 0, or the number of a
+/// [`lz4::BlockError`], which `is_strict` makes an error.
+///
+/// # Safety
+/// The object is there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn decompress_pages(pages: *mut Pages, n_pages: usize, is_strict: bool) -> u32 {
+    // SAFETY: the caller says so.
+    settle(unsafe { &mut *pages }.advance(n_pages, is_strict))
+}
+
+impl Pages {
+    fn advance(&mut self, n_pages: usize, is_strict: bool) -> Result<Vec<u8>> {
+        let left = self.n_bytes - self.n_done * self.page_size;
+        let n_bytes = left.min(n_pages * self.page_size);
+        let mut out = vec![0; n_bytes + n_bytes.div_ceil(self.page_size)];
+        let (bytes, status) = out.split_at_mut(n_bytes);
+        let (entries, _) = self.table[ENTRY_BYTES * self.n_done..].as_chunks();
+        let pages = bytes.chunks_mut(self.page_size).zip(status);
+        for ((page, status), entry) in pages.zip(entries) {
+            let entry = read_entry(entry, &self.packed);
+            match entry.and_then(|entry| entry.decompress(&self.packed, page)) {
+                Err(source) if is_strict => {
+                    let page = self.n_done;
+                    return Err(Error::CorruptPage { page, source });
+                }
+                Err(error) => *status = error as u8,
+                Ok(()) => {}
+            }
+            self.n_done += 1;
+        }
+        Ok(out)
+    }
+}
+
+/// # Safety
+/// The object is there, and is not used after.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free_pages(pages: *mut Pages) {
+    // SAFETY: the caller says so.
+    drop(unsafe { Box::from_raw(pages) });
+}
+
+fn read_entry(
+    entry: &[u8; ENTRY_BYTES],
+    packed: &[u8],
+) -> std::result::Result<PageEntry, lz4::BlockError> {
+    let [a, b, c, d, e, f, g, h] = *entry;
+    let words = [[a, b, c, d], [e, f, g, h]].map(u32::from_le_bytes);
+    PageEntry::from_words(words, packed)
+}
