@@ -110,9 +110,9 @@ fn encode_by_windows(
     let mut walk = Walk::new(input, writer);
     let last = input.len().checked_sub(MATCH_START_MARGIN);
     if let Some(last) = last.filter(|&last| last > 0) {
-        search.start_block(input, parse.is_large());
+        search.start_block(input);
         while search.found.end <= last {
-            instructions.search(search, input, last, parse.is_large());
+            instructions.search(search, input, last);
             // A window behind the search, so that the walk may look ahead.
             let end = search.found.end;
             let limit = if end > last { end } else { end - WINDOW };

@@ -10,7 +10,7 @@ use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
 use super::parse::Parse;
-use super::search::{Found, Search};
+use super::search::{Found, Kind, Search};
 use super::walk::Walk;
 
 /// Whether code is to be small rather than compiled apart for each case.
@@ -80,32 +80,32 @@ impl Instructions {
     }
 
     /// Searches the next windows.
-    pub(super) fn search(self, search: &mut Search, input: &[u8], last: usize, large: bool) {
+    pub(super) fn search(self, search: &mut Search, input: &[u8], last: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn with_avx2(search: &mut Search, input: &[u8], last: usize, large: bool) {
+        fn with_avx2(search: &mut Search, input: &[u8], last: usize) {
             // SAFETY: the instructions are those of the function.
-            unsafe { windows::<Avx2>(search, input, last, large) };
+            unsafe { windows::<Avx2>(search, input, last) };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
-        fn with_avx512(search: &mut Search, input: &[u8], last: usize, large: bool) {
+        fn with_avx512(search: &mut Search, input: &[u8], last: usize) {
             // SAFETY: the instructions are those of the function.
-            unsafe { windows::<Avx512>(search, input, last, large) };
+            unsafe { windows::<Avx512>(search, input, last) };
         }
         // SAFETY: `is_there` found the instructions.
         unsafe {
             match self {
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx512 => with_avx512(search, input, last, large),
+                Self::Avx512 => with_avx512(search, input, last),
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx2 => with_avx2(search, input, last, large),
+                Self::Avx2 => with_avx2(search, input, last),
                 #[cfg(target_arch = "aarch64")]
-                Self::Neon => windows::<Neon>(search, input, last, large),
+                Self::Neon => windows::<Neon>(search, input, last),
                 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                Self::Simd128 => windows::<Simd128>(search, input, last, large),
+                Self::Simd128 => windows::<Simd128>(search, input, last),
                 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-                Self::Portable => windows::<Portable>(search, input, last, large),
+                Self::Portable => windows::<Portable>(search, input, last),
             }
         }
     }
@@ -130,13 +130,14 @@ impl Instructions {
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize, large: bool) {
+unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
     // SAFETY: the caller says so.
     unsafe {
-        match large {
-            large if IS_SMALL => search.windows::<L>(input, last, large),
-            true => search.windows::<L>(input, last, true),
-            false => search.windows::<L>(input, last, false),
+        match search.kind {
+            kind if IS_SMALL => search.windows::<L>(input, last, kind),
+            Kind::SMALL_PAGE => search.windows::<L>(input, last, Kind::SMALL_PAGE),
+            Kind::PAGE => search.windows::<L>(input, last, Kind::PAGE),
+            _ => search.windows::<L>(input, last, Kind::LARGE),
         }
     }
 }

@@ -70,6 +70,29 @@ impl Found {
     }
 }
 
+/// Of which kind blocks are: a constant where the search is compiled apart for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// Larger than a page can be.
+    pub is_large: bool,
+    pub hashes_five: bool,
+}
+
+impl Kind {
+    pub(super) const SMALL_PAGE: Self = Self {
+        is_large: false,
+        hashes_five: false,
+    };
+    pub(super) const PAGE: Self = Self {
+        is_large: false,
+        hashes_five: true,
+    };
+    pub(super) const LARGE: Self = Self {
+        is_large: true,
+        hashes_five: true,
+    };
+}
+
 /// The table, and what is known of the windows that the walk is at.
 pub(super) struct Search {
     /// A pair of entries a bucket, the newer one in the high half; behind them one for what is not to be inserted.
@@ -77,7 +100,7 @@ pub(super) struct Search {
     bucket_bits: u32,
     hash_bits: u32,
     tag_bits: u32,
-    hashes_five: bool,
+    pub kind: Kind,
     pub found: Found,
 }
 
@@ -100,7 +123,10 @@ impl Search {
             bucket_bits: parse.bucket_bits(),
             hash_bits,
             tag_bits: parse.tag_bits(),
-            hashes_five: parse.hash_bytes() == 5,
+            kind: Kind {
+                is_large: parse.is_large(),
+                hashes_five: parse.hash_bytes() == 5,
+            },
             found: Found {
                 first: 0,
                 end: 0,
@@ -116,9 +142,9 @@ impl Search {
     ///
     /// An empty entry of a page stands for position 63 with tag 0, so it agrees in the other bits of the hash only if that
     /// is what position 63 has. One of a large block stands for a position that is too late to be tried.
-    pub(super) fn start_block(&mut self, input: &[u8], large: bool) {
+    pub(super) fn start_block(&mut self, input: &[u8]) {
         let mut empty = 0;
-        if large {
+        if self.kind.is_large {
             empty = u32::MAX << self.hash_bits;
         } else if input.len() > 2 * WINDOW {
             let hash = self.hash(input, FLIP as usize);
@@ -134,7 +160,7 @@ impl Search {
     /// What an entry of `p` keeps of the hash.
     fn hash(&self, input: &[u8], p: usize) -> u32 {
         let mut product = word(input, p).wrapping_mul(HASH_MULTIPLIER);
-        if self.hashes_five {
+        if self.kind.hashes_five {
             let fifth = word(input, p + 4) & 255;
             product = product.wrapping_add(fifth.wrapping_mul(FIFTH_MULTIPLIER));
         }
@@ -151,7 +177,7 @@ impl Search {
     /// # Safety
     /// The machine has the instructions of `L`.
     #[inline(always)]
-    pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, large: bool) {
+    pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, kind: Kind) {
         if self.found.end > 0 {
             self.found.keep_last();
         }
@@ -169,7 +195,7 @@ impl Search {
                 edge(input, start, &mut padded)
             };
             // SAFETY: `from` is good for the byte before it and the reads of a window.
-            let bits = unsafe { self.window::<L>(from, start, large, &mut window) };
+            let bits = unsafe { self.window::<L>(from, start, kind, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
             self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
             self.found.end += WINDOW;
@@ -183,7 +209,7 @@ impl Search {
         &mut self,
         from: *const u8,
         start: usize,
-        large: bool,
+        kind: Kind,
         window: &mut Window,
     ) -> u64 {
         let at = start - self.found.first;
@@ -203,7 +229,7 @@ impl Search {
                     from.add(i),
                     start,
                     i,
-                    large,
+                    kind,
                     window,
                     sources.add(i),
                     seconds.add(i),
@@ -234,7 +260,7 @@ impl Search {
         from: *const u8,
         start: usize,
         i: usize,
-        large: bool,
+        kind: Kind,
         window: &mut Window,
         source: *mut u32,
         second: *mut u32,
@@ -246,7 +272,7 @@ impl Search {
             let words = L::words(from);
             let run = words.equal(L::words(from.sub(1)));
             let mut product = words.mul(L::splat(HASH_MULTIPLIER));
-            if self.hashes_five {
+            if kind.hashes_five {
                 let fifth = L::words(from.add(4)).and(L::splat(255));
                 product = product.add(fifth.mul(L::splat(FIFTH_MULTIPLIER)));
             }
@@ -272,7 +298,7 @@ impl Search {
                 a.shift_right(self.hash_bits).xor(flip),
                 b.shift_right(self.hash_bits).xor(flip),
             );
-            if large {
+            if kind.is_large {
                 let zero = L::splat(0);
                 a_agrees = a_agrees.and(p.sub(a).shift_right(16).equal(zero));
                 b_agrees = b_agrees.and(p.sub(b).shift_right(16).equal(zero));

@@ -3,8 +3,8 @@
 //! A table has for each hash of five bytes the last position that was looked at. Where nothing is found for long, ever
 //! more positions are left out. The bytes are the same on every machine:
 //!
-//! `n` is the length of the block, `last = n - 12`, `word(p)` the four bytes at `p`. `T` has 2^13 positions, all 0 at the
-//! start; `T(p)` is the one at the upper 13 bits of (the five bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^40.
+//! `n` is the length of the block, `last = n - 12`, `word(p)` the four bytes at `p`. `T` has 2^12 positions, all 0 at the
+//! start; `T(p)` is the one at the upper 12 bits of (the five bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^40.
 //! - `q` *agrees* with `p` if `word(q) = word(p)` and `p - q <= 65535`.
 //! - *Find* from `p`, with `k = 32`: unless `p <= last`, there is nothing. `p' = p + k / 32`, rounded down; if
 //!   `p' > last`, there is nothing. `q = T(p)`; `T(p)` becomes `p`; if `q` agrees with `p`, the match is `(p, q)`. Else
@@ -20,7 +20,7 @@ use super::parse::{MATCH_START_MARGIN, Parse};
 use super::write::Writer;
 
 /// Base-2 logarithm of the entries of a table.
-const TABLE_BITS: u32 = 13;
+const TABLE_BITS: u32 = 12;
 /// Positions that find nothing before every second one is left out; after as many of these, two of three are.
 const PATIENCE: usize = 1 << 5;
 /// 2^40 over the golden ratio.

@@ -135,7 +135,7 @@ impl Table {
             .iter()
             .rev()
             .fold(0_u128, |sum, &byte| sum << 8 | u128::from(byte));
-        let hash = (five * 0x9e_3779_b97f % (1 << 40)) >> 27;
+        let hash = (five * 0x9e_3779_b97f % (1 << 40)) >> 28;
         self.0.insert(hash as u64, p).unwrap_or(0)
     }
 
