@@ -17,7 +17,7 @@ pub(crate) fn fill(template: &str, names: &[&str], numbers: &[u64]) -> String {
         } else if let DECIMAL | HEX | WORD = mark {
             let number = numbers.next().copied().unwrap_or_default();
             match mark {
-                DECIMAL => push_digits(&mut text, number, 10, 1),
+                DECIMAL => push_decimal(&mut text, number),
                 HEX => push_digits(&mut text, number, 16, 1),
                 _ => push_digits(&mut text, number, 16, 8),
             }
@@ -26,6 +26,11 @@ pub(crate) fn fill(template: &str, names: &[&str], numbers: &[u64]) -> String {
         }
     }
     text
+}
+
+/// Appends a number in decimal.
+pub(crate) fn push_decimal(text: &mut String, number: u64) {
+    push_digits(text, number, 10, 1);
 }
 
 /// Appends at least `n_digits` digits to the base `base`.

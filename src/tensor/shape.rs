@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::fill;
+use crate::text::push_decimal;
 use crate::{Error, Result};
 
 /// Most axes of a tensor.
@@ -135,9 +135,15 @@ impl Shape {
 impl Shape {
     /// The dimensions in brackets.
     pub(crate) fn text(&self) -> String {
-        let dims: Vec<u64> = self.dims.iter().map(|&dim| dim as u64).collect();
-        let marks = vec!["#"; dims.len()].join(", ");
-        fill(&["[", &marks, "]"].concat(), &[], &dims)
+        let mut text = String::from("[");
+        for (axis, &dim) in self.dims.iter().enumerate() {
+            if axis > 0 {
+                text.push_str(", ");
+            }
+            push_decimal(&mut text, dim as u64);
+        }
+        text.push(']');
+        text
     }
 }
 

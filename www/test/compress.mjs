@@ -149,7 +149,7 @@ async function thePackage() {
 /** Benches. What they give is what the packages give when they are called here. */
 export async function testBench(page) {
   await check("benches give the sizes of the packages' own calls", async () => {
-    await measureOnly(page, "gpu", "cpu", "one", "lz4-wasm", "fflate-1", "fflate-6", "gzip");
+    await measureOnly(page, "gpu", "cpu", "one", "sequential", "lz4-wasm", "fflate-1", "fflate-6", "gzip");
     await page.selectOption("#runs", "3");
     const bytes = writeSample("bench.bin", 1_000_003);
     const { engines, ...bench } = await finding(page, "bench", () => choose(page, "bench.bin"));
@@ -160,11 +160,12 @@ export async function testBench(page) {
     const sizes = {
       cpu: own,
       one: own,
+      sequential: compressSync(new Uint8Array(bytes), { level: "sequential" }).length,
       "fflate-1": fflate.gzipSync(bytes, { level: 1 }).length,
       "fflate-6": fflate.gzipSync(bytes, { level: 6 }).length,
     };
     for (const [engine, size] of Object.entries(sizes)) assert.equal(engines[engine].outputBytes, size, engine);
-    for (const engine of ["cpu", "one", "lz4-wasm", "fflate-1", "fflate-6", "gzip"]) {
+    for (const engine of ["cpu", "one", "sequential", "lz4-wasm", "fflate-1", "fflate-6", "gzip"]) {
       const { verified, runs, warm, compress, decompress, inputBytes } = engines[engine];
       assert.ok(verified && runs.length === 3 && inputBytes === bytes.length, engine);
       assert.ok(warm.compressMs > 0 && compress.least <= compress.median && decompress.median <= decompress.most, engine);
@@ -174,7 +175,7 @@ export async function testBench(page) {
 
   await check("every engine has a row with its speeds, its ratio and its warm-up, or with the reason why not", async () => {
     const rows = await page.locator("#rows tr").allInnerTexts();
-    assert.equal(rows.length, 7);
+    assert.equal(rows.length, 8);
     assert.ok(rows[0].includes("requestAdapter() gives no adapter"), rows[0]);
     for (const row of rows.slice(1)) assert.ok(/MB\/s|GB\/s/.test(row) && row.includes("warm-up") && row.includes("same bytes back"), row);
   });

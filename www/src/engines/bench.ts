@@ -13,7 +13,8 @@ async function open({ engine, blockSize, level, allowSoftware }: BenchOrder): Pr
   if (engine === "fflate-6") return (await import("./fflate")).openFflate(6);
   const { openPagepress } = await import("./pagepress");
   if (engine === "gpu") return openPagepress({ backend: "webgpu", allowSoftware }, blockSize, level);
-  return openPagepress({ backend: "cpu", ...(engine === "one" && { workers: 0 }) }, blockSize, level);
+  if (engine === "cpu") return openPagepress({ backend: "cpu" }, blockSize, level);
+  return openPagepress({ backend: "cpu", workers: 0 }, blockSize, engine === "sequential" ? "sequential" : level);
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
