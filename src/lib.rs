@@ -19,3 +19,5 @@ pub mod web;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
+#[cfg(gpu_engine)]
+pub use gpu::detect::GpuBackend;

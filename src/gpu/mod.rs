@@ -9,6 +9,7 @@ mod check;
 mod choice;
 #[cfg(cuda_engine)]
 pub mod cuda;
+pub(crate) mod detect;
 mod device;
 mod handles;
 mod info;
@@ -27,6 +28,10 @@ pub use choice::{
     DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
     SpirvPassthrough,
 };
+#[cfg(cuda_engine)]
+pub use detect::CudaContext;
+#[cfg(feature = "wgpu")]
+pub use detect::WgpuContext;
 pub use device::GpuDevice;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
