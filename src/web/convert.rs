@@ -15,6 +15,12 @@ pub(super) fn to_js_error(error: &Error) -> JsValue {
     value.into()
 }
 
+impl From<Error> for JsValue {
+    fn from(error: Error) -> Self {
+        to_js_error(&error)
+    }
+}
+
 pub(super) fn backend_from(name: &str) -> Result<BackendRequest> {
     match name {
         "auto" => Ok(BackendRequest::Auto),
