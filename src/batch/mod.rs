@@ -30,6 +30,8 @@ mod pinned;
 #[cfg(gpu_engine)]
 mod plan;
 #[cfg(gpu_engine)]
+mod pooled;
+#[cfg(gpu_engine)]
 mod recover;
 #[cfg(gpu_engine)]
 mod resident;
@@ -59,6 +61,8 @@ pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
 pub use frames::Progress;
 #[cfg(gpu_engine)]
 pub use pinned::{PinnedPages, PinnedPart};
+#[cfg(gpu_engine)]
+pub use pooled::GpuPoolCompressor;
 #[cfg(gpu_engine)]
 pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
