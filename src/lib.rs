@@ -16,6 +16,8 @@ mod copy;
 mod error;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+mod wgsl;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
