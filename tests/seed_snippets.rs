@@ -44,6 +44,7 @@ fn ran<T>(result: Result<T, Box<dyn StdError>>) -> Option<T> {
 /// What stands in for `GpuDevice` where there is no hardware: the same calls open a software GPU.
 struct Software;
 
+#[expect(clippy::new_ret_no_self, reason = "it takes the place of another type")]
 impl Software {
     fn new() -> pagepress::Result<GpuDevice> {
         GpuDevice::open(&software())
@@ -439,13 +440,14 @@ mod tensors {
         assert_eq!(process_data!(GpuDevice).is_ok(), GpuDevice::is_available());
     }
 
-    /// All names of the module's page, but for those of a transformer's layer.
+    /// The names of the module's page, but for those of a transformer's layer.
     #[test]
     fn names_of_the_gpu_module() {
         use pagepress::gpu::{
-            BufferId, GpuBackend, GpuCommandBatch, GpuDevice, MaxOp, MemoryLayout, MinOp,
-            PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo, runtime, tiled_max_2d,
-            tiled_min_2d, tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
+            BufferId, GpuBackend, GpuCommandBatch, GpuDevice, GpuDevicePool, GpuMatmulCache, MaxOp,
+            MemoryLayout, MinOp, PartitionView, PipelineCache, ReduceOp, SumOp, TILE_SIZE,
+            TensorView, TileInfo, runtime, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
+            tiled_reduce_partial, tiled_sum_2d,
         };
         use pagepress::tensor::Shape;
         fn tiles_of(view: &PartitionView) -> Vec<TileInfo> {
@@ -486,6 +488,17 @@ mod tensors {
         let mut backend = GpuBackend::with_device(device.clone());
         assert_eq!(backend.relu(&INPUT).unwrap(), [0.0, 0.0, 2.0, 0.0]);
         assert_eq!(device.tiled_sum_2d(&data, 20, 18).unwrap(), sum);
+        let pool = GpuDevicePool::with_devices(vec![device.clone()]).unwrap();
+        assert_eq!(pool.dot(&INPUT, &INPUT).unwrap(), 5.25);
+        let kernels: PipelineCache<pagepress::gpu::Kernel> = PipelineCache::default();
+        assert_eq!(kernels.n_kernels(), 0);
+        let mut weights = GpuMatmulCache::new(device);
+        let mut product = NOTHING;
+        weights
+            .upload_weight("b", &B, 2, 2, pagepress::gpu::WeightLayout::InputRows)
+            .unwrap();
+        weights.matmul("b", &A, &mut product, 2).unwrap();
+        assert_eq!(product, [19.0, 22.0, 43.0, 50.0]);
     }
 }
 
