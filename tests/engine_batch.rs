@@ -18,7 +18,7 @@ use pagepress::batch::{
 };
 use pagepress::gpu::{
     Backend, DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice,
-    SelectedBackend, gpu_available, select_backend,
+    GpuDevicePool, GpuMatmulCache, SelectedBackend, gpu_available, select_backend,
 };
 use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Level};
@@ -409,6 +409,17 @@ fn futures_are_send() {
     fn is_send(_: &impl Send) {}
     is_send(&Codec::new_async(CodecOptions::default()));
     is_send(&GpuDevice::new_async());
+    let one = device();
+    is_send(&one.matmul_async(&[], &[], &mut [], 0, 0, 0));
+    is_send(&one.relu_async(&[], &mut []));
+    let pool = GpuDevicePool::with_devices(vec![device()]).unwrap();
+    is_send(&GpuDevicePool::new_async());
+    is_send(&pool.matmul_async(&[], &[], &mut [], 0, 0, 0));
+    is_send(&pool.dot_async(&[], &[]));
+    let mut pooled = pool.compressor(GpuBatchConfig::default()).unwrap();
+    is_send(&pooled.compress_batch_async(&[]));
+    let mut weights = GpuMatmulCache::new(device());
+    is_send(&weights.matmul_async("", &[], &mut [], 0));
     let mut codec = codec();
     is_send(&codec.compress_pages_async(&[], 4096, Level::Fast));
     let options = FrameOptions::default();

@@ -55,6 +55,9 @@ where
         let n_pending = lock(&queue).pending.len();
         // No thread for who would find nothing to do.
         let at_work = workers.len().min(n_pending);
+        #[cfg(not(target_arch = "wasm32"))]
+        let good = round(&mut workers[..at_work], &queue, &work);
+        #[cfg(target_arch = "wasm32")]
         let good = round(&mut workers[..at_work], &queue, &work).await;
         let mut at = 0;
         workers.retain(|_| {
@@ -83,13 +86,10 @@ where
     results.map(|result| result.ok_or_else(missing)).collect()
 }
 
-/// All workers until nothing is left; says which of them can go on.
+/// All workers until nothing is left; says which of them can go on. It does not await: futures of closures that borrow could
+/// not move between threads.
 #[cfg(not(target_arch = "wasm32"))]
-async fn round<W, P, T, F>(
-    workers: &mut [&mut W],
-    queue: &Mutex<Queue<P, T>>,
-    work: &F,
-) -> Vec<bool>
+fn round<W, P, T, F>(workers: &mut [&mut W], queue: &Mutex<Queue<P, T>>, work: &F) -> Vec<bool>
 where
     W: Shareable,
     P: Shareable,
@@ -97,13 +97,14 @@ where
     F: AsyncFn(&mut W, &mut P) -> Result<T>,
     for<'a> &'a F: Shareable,
 {
+    use super::runtime::block_on;
     if let [worker] = workers {
-        return vec![serve::<W, _, _, _>(worker, queue, work).await];
+        return vec![block_on(serve::<W, _, _, _>(worker, queue, work))];
     }
     std::thread::scope(|scope| {
-        let threads = workers.iter_mut().map(|worker| {
-            scope.spawn(move || super::runtime::block_on(serve::<W, _, _, _>(worker, queue, work)))
-        });
+        let threads = workers
+            .iter_mut()
+            .map(|worker| scope.spawn(move || block_on(serve::<W, _, _, _>(worker, queue, work))));
         let threads: Vec<_> = threads.collect();
         let ended = threads.into_iter().map(|thread| thread.join());
         ended
