@@ -17,8 +17,9 @@ use pagepress::batch::{
     BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader, compress_resident_async,
 };
 use pagepress::gpu::{
-    Backend, DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig, GpuDevice,
-    GpuDevicePool, GpuMatmulCache, SelectedBackend, gpu_available, select_backend,
+    Backend, DeviceRequest, EngineChoice, GpuBackend, GpuBatchCompressor, GpuBatchConfig,
+    GpuCommandBatch, GpuDevice, GpuDevicePool, GpuMatmulCache, GpuTensor, SelectedBackend,
+    gpu_available, select_backend,
 };
 use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Level};
@@ -412,6 +413,17 @@ fn futures_are_send() {
     let one = device();
     is_send(&one.matmul_async(&[], &[], &mut [], 0, 0, 0));
     is_send(&one.relu_async(&[], &mut []));
+    let tensor = pagepress::gpu::runtime::block_on(GpuTensor::from_slice_async(
+        &one,
+        &[1.0],
+        pagepress::tensor::Shape::vector(1),
+    ))
+    .unwrap();
+    is_send(&tensor.apply_async(&[]));
+    is_send(&tensor.matmul_async(&tensor));
+    is_send(&tensor.to_vec_async());
+    is_send(&GpuCommandBatch::new(one.clone()).execute());
+    is_send(&GpuBackend::new().dot_async(&[], &[]));
     let pool = GpuDevicePool::with_devices(vec![device()]).unwrap();
     is_send(&GpuDevicePool::new_async());
     is_send(&pool.matmul_async(&[], &[], &mut [], 0, 0, 0));
