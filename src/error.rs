@@ -309,6 +309,17 @@ impl From<Error> for String {
     }
 }
 
+/// An `Error` of JavaScript with the property `code`.
+#[cfg(all(target_arch = "wasm32", feature = "wgpu"))]
+impl From<Error> for wasm_bindgen::JsValue {
+    fn from(error: Error) -> Self {
+        let value = js_sys::Error::new(&error.text());
+        // An object that was made here is neither frozen nor a proxy.
+        let _ = js_sys::Reflect::set(&value, &"code".into(), &error.code().into());
+        value.into()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

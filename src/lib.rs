@@ -17,6 +17,10 @@ mod error;
 mod text;
 #[cfg(all(target_arch = "wasm32", feature = "npm"))]
 pub mod web;
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+mod wgsl;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
+#[cfg(gpu_engine)]
+pub use gpu::detect::GpuBackend;

@@ -148,6 +148,11 @@ fn the_gpu_describes_itself() {
 }
 
 #[test]
+fn errors_of_kernels_say_where() {
+    with_cuda(engine::errors_of_kernels_say_where);
+}
+
+#[test]
 fn every_engine_does_the_same() {
     with_cuda(engine::launches_see_the_writes_before_them_in_one_submission);
     with_cuda(engine::wrong_kernels_are_typed_errors);

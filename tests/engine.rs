@@ -109,6 +109,11 @@ fn kernels_are_cached_by_content() {
 }
 
 #[test]
+fn errors_of_kernels_say_where() {
+    engine::errors_of_kernels_say_where(&open(&request()));
+}
+
+#[test]
 fn wrong_kernels_are_typed_errors() {
     engine::wrong_kernels_are_typed_errors(&open(&request()));
 }

@@ -98,3 +98,37 @@ async fn software_adapters_are_taken_only_on_request() {
     assert!(codec.device().is_none());
     assert!(!codec.choice().rejected.is_empty());
 }
+
+/// The documents' example, with only the path of the crate changed and the error made a string.
+mod process_data {
+    use pagepress::gpu::GpuDevice;
+    use wasm_bindgen::prelude::*;
+
+    // In WASM context, use async API
+    #[wasm_bindgen]
+    pub async fn process_data(input: &[f32]) -> Result<Vec<f32>, JsValue> {
+        let device = GpuDevice::new_async()
+            .await
+            .map_err(|e| JsValue::from_str(&String::from(e)))?;
+
+        let mut output = vec![0.0; input.len()];
+        device.relu_async(input, &mut output).await?;
+
+        Ok(output)
+    }
+}
+
+#[wasm_bindgen_test]
+async fn the_documents_example_works() {
+    let found = process_data::process_data(&[-1.0, 2.0]).await;
+    match pagepress::gpu::GpuDevice::is_available_async().await {
+        true => assert_eq!(found.unwrap(), [0.0, 2.0]),
+        false => assert!(
+            found
+                .unwrap_err()
+                .as_string()
+                .unwrap()
+                .contains("available")
+        ),
+    }
+}

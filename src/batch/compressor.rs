@@ -2,6 +2,7 @@
 
 use super::compress::Sink;
 use super::decompress::{self, Target};
+use super::plan::Packed;
 use super::results::{BatchResult, BatchStats, DecompressResult};
 use super::ring::Pipeline;
 use super::source::Source;
@@ -41,7 +42,7 @@ impl Default for GpuBatchConfig {
 }
 
 impl GpuBatchConfig {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let invalid = |name| Error::InvalidArgument {
             name,
             value: "0".into(),
@@ -187,7 +188,7 @@ impl GpuBatchCompressor {
         // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
         let out = vec![0u8; pages.table.len() * PAGE_SIZE];
         let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
-        let (errors, timings) = self.decompress_to(pages, &mut out).await?;
+        let (errors, timings) = self.decompress_to(&pages.into(), &mut out).await?;
         Ok(DecompressResult {
             pages: out,
             errors,
@@ -214,17 +215,18 @@ impl GpuBatchCompressor {
                 expected: "give room for every page",
             });
         }
-        self.decompress_to(pages, out).await
+        self.decompress_to(&pages.into(), out).await
     }
 
-    async fn decompress_to(
+    /// Decompresses pages that were checked, to as many.
+    pub(super) async fn decompress_to(
         &mut self,
-        pages: &PackedPages,
+        pages: &Packed<'_>,
         out: &mut [[u8; PAGE_SIZE]],
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let (errors, timings) = self
             .pipeline
-            .decompress_safely(&pages.into(), Target::Bytes(out.as_flattened_mut()))
+            .decompress_safely(pages, Target::Bytes(out.as_flattened_mut()))
             .await?;
         self.stats.pages_decompressed += pages.table.len() as u64;
         self.stats.decompress_ns += timings.total_ns;
@@ -281,7 +283,7 @@ impl GpuBatchCompressor {
 }
 
 /// Refuses pages of other sizes, and tables that do not fit.
-fn check_pages(pages: &PackedPages) -> Result<()> {
+pub(super) fn check_pages(pages: &PackedPages) -> Result<()> {
     if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
         let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
         return Err(Error::InvalidArgument {

@@ -23,12 +23,14 @@ mod gpu_codec;
 mod gpu_frames;
 #[cfg(gpu_engine)]
 mod job;
-#[cfg(all(feature = "wgpu", target_arch = "wasm32"))]
+#[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
 pub(crate) mod js;
 #[cfg(gpu_engine)]
 mod pinned;
 #[cfg(gpu_engine)]
 mod plan;
+#[cfg(gpu_engine)]
+mod pooled;
 #[cfg(gpu_engine)]
 mod recover;
 #[cfg(gpu_engine)]
@@ -59,6 +61,8 @@ pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
 pub use frames::Progress;
 #[cfg(gpu_engine)]
 pub use pinned::{PinnedPages, PinnedPart};
+#[cfg(gpu_engine)]
+pub use pooled::GpuPoolCompressor;
 #[cfg(gpu_engine)]
 pub use resident::{
     ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,

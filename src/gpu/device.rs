@@ -89,6 +89,19 @@ impl GpuDevice {
         Self::new_async().await.is_ok()
     }
 
+    pub(super) fn of_engine(engine: Engine, request: DeviceRequest, reason: &str) -> Self {
+        Self {
+            engine,
+            request,
+            reason: reason.into(),
+            rejected: Vec::new(),
+        }
+    }
+
+    pub(super) fn into_engine(self) -> Engine {
+        self.engine
+    }
+
     /// Why this device was taken.
     #[must_use]
     pub fn reason(&self) -> &str {

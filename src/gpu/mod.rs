@@ -9,14 +9,18 @@ mod check;
 mod choice;
 #[cfg(cuda_engine)]
 pub mod cuda;
+pub(crate) mod detect;
 mod device;
+mod device_pool;
 mod handles;
 mod info;
-mod kernel_cache;
+
 mod open;
+mod pipeline_cache;
 mod pool;
 pub mod runtime;
 mod signal;
+pub(crate) mod spread;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
@@ -27,18 +31,24 @@ pub use choice::{
     DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
     SpirvPassthrough,
 };
+#[cfg(cuda_engine)]
+pub use detect::CudaContext;
+#[cfg(feature = "wgpu")]
+pub use detect::WgpuContext;
 pub use device::GpuDevice;
+pub use device_pool::GpuDevicePool;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+pub use pipeline_cache::PipelineCache;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::batch::gpu_available;
 pub use crate::batch::{
-    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig, SelectedBackend,
-    gpu_available_async, select_backend,
+    BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
+    GpuPoolCompressor, SelectedBackend, gpu_available_async, select_backend,
 };
 pub use crate::tensor::{
-    BackendUsed, BufferId, GpuBackend, GpuCommandBatch, GpuTensor, MaxOp, MemoryLayout, MinOp,
-    PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo, tiled_max_2d, tiled_min_2d,
-    tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
+    BackendUsed, BufferId, GpuBackend, GpuCommandBatch, GpuMatmulCache, GpuTensor, MaxOp,
+    MemoryLayout, MinOp, PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
+    WeightLayout, tiled_max_2d, tiled_min_2d, tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
 };

@@ -20,6 +20,10 @@ mod elementwise;
 #[cfg(gpu_engine)]
 mod graph;
 #[cfg(gpu_engine)]
+mod matmul_cache;
+#[cfg(gpu_engine)]
+mod pool;
+#[cfg(gpu_engine)]
 mod products;
 #[cfg(gpu_engine)]
 mod reduce;
@@ -41,6 +45,8 @@ pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
 };
+#[cfg(gpu_engine)]
+pub use matmul_cache::{GpuMatmulCache, WeightLayout};
 #[cfg(gpu_engine)]
 pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};

@@ -104,15 +104,35 @@ impl Recording {
     pub(super) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
         let buffer = self.allocate(values.len())?;
         if !values.is_empty() {
-            let bytes: &[u8] = bytemuck::cast_slice(values);
-            let host = self
-                .device
-                .allocate_host(bytes.len() as u64, HostUse::Upload)?;
-            host.write_async(0, bytes).await?;
-            let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
-            self.stream.copy(to, from, bytes.len() as u64)?;
+            let n_bytes = 4 * values.len() as u64;
+            let host = self.device.allocate_host(n_bytes, HostUse::Upload)?;
+            self.upload_through(&host, values, &buffer).await?;
         }
         Ok(buffer)
+    }
+
+    /// Records the copy of `values` to the start of a buffer, through memory of the host that has room for them.
+    pub(super) async fn upload_through(
+        &mut self,
+        host: &HostBuffer,
+        values: &[f32],
+        to: &Buffer,
+    ) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        host.write_async(0, bytes).await?;
+        let (to, from) = (Place::Device(to, 0), Place::Host(host, 0));
+        self.stream.copy(to, from, bytes.len() as u64)
+    }
+
+    /// Records the copy of the first `n` elements to memory of the host that has room for them.
+    pub(super) fn download_through(
+        &mut self,
+        from: &Buffer,
+        n: usize,
+        host: &HostBuffer,
+    ) -> Result<()> {
+        let (to, from) = (Place::Host(host, 0), Place::Device(from, 0));
+        self.stream.copy(to, from, 4 * n as u64)
     }
 
     /// Records the copy of elements to memory of the host.

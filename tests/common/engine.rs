@@ -134,6 +134,45 @@ pub fn wrong_kernels_are_typed_errors(device: &GpuDevice) {
     });
 }
 
+/// Sources with one mistake each: the marked place is where it is.
+const MISTAKES: [&str; 7] = [
+    "@compute @workgroup_size(1)\nfn broken() { let «x: u32 = 1.5; }",
+    "// Größe\n@compute @workgroup_size(1)\nfn broken() {\n    let x = «nowhere + 1u;\n}",
+    "@compute @workgroup_size(1)\nfn broken() {\n    let x = 1u «let y = 2u;\n}",
+    "@group(0) @binding(0) var<storage, read> a: array<u32>;\n@compute @workgroup_size(1)\nfn broken() { «a[0] = 1u; }",
+    "fn half(x: f32) -> f32 { return x * 0.5; }\n\n@compute @workgroup_size(1)\nfn broken() { let y = «half(1u); }",
+    "@compute @workgroup_size(1)\nfn broken() {\n    let é = «1u; return é;\n}",
+    "struct A { x: «Missing }\n@compute @workgroup_size(1)\nfn broken() {}",
+];
+
+pub fn errors_of_kernels_say_where(device: &GpuDevice) {
+    for marked in MISTAKES {
+        let (before, behind) = marked.split_once('«').unwrap();
+        let wgsl = format!("{before}{behind}");
+        let line = before.lines().count();
+        let column = before.lines().last().unwrap().chars().count() + 1;
+        let bindings: &[Access] = match wgsl.contains("@group") {
+            true => &[Access::Read],
+            false => &[],
+        };
+        for self_checked in [false, true] {
+            let source = KernelSource {
+                self_checked,
+                ..KernelSource::new(&wgsl, "broken", bindings)
+            };
+            let error = block_on(device.compile_kernel(&source)).unwrap_err();
+            let Error::KernelCompile { message, .. } = &error else {
+                panic!("{error}");
+            };
+            let place = format!("{line}:{column}: ");
+            assert!(message.starts_with(&place), "not {place}{message}");
+            // The line, and a mark under the place.
+            let mark = message.lines().last().unwrap();
+            assert_eq!(mark.chars().count(), column, "{message}");
+        }
+    }
+}
+
 pub fn wrong_calls_are_typed_errors(device: &GpuDevice) {
     block_on(async {
         let kernel = device

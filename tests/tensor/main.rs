@@ -13,6 +13,7 @@
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
+mod devices;
 mod elementwise;
 mod errors;
 mod naive;
@@ -64,6 +65,12 @@ macro_rules! every_case {
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_say_where_they_ran,
+                devices::rows_are_spread_and_gathered_in_order,
+                devices::pages_are_spread_and_gathered_in_order,
+                devices::pools_hold_software_only_if_asked_to,
+                devices::weights_stay_on_the_device,
+                devices::weights_beyond_a_binding_are_kept_in_parts,
+                devices::kernels_are_kept_by_their_text,
             ]
         );
     };

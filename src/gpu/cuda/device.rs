@@ -15,7 +15,7 @@ use super::{ENGINE, driver};
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::choice::{DeviceRequest, RuntimeChecks};
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
-use crate::gpu::kernel_cache::KernelCache;
+use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 use crate::kernels::Access;
 use crate::ptx::CompiledPtx;
@@ -30,7 +30,7 @@ pub struct CudaDevice(Arc<Shared>);
 pub(super) struct Shared {
     pub waiters: Waiters,
     pub lanes: Lanes,
-    pub kernels: KernelCache<CudaKernel>,
+    pub kernels: PipelineCache<CudaKernel>,
     /// Kernels made of PTX, kept since work may still run them when their handles are gone.
     loaded: Mutex<Vec<CudaKernel>>,
     pub memory: Pool<(), DeviceMemory>,
@@ -71,7 +71,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
     Ok(CudaDevice(Arc::new(Shared {
         waiters: Waiters::default(),
         lanes,
-        kernels: KernelCache::default(),
+        kernels: PipelineCache::default(),
         loaded: Mutex::new(Vec::new()),
         // Enough to keep what runs again and again; not so much that other programs starve.
         memory: Pool::new(total / 4),

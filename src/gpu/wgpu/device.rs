@@ -14,7 +14,7 @@ use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough};
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
-use crate::gpu::kernel_cache::KernelCache;
+use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 use crate::gpu::signal;
 use crate::{Error, Result};
@@ -36,7 +36,7 @@ pub(super) struct Shared {
     /// Free buffers by usage and size.
     pub pool: Pool<u32, wgpu::Buffer>,
     pub timers: Timers,
-    pub kernels: KernelCache<WgpuKernel>,
+    pub kernels: PipelineCache<WgpuKernel>,
 }
 
 /// Turns of a browser's event loop in which news of a lost device arrives, if there is any.
@@ -138,7 +138,7 @@ async fn open_adapter(
         faults,
         pool: Pool::new(MAX_POOLED_BYTES),
         timers: Timers::default(),
-        kernels: KernelCache::default(),
+        kernels: PipelineCache::default(),
     })))
 }
 

@@ -63,7 +63,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     let errors = [internal.await, scope.await];
     if let Some(error) = errors.into_iter().flatten().next() {
         let found = module.get_compilation_info().await;
-        return Err(failed(describe(&found, &error)));
+        return Err(failed(describe(source.wgsl, &found, &error)));
     }
     shared.faults.check()?;
     let kernel = WgpuKernel(Arc::new(Compiled {
@@ -77,7 +77,14 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
 }
 
 /// The compiler's messages with line and column; wgpu's own words where it gave none.
-fn describe(found: &wgpu::CompilationInfo, error: &wgpu::Error) -> String {
+fn describe(wgsl: &str, found: &wgpu::CompilationInfo, error: &wgpu::Error) -> String {
+    // The same words as on every engine. What the device does not take, wgpu alone can say.
+    #[cfg(not(target_arch = "wasm32"))]
+    if let Err(message) = crate::wgsl::read(wgsl) {
+        return message;
+    }
+    #[cfg(target_arch = "wasm32")]
+    let _ = wgsl;
     let lines = found
         .messages
         .iter()

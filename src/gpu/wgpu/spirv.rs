@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use naga::back::spv;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::gpu::backend::KernelSource;
 use crate::kernels::Access;
@@ -36,10 +35,7 @@ pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u3
     } else {
         source.wgsl.to_owned()
     };
-    let module = naga::front::wgsl::parse_str(&wgsl).map_err(|e| e.emit_to_string(&wgsl))?;
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-        .validate(&module)
-        .map_err(|e| e.emit_to_string(&wgsl))?;
+    let (module, info) = crate::wgsl::read(&wgsl)?;
     check_bindings(&module, source.bindings)?;
     let overrides = source
         .overrides

@@ -1,10 +1,11 @@
 //! Reading and checking the source with naga, and errors that say where in it.
 
 use naga::back::pipeline_constants::process_overrides;
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::valid::ModuleInfo;
 use naga::{EntryPoint, Module, ShaderStage, Span};
 
 use crate::ptx::PtxOptions;
+use crate::wgsl::{located, read, with_causes};
 use crate::{Error, Result};
 
 /// A checked source.
@@ -20,16 +21,10 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn read(wgsl: &str, options: &PtxOptions<'_>) -> Result<Self> {
         let error = |span, message: String| error_at(wgsl, options.entry, span, message);
-        let written = naga::front::wgsl::parse_str(wgsl).map_err(|e| {
-            let span = e.labels().next().map_or(Span::UNDEFINED, |(span, _)| span);
-            error(span, e.message().to_owned())
+        let (written, info) = read(wgsl).map_err(|message| Error::KernelCompile {
+            kernel: options.entry.to_owned(),
+            message,
         })?;
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-            .validate(&written)
-            .map_err(|e| {
-                let span = e.spans().next().map_or(Span::UNDEFINED, |(span, _)| *span);
-                error(span, with_causes(e.as_inner()))
-            })?;
         check_entry(&written, options)?;
         check_overrides(&written).map_err(|span| error(span, UNNAMED.to_owned()))?;
         let constants = options
@@ -102,17 +97,6 @@ fn no_entry(module: &Module, options: &PtxOptions<'_>) -> Error {
     error_at("", options.entry, Span::UNDEFINED, message)
 }
 
-/// An error message with those of its causes.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
 /// An error of the kernel `entry`, at a span where there is one.
 pub(super) fn error_at(
     wgsl: &str,
@@ -120,17 +104,8 @@ pub(super) fn error_at(
     span: Span,
     message: impl std::fmt::Display,
 ) -> Error {
-    let before = span.to_range().and_then(|range| wgsl.get(..range.start));
-    let message = match before {
-        Some(before) => {
-            let line = before.matches('\n').count() + 1;
-            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
-            format!("{line}:{column}: {message}")
-        }
-        None => message.to_string(),
-    };
     Error::KernelCompile {
         kernel: entry.to_owned(),
-        message,
+        message: located(wgsl, span, message),
     }
 }

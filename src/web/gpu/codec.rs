@@ -8,9 +8,7 @@ use js_sys::{Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::call::Call;
-use super::convert::{
-    choice_to_js, level_from, outcome_to_js, power_preference_from, set, to_js_error,
-};
+use super::convert::{choice_to_js, level_from, outcome_to_js, power_preference_from, set};
 use super::pages::{self, Given};
 use super::session::{WebCompression, WebDecompression};
 use crate::batch::{BackendRequest, Codec, CodecOptions, Report};
@@ -52,7 +50,7 @@ impl WebCodec {
         };
         match open.await {
             Ok(codec) => Ok(Self(Rc::new(RefCell::new(Some(codec))))),
-            Err(error) => Err(to_js_error(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -117,7 +115,7 @@ impl WebCodec {
             };
             WebCompression::begin(codec, &options, is_stream)
         };
-        self.with(begin).map_err(to_js_error)
+        self.with(begin).map_err(JsValue::from)
     }
 
     /// Compresses what `session` holds, and with `is_last` ends the frame.
@@ -140,7 +138,7 @@ impl WebCodec {
     ) -> std::result::Result<WebDecompression, JsValue> {
         let limit = Some(max_output_size as u64);
         let begin = |codec: &Codec| Ok(WebDecompression::begin(codec, limit, is_stream));
-        self.with(begin).map_err(to_js_error)
+        self.with(begin).map_err(JsValue::from)
     }
 
     /// Decompresses some of what `session` holds; null if there is nothing to be made of it before more comes.
@@ -240,14 +238,14 @@ impl WebCodec {
         Call::new(|state| async move {
             let taken = place.borrow_mut().take();
             let Some(mut codec) = taken else {
-                return Err(to_js_error(in_use()));
+                return Err(in_use().into());
             };
             let done = state.unless_cancelled(work(&mut codec));
             let outcome = done.await.unwrap_or(Err(Error::Cancelled));
             *place.borrow_mut() = Some(codec);
             match outcome {
                 Ok((value, report)) => Ok(outcome_to_js(value, &report)),
-                Err(error) => Err(to_js_error(error)),
+                Err(error) => Err(error.into()),
             }
         })
     }

@@ -7,13 +7,6 @@ use crate::batch::{BackendChoice, PowerPreference, Report, Timings};
 use crate::lz4::{Level, PageEntry};
 use crate::{Error, Result};
 
-/// An `Error` of JavaScript with the property `code`.
-pub(super) fn to_js_error(error: Error) -> JsValue {
-    let value = js_sys::Error::new(&error.text());
-    set(&value, "code", error.code());
-    value.into()
-}
-
 /// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
 pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
     let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::convert::to_js_error;
 use crate::batch::session::step_bytes;
 use crate::batch::{Codec, FrameCompression, FrameDecompression, Progress, Report};
 use crate::lz4::frame::FrameOptions;
@@ -69,7 +68,7 @@ impl WebCompression {
             append(held, &content.subarray(0, taken));
             taken
         };
-        self.place.with(add).map_err(to_js_error)
+        self.place.with(add).map_err(JsValue::from)
     }
 
     /// Whether the session takes no more content until it is compressed.
@@ -153,7 +152,7 @@ impl WebDecompression {
             append(session.room(), &input.subarray(0, taken));
             taken
         };
-        self.place.with(add).map_err(to_js_error)
+        self.place.with(add).map_err(JsValue::from)
     }
 
     /// Whether there is enough input to be worth a call.
@@ -170,7 +169,7 @@ impl WebDecompression {
     /// What is wrong at the end of the input.
     pub fn end(&self) -> std::result::Result<(), JsValue> {
         let ended = self.place.with(FrameDecompression::finish);
-        ended.and_then(|ended| ended).map_err(to_js_error)
+        ended.and_then(|ended| ended).map_err(JsValue::from)
     }
 
     /// Bytes of input done so far.

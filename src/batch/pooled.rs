@@ -1,0 +1,189 @@
+//! Batches of 4 KiB pages over all GPUs of a pool.
+
+use std::ops::Range;
+
+use super::PAGE_SIZE;
+use super::compressor::{GpuBatchCompressor, GpuBatchConfig, check_pages};
+use super::plan::Packed;
+use super::results::{BatchResult, DecompressResult};
+use super::source::Source;
+use super::timing::Timings;
+use crate::Result;
+use crate::clock::Clock;
+use crate::gpu::spread::{parts, spread};
+use crate::gpu::{Backend, GpuDevicePool};
+use crate::lz4::PackedPages;
+
+/// Parts that each device gets of a batch, if all are as fast. A faster one takes more.
+const PARTS_PER_DEVICE: usize = 4;
+
+/// Compresses and decompresses batches of pages on all GPUs of a [`GpuDevicePool`]. The bytes are those of one GPU.
+///
+/// ```no_run
+/// use pagepress::gpu::{GpuBatchConfig, GpuDevicePool};
+/// let mut compressor = GpuDevicePool::new()?.compressor(GpuBatchConfig::default())?;
+/// let pages = vec![[0; pagepress::PAGE_SIZE]; 100_000];
+/// let result = compressor.compress_batch(&pages)?;
+/// assert!(compressor.decompress_batch(&result.pages)?.into_pages()? == pages);
+/// # Ok::<(), pagepress::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct GpuPoolCompressor {
+    compressors: Vec<GpuBatchCompressor>,
+    batch_size: usize,
+}
+
+impl GpuDevicePool {
+    /// A compressor that uses all devices. `device_index` of `config` is not looked at.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a zero in `config`.
+    pub fn compressor(&self, config: GpuBatchConfig) -> Result<GpuPoolCompressor> {
+        let batch_size = config.batch_size;
+        let devices = self.devices().iter().cloned();
+        let compressors =
+            devices.map(|device| GpuBatchCompressor::with_device(device, config.clone()));
+        Ok(GpuPoolCompressor {
+            compressors: compressors.collect::<Result<_>>()?,
+            batch_size,
+        })
+    }
+}
+
+/// A part of the pages to decompress, and where they go.
+struct Part<'a> {
+    pages: Packed<'a>,
+    out: &'a mut [[u8; PAGE_SIZE]],
+}
+
+impl GpuPoolCompressor {
+    /// The compressor of each device, for its counts.
+    #[must_use]
+    pub fn compressors(&self) -> &[GpuBatchCompressor] {
+        &self.compressors
+    }
+
+    /// Whole jobs of devices, several for each.
+    fn parts(&self, n_pages: usize) -> Vec<Range<usize>> {
+        let n_parts = PARTS_PER_DEVICE * self.compressors.len();
+        parts(
+            n_pages,
+            n_parts,
+            self.batch_size
+                .min(n_pages.div_ceil(self.compressors.len())),
+        )
+    }
+
+    /// Compresses pages. The times of the steps are added up over devices; `total_time_ns` is the time that passed.
+    ///
+    /// # Errors
+    /// As [`GpuBatchCompressor::compress_batch_async`], if every device is lost.
+    pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        let clock = Clock::start();
+        let ranges = self.parts(pages.len());
+        let work = async |on: &mut GpuBatchCompressor, range: &mut Range<usize>| {
+            on.compress_batch_async(&pages[range.clone()]).await
+        };
+        let found = spread(&mut self.compressors, ranges, work).await?;
+        let mut all = PackedPages {
+            page_size: PAGE_SIZE as u32,
+            n_bytes: pages.as_flattened().len() as u64,
+            ..PackedPages::default()
+        };
+        all.packed
+            .reserve_exact(found.iter().map(|part| part.pages.packed.len()).sum());
+        all.table.reserve_exact(pages.len());
+        let mut timings = Timings::default();
+        for part in &found {
+            let start = all.packed.len() as u64;
+            all.packed.extend_from_slice(&part.pages.packed);
+            all.table.extend(part.pages.table.iter().map(|entry| {
+                let mut moved = *entry;
+                moved.offset += start;
+                moved
+            }));
+            timings.add(&part.timings);
+        }
+        timings.total_ns = clock.elapsed_ns();
+        Ok(BatchResult {
+            pages: all,
+            h2d_time_ns: timings.upload_ns.unwrap_or(0),
+            kernel_time_ns: timings.kernel_ns.unwrap_or(0),
+            d2h_time_ns: timings.readback_ns.unwrap_or(0),
+            total_time_ns: timings.total_ns,
+            backend: self.engine(),
+            timings,
+        })
+    }
+
+    /// The engine of the first device.
+    fn engine(&self) -> &'static str {
+        let first = self.compressors.first();
+        first.map_or("", |compressor| compressor.device().name())
+    }
+
+    /// Decompresses pages of [`PAGE_SIZE`] bytes; times are as those of
+    /// [`compress_batch_async`](Self::compress_batch_async).
+    ///
+    /// # Errors
+    /// As [`GpuBatchCompressor::decompress_batch_async`], [`DeviceLost`](crate::Error::DeviceLost) if every device is lost.
+    pub async fn decompress_batch_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<DecompressResult> {
+        check_pages(pages)?;
+        let clock = Clock::start();
+        // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
+        let out = vec![0u8; pages.table.len() * PAGE_SIZE];
+        let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
+        let mut rest = &mut out[..];
+        let mut shares = Vec::new();
+        for range in self.parts(pages.table.len()) {
+            let (out, behind) = rest.split_at_mut(range.len());
+            rest = behind;
+            let pages = Packed {
+                blocks: Source::Bytes(&pages.packed),
+                table: &pages.table[range.clone()],
+                page_size: pages.page_size,
+                n_bytes: (range.len() * PAGE_SIZE) as u64,
+            };
+            shares.push(Part { pages, out });
+        }
+        let work = async |on: &mut GpuBatchCompressor, part: &mut Part<'_>| {
+            on.decompress_to(&part.pages, part.out).await
+        };
+        let found = spread(&mut self.compressors, shares, work).await?;
+        let mut errors = Vec::with_capacity(out.len());
+        let mut timings = Timings::default();
+        for (of_part, times) in found {
+            errors.extend(of_part);
+            timings.add(&times);
+        }
+        timings.total_ns = clock.elapsed_ns();
+        Ok(DecompressResult {
+            pages: out,
+            errors,
+            timings,
+        })
+    }
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl GpuPoolCompressor {
+    /// [`compress_batch_async`](Self::compress_batch_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compress_batch(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
+        crate::gpu::runtime::block_on(self.compress_batch_async(pages))
+    }
+
+    /// [`decompress_batch_async`](Self::decompress_batch_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
+        crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
+    }
+}

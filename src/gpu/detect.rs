@@ -1,0 +1,104 @@
+//! [`GpuBackend`]: the engine with the best device, for who wants the engine's own handle.
+
+#[cfg(cuda_engine)]
+use super::cuda::CudaDevice;
+use super::device::Engine;
+#[cfg(feature = "wgpu")]
+use super::wgpu::WgpuDevice;
+use super::{DeviceRequest, EngineChoice, GpuDevice};
+use crate::Result;
+
+/// The CUDA engine's device, by the name that the documents use.
+#[cfg(cuda_engine)]
+pub type CudaContext = CudaDevice;
+
+/// The wgpu engine's device, by the name that the documents use.
+#[cfg(feature = "wgpu")]
+pub type WgpuContext = WgpuDevice;
+
+/// An open device of either engine. [`GpuDevice`] hides which one it is; this shows it.
+///
+/// ```no_run
+/// use pagepress::GpuBackend;
+/// match GpuBackend::auto_detect() {
+///     Some(backend) => println!("{backend:?}"),
+///     None => println!("no GPU"),
+/// }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum GpuBackend {
+    /// An NVIDIA GPU through CUDA.
+    #[cfg(cuda_engine)]
+    Cuda(CudaContext),
+    /// A GPU through wgpu: Vulkan, Metal, DX12 or WebGPU.
+    #[cfg(feature = "wgpu")]
+    Wgpu(WgpuContext),
+}
+
+impl GpuBackend {
+    /// The best hardware GPU: through CUDA where that is possible, else through wgpu. `None` where there is none.
+    pub async fn auto_detect_async() -> Option<Self> {
+        let device = GpuDevice::new_async().await.ok()?;
+        Some(match device.into_engine() {
+            #[cfg(cuda_engine)]
+            Engine::Cuda(device) => Self::Cuda(device),
+            #[cfg(feature = "wgpu")]
+            Engine::Wgpu(device) => Self::Wgpu(device),
+        })
+    }
+
+    /// [`auto_detect_async`](Self::auto_detect_async), blocking. Native only.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn auto_detect() -> Option<Self> {
+        super::runtime::block_on(Self::auto_detect_async())
+    }
+}
+
+impl From<GpuBackend> for GpuDevice {
+    fn from(backend: GpuBackend) -> Self {
+        let (engine, choice) = match backend {
+            #[cfg(cuda_engine)]
+            GpuBackend::Cuda(device) => (Engine::Cuda(device), EngineChoice::Cuda),
+            #[cfg(feature = "wgpu")]
+            GpuBackend::Wgpu(device) => (Engine::Wgpu(device), EngineChoice::Wgpu),
+        };
+        let request = DeviceRequest {
+            engine: choice,
+            ..DeviceRequest::default()
+        };
+        Self::of_engine(engine, request, "it was handed over open")
+    }
+}
+
+#[cfg(cuda_engine)]
+impl CudaDevice {
+    /// Opens the first GPU.
+    ///
+    /// # Errors
+    /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with the reason.
+    pub fn new() -> Result<Self> {
+        Self::open(0)
+    }
+}
+
+#[cfg(feature = "wgpu")]
+impl WgpuDevice {
+    /// Opens the best hardware GPU: a discrete one before an integrated one, a software one never.
+    ///
+    /// # Errors
+    /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.
+    pub async fn new_async() -> Result<Self> {
+        Ok(super::wgpu::open(&DeviceRequest::default()).await?.device)
+    }
+
+    /// [`new_async`](Self::new_async), blocking. Native only.
+    ///
+    /// # Errors
+    /// As there.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new() -> Result<Self> {
+        super::runtime::block_on(Self::new_async())
+    }
+}

@@ -1,0 +1,172 @@
+//! [`PipelineCache`]: compiled kernels of one device, found by what their source says.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::backend::{Backend, KernelSource};
+use crate::Result;
+use crate::kernels::Access;
+
+/// All that tells one compiled kernel from another.
+#[derive(Debug)]
+struct Key {
+    wgsl: String,
+    entry: String,
+    overrides: Vec<(String, u64)>,
+    bindings: Vec<Access>,
+    self_checked: bool,
+    fills_workgroup: bool,
+}
+
+impl Key {
+    fn of(source: &KernelSource<'_>) -> Self {
+        Self {
+            wgsl: source.wgsl.to_owned(),
+            entry: source.entry.to_owned(),
+            overrides: source
+                .overrides
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_bits()))
+                .collect(),
+            bindings: source.bindings.to_vec(),
+            self_checked: source.self_checked,
+            fills_workgroup: source.fills_workgroup,
+        }
+    }
+
+    fn is(&self, source: &KernelSource<'_>) -> bool {
+        let overrides = self.overrides.iter().map(|(name, bits)| (&**name, *bits));
+        let wanted = source.overrides.iter();
+        self.wgsl == source.wgsl
+            && self.entry == source.entry
+            && self.bindings == source.bindings
+            && self.self_checked == source.self_checked
+            && self.fills_workgroup == source.fills_workgroup
+            && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
+    }
+}
+
+/// Compiled kernels by what makes one different from another: the text of the source, not its address, entry point,
+/// `override` constants and bindings. Every device has one inside, so that compiling a kernel twice costs a look-up; one of
+/// your own is of use beside a [`Backend`] of your own.
+///
+/// Kernels are those of one device: use a cache with no other.
+///
+/// ```no_run
+/// use pagepress::gpu::{Backend, GpuDevice, KernelSource, PipelineCache};
+/// # async fn run() -> pagepress::Result<()> {
+/// let device = GpuDevice::new_async().await?;
+/// let cache = PipelineCache::default();
+/// let source = KernelSource::new("@compute @workgroup_size(1) fn nothing() {}", "nothing", &[]);
+/// let kernel = cache.compile_kernel(&device, &source).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PipelineCache<Kernel> {
+    kernels: Mutex<HashMap<u64, Vec<(Key, Kernel)>>>,
+}
+
+impl<Kernel> Default for PipelineCache<Kernel> {
+    fn default() -> Self {
+        Self {
+            kernels: Mutex::new(HashMap::new()),
+        }
+    }
+}
+
+impl<Kernel: Clone> PipelineCache<Kernel> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Vec<(Key, Kernel)>>> {
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The kernel of `source`, if it was kept.
+    pub fn find(&self, source: &KernelSource<'_>) -> Option<Kernel> {
+        let kernels = self.lock();
+        let same_hash = kernels.get(&hash_of(source))?;
+        let found = same_hash.iter().find(|(key, _)| key.is(source));
+        found.map(|(_, kernel)| kernel.clone())
+    }
+
+    /// Keeps the kernel of `source`.
+    pub fn keep(&self, source: &KernelSource<'_>, kernel: Kernel) {
+        let mut kernels = self.lock();
+        let same_hash = kernels.entry(hash_of(source)).or_default();
+        // Two threads may have compiled it at once.
+        match same_hash.iter_mut().find(|(key, _)| key.is(source)) {
+            Some((_, kept)) => *kept = kernel,
+            None => same_hash.push((Key::of(source), kernel)),
+        }
+    }
+
+    /// The kernel of `source`: kept, or compiled by `backend` and kept.
+    ///
+    /// # Errors
+    /// [`KernelCompile`](crate::Error::KernelCompile); failures are not kept.
+    pub async fn compile_kernel(
+        &self,
+        backend: &impl Backend<Kernel = Kernel>,
+        source: &KernelSource<'_>,
+    ) -> Result<Kernel> {
+        if let Some(kernel) = self.find(source) {
+            return Ok(kernel);
+        }
+        let kernel = backend.compile_kernel(source).await?;
+        self.keep(source, kernel.clone());
+        Ok(kernel)
+    }
+
+    /// How many kernels are kept.
+    #[must_use]
+    pub fn n_kernels(&self) -> usize {
+        self.lock().values().map(Vec::len).sum()
+    }
+}
+
+fn hash_of(source: &KernelSource<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (
+        source.wgsl,
+        source.entry,
+        source.bindings,
+        source.self_checked,
+        source.fills_workgroup,
+    )
+        .hash(&mut hasher);
+    for &(name, value) in source.overrides {
+        (name, value.to_bits()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_found_by_text_not_by_address() {
+        let cache = PipelineCache::default();
+        let texts = [
+            "fn a() {}".to_owned(),
+            "fn a() {}".to_owned(),
+            "fn b() {}".to_owned(),
+        ];
+        let [source, again, other] =
+            [0, 1, 2].map(|i: usize| KernelSource::new(&texts[i], "a", &[Access::Read]));
+        cache.keep(&source, 1);
+        assert_eq!([cache.find(&again), cache.find(&other)], [Some(1), None]);
+        let factor = KernelSource {
+            overrides: &[("FACTOR", 2.0)],
+            ..source
+        };
+        assert_eq!(cache.find(&factor), None);
+        cache.keep(&factor, 2);
+        cache.keep(&again, 3);
+        assert_eq!(
+            [cache.find(&source), cache.find(&factor)],
+            [Some(3), Some(2)]
+        );
+        assert_eq!(cache.n_kernels(), 2);
+    }
+}

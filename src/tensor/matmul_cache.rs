@@ -1,0 +1,425 @@
+//! [`GpuMatmulCache`]: matrices that stay on the device between products.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::check_len;
+use super::products::factors;
+use super::resident::GpuTensor;
+use super::run::{Operand, Recording};
+use super::shape::Shape;
+use super::step::Step;
+use super::view::TensorView;
+use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Sized64, Waitable};
+use crate::kernels::tensor::padded_bytes;
+use crate::{Error, Result};
+
+/// Most elements of a part: places in a buffer are words of 32 bits.
+const MAX_PART: u64 = 1 << 30;
+
+/// How a weight matrix is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WeightLayout {
+    /// `[k, n]`: a row for each input, as the second factor of a product.
+    InputRows,
+    /// `[n, k]`: a row for each output, as models often store them.
+    OutputRows,
+}
+
+/// Products with the same weights again and again: weights are uploaded once, kernels compiled once, and memory for input
+/// and output is kept. Weights that are too large for one binding are kept in parts, whose products are added.
+///
+/// ```no_run
+/// use pagepress::gpu::{GpuDevice, GpuMatmulCache, WeightLayout};
+/// # async fn run() -> pagepress::Result<()> {
+/// let mut cache = GpuMatmulCache::new(GpuDevice::new_async().await?);
+/// let identity = [1.0, 0.0, 0.0, 1.0];
+/// cache.upload_weight_async("layer 0", &identity, 2, 2, WeightLayout::InputRows).await?;
+/// let mut output = [0.0; 2];
+/// cache.matmul_async("layer 0", &[3.0, 4.0], &mut output, 1).await?;
+/// assert_eq!(output, [3.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct GpuMatmulCache {
+    device: GpuDevice,
+    weights: HashMap<String, Weight>,
+    transfer: Option<Transfer>,
+}
+
+#[derive(Debug)]
+struct Weight {
+    k: usize,
+    n: usize,
+    parts: Vec<Part>,
+}
+
+/// Some rows of a weight matrix, and the inputs that they are for.
+#[derive(Debug)]
+struct Part {
+    inputs: Range<usize>,
+    /// `[inputs, n]`
+    view: TensorView,
+    buffer: Buffer,
+}
+
+/// Memory for input and output, as large as the largest so far.
+#[derive(Debug)]
+struct Transfer {
+    host_input: HostBuffer,
+    input: Buffer,
+    output: Buffer,
+    host_output: HostBuffer,
+}
+
+impl GpuMatmulCache {
+    /// A cache without weights.
+    #[must_use]
+    pub fn new(device: GpuDevice) -> Self {
+        Self {
+            device,
+            weights: HashMap::new(),
+            transfer: None,
+        }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &GpuDevice {
+        &self.device
+    }
+
+    /// Uploads a matrix from `k` inputs to `n` outputs; one of the same name is replaced.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] if one row of outputs is too large for a binding;
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn upload_weight_async(
+        &mut self,
+        name: &str,
+        values: &[f32],
+        k: usize,
+        n: usize,
+        layout: WeightLayout,
+    ) -> Result<()> {
+        check_len(
+            "values",
+            values.len(),
+            Shape::new(&[k, n])?.n_elements() as u64,
+        )?;
+        let capabilities = self.device.capabilities();
+        // Behind a buffer, kernels may read a little that they do not use.
+        let n_bytes = capabilities
+            .max_binding_bytes
+            .min(capabilities.max_buffer_bytes.saturating_sub(256));
+        let n_inputs = inputs_per_part(n, (n_bytes / 16 * 4).min(MAX_PART))?;
+        let mut parts = Vec::with_capacity(k.div_ceil(n_inputs));
+        for start in (0..k).step_by(n_inputs) {
+            let inputs = start..k.min(start + n_inputs);
+            parts.push(self.upload_part(values, inputs, [k, n], layout).await?);
+        }
+        self.weights.insert(name.into(), Weight { k, n, parts });
+        Ok(())
+    }
+
+    async fn upload_part(
+        &self,
+        values: &[f32],
+        inputs: Range<usize>,
+        [k, n]: [usize; 2],
+        layout: WeightLayout,
+    ) -> Result<Part> {
+        let columns: Vec<f32>;
+        let (part, view) = match layout {
+            WeightLayout::InputRows => {
+                let view = TensorView::new(Shape::new(&[inputs.len(), n])?);
+                (&values[inputs.start * n..inputs.end * n], view)
+            }
+            WeightLayout::OutputRows => {
+                let view = TensorView::new(Shape::new(&[n, inputs.len()])?).transpose(0, 1)?;
+                if inputs.len() == k {
+                    (values, view)
+                } else {
+                    let rows = values.chunks_exact(k.max(1));
+                    columns = rows.flat_map(|row| &row[inputs.clone()]).copied().collect();
+                    (&columns[..], view)
+                }
+            }
+        };
+        let mut recording = Recording::new(&self.device);
+        let buffer = recording.upload(part).await?;
+        // Part after part, so that memory shared with the device is not needed for all of them.
+        recording.submit()?.wait_async().await?;
+        Ok(Part {
+            inputs,
+            view,
+            buffer,
+        })
+    }
+
+    /// Names of the weights, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.weights.keys().map(String::as_str)
+    }
+
+    /// Inputs and outputs of a weight matrix.
+    #[must_use]
+    pub fn weight_size(&self, name: &str) -> Option<[usize; 2]> {
+        self.weights.get(name).map(|weight| [weight.k, weight.n])
+    }
+
+    /// In how many parts a weight matrix is kept.
+    #[must_use]
+    pub fn n_parts(&self, name: &str) -> Option<usize> {
+        self.weights.get(name).map(|weight| weight.parts.len())
+    }
+
+    /// Bytes of all weights on the device.
+    #[must_use]
+    pub fn weight_bytes(&self) -> u64 {
+        let parts = self.weights.values().flat_map(|weight| &weight.parts);
+        parts.map(|part| part.buffer.n_bytes()).sum()
+    }
+
+    /// Gives a weight matrix up; says whether it was there.
+    pub fn remove_weight(&mut self, name: &str) -> bool {
+        self.weights.remove(name).is_some()
+    }
+
+    fn weight(&self, name: &str) -> Result<&Weight> {
+        self.weights
+            .get(name)
+            .ok_or_else(|| Error::InvalidArgument {
+                name: "name",
+                value: format!("{name:?}"),
+                expected: "a weight that was uploaded",
+            })
+    }
+
+    /// `output`, `m` rows of n, is the product of `input`, `m` rows of k, and the weights of a name. One submission.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for no such name; [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn matmul_async(
+        &mut self,
+        name: &str,
+        input: &[f32],
+        output: &mut [f32],
+        m: usize,
+    ) -> Result<()> {
+        let (k, n) = self.weight(name).map(|weight| (weight.k, weight.n))?;
+        let (input_shape, shape) = (Shape::new(&[m, k])?, Shape::new(&[m, n])?);
+        check_len("input", input.len(), input_shape.n_elements() as u64)?;
+        check_len("output", output.len(), shape.n_elements() as u64)?;
+        if output.is_empty() {
+            return Ok(());
+        }
+        if input.is_empty() {
+            output.fill(0.0);
+            return Ok(());
+        }
+        self.make_room(input.len(), output.len())?;
+        let (Some(transfer), weight) = (&self.transfer, self.weight(name)?) else {
+            return Ok(());
+        };
+        let mut recording = Recording::new(&self.device);
+        recording
+            .upload_through(&transfer.host_input, input, &transfer.input)
+            .await?;
+        let view = TensorView::new(input_shape);
+        let input = Operand {
+            buffer: &transfer.input,
+            view: &view,
+        };
+        let made = weight
+            .product(&mut recording, input, &transfer.output)
+            .await?;
+        recording.download_through(&made, output.len(), &transfer.host_output)?;
+        recording.submit()?;
+        let n_bytes = 4 * output.len() as u64;
+        let copy = |bytes: &[u8]| crate::copy::copy(bytemuck::cast_slice_mut(output), bytes);
+        transfer.host_output.read_async(0..n_bytes, copy).await
+    }
+
+    /// The product of a tensor of `m` rows of k, on the same device, and the weights of a name; it stays there.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for no such name, or a tensor of another device; [`Error::ShapeMismatch`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn apply_async(&self, name: &str, input: &GpuTensor) -> Result<GpuTensor> {
+        let weight = self.weight(name)?;
+        let &[m, k] = input.shape().dims() else {
+            return Err(weight.mismatch(input.shape()));
+        };
+        if k != weight.k {
+            return Err(weight.mismatch(input.shape()));
+        }
+        let shape = Shape::new(&[m, weight.n])?;
+        let mut recording = Recording::new(&self.device);
+        let out = recording.allocate(shape.n_elements())?;
+        let input = Operand {
+            buffer: input.buffer(),
+            view: input.view(),
+        };
+        let made = weight.product(&mut recording, input, &out).await?;
+        recording.submit()?;
+        Ok(GpuTensor::new(&self.device, made, shape))
+    }
+
+    /// Sees to it that the memory for transfers is large enough.
+    fn make_room(&mut self, n_input: usize, n_output: usize) -> Result<()> {
+        let (input, output) = (padded_bytes(n_input as u64), padded_bytes(n_output as u64));
+        let is_enough = |transfer: &Transfer| {
+            transfer.input.n_bytes() >= input && transfer.output.n_bytes() >= output
+        };
+        if self.transfer.as_ref().is_some_and(is_enough) {
+            return Ok(());
+        }
+        // What is too small goes back first.
+        let before = self.transfer.take();
+        let before = before.map_or((0, 0), |old| (old.input.n_bytes(), old.output.n_bytes()));
+        let (input, output) = (input.max(before.0), output.max(before.1));
+        self.transfer = Some(Transfer {
+            host_input: self.device.allocate_host(input, HostUse::Upload)?,
+            input: self.device.allocate_memory(input)?,
+            output: self.device.allocate_memory(output)?,
+            host_output: self.device.allocate_host(output, HostUse::Download)?,
+        });
+        Ok(())
+    }
+}
+
+impl Weight {
+    fn mismatch(&self, input: &Shape) -> Error {
+        match Shape::new(&[self.k, self.n]) {
+            Ok(shape) => input.mismatch(
+                &shape,
+                "matmul",
+                "rows are as long as the weights have inputs",
+            ),
+            Err(error) => error,
+        }
+    }
+
+    /// Records the product of `input` and all parts. The result is in `out`, or, of several parts, in a buffer of its own.
+    async fn product(
+        &self,
+        recording: &mut Recording,
+        input: Operand<'_>,
+        out: &Buffer,
+    ) -> Result<Buffer> {
+        let mut sum: Option<Buffer> = None;
+        for part in &self.parts {
+            let a = input.view.slice(1, part.inputs.clone())?;
+            let factors = factors(&a, &part.view)?;
+            let shape = &factors.shape;
+            let Some(before) = sum else {
+                recording
+                    .matmul(input.buffer, &part.buffer, &factors, out)
+                    .await?;
+                sum = Some(out.clone());
+                continue;
+            };
+            let product = recording.allocate(shape.n_elements())?;
+            recording
+                .matmul(input.buffer, &part.buffer, &factors, &product)
+                .await?;
+            let view = TensorView::new(shape.clone());
+            let operand = |buffer| Operand {
+                buffer,
+                view: &view,
+            };
+            let both = recording.allocate(shape.n_elements())?;
+            recording
+                .elementwise(
+                    &[Step::Add],
+                    operand(&before),
+                    Some(operand(&product)),
+                    shape,
+                    &both,
+                )
+                .await?;
+            sum = Some(both);
+        }
+        match sum {
+            Some(sum) => Ok(sum),
+            // No inputs: all zeros.
+            None => {
+                let a = input.view.slice(1, 0..0)?;
+                let none = TensorView::new(Shape::new(&[0, self.n])?);
+                let factors = factors(&a, &none)?;
+                recording
+                    .matmul(input.buffer, input.buffer, &factors, out)
+                    .await?;
+                Ok(out.clone())
+            }
+        }
+    }
+}
+
+/// Inputs whose weights, `n` each, are at most `max_elements`.
+fn inputs_per_part(n: usize, max_elements: u64) -> Result<usize> {
+    let n_inputs = max_elements / (n as u64).max(1);
+    // Parts begin at whole vectors.
+    let aligned = if n_inputs >= 64 {
+        n_inputs / 64 * 64
+    } else {
+        n_inputs
+    };
+    if aligned == 0 {
+        return Err(Error::InvalidArgument {
+            name: "n",
+            value: n.to_string(),
+            expected: "weights of one input that fit in a binding of the device",
+        });
+    }
+    Ok(usize::try_from(aligned).unwrap_or(usize::MAX))
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl GpuMatmulCache {
+    /// [`upload_weight_async`](Self::upload_weight_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn upload_weight(
+        &mut self,
+        name: &str,
+        values: &[f32],
+        k: usize,
+        n: usize,
+        layout: WeightLayout,
+    ) -> Result<()> {
+        crate::gpu::runtime::block_on(self.upload_weight_async(name, values, k, n, layout))
+    }
+
+    /// [`matmul_async`](Self::matmul_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn matmul(
+        &mut self,
+        name: &str,
+        input: &[f32],
+        output: &mut [f32],
+        m: usize,
+    ) -> Result<()> {
+        crate::gpu::runtime::block_on(self.matmul_async(name, input, output, m))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_as_large_as_they_may_be() {
+        assert_eq!(inputs_per_part(10, 100), Ok(10));
+        assert_eq!(inputs_per_part(10, 1000), Ok(64));
+        assert_eq!(inputs_per_part(100, 100), Ok(1));
+        assert_eq!(inputs_per_part(0, 64), Ok(64));
+        assert!(inputs_per_part(101, 100).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! Operations of [`GpuDevicePool`] on slices: a part of the rows on each device.
+
+use std::ops::Range;
+
+use super::check_len;
+use super::cpu;
+use super::resident::GpuTensor;
+use super::shape::Shape;
+use super::step::{Reduction, Step};
+use crate::gpu::spread::{Shareable, parts};
+use crate::gpu::{GpuDevice, GpuDevicePool};
+use crate::{Error, Result};
+
+/// Rows of one device, and where their results go.
+struct Part<'a> {
+    rows: Range<usize>,
+    out: &'a mut [f32],
+}
+
+/// Operations on slices. Rows are spread over the devices; wrong lengths are found before anything runs.
+impl GpuDevicePool {
+    /// `result` by all steps in turn of `input`; steps that take two take the element of `other`, which is as long.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::elementwise_async`].
+    pub async fn elementwise_async(
+        &self,
+        steps: &[Step],
+        input: &[f32],
+        other: Option<&[f32]>,
+        result: &mut [f32],
+    ) -> Result<()> {
+        check_len("result", result.len(), input.len() as u64)?;
+        if let Some(other) = other {
+            check_len("b", other.len(), input.len() as u64)?;
+        }
+        let n = input.len();
+        self.rows(n, 1, result, async |device, Part { rows, out }| {
+            let other = other.map(|other| &other[rows.clone()]);
+            device
+                .elementwise_async(steps, &input[rows.clone()], other, out)
+                .await
+        })
+        .await
+    }
+
+    /// `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns. Each device takes some rows of `a`,
+    /// and all of `b`.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::matmul_async`].
+    pub async fn matmul_async(
+        &self,
+        a: &[f32],
+        b: &[f32],
+        c: &mut [f32],
+        m: usize,
+        k: usize,
+        n: usize,
+    ) -> Result<()> {
+        let lengths = [
+            Shape::new(&[m, k])?,
+            Shape::new(&[k, n])?,
+            Shape::new(&[m, n])?,
+        ];
+        let [a_len, b_len, c_len] = lengths.map(|shape| shape.n_elements() as u64);
+        check_len("a", a.len(), a_len)?;
+        check_len("b", b.len(), b_len)?;
+        check_len("c", c.len(), c_len)?;
+        self.rows(m, n, c, async |device, Part { rows, out }| {
+            let a = &a[rows.start * k..rows.end * k];
+            device.matmul_async(a, b, out, rows.len(), k, n).await
+        })
+        .await
+    }
+
+    /// The softmax of each row of `cols` elements.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::InvalidArgument`] if the rows do not fill the input; [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
+    pub async fn softmax_async(
+        &self,
+        input: &[f32],
+        cols: usize,
+        result: &mut [f32],
+    ) -> Result<()> {
+        self.softmax_of(false, input, cols, result).await
+    }
+
+    /// The logarithm of [`softmax_async`](Self::softmax_async).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn log_softmax_async(
+        &self,
+        input: &[f32],
+        cols: usize,
+        result: &mut [f32],
+    ) -> Result<()> {
+        self.softmax_of(true, input, cols, result).await
+    }
+
+    async fn softmax_of(
+        &self,
+        log: bool,
+        input: &[f32],
+        cols: usize,
+        result: &mut [f32],
+    ) -> Result<()> {
+        check_len("result", result.len(), input.len() as u64)?;
+        if input.is_empty() {
+            return Ok(());
+        }
+        if cols == 0 || !input.len().is_multiple_of(cols) {
+            return Err(Error::InvalidArgument {
+                name: "cols",
+                value: format!("{cols} for {} elements", input.len()),
+                expected: "whole rows",
+            });
+        }
+        let n_rows = input.len() / cols;
+        self.rows(n_rows, cols, result, async |device, Part { rows, out }| {
+            let shape = Shape::new(&[rows.len(), cols])?;
+            let values = &input[rows.start * cols..rows.end * cols];
+            let a = GpuTensor::from_slice_async(device, values, shape).await?;
+            let made = match log {
+                true => a.log_softmax_async().await?,
+                false => a.softmax_async().await?,
+            };
+            made.read_async(out).await
+        })
+        .await
+    }
+
+    /// The convolution of a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits. Each device
+    /// takes some rows of the result, and the rows of the picture that they are made of.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::convolve2d_async`].
+    pub async fn convolve2d_async(
+        &self,
+        input: &[f32],
+        kernel: &[f32],
+        output: &mut [f32],
+        size: [usize; 2],
+        kernel_size: [usize; 2],
+    ) -> Result<()> {
+        let lengths = [Shape::new(&size)?, Shape::new(&kernel_size)?];
+        let [input_len, kernel_len] = lengths.map(|shape| shape.n_elements() as u64);
+        check_len("input", input.len(), input_len)?;
+        check_len("kernel", kernel.len(), kernel_len)?;
+        let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
+        check_len("output", output.len(), out_rows as u64 * out_cols as u64)?;
+        let ([_, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
+        self.rows(
+            out_rows,
+            out_cols,
+            output,
+            async |device, Part { rows, out }| {
+                let n_rows = rows.len() + kernel_rows - 1;
+                let seen = &input[rows.start * cols..(rows.start + n_rows) * cols];
+                device
+                    .convolve2d_async(seen, kernel, out, n_rows, cols, kernel_rows, kernel_cols)
+                    .await
+            },
+        )
+        .await
+    }
+
+    /// The reduction of all elements: of a part on each device, then of the parts. [`Reduction::Dot`] takes them as both
+    /// factors.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn reduce_async(&self, reduction: Reduction, a: &[f32]) -> Result<f32> {
+        let reduction = match reduction {
+            Reduction::Dot => Reduction::SumOfSquares,
+            other => other,
+        };
+        let ranges = parts(a.len(), self.devices().len(), 1);
+        let found = self.spread(ranges, async |device, range| {
+            device
+                .reduce_slice_async(reduction, &a[range.clone()])
+                .await
+        });
+        Ok(cpu::reduce(reduction.of_parts(), &found.await?))
+    }
+
+    /// The sum of products; 0 of none.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::dot_async`].
+    pub async fn dot_async(&self, a: &[f32], b: &[f32]) -> Result<f32> {
+        check_len("b", b.len(), a.len() as u64)?;
+        let ranges = parts(a.len(), self.devices().len(), 1);
+        let found = self.spread(ranges, async |device, range| {
+            device.dot_async(&a[range.clone()], &b[range.clone()]).await
+        });
+        Ok(cpu::reduce(Reduction::Sum, &found.await?))
+    }
+
+    /// Does `n` rows with `width` results each, some on each device.
+    async fn rows<'a, F>(&self, n: usize, width: usize, out: &'a mut [f32], work: F) -> Result<()>
+    where
+        F: AsyncFn(&mut GpuDevice, &mut Part<'a>) -> Result<()>,
+        for<'f> &'f F: Shareable,
+    {
+        let mut rest = out;
+        let mut shares = Vec::with_capacity(self.devices().len());
+        for rows in parts(n, self.devices().len(), 1) {
+            let (out, behind) = rest.split_at_mut(rows.len() * width);
+            rest = behind;
+            shares.push(Part { rows, out });
+        }
+        self.spread(shares, work).await.map(drop)
+    }
+}
+
+/// The same, blocking. Errors are those of the forms that do not block.
+macro_rules! blocking {
+    ($($(#[$doc:meta])* $name:ident, $async:ident, ($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
+        /// The operations, blocking. Native only.
+        #[cfg(not(target_arch = "wasm32"))]
+        impl GpuDevicePool {
+            $(
+                $(#[$doc])*
+                ///
+                /// # Errors
+                /// As the form that does not block.
+                pub fn $name(&self, $($arg: $ty),*) -> Result<$out> {
+                    crate::gpu::runtime::block_on(self.$async($($arg),*))
+                }
+            )*
+        }
+    };
+}
+
+blocking! {
+    /// `result` by all steps in turn.
+    elementwise, elementwise_async, (steps: &[Step], input: &[f32], other: Option<&[f32]>, result: &mut [f32]) -> ();
+    /// `c = a b`
+    matmul, matmul_async, (a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize) -> ();
+    /// The softmax of each row.
+    softmax, softmax_async, (input: &[f32], cols: usize, result: &mut [f32]) -> ();
+    /// The logarithm of the softmax of each row.
+    log_softmax, log_softmax_async, (input: &[f32], cols: usize, result: &mut [f32]) -> ();
+    /// The convolution of a picture with a kernel, where it fits.
+    convolve2d, convolve2d_async, (
+        input: &[f32], kernel: &[f32], output: &mut [f32], size: [usize; 2], kernel_size: [usize; 2]
+    ) -> ();
+    /// The reduction of all elements.
+    reduce, reduce_async, (reduction: Reduction, a: &[f32]) -> f32;
+    /// The sum of products.
+    dot, dot_async, (a: &[f32], b: &[f32]) -> f32;
+}

@@ -1,0 +1,84 @@
+//! Reading WGSL with naga, and errors that say where in it.
+
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::{Module, Span};
+
+/// The module of a source, checked.
+///
+/// # Errors
+/// What is wrong, with line and column.
+pub(crate) fn read(wgsl: &str) -> Result<(Module, ModuleInfo), String> {
+    let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| {
+        let span = e.labels().next().map_or(Span::UNDEFINED, |(span, _)| span);
+        located(wgsl, span, e.message())
+    })?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(&module)
+        .map_err(|e| {
+            let span = e.spans().next().map_or(Span::UNDEFINED, |(span, _)| *span);
+            located(wgsl, span, with_causes(e.as_inner()))
+        })?;
+    Ok((module, info))
+}
+
+/// An error message with those of its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// `line:column: message`, with the line and a mark below it; the message alone where there is no place. Columns count
+/// characters from 1.
+pub(crate) fn located(wgsl: &str, span: Span, message: impl std::fmt::Display) -> String {
+    let place = span
+        .to_range()
+        .and_then(|range| Some((wgsl.get(..range.start)?, wgsl.get(range.start..)?)));
+    let Some((before, behind)) = place else {
+        return message.to_string();
+    };
+    let line = before.matches('\n').count() + 1;
+    let start = before.rsplit('\n').next().unwrap_or_default();
+    let column = start.chars().count() + 1;
+    let rest = behind.lines().next().unwrap_or_default();
+    // Tabs are as wide in both lines.
+    let indent: String = start
+        .chars()
+        .map(|c| if c == '\t' { c } else { ' ' })
+        .collect();
+    format!("{line}:{column}: {message}\n{start}{rest}\n{indent}^")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_lines_and_characters() {
+        let wgsl = "// Größe\n\tlet é = x;\n";
+        let at = wgsl.find('x').unwrap_or_default() as u32;
+        let span = Span::new(at, at + 1);
+        assert_eq!(
+            located(wgsl, span, "no x"),
+            "2:10: no x\n\tlet é = x;\n\t        ^"
+        );
+        assert_eq!(located(wgsl, Span::UNDEFINED, "no x"), "no x");
+        assert_eq!(located("x", Span::new(7, 8), "no x"), "no x");
+        assert_eq!(located("", Span::new(0, 0), "no x"), "no x");
+    }
+
+    #[test]
+    fn what_is_wrong_is_marked() {
+        let Err(message) = read("fn a() {\n    b();\n}") else {
+            unreachable!("there is no b");
+        };
+        assert!(
+            message.starts_with("2:5: ") && message.ends_with("    b();\n    ^"),
+            "{message}"
+        );
+    }
+}

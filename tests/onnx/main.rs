@@ -1,0 +1,183 @@
+//! ONNX's own test cases of single operations, on the CPU and every engine. `PAGEPRESS_ONNX` is the folder with them:
+//! `onnx/backend/test/data/node` of the Python package `onnx` 1.17, of which later versions have no data.
+//!
+//! Cases of `OPERATIONS` all run, but for those that ask for what our operations do not do; these are counted by reason.
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod model;
+mod operations;
+mod protobuf;
+#[path = "../tensor/subject.rs"]
+#[allow(dead_code, reason = "no operation of ONNX is a dot product alone")]
+mod subject;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use model::{Model, Value};
+use operations::{Inputs, OPERATIONS};
+use subject::{Subject, Tensor};
+
+/// How far results may be from ONNX's, which are computed in single precision, too. ONNX asks for 1e-3 and 1e-7.
+const RELATIVE: f32 = 1e-5;
+const ABSOLUTE: f32 = 1e-6;
+
+/// What must be among the cases that run.
+const NEEDED: &[&str] = &[
+    "Add",
+    "Clip",
+    "Conv",
+    "Elu",
+    "Gelu",
+    "Gemm",
+    "LeakyRelu",
+    "LogSoftmax",
+    "MatMul",
+    "Mul",
+    "ReduceMax",
+    "ReduceMin",
+    "ReduceSum",
+    "Relu",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+];
+
+fn folder() -> Option<PathBuf> {
+    let found = std::env::var_os("PAGEPRESS_ONNX").map(PathBuf::from);
+    if found.is_none() {
+        // Past the harness, which would keep it to itself.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: ONNX's cases; PAGEPRESS_ONNX names no folder"
+        );
+    }
+    found
+}
+
+/// Runs all cases.
+fn cases_agree(name: &str, on: &Subject) {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    let mut n_ran: BTreeMap<String, u32> = BTreeMap::new();
+    let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for path in paths {
+        let Ok(bytes) = std::fs::read(path.join("model.onnx")) else {
+            continue;
+        };
+        let model = Model::read(&bytes);
+        let is_covered = |operation: &str| OPERATIONS.contains(&operation);
+        if !model.nodes.iter().all(|node| is_covered(&node.operation)) {
+            continue;
+        }
+        let case = path.file_name().unwrap().to_string_lossy().into_owned();
+        match agrees(on, &model, &path.join("test_data_set_0")) {
+            Ok(Ok(())) => {
+                let operation = &model.nodes[model.nodes.len() - 1].operation;
+                *n_ran.entry(operation.clone()).or_default() += 1;
+            }
+            Ok(Err(difference)) => wrong.push(format!("{case}: {difference}")),
+            Err(reason) => left_out.entry(reason).or_default().push(case),
+        }
+    }
+    let n: u32 = n_ran.values().sum();
+    let _ = writeln!(
+        std::io::stderr(),
+        "{name}: {n} cases of ONNX ran: {n_ran:?}"
+    );
+    for (reason, cases) in &left_out {
+        let _ = writeln!(
+            std::io::stderr(),
+            "{name}: left out for {reason}: {cases:?}"
+        );
+    }
+    assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
+    let missing: Vec<_> = NEEDED
+        .iter()
+        .filter(|it| !n_ran.contains_key(**it))
+        .collect();
+    assert!(missing.is_empty(), "{name}: no case of {missing:?} ran");
+}
+
+/// Whether a case gives what it must, and where it does not; or why it is left out.
+fn agrees(on: &Subject, model: &Model, data: &Path) -> Result<Result<(), String>, String> {
+    let mut values: HashMap<String, Value> = model.constants.iter().cloned().collect();
+    for (i, (name, is_tensor)) in model.inputs.iter().enumerate() {
+        if !is_tensor {
+            return Err("inputs that are no tensors".into());
+        }
+        let bytes = std::fs::read(data.join(format!("input_{i}.pb"))).unwrap();
+        values.insert(name.clone(), Value::read(&bytes));
+    }
+    for node in &model.nodes {
+        let inputs = node.inputs.iter().map(|name| values.get(name)).collect();
+        let result = operations::run(on, node, &Inputs(inputs))?;
+        values.insert(node.outputs[0].clone(), Value::Floats(result));
+    }
+    for (i, name) in model.outputs.iter().enumerate() {
+        let bytes = std::fs::read(data.join(format!("output_{i}.pb"))).unwrap();
+        let (Value::Floats(expected), Value::Floats(found)) = (Value::read(&bytes), &values[name])
+        else {
+            return Err("results that are no floats".into());
+        };
+        if let Err(difference) = compare(found, &expected) {
+            return Ok(Err(difference));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn compare(found: &Tensor, expected: &Tensor) -> Result<(), String> {
+    if found.dims() != expected.dims() {
+        return Err(format!("{:?}, not {:?}", found.dims(), expected.dims()));
+    }
+    for (i, (found, expected)) in found.elements.iter().zip(&expected.elements).enumerate() {
+        let is_near = (found - expected).abs() <= ABSOLUTE + RELATIVE * expected.abs();
+        if !(is_near || found == expected || found.is_nan() && expected.is_nan()) {
+            return Err(format!("element {i} is {found:e}, not {expected:e}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn on_the_cpu() {
+    cases_agree("cpu", &Subject::Cpu);
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn on_wgpu() {
+    if folder().is_some() {
+        cases_agree(
+            "wgpu",
+            &Subject::wgpu(pagepress::gpu::DeviceRequest::default())[0],
+        );
+    }
+}
+
+#[cfg(cuda_engine)]
+#[test]
+fn on_cuda() {
+    if folder().is_some()
+        && let Some(cuda) = Subject::cuda()
+    {
+        cases_agree("cuda", &cuda);
+    }
+}
