@@ -119,6 +119,24 @@ pub fn special_values_are_as_documented(subject: &Subject) {
     }
 }
 
+pub fn logarithms_near_one_keep_their_digits(subject: &Subject) {
+    let powers = (0..=23).map(|k| f32::powi(0.5, k));
+    let mut x: Vec<f32> = powers
+        .flat_map(|little| {
+            [
+                1.0 + little,
+                1.0 - little,
+                1.0 + 0.7 * little,
+                1.0 - 0.7 * little,
+            ]
+        })
+        .filter(|&x| x > 0.0)
+        .collect();
+    x.push(1.0);
+    let y = vec![1.0; x.len()];
+    check(subject, Step::Log, &x, &y);
+}
+
 pub fn any_length_works(subject: &Subject) {
     for n in [
         0, 1, 2, 3, 4, 5, 63, 64, 65, 4095, 4096, 4097, 16_383, 70_001, 300_000,

@@ -46,6 +46,7 @@ macro_rules! every_case {
             [
                 elementwise::steps_are_what_they_say,
                 elementwise::special_values_are_as_documented,
+                elementwise::logarithms_near_one_keep_their_digits,
                 elementwise::any_length_works,
                 elementwise::chains_are_their_steps_in_turn,
                 reduce::lengths_of_any_kind_reduce,

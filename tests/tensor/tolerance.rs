@@ -28,8 +28,8 @@ pub fn of_step(step: Step) -> Tolerance {
             within(3e-5, 1e-30)
         }
         Step::Elu(_) | Step::Tanh => within(4e-6, 1e-30),
-        // Vulkan promises 2^-21 near 1.
-        Step::Log => within(5e-7, 5e-7),
+        // Vulkan promises 2^-21 from 0.5 to 2; nearer to 1 the kernel has a way of its own.
+        Step::Log => within(3e-6, 1e-37),
         _ => panic!("no tolerance for {step:?}"),
     }
 }
