@@ -4,7 +4,7 @@
 //! A device works in its GPU's primary context, so pointers can be exchanged with other CUDA code of the process.
 //!
 //! The hard thing here is that three streams run at once, so that copies in both directions and kernels overlap:
-//! [`lanes`] keeps what touches the same memory in order. The rest is a thin implementation of
+//! `lanes` keeps what touches the same memory in order. The rest is a thin implementation of
 //! [`Backend`](super::Backend).
 
 mod adapter;
