@@ -25,7 +25,7 @@ override FIFTH_MASK: u32 = select(0u, 255u, HASH_BYTES == 5);
 override LAZY: bool = false;
 override BACKWARD: bool = false;
 
-// Words of a copy of the page in workgroup memory: PAGE_SIZE / 4 + 16, or 0 for no copy.
+// Words of a copy of the page in workgroup memory: PAGE_SIZE / 4 + WIDTH / 2 + 16, or 0 for no copy.
 override STAGED_WORDS: u32 = 0;
 override STAGED: bool = STAGED_WORDS > 0;
 
