@@ -64,6 +64,12 @@ export function steps() {
       env: driver(swiftshader()),
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--doc", "--all-features"), env: driver(lavapipe()) },
+    {
+      group: "browser",
+      name: "encoder as WebAssembly, in Node",
+      command: cargo("test", ...wasm, "--no-default-features", "--features", "npm", "--test", "lz4_wasm"),
+      env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
+    },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },

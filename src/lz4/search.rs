@@ -17,8 +17,9 @@ const FLIP: u32 = WINDOW as u32 - 1;
 /// Hash bits in an entry of a page, whose positions have 16 bits, and of a large block, whose positions have 22.
 const PAGE_HASH_BITS: u32 = 16;
 const LARGE_HASH_BITS: u32 = 10;
-/// Bytes that the vectors of a window may read from its start on; they read the byte before it too.
-const WINDOW_READS: usize = WINDOW + 12;
+/// Bytes that the vectors of a window may read from its start on: 16 at the fifth byte of the last four positions. They
+/// read the byte before it too.
+const WINDOW_READS: usize = WINDOW + 16;
 
 /// What is known of some adjacent windows.
 pub(super) struct Found {
