@@ -55,6 +55,25 @@ fn names_of_any_script_compile() {
 }
 
 #[test]
+fn override_constants_without_a_value_are_named_with_their_line() {
+    for (wgsl, key) in [
+        ("\noverride gain: f32;", "gain"),
+        ("\n@id(1300) override gain: f32;", "1300"),
+    ] {
+        let wgsl = format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<f32>;{wgsl}
+@compute @workgroup_size(1) fn main() {{ out[0] = gain; }}"
+        );
+        let text = compile_wgsl(&wgsl, &PtxOptions::new("main"))
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("2:"), "{text}");
+        let expected = format!("override constant gain has no default: give a value for {key:?}");
+        assert!(text.contains(&expected), "{text}");
+    }
+}
+
+#[test]
 fn override_constants_must_be_known_and_given() {
     let wgsl = "override N: u32;\n@compute @workgroup_size(N) fn main() {}";
     main_fails(wgsl, &["N"]);

@@ -1,6 +1,6 @@
 //! Reading and checking the source with naga, and errors that say where in it.
 
-use naga::back::pipeline_constants::process_overrides;
+use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::valid::ModuleInfo;
 use naga::{EntryPoint, Module, ShaderStage, Span};
 
@@ -33,8 +33,11 @@ impl Source {
             .map(|&(name, value)| (name.to_owned(), value))
             .collect();
         let entry = Some((ShaderStage::Compute, options.entry));
-        let (module, info) = process_overrides(&written, &info, entry, &constants)
-            .map_err(|e| error(Span::UNDEFINED, with_causes(&e)))?;
+        let (module, info) =
+            process_overrides(&written, &info, entry, &constants).map_err(|e| {
+                let (span, message) = explain(&written, &e);
+                error(span, message)
+            })?;
         let (module, info) = (module.into_owned(), info.into_owned());
         let entry_index = module
             .entry_points
@@ -56,6 +59,25 @@ impl Source {
     pub(super) fn entry_info(&self) -> &naga::valid::FunctionInfo {
         self.info.get_entry_point(self.entry_index)
     }
+}
+
+/// Where an error of override constants is, and what it says.
+fn explain(module: &Module, error: &PipelineConstantError) -> (Span, String) {
+    let key = |constant: &naga::Override| match (constant.id, &constant.name) {
+        (Some(id), _) => Some(id.to_string()),
+        (None, name) => name.clone(),
+    };
+    let PipelineConstantError::MissingValue(missing) = error else {
+        return (Span::UNDEFINED, with_causes(error));
+    };
+    let mut overrides = module.overrides.iter();
+    let found = overrides.find(|(_, constant)| key(constant).as_ref() == Some(missing));
+    let Some((handle, constant)) = found else {
+        return (Span::UNDEFINED, with_causes(error));
+    };
+    let name = constant.name.as_deref().unwrap_or_default();
+    let message = format!("override constant {name} has no default: give a value for {missing:?}");
+    (module.overrides.get_span(handle), message)
 }
 
 const UNNAMED: &str = "an array's size is computed from override constants before this one: give that size a name, as an \
