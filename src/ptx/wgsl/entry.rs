@@ -38,7 +38,9 @@ impl Lowering<'_> {
                 AddressSpace::Private => self.lower_private(handle, variable)?,
                 AddressSpace::Storage { .. } | AddressSpace::Uniform
                     if self.globals.places.contains_key(&handle) => {}
-                AddressSpace::Handle => return Err(self.unsupported("a texture, sampler or acceleration structure")),
+                AddressSpace::Handle => {
+                    return Err(self.unsupported("a texture, sampler or acceleration structure"));
+                }
                 other => return Err(self.unsupported(format_args!("a variable in {other:?}"))),
             }
         }
