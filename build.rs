@@ -11,11 +11,16 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
+    println!("cargo::rustc-check-cfg=cfg(js_engine)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
     if cuda || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
+    }
+    // That of a page, which works on memory of JavaScript.
+    if wasm && has("CARGO_FEATURE_NPM") && has("CARGO_FEATURE_WGPU") {
+        println!("cargo::rustc-cfg=js_engine");
     }
     if wasm {
         strip_shaders()?;

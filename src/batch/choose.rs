@@ -16,7 +16,7 @@ use crate::lz4::{Level, PackedPages};
 /// Whether this is a module of the npm package, whose JavaScript chooses the engine: there a GPU is always asked for by
 /// name, and code that weighs engines is left out.
 #[cfg(gpu_engine)]
-const IS_PACKAGE: bool = cfg!(all(target_arch = "wasm32", feature = "npm"));
+const IS_PACKAGE: bool = cfg!(js_engine);
 
 /// What to do with a call.
 pub(super) enum Plan {

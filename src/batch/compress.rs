@@ -53,7 +53,7 @@ pub(crate) enum Sink<'a> {
     /// Left in the memory that the device wrote.
     Pinned(&'a mut Vec<PinnedPart>),
     /// One after the other to memory of JavaScript.
-    #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+    #[cfg(js_engine)]
     Js(&'a mut super::js::JsBlocks),
 }
 
@@ -62,7 +62,7 @@ impl Sink<'_> {
     fn begin(&mut self, n_bytes: u64, page_size: u32) {
         match self {
             Self::Pinned(parts) => parts.clear(),
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Self::Js(blocks) => **blocks = super::js::JsBlocks::default(),
             Self::Packed(pages) => {
                 pages.packed.clear();
@@ -86,7 +86,7 @@ impl Sink<'_> {
     fn wants_total(&self) -> bool {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Self::Js(_) => true,
         }
     }
@@ -98,7 +98,7 @@ impl Sink<'_> {
                 let _ = n_bytes;
                 Ok(())
             }
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Self::Js(blocks) => blocks.reserve(n_bytes),
         }
     }
@@ -175,7 +175,7 @@ impl Pipeline {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
                 self.upload(place, &[(part, pages)], stream, meter).await?
             }
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Source::Js(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
                 self.upload(place, &[(part, pages)], stream, meter).await?
@@ -316,7 +316,7 @@ impl Pipeline {
                     .await?;
                 entries(&job.table, base, &pages.packed, &mut pages.table)?;
             }
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Sink::Js(blocks) => {
                 let n_bytes = job.packed_bytes;
                 blocks.append(&download, n_bytes, &job.table).await?;

@@ -27,7 +27,7 @@ pub(crate) enum Target<'a> {
     /// To memory that the device writes by itself; pages are of so many bytes.
     Pinned(&'a HostBuffer, u32),
     /// To an array of JavaScript, as long as all pages.
-    #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+    #[cfg(js_engine)]
     Js(&'a js_sys::Uint8Array),
 }
 
@@ -43,7 +43,7 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
                 let error = entry.decompress(block, &mut content).err();
@@ -191,7 +191,7 @@ impl Pipeline {
             return Err(broken("statuses were not asked for".into()));
         };
         let start = job.pages.start * pages.page_size as usize;
-        #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+        #[cfg(js_engine)]
         if let (Target::Js(out), Some(host)) = (&mut *target, &place.bytes) {
             super::js::put(out, start, host, job.n_bytes).await?;
         }

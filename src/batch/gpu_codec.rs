@@ -164,7 +164,7 @@ impl GpuCodec {
     }
 
     /// Opens the same device anew, after this one was lost.
-    #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+    #[cfg(js_engine)]
     pub(super) async fn reopen_async(&mut self) -> Result<()> {
         self.pipeline.reopen_async().await
     }
@@ -206,7 +206,7 @@ impl GpuCodec {
     }
 
     /// The pipeline, cutting jobs for this page size.
-    #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+    #[cfg(js_engine)]
     pub(super) fn pipeline_for(&mut self, page_size: u32) -> &mut Pipeline {
         self.prepare(page_size);
         &mut self.pipeline

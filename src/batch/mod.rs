@@ -23,7 +23,7 @@ mod gpu_codec;
 mod gpu_frames;
 #[cfg(gpu_engine)]
 mod job;
-#[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+#[cfg(js_engine)]
 pub(crate) mod js;
 #[cfg(gpu_engine)]
 mod pinned;

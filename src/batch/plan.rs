@@ -175,7 +175,7 @@ impl Blocks {
                 Piece::Bytes(packed.get(range).unwrap_or_default())
             }
             (Self::Whole(_), Source::Pinned(..)) => Piece::Bytes(&[]),
-            #[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+            #[cfg(js_engine)]
             (Self::Whole(range), Source::Js(bytes)) => {
                 Piece::Js(bytes, range.start as usize..range.end as usize)
             }

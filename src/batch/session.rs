@@ -7,10 +7,7 @@ use crate::Result;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 
 /// Bytes of content for one step on one core.
-#[cfg(any(
-    feature = "futures-io",
-    all(target_arch = "wasm32", gpu_engine, feature = "npm")
-))]
+#[cfg(any(feature = "futures-io", js_engine))]
 const ONE_CORE_BYTES: usize = 1 << 20;
 
 /// Compresses one frame from content that comes in pieces of any size.
@@ -124,7 +121,7 @@ impl FrameCompression {
     }
 
     /// What is held, to append to it without [`push_async`](Self::push_async).
-    #[cfg(all(target_arch = "wasm32", gpu_engine, feature = "npm"))]
+    #[cfg(js_engine)]
     pub(crate) fn held(&mut self) -> &mut Vec<u8> {
         &mut self.held
     }
@@ -226,10 +223,7 @@ impl FrameDecompression {
 }
 
 /// Most bytes of content for one step where others wait for the thread, as in a browser or under an async runtime.
-#[cfg(any(
-    feature = "futures-io",
-    all(target_arch = "wasm32", gpu_engine, feature = "npm")
-))]
+#[cfg(any(feature = "futures-io", js_engine))]
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]
     if codec.device().is_some() {

@@ -139,7 +139,7 @@ impl HostMemory for HostBuffer {
 }
 
 /// The same with memory of JavaScript, which is copied once.
-#[cfg(all(feature = "npm", feature = "wgpu", target_arch = "wasm32"))]
+#[cfg(js_engine)]
 impl HostBuffer {
     pub(crate) async fn write_js_async(
         &self,
