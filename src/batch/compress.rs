@@ -344,10 +344,7 @@ fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>
     for entry in words.chunks_exact(2) {
         let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
             .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
-        table.push(PageEntry {
-            offset: entry.offset + base as u64,
-            ..entry
-        });
+        table.push(entry.behind(base as u64));
     }
     Ok(())
 }

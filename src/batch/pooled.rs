@@ -97,11 +97,8 @@ impl GpuPoolCompressor {
         for part in &found {
             let start = all.packed.len() as u64;
             all.packed.extend_from_slice(&part.pages.packed);
-            all.table.extend(part.pages.table.iter().map(|entry| {
-                let mut moved = *entry;
-                moved.offset += start;
-                moved
-            }));
+            let entries = part.pages.table.iter();
+            all.table.extend(entries.map(|entry| entry.behind(start)));
             timings.add(&part.timings);
         }
         timings.total_ns = clock.elapsed_ns();

@@ -87,10 +87,7 @@ fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntr
     let mut start = 0;
     let mut table = Vec::new();
     for (packed, entries) in &shares {
-        table.extend(entries.iter().map(|entry| PageEntry {
-            offset: entry.offset + start,
-            ..*entry
-        }));
+        table.extend(entries.iter().map(|entry| entry.behind(start)));
         start += packed.len() as u64;
     }
     let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());

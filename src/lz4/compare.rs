@@ -5,7 +5,7 @@ use super::parse::{LAST_LITERALS, MIN_MATCH};
 /// Bytes behind the start of a match that the quick way reads.
 const QUICK_READS: usize = 32;
 
-/// The word at `p`, which is a searchable position or less: 12 bytes or more follow it.
+/// The word at `p`, which `input` has: positions that are searched are followed by 12 bytes.
 #[inline(always)]
 pub(super) fn word(input: &[u8], p: usize) -> u32 {
     debug_assert!(p + 4 <= input.len());

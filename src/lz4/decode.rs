@@ -2,11 +2,10 @@
 
 use super::BlockError;
 use super::parse::MIN_MATCH;
+use super::steps::{STEP, copy_steps};
 
 /// Length in a token's half that says that more bytes follow.
 const TOKEN_MAX: usize = 15;
-/// Bytes that the quick way copies at once.
-const STEP: usize = 16;
 /// The quick way takes a sequence only with so many bytes of the block left: a token, a step of literals, an offset.
 const QUICK_INPUT: usize = 1 + STEP + 2;
 /// And with so much room: a step of literals, and two steps behind the longest literals that fit a token.
@@ -211,27 +210,6 @@ const REPEATS: [(u64, usize); HALF] = {
     }
     table
 };
-
-/// Copies bytes in steps, at least one.
-///
-/// # Safety
-/// A step may be read and written at `from` and `to`, and behind `length` bytes if they are more; nothing of what is read
-/// is written less than a step before.
-#[inline(always)]
-unsafe fn copy_steps(from: *const u8, to: *mut u8, length: usize) {
-    let mut done = 0;
-    loop {
-        // SAFETY: as the caller says; the last step begins before the end.
-        unsafe {
-            let bytes = from.add(done).cast::<[u8; STEP]>().read_unaligned();
-            to.add(done).cast::<[u8; STEP]>().write_unaligned(bytes);
-        }
-        done += STEP;
-        if done >= length {
-            return;
-        }
-    }
-}
 
 /// Copies `N` halves of a step one after the other.
 ///

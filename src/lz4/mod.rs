@@ -52,6 +52,7 @@ mod page;
 mod parse;
 mod search;
 mod sequential;
+mod steps;
 mod walk;
 mod write;
 

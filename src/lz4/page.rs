@@ -34,6 +34,14 @@ pub struct PageEntry {
 }
 
 impl PageEntry {
+    /// The entry of a block that was moved behind `n_bytes` of others.
+    pub(crate) const fn behind(self, n_bytes: u64) -> Self {
+        Self {
+            offset: self.offset + n_bytes,
+            ..self
+        }
+    }
+
     /// The entry as the kernels keep it: the offset in words of 4 bytes; the length, with the kind in its two
     /// upper bits (0 LZ4, 1 stored, 2 fill). `None` if the offset is no multiple of 4 or either does not fit.
     #[must_use]

@@ -121,12 +121,3 @@ impl Parse {
         self.page_size > MAX_PAGE_SIZE
     }
 }
-
-/// Little-endian word at `p`.
-#[inline(always)]
-pub(super) fn word(bytes: &[u8], p: usize) -> u32 {
-    bytes
-        .get(p..)
-        .and_then(|tail| tail.first_chunk())
-        .map_or(0, |four| u32::from_le_bytes(*four))
-}

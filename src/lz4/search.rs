@@ -6,9 +6,10 @@
 //! for these entries too: see [`Search::compare`] and [`Search::start_block`].
 
 use super::WINDOW;
+use super::compare::word;
 use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
-use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, Parse, word};
+use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, Parse};
 
 /// Windows that are searched before the walk goes over them.
 const WINDOWS: usize = 16;
@@ -158,7 +159,7 @@ impl Search {
         self.found.bits.fill(0);
     }
 
-    /// What an entry of `p` keeps of the hash.
+    /// What an entry of `p`, which is followed by two words or more, keeps of the hash.
     fn hash(&self, input: &[u8], p: usize) -> u32 {
         let mut product = word(input, p).wrapping_mul(HASH_MULTIPLIER);
         if self.kind.hashes_five {

@@ -1,13 +1,12 @@
 //! Sequences to bytes.
 
 use super::parse::MIN_MATCH;
+use super::steps::{STEP, copy_steps};
 
 /// Largest length that a token's half holds; it then says that more bytes follow.
 const TOKEN_MAX: usize = 15;
-/// Bytes of literals that are copied at once.
-const COPY_STEP: usize = 16;
 /// Bytes that a short sequence may write: a token, literals, an offset, a byte of length.
-const SHORT_WRITES: usize = 1 + COPY_STEP + 2 + 1;
+const SHORT_WRITES: usize = 1 + STEP + 2 + 1;
 
 /// Bytes of room that writing a block of `n_bytes` takes: the longest block, and what may be written past it.
 pub(super) const fn room(n_bytes: usize) -> usize {
@@ -49,34 +48,20 @@ impl<'a> Writer<'a> {
         let (n_literals, extra) = (start - self.anchor, end - start - MIN_MATCH);
         if n_literals < TOKEN_MAX
             && extra < TOKEN_MAX + 255
-            && self.anchor + COPY_STEP <= self.input.len()
+            && self.anchor + STEP <= self.input.len()
         {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: sixteen bytes follow the anchor, and what is written so far is no longer than the longest block of what
-            // is parsed so far, so the room for a short sequence is there.
+            // SAFETY: a step follows the anchor, and what is written so far is no longer than the longest block of what is
+            // parsed so far, so the room for a short sequence is there.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write((n_literals << 4 | extra.min(TOKEN_MAX)) as u8);
-                let literals = self
-                    .input
-                    .as_ptr()
-                    .add(self.anchor)
-                    .cast::<[u8; COPY_STEP]>();
-                token
-                    .add(1)
-                    .cast::<[u8; COPY_STEP]>()
-                    .write_unaligned(literals.read_unaligned());
-                let behind = token.add(1 + n_literals);
-                behind
-                    .cast::<[u8; 2]>()
-                    .write_unaligned((offset as u16).to_le_bytes());
-                // Counts only if the length does not fit the token.
-                behind.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
+                copy_steps(self.input.as_ptr().add(self.anchor), token.add(1), STEP);
+                self.at += 1 + n_literals + write_match(token.add(1 + n_literals), offset, extra);
             }
-            self.at += 1 + n_literals + 2 + usize::from(extra >= TOKEN_MAX);
         } else if n_literals < TOKEN_MAX + 255
             && extra < TOKEN_MAX + 255
-            && self.anchor + n_literals + COPY_STEP <= self.input.len()
+            && self.anchor + n_literals + STEP <= self.input.len()
         {
             self.middling_sequence(n_literals, offset, extra);
         } else {
@@ -97,21 +82,13 @@ impl<'a> Writer<'a> {
             let token = self.output.as_mut_ptr().add(self.at);
             token.write((TOKEN_MAX << 4 | extra.min(TOKEN_MAX)) as u8);
             token.add(1).write((n_literals - TOKEN_MAX) as u8);
-            let (from, to) = (self.input.as_ptr().add(self.anchor), token.add(2));
-            let mut done = 0;
-            while done < n_literals {
-                let step = from.add(done).cast::<[u8; COPY_STEP]>().read_unaligned();
-                to.add(done).cast::<[u8; COPY_STEP]>().write_unaligned(step);
-                done += COPY_STEP;
-            }
-            let behind = to.add(n_literals);
-            behind
-                .cast::<[u8; 2]>()
-                .write_unaligned((offset as u16).to_le_bytes());
-            // Counts only if the length does not fit the token.
-            behind.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
+            copy_steps(
+                self.input.as_ptr().add(self.anchor),
+                token.add(2),
+                n_literals,
+            );
+            self.at += 2 + n_literals + write_match(token.add(2 + n_literals), offset, extra);
         }
-        self.at += 2 + n_literals + 2 + usize::from(extra >= TOKEN_MAX);
     }
 
     #[inline(never)]
@@ -152,4 +129,20 @@ impl<'a> Writer<'a> {
         self.at += left / 255;
         self.byte((left % 255) as u8);
     }
+}
+
+/// Writes the offset of a match and the byte that may continue its length; returns how many bytes count.
+///
+/// # Safety
+/// Three bytes may be written at `to`; `extra`, which is the length beyond the shortest, is below `TOKEN_MAX + 255`.
+#[inline(always)]
+unsafe fn write_match(to: *mut u8, offset: usize, extra: usize) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        to.cast::<[u8; 2]>()
+            .write_unaligned((offset as u16).to_le_bytes());
+        // Counts only if the length does not fit the token.
+        to.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
+    }
+    2 + usize::from(extra >= TOKEN_MAX)
 }

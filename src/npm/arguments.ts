@@ -67,7 +67,8 @@ function tag(value: unknown): string | undefined {
   return ArrayBuffer.isView(value) ? (value as Uint8Array)[Symbol.toStringTag] : undefined;
 }
 
-function fail(name: string, value: string, expected: string): never {
+/** Throws `INVALID_ARGUMENT`: what was given for `name`, and what to give. */
+export function fail(name: string, value: string, expected: string): never {
   throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${value}; ${expected}`);
 }
 

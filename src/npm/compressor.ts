@@ -214,14 +214,11 @@ export class Compressor {
   }
 
   #readPages<T>(pages: PackedPagesInput, options: CallOptions, work: Work<T, PackedPagesInput>): Promise<T> {
-    try {
+    return this.#start(options, () => {
       checkPages(pages);
       // Progress of pages counts the bytes that they decompress to.
-      const job = new Job(options, pages.byteLength);
-      return this.run(job, options, (codec) => work(codec, pages, job));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+      return { totalBytes: pages.byteLength, work: (codec, job) => work(codec, pages, job) };
+    });
   }
 
   /** Runs `work` once it is its turn. Rejects as soon as the signal is aborted; the next turn begins when the work has

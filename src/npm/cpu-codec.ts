@@ -1,6 +1,7 @@
 import { checkUnchanged } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Compression, Decompression, Outcome } from "./glue.js";
+import { joinPages, type Share } from "./packed-pages.js";
 import { FrameCompression, FrameDecompression, PageDecompression, type Plain } from "./plain.js";
 import { cancelled } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js";
@@ -260,7 +261,7 @@ class CpuDecompression extends Session implements Decompression {
 
 function* compressPages(module: Plain, bytes: Uint8Array, pageSize: number, level: string): Steps<PackedPages> {
   const { length } = bytes;
-  const shares: ReturnType<Plain["compressPages"]>[] = [];
+  const shares: Share[] = [];
   let made = 0;
   for (let at = 0; at === 0 || at < length; at += STEP_BYTES) {
     if (at > 0) yield [at, made];
@@ -269,18 +270,7 @@ function* compressPages(module: Plain, bytes: Uint8Array, pageSize: number, leve
     shares.push(share);
     made += share.packed.length;
   }
-  const packed = new Uint8Array(made);
-  const table = new Uint32Array(2 * Math.ceil(length / pageSize));
-  let [at, entry] = [0, 0];
-  for (const share of shares) {
-    packed.set(share.packed, at);
-    table.set(share.table, entry);
-    const end = entry + share.table.length;
-    for (; entry < end; entry += 2) table[entry] = (table[entry] as number) + at / 4;
-    at += share.packed.length;
-  }
-  const ratio = length === 0 ? 1 : length / (made + table.byteLength);
-  return { packed, table, pageSize, byteLength: length, ratio };
+  return joinPages(shares, pageSize, length);
 }
 
 function* decompressPages(

@@ -1,3 +1,4 @@
+import { fail } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import type { Device, DeviceBuffer } from "./types.js";
 
@@ -39,7 +40,7 @@ export function wholeWords(bytes: number): number {
 export function sizeOf(name: string, buffer: DeviceBuffer): number {
   const { size } = rawBuffer(buffer ?? {});
   if (typeof size === "number") return size;
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${typeof buffer}; give a GPUBuffer`);
+  return fail(name, typeof buffer, "give a GPUBuffer");
 }
 
 /** Most bytes of a buffer that kernels see. */

@@ -1,4 +1,5 @@
 import { PagepressError, type PagepressErrorCode } from "./errors.js";
+import { join } from "./frame.js";
 import type { ContentRead, FrameMap, FrameParts, Range } from "./glue.js";
 import type { Level } from "./types.js";
 
@@ -234,17 +235,10 @@ export async function start(module: WebAssembly.Module): Promise<Plain> {
   return new Plain(exports as unknown as Exports);
 }
 
-/** All `parts` in one array. */
+/** All `parts` in one array: the part itself if it is the only one. */
 export function joined(parts: readonly Bytes[]): Bytes {
   const [first] = parts;
-  if (first && parts.length === 1) return first;
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return first && parts.length === 1 ? first : join(parts);
 }
 
 /** A frame that is being compressed. `contentSize` is -1 if it is not known. */

@@ -2,6 +2,7 @@ import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame }
 import { checkUnchanged, MAX_BYTES } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./glue.js";
+import { joinPages } from "./packed-pages.js";
 import type { Pool } from "./pool.js";
 import { cancelled, type Control, driveWithin, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
@@ -137,16 +138,7 @@ export class PooledCodec implements Codec {
         made += share.packed.length;
         control.tell(Math.min((i + 1) * step, length - 1), made);
       });
-      const packed = join(shares.map((share) => share.packed));
-      const table = new Uint32Array(shares.reduce((sum, share) => sum + share.table.length, 0));
-      let [at, base] = [0, 0];
-      for (const share of shares) {
-        for (const [i, word] of share.table.entries()) table[at + i] = i % 2 === 0 ? word + base : word;
-        at += share.table.length;
-        base += share.packed.length / 4;
-      }
-      const ratio = length / (packed.length + table.byteLength);
-      return { packed, table, pageSize, byteLength: length, ratio };
+      return joinPages(shares, pageSize, length);
     });
   }
 

@@ -1,3 +1,4 @@
+import { fail } from "./arguments.js";
 import { destroyBuffers, filledBuffer, makeBuffer, mostBytes, readBuffers, sizeOf, wholeWords, writeBuffer } from "./device-buffers.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { framePages } from "./frame-pages.js";
@@ -5,6 +6,7 @@ import { decompressFrames } from "./frames.js";
 import type { Codec, Outcome, ResidentCodec } from "./glue.js";
 import type { Job } from "./job.js";
 import { anyModule } from "./modules.js";
+import { joinPages, ratioOf, type Share } from "./packed-pages.js";
 import type { Device, DeviceBuffer, PackedPages, PackedPagesInput, ResidentContent, ResidentPart } from "./types.js";
 
 /** Compressed pages in GPU memory. Made by `compressResident`. */
@@ -28,27 +30,24 @@ export class ResidentPages {
   /** Bytes of pages over bytes of blocks and table; 1 for no pages. */
   get ratio(): number {
     const stored = this.parts.reduce((sum, part) => sum + part.packedBytes + this.#tableBytes(part), 0);
-    return stored === 0 ? 1 : this.byteLength / stored;
+    return ratioOf(this.byteLength, stored);
   }
 
   /** Brings blocks and table to arrays, for `decompressPages` or to be kept. */
   async read(): Promise<PackedPages> {
-    const packed = await readBuffers(
-      this.#device,
-      this.parts.map(({ packed, packedBytes }) => ({ buffer: packed, bytes: packedBytes })),
-    );
-    const words = await readBuffers(
-      this.#device,
-      this.parts.map((part) => ({ buffer: part.table, bytes: this.#tableBytes(part) })),
-    );
-    const table = new Uint32Array(words.buffer);
-    let [entry, base] = [0, 0];
-    for (const part of this.parts) {
-      const end = entry + this.#tableBytes(part) / 4;
-      for (; entry < end; entry += 2) table[entry] = (table[entry] as number) + base;
-      base += part.packedBytes / 4;
-    }
-    return { packed, table, pageSize: this.pageSize, byteLength: this.byteLength, ratio: this.ratio };
+    const pieces = this.parts.flatMap((part) => [
+      { buffer: part.packed, bytes: part.packedBytes },
+      { buffer: part.table, bytes: this.#tableBytes(part) },
+    ]);
+    const bytes = await readBuffers(this.#device, pieces);
+    let at = 0;
+    const shares = this.parts.map((part): Share => {
+      const packed = bytes.subarray(at, at + part.packedBytes);
+      const table = new Uint32Array(bytes.buffer, at + part.packedBytes, this.#tableBytes(part) / 4);
+      at += part.packedBytes + table.byteLength;
+      return { packed, table };
+    });
+    return joinPages(shares, this.pageSize, this.byteLength);
   }
 
   /** Frees the buffers of all parts. */
@@ -216,8 +215,4 @@ export function residentCodec(codec: Codec | null): ResidentCodec {
 
 function noDevice(): PagepressError {
   return new PagepressError("BACKEND_UNAVAILABLE", "this compressor runs on the CPU, which has no GPUBuffers");
-}
-
-function fail(name: string, value: string, expected: string): never {
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${value}; ${expected}`);
 }
