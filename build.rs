@@ -12,15 +12,25 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
+    println!("cargo::rustc-check-cfg=cfg(js_memory)");
+    println!("cargo::rustc-check-cfg=cfg(js_tensor)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
     if cuda || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
     }
-    // That of a page, which works on memory of JavaScript.
-    if wasm && has("CARGO_FEATURE_NPM") && has("CARGO_FEATURE_WGPU") {
+    // Those of a page, which work on memory of JavaScript.
+    let codec = wasm && has("CARGO_FEATURE_NPM") && has("CARGO_FEATURE_WGPU");
+    let tensor = wasm && has("CARGO_FEATURE_NPM_TENSOR");
+    if codec {
         println!("cargo::rustc-cfg=js_engine");
+    }
+    if tensor {
+        println!("cargo::rustc-cfg=js_tensor");
+    }
+    if codec || tensor {
+        println!("cargo::rustc-cfg=js_memory");
     }
     if wasm {
         strip_shaders()?;

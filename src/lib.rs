@@ -15,7 +15,7 @@ mod clock;
 mod copy;
 mod error;
 mod text;
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+#[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "npm-tensor")))]
 pub mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;

@@ -139,7 +139,7 @@ impl HostMemory for HostBuffer {
 }
 
 /// The same with memory of JavaScript, which is copied once.
-#[cfg(js_engine)]
+#[cfg(js_memory)]
 impl HostBuffer {
     pub(crate) async fn write_js_async(
         &self,

@@ -1,4 +1,4 @@
-/** What went wrong: the codes of the Rust library, `DISPOSED` for a compressor that was given up, `NOT_READY` for a
+/** What went wrong: the codes of the Rust library, `DISPOSED` for what was given up, `NOT_READY` for a
  * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
 export type PagepressErrorCode =
   | "CORRUPT_PAGE"

@@ -67,27 +67,29 @@ enum Device {
 
 /// What an operation costs.
 #[derive(Debug, Clone, Copy)]
-struct Work {
+pub(super) struct Work {
     /// Bytes in and out.
     n_bytes: f64,
     n_operations: f64,
 }
 
 impl Work {
-    fn new(n_elements: usize, n_operations: f64) -> Self {
+    pub(super) fn new(n_elements: usize, n_operations: f64) -> Self {
         Self {
             n_bytes: 4.0 * n_elements as f64,
             n_operations,
         }
     }
 
-    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have.
+    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have. Browsers take
+    /// milliseconds to map a result and copy more often; WebAssembly has shorter vectors.
     fn suits_gpu(self) -> bool {
-        const GPU_START_S: f64 = 1e-4;
-        const BUS_BYTES_PER_S: f64 = 8e9;
+        const IS_WEB: bool = cfg!(target_arch = "wasm32");
+        const GPU_START_S: f64 = if IS_WEB { 4e-3 } else { 1e-4 };
+        const BUS_BYTES_PER_S: f64 = if IS_WEB { 2e9 } else { 8e9 };
         const GPU_OPERATIONS_PER_S: f64 = 4e12;
-        const CPU_BYTES_PER_S: f64 = 2e10;
-        const CORE_OPERATIONS_PER_S: f64 = 2e10;
+        const CPU_BYTES_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
+        const CORE_OPERATIONS_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
         let n_cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
         let gpu =
             GPU_START_S + self.n_bytes / BUS_BYTES_PER_S + self.n_operations / GPU_OPERATIONS_PER_S;
@@ -141,7 +143,7 @@ impl GpuBackend {
     }
 
     /// Runs `on_gpu` where that is faster, else, or if the device fails, `on_cpu`.
-    async fn run<T>(
+    pub(super) async fn run<T>(
         &mut self,
         work: Work,
         on_gpu: impl AsyncFnOnce(&GpuDevice) -> Result<T>,

@@ -9,6 +9,8 @@
 //! is the same each time.
 
 #[cfg(gpu_engine)]
+mod axes;
+#[cfg(gpu_engine)]
 mod backend;
 #[cfg(gpu_engine)]
 mod batch;
@@ -19,6 +21,8 @@ mod device;
 mod elementwise;
 #[cfg(gpu_engine)]
 mod graph;
+#[cfg(js_tensor)]
+mod js;
 #[cfg(gpu_engine)]
 mod matmul_cache;
 #[cfg(gpu_engine)]
@@ -37,6 +41,8 @@ mod softmax;
 mod step;
 mod view;
 
+#[cfg(js_tensor)]
+pub(crate) use axes::rows_shape;
 #[cfg(gpu_engine)]
 pub use backend::{BackendUsed, GpuBackend};
 #[cfg(gpu_engine)]

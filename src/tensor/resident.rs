@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::check_len;
 use super::products::{convolved_shape, factors};
 use super::reduce::reduced_shape;
-use super::run::{Operand, Recording};
+use super::run::{Download, Operand, Recording};
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use super::view::TensorView;
@@ -134,8 +134,13 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn read_async(&self, out: &mut [f32]) -> Result<()> {
+        check_len("result", out.len(), self.shape().n_elements() as u64)?;
+        self.download().await?.read_into(out).await
+    }
+
+    /// Sends the elements on their way to the host, the last axis innermost.
+    pub(super) async fn download(&self) -> Result<Download> {
         let n = self.shape().n_elements();
-        check_len("result", out.len(), n as u64)?;
         let mut recording = Recording::new(&self.device);
         let download = if self.view.is_contiguous() {
             let start = self.view.offset();
@@ -148,7 +153,7 @@ impl GpuTensor {
             recording.download(&copy, 0..n)?
         };
         recording.submit()?;
-        download.read_into(out).await
+        Ok(download)
     }
 }
 

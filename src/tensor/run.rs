@@ -36,7 +36,7 @@ pub(super) type Given<'a> = (Slot, &'a Buffer, u64);
 /// Launches and copies that are submitted as one.
 pub(super) struct Recording {
     device: GpuDevice,
-    stream: Stream,
+    pub(super) stream: Stream,
 }
 
 impl Recording {
@@ -156,7 +156,7 @@ impl Recording {
 }
 
 /// Elements on their way to the host.
-pub(super) struct Download(Option<HostBuffer>);
+pub(super) struct Download(pub(super) Option<HostBuffer>);
 
 impl Download {
     /// Waits for the elements, after the recording was submitted.

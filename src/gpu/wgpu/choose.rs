@@ -70,7 +70,12 @@ fn best(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> Result<(usize, S
         }
         Some((index, adapter)) => Ok((index, format!("best adapter found: {}", adapter.kind))),
         None if adapters.is_empty() => Err(unavailable(
-            "no adapter found; install a Vulkan driver".into(),
+            if cfg!(target_arch = "wasm32") {
+                "no adapter found: this browser or runtime gives none"
+            } else {
+                "no adapter found; install a Vulkan driver"
+            }
+            .into(),
         )),
         None => {
             let names: Vec<String> = adapters.iter().map(ToString::to_string).collect();

@@ -320,7 +320,7 @@ impl WgpuHostBuffer {
         }
     }
 
-    #[cfg(js_engine)]
+    #[cfg(js_memory)]
     /// [`write_async`](HostMemory::write_async) of what `view` gives once the memory can be written.
     pub(crate) async fn write_js_async(
         &self,
@@ -339,7 +339,7 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    #[cfg(js_engine)]
+    #[cfg(js_memory)]
     /// [`read_async`](HostMemory::read_async) as an array that lasts until `read` is done.
     pub(crate) async fn read_js_async<R>(
         &self,

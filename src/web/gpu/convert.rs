@@ -1,28 +1,13 @@
 //! JavaScript values from and to those of the codec.
 
-use js_sys::{Array, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Array, Object, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 
-use crate::batch::{BackendChoice, PowerPreference, Report, Timings};
+use crate::batch::{BackendChoice, Report, Timings};
 use crate::lz4::{Level, PageEntry};
+use crate::web::values::wrong;
+pub(super) use crate::web::values::{power_preference_from, set};
 use crate::{Error, Result};
-
-/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
-pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
-    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
-}
-
-pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
-    match name {
-        "high-performance" => Ok(PowerPreference::HighPerformance),
-        "low-power" => Ok(PowerPreference::LowPower),
-        _ => Err(wrong(
-            "powerPreference",
-            name,
-            "give high-performance or low-power",
-        )),
-    }
-}
 
 pub(super) fn level_from(name: &str) -> Result<Level> {
     match name {
@@ -115,12 +100,4 @@ pub(super) fn outcome_to_js(value: impl Into<JsValue>, report: &Report) -> JsVal
 /// The engine as JavaScript knows it: what wgpu drives there is WebGPU.
 fn engine_name(engine: &str) -> &str {
     if engine == "wgpu" { "webgpu" } else { engine }
-}
-
-fn wrong(name: &'static str, value: &str, expected: &'static str) -> Error {
-    Error::InvalidArgument {
-        name,
-        value: value.to_owned(),
-        expected,
-    }
 }

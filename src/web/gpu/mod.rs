@@ -2,13 +2,12 @@
 //!
 //! It takes one call at a time, and calls are driven from outside; the JavaScript of the package does both.
 
-mod call;
 mod codec;
 mod convert;
 mod pages;
 mod resident;
 mod session;
 
-pub use call::Call;
+use super::call;
 pub use codec::WebCodec;
 pub use session::{WebCompression, WebDecompression};

@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 /// What a call gives: a value, or an `Error` with a `code`.
 pub(super) type JsResult = std::result::Result<JsValue, JsValue>;
 
-/// A call of a codec under way.
+/// A call under way.
 #[wasm_bindgen]
 #[expect(
     missing_debug_implementations,

@@ -1,0 +1,180 @@
+import { PagepressError } from "../errors.js";
+import type { Call } from "../glue.js";
+import { checkFloats, checkReduction, checkWord, encode, words } from "./arguments.js";
+import type { Floats, RawArrays } from "./glue.js";
+import type { Reduction, Shape, Size2d, Step } from "./types.js";
+
+/** Operations on arrays, which stay as they are; results are new ones. NaN gives NaN, and softmax is stable. All reject
+ * with `LENGTH_MISMATCH` for arrays that are not as long as they must be. */
+export abstract class ArrayOperations {
+  /** @internal What a call gives. */
+  abstract run(begin: (raw: RawArrays) => Call<Floats>): Promise<Floats>;
+
+  /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
+  async elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> {
+    const { names, numbers } = encode(steps);
+    checkFloats("a", a);
+    if (b !== undefined) checkFloats("b", b);
+    return this.run((raw) => raw.elementwise(names, numbers, a, b));
+  }
+
+  /** max(x, 0) */
+  relu(a: Float32Array): Promise<Floats> {
+    return this.elementwise(["relu"], a);
+  }
+
+  /** x above 0, else `alpha` x. */
+  leakyRelu(a: Float32Array, alpha: number): Promise<Floats> {
+    return this.elementwise([["leakyRelu", alpha]], a);
+  }
+
+  /** x above 0, else `alpha` (eˣ - 1). */
+  elu(a: Float32Array, alpha: number): Promise<Floats> {
+    return this.elementwise([["elu", alpha]], a);
+  }
+
+  /** 1 / (1 + e⁻ˣ) */
+  sigmoid(a: Float32Array): Promise<Floats> {
+    return this.elementwise(["sigmoid"], a);
+  }
+
+  tanh(a: Float32Array): Promise<Floats> {
+    return this.elementwise(["tanh"], a);
+  }
+
+  /** x / (1 + e⁻ˣ) */
+  swish(a: Float32Array): Promise<Floats> {
+    return this.elementwise(["swish"], a);
+  }
+
+  /** x Φ(x), with Φ the integral of the normal distribution. */
+  gelu(a: Float32Array): Promise<Floats> {
+    return this.elementwise(["gelu"], a);
+  }
+
+  /** x, but at least `min` and at most `max`. */
+  clip(a: Float32Array, min: number, max: number): Promise<Floats> {
+    return this.elementwise([["clip", min, max]], a);
+  }
+
+  /** x times `factor`. */
+  scale(a: Float32Array, factor: number): Promise<Floats> {
+    return this.elementwise([["scale", factor]], a);
+  }
+
+  /** a + b, element by element. */
+  add(a: Float32Array, b: Float32Array): Promise<Floats> {
+    return this.elementwise(["add"], a, b);
+  }
+
+  /** a - b, element by element. */
+  sub(a: Float32Array, b: Float32Array): Promise<Floats> {
+    return this.elementwise(["sub"], a, b);
+  }
+
+  /** a b, element by element. */
+  mul(a: Float32Array, b: Float32Array): Promise<Floats> {
+    return this.elementwise(["mul"], a, b);
+  }
+
+  /** a / b, element by element. */
+  div(a: Float32Array, b: Float32Array): Promise<Floats> {
+    return this.elementwise(["div"], a, b);
+  }
+
+  /** The sum of products; 0 of none. */
+  async dot(a: Float32Array, b: Float32Array): Promise<number> {
+    checkFloats("a", a);
+    checkFloats("b", b);
+    return only(await this.run((raw) => raw.dot(a, b)));
+  }
+
+  /** eˣ over the sum of all eˣ, in each row of `cols` elements. Default: one row. */
+  softmax(a: Float32Array, cols: number = a.length): Promise<Floats> {
+    return this.#softmax(false, a, cols);
+  }
+
+  /** The logarithm of `softmax`. */
+  logSoftmax(a: Float32Array, cols: number = a.length): Promise<Floats> {
+    return this.#softmax(true, a, cols);
+  }
+
+  async #softmax(log: boolean, a: Float32Array, cols: number): Promise<Floats> {
+    checkFloats("a", a);
+    checkWord("cols", cols);
+    return this.run((raw) => raw.softmax(log, a, cols));
+  }
+
+  /** The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`: `m` rows of `n`. */
+  async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number): Promise<Floats> {
+    checkFloats("a", a);
+    checkFloats("b", b);
+    words("size", [m, k, n]);
+    return this.run((raw) => raw.matmul(a, b, m, k, n));
+  }
+
+  /** The convolution of a picture with a kernel where it fits: no padding, and the kernel is not flipped. */
+  async convolve2d(input: Float32Array, kernel: Float32Array, size: Size2d, kernelSize: Size2d): Promise<Floats> {
+    checkFloats("input", input);
+    checkFloats("kernel", kernel);
+    const [inputWords, kernelWords] = [words("size", size), words("kernelSize", kernelSize)];
+    return this.run((raw) => raw.convolve2d(input, kernel, inputWords, kernelWords));
+  }
+
+  /** The reduction of all elements, or along some axes of an array of this shape, the last axis innermost. */
+  reduce(reduction: Reduction, a: Float32Array): Promise<number>;
+  reduce(reduction: Reduction, a: Float32Array, shape: Shape, axes: Shape): Promise<Floats>;
+  async reduce(
+    reduction: Reduction,
+    a: Float32Array,
+    shape?: Shape,
+    axes?: Shape,
+  ): Promise<number | Floats> {
+    checkReduction(reduction);
+    checkFloats("a", a);
+    const isWhole = shape === undefined;
+    const [dims, along] = [words("shape", shape ?? [a.length]), words("axes", isWhole ? [0] : (axes ?? []))];
+    const made = await this.run((raw) => raw.reduce(reduction, a, dims, along));
+    return isWhole ? only(made) : made;
+  }
+
+  /** The sum of all elements. */
+  sum(a: Float32Array): Promise<number> {
+    return this.reduce("sum", a);
+  }
+
+  /** The largest element; NaN if one is. */
+  max(a: Float32Array): Promise<number> {
+    return this.reduce("max", a);
+  }
+
+  /** The smallest element; NaN if one is. */
+  min(a: Float32Array): Promise<number> {
+    return this.reduce("min", a);
+  }
+
+  /** The sum of `width` times `height` elements. */
+  tiledSum2d(data: Float32Array, width: number, height: number): Promise<number> {
+    return this.#tiled("sum", data, width, height);
+  }
+
+  /** The largest of `width` times `height` elements; NaN if one is. */
+  tiledMax2d(data: Float32Array, width: number, height: number): Promise<number> {
+    return this.#tiled("max", data, width, height);
+  }
+
+  /** The smallest of `width` times `height` elements; NaN if one is. */
+  tiledMin2d(data: Float32Array, width: number, height: number): Promise<number> {
+    return this.#tiled("min", data, width, height);
+  }
+
+  async #tiled(reduction: Reduction, data: Float32Array, width: number, height: number): Promise<number> {
+    return only(await this.reduce(reduction, data, [height, width], [0, 1]));
+  }
+}
+
+function only(values: Floats): number {
+  const [value] = values;
+  if (value !== undefined) return value;
+  throw new PagepressError("ENGINE", "the module gave no number");
+}

@@ -1,0 +1,170 @@
+import { checkOneOf, fail } from "../arguments.js";
+import { listAdapters } from "../adapters.js";
+import { PagepressError, toPagepressError } from "../errors.js";
+import type { Call } from "../glue.js";
+import { findObstacles } from "../probe.js";
+import type { AdapterInfo, Device } from "../types.js";
+import { checkFloats, words } from "./arguments.js";
+import { ArrayOperations } from "./arrays.js";
+import { GpuCommandBatch } from "./batch.js";
+import { keepingHandler, lending } from "./borrow.js";
+import { now, valueOf } from "./call.js";
+import { disposal, Held } from "./dispose.js";
+import type { Floats, RawArrays, RawDevice, RawModule } from "./glue.js";
+import { encodeArguments, encodeGrid, encodeKernel, GpuKernel, rawKernel, type KernelArgument } from "./kernel.js";
+import { loadTensors } from "./module.js";
+import { GpuTensor } from "./tensor.js";
+import type { GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
+
+/** The module's device under one of the package, and the module. */
+export let rawDevice: (device: GpuDevice) => RawDevice;
+
+/** An open GPU: operations on arrays, in and out; tensors that stay in its memory; and kernels of your own. */
+export class GpuDevice extends ArrayOperations {
+  readonly #module: RawModule;
+  readonly #held: Held<RawDevice>;
+  readonly #isBorrowed: boolean;
+  /** The device, as it describes itself. */
+  readonly info: GpuDeviceInfo;
+  /** What kernels may use. */
+  readonly capabilities: GpuCapabilities;
+
+  static {
+    rawDevice = (device) => {
+      if (typeof device === "object" && device !== null && #held in device) return device.#held.get();
+      return fail("device", typeof device, "give a GpuDevice");
+    };
+  }
+
+  /** @internal */
+  constructor(module: RawModule, raw: RawDevice, isBorrowed: boolean) {
+    super();
+    this.#module = module;
+    this.#held = new Held(raw, "device");
+    this.#isBorrowed = isBorrowed;
+    this.info = raw.info();
+    this.capabilities = raw.capabilities();
+  }
+
+  /** Opens a GPU. Rejects with `BACKEND_UNAVAILABLE` and the reason where there is none to use: `GpuBackend` then works on
+   * the CPU. */
+  static async open(options: GpuDeviceOptions = {}): Promise<GpuDevice> {
+    const { device, powerPreference = "high-performance", allowSoftware = false, modules } = options;
+    checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
+    try {
+      if (device) {
+        const module = await loadTensors(modules?.tensor);
+        const begin = (): Call<RawDevice> => module.Device.open(powerPreference, true);
+        const open = (): Promise<RawDevice> => lending(device, () => valueOf(begin));
+        return new GpuDevice(module, await keepingHandler(device, open), true);
+      }
+      const obstacles = await findObstacles({ backend: "webgpu", powerPreference, allowSoftware });
+      if (obstacles.length > 0) {
+        const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
+        throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
+      }
+      const module = await loadTensors(modules?.tensor);
+      return new GpuDevice(module, await valueOf(() => module.Device.open(powerPreference, allowSoftware)), false);
+    } catch (error) {
+      throw toPagepressError(error);
+    }
+  }
+
+  /** Whether there is a hardware GPU. Loads no module. */
+  static async isAvailable(): Promise<boolean> {
+    const options = { backend: "webgpu", powerPreference: "high-performance", allowSoftware: false } as const;
+    return (await findObstacles(options)).length === 0;
+  }
+
+  /** The adapters for speed and for battery, which are often one. Loads no module. */
+  static listAdapters(): Promise<AdapterInfo[]> {
+    return listAdapters();
+  }
+
+  /** The browser's `GPUDevice`; null once it is disposed of. Its `lost` tells of a loss. */
+  get raw(): Device | null {
+    return this.#held.isDisposed ? null : this.#held.get().raw();
+  }
+
+  get isDisposed(): boolean {
+    return this.#held.isDisposed;
+  }
+
+  /** A tensor of the elements of an array, the last axis innermost. They are read before this returns. */
+  async tensor(data: Float32Array, shape: Shape = [data.length]): Promise<GpuTensor> {
+    checkFloats("data", data);
+    const dims = words("shape", shape);
+    return new GpuTensor(await valueOf(() => this.#held.get().upload(data, dims)));
+  }
+
+  /** A tensor whose elements are all the same. */
+  async full(shape: Shape, value: number): Promise<GpuTensor> {
+    const one = await this.tensor(Float32Array.of(value), []);
+    try {
+      const view = one.broadcastTo(shape);
+      try {
+        return await view.contiguous();
+      } finally {
+        view.dispose();
+      }
+    } finally {
+      one.dispose();
+    }
+  }
+
+  /** A tensor of zeros. */
+  zeros(shape: Shape): Promise<GpuTensor> {
+    return this.full(shape, 0);
+  }
+
+  /** A tensor for a kernel to write: its elements are whatever is in the memory. */
+  empty(shape: Shape): GpuTensor {
+    return new GpuTensor(now(() => this.#held.get().empty(words("shape", shape))));
+  }
+
+  /** Operations to be run in one submission. */
+  batch(): GpuCommandBatch {
+    return new GpuCommandBatch(now(() => this.#module.Batch.of(this.#held.get())));
+  }
+
+  /** Compiles a kernel, or finds it compiled already. Rejects with `KERNEL_COMPILE` and line and column of the error. */
+  async compileKernel(wgsl: string, options: KernelOptions): Promise<GpuKernel> {
+    const [entry, bindings, names, values] = encodeKernel(options);
+    const begin = (): ReturnType<RawDevice["compileKernel"]> =>
+      this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
+    return new GpuKernel(await valueOf(begin), entry);
+  }
+
+  /** Launches so many workgroups; the n-th argument is binding n of group 0. Returns once it is submitted: what comes later
+   * on this device sees what the kernel wrote. A tensor that is a strided view cannot be an argument. */
+  launch(kernel: GpuKernel, grid: Grid, args: readonly KernelArgument[] = []): void {
+    const raw = this.#held.get();
+    const [x, y, z] = encodeGrid(grid);
+    const encoded = encodeArguments(this.#module, args);
+    try {
+      now(() => raw.launch(rawKernel(kernel), x, y, z, encoded));
+    } finally {
+      encoded.free();
+    }
+  }
+
+  /** Waits until everything submitted has run. Rejects with what went wrong in it. */
+  async synchronize(): Promise<void> {
+    await valueOf(() => this.#held.get().synchronize());
+  }
+
+  /** Gives the device up, and all of its tensors with it. */
+  dispose(): void {
+    if (!this.#held.isDisposed && !this.#isBorrowed) this.#held.get().destroy();
+    this.#held.dispose();
+  }
+
+  [disposal](): void {
+    this.dispose();
+  }
+
+  /** @internal */
+  override run(begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
+    return valueOf(() => begin(this.#held.get()));
+  }
+}

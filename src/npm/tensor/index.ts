@@ -1,0 +1,23 @@
+export { PagepressError, type PagepressErrorCode } from "../errors.js";
+export type { AdapterInfo, Device, DeviceBuffer, ModuleSource } from "../types.js";
+export type { ArrayOperations } from "./arrays.js";
+export { GpuBackend } from "./backend.js";
+export { BufferId, GpuCommandBatch } from "./batch.js";
+export { GpuDevice } from "./device.js";
+export { GpuKernel, type KernelArgument } from "./kernel.js";
+export { GpuTensor } from "./tensor.js";
+export type {
+  BackendUsed,
+  GpuBackendOptions,
+  GpuCapabilities,
+  GpuDeviceInfo,
+  GpuDeviceOptions,
+  Grid,
+  KernelAccess,
+  KernelOptions,
+  Reduction,
+  Shape,
+  Size2d,
+  Step,
+  TensorModules,
+} from "./types.js";

@@ -1,0 +1,65 @@
+import { fail } from "../arguments.js";
+import { checkWord, params } from "./arguments.js";
+import type { RawArguments, RawKernel, RawModule } from "./glue.js";
+import { GpuTensor, rawOf } from "./tensor.js";
+import type { Grid, KernelOptions } from "./types.js";
+
+/** The module's kernel under one of the package. */
+export let rawKernel: (kernel: GpuKernel) => RawKernel;
+
+/** A kernel of your own, compiled for a device. */
+export class GpuKernel {
+  readonly #raw: RawKernel;
+  /** The `@compute` function. */
+  readonly entry: string;
+
+  static {
+    rawKernel = (kernel) => {
+      if (typeof kernel === "object" && kernel !== null && #raw in kernel) return kernel.#raw;
+      return fail("kernel", typeof kernel, "give what compileKernel gave");
+    };
+  }
+
+  /** @internal */
+  constructor(raw: RawKernel, entry: string) {
+    this.#raw = raw;
+    this.entry = entry;
+  }
+}
+
+/** What a binding is given: a tensor for storage, words for parameters, at least 4 bytes. */
+export type KernelArgument = GpuTensor | ArrayBuffer | ArrayBufferView;
+
+/** Kernel options as the module takes them. */
+export function encodeKernel(options: KernelOptions): [entry: string, bindings: string, names: string, values: Float64Array] {
+  const { entry = "main", bindings, overrides = {} } = options ?? {};
+  if (typeof entry !== "string") fail("entry", typeof entry, "give the name of a @compute function");
+  if (!Array.isArray(bindings)) fail("bindings", typeof bindings, "list the access of each binding of group 0");
+  const names = Object.keys(overrides);
+  for (const name of names) {
+    if (/\s/.test(name) || typeof overrides[name] !== "number") fail("overrides", name, "give numbers by names");
+  }
+  return [entry, bindings.join(" "), names.join(" "), Float64Array.from(Object.values(overrides))];
+}
+
+/** Workgroups in each dimension. */
+export function encodeGrid(grid: Grid): [x: number, y: number, z: number] {
+  const [x, y = 1, z = 1] = typeof grid === "number" ? [grid] : grid;
+  for (const n of [x, y, z]) checkWord("grid", n);
+  return [x, y, z];
+}
+
+/** Arguments as the module takes them; to be freed. */
+export function encodeArguments(module: RawModule, args: readonly KernelArgument[]): RawArguments {
+  const raw = module.Arguments.none();
+  try {
+    for (const arg of args) {
+      if (arg instanceof GpuTensor) raw.tensor(rawOf("args", arg));
+      else raw.params(params(arg));
+    }
+    return raw;
+  } catch (error) {
+    raw.free();
+    throw error;
+  }
+}
