@@ -4,6 +4,7 @@ import { casesFor } from "./shaders.js";
 /** Suites that are part of a module of another name. */
 const parts = {
   "cpu-without-gpu": ["cpu", "casesWithoutGpu"],
+  "tensor-without-gpu": ["tensor", "casesWithoutGpu"],
   "streams-with-gpu": ["streams", "casesWithGpu"],
 };
 

@@ -1,0 +1,165 @@
+// The operations as plain loops in double precision, how far results may be off (as tests/tensor/tolerance.rs has it),
+// and numbers to try them on.
+import { check } from "./check.js";
+
+/** Numbers from -`size` to `size` that repeat late; the same each time. */
+export function numbers(n, seed, size) {
+  let state = (seed * 0x9e37_79b9) >>> 0 || 1;
+  return Float32Array.from({ length: n }, () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return ((state >>> 8) / 2 ** 23 - 1) * size;
+  });
+}
+
+function erfc(x) {
+  if (x < 0) return 2 - erfc(-x);
+  if (x < 2.5) {
+    let [sum, term] = [x, x];
+    for (let n = 1; n < 80; n += 1) {
+      term *= (-x * x) / n;
+      sum += term / (2 * n + 1);
+    }
+    return 1 - (sum * 2) / Math.sqrt(Math.PI);
+  }
+  let fraction = x;
+  for (let n = 80; n > 0; n -= 1) fraction = x + n / 2 / fraction;
+  return Math.exp(-x * x) / fraction / Math.sqrt(Math.PI);
+}
+
+const rounded = { relative: 2e-7, absolute: 1e-37 };
+const nearly = { relative: 4e-7, absolute: 1e-37 };
+const exponent = { relative: 3e-5, absolute: 1e-30 };
+const exact = { relative: 0, absolute: 0 };
+export const SOFTMAX = exponent;
+export const LOG_SOFTMAX = { relative: 2e-6, absolute: 2e-6 };
+/** Of sums and of products, relative to the sum of magnitudes. */
+export const SUMS = 1e-6;
+export const PRODUCTS = 2e-6;
+
+const below = (x, value) => (x === -Infinity ? 0 : value);
+const inner = (x) => Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3);
+
+/** Each step, what it makes of x and y, and how near a result must be. */
+export const steps = [
+  ["relu", (x) => Math.max(x, 0), exact],
+  [["leakyRelu", 0.25], (x) => (x < 0 ? 0.25 * x : x), rounded],
+  [["elu", 0.75], (x) => (x < 0 ? 0.75 * Math.expm1(x) : x), { relative: 4e-6, absolute: 1e-30 }],
+  ["sigmoid", (x) => 1 / (1 + Math.exp(-x)), exponent],
+  ["tanh", Math.tanh, { relative: 4e-6, absolute: 1e-30 }],
+  ["swish", (x) => below(x, x / (1 + Math.exp(-x))), exponent],
+  ["gelu", (x) => below(x, (x * erfc(-x / Math.SQRT2)) / 2), exponent],
+  ["geluTanh", (x) => below(x, x / (1 + Math.exp(-2 * inner(x)))), exponent],
+  [["clip", -1, 1.5], (x) => Math.min(Math.max(x, -1), 1.5), exact],
+  [["scale", 2.5], (x) => x * 2.5, rounded],
+  [["offset", -0.5], (x) => x - 0.5, rounded],
+  ["exp", Math.exp, exponent],
+  ["log", Math.log, { relative: 3e-6, absolute: 1e-37 }],
+  ["sqrt", Math.sqrt, nearly],
+  ["abs", Math.abs, exact],
+  ["reciprocal", (x) => 1 / x, nearly],
+  ["add", (x, y) => x + y, rounded],
+  ["sub", (x, y) => x - y, rounded],
+  ["mul", (x, y) => x * y, rounded],
+  ["div", (x, y) => x / y, nearly],
+  ["max", (x, y) => Math.max(x, y), exact],
+  ["min", (x, y) => Math.min(x, y), exact],
+];
+export const takesTwo = (step) => ["add", "sub", "mul", "div", "max", "min"].includes(step);
+
+/** Fails unless results are as near as they must be; NaN and infinities must be what they are. */
+export function checkNear(found, wanted, { relative, absolute }, what) {
+  check(found.length === wanted.length, `${what}: ${found.length} elements, expected ${wanted.length}`);
+  for (const [i, right] of wanted.entries()) {
+    const value = found[i];
+    const isNear = Number.isNaN(right)
+      ? Number.isNaN(value)
+      : Math.abs(right) > 3.4028234e38
+        ? value === Math.sign(right) * Infinity || Math.abs(value) > 3.4e38
+        : Math.abs(value - right) <= Math.max(absolute, relative * Math.abs(right));
+    check(isNear, `${what}: [${i}] is ${value}, exactly ${right}`);
+  }
+}
+
+/** The same for sums, of which each comes with the sum of its magnitudes. */
+export function checkSums(found, wanted, relative, what) {
+  check(found.length === wanted.length, `${what}: ${found.length} elements, expected ${wanted.length}`);
+  for (const [i, [sum, magnitude]] of wanted.entries()) {
+    const isNear = Number.isNaN(sum) ? Number.isNaN(found[i]) : Math.abs(found[i] - sum) <= relative * magnitude;
+    check(isNear, `${what}: [${i}] is ${found[i]}, exactly ${sum}`);
+  }
+}
+
+export function softmax(a, cols, log) {
+  const out = [];
+  for (let at = 0; at < a.length; at += cols) {
+    const row = Array.from(a.subarray(at, at + cols));
+    const largest = row.reduce((most, x) => Math.max(most, x), -Infinity);
+    const sum = row.reduce((total, x) => total + Math.exp(x - largest), 0);
+    for (const x of row) out.push(log ? x - largest - Math.log(sum) : Math.exp(x - largest) / sum);
+  }
+  return out;
+}
+
+/** Products of `[m, k]` and `[k, n]`, and the sums of magnitudes. */
+export function matmul(a, b, m, k, n) {
+  const out = [];
+  for (let i = 0; i < m; i += 1) {
+    for (let j = 0; j < n; j += 1) {
+      let [sum, magnitude] = [0, 0];
+      for (let l = 0; l < k; l += 1) {
+        const product = a[i * k + l] * b[l * n + j];
+        sum += product;
+        magnitude += Math.abs(product);
+      }
+      out.push([sum, magnitude]);
+    }
+  }
+  return out;
+}
+
+export function convolve2d(input, kernel, [rows, cols], [kernelRows, kernelCols]) {
+  const out = [];
+  for (let y = 0; y <= rows - kernelRows; y += 1) {
+    for (let x = 0; x <= cols - kernelCols; x += 1) {
+      let [sum, magnitude] = [0, 0];
+      for (let r = 0; r < kernelRows; r += 1) {
+        for (let s = 0; s < kernelCols; s += 1) {
+          const product = input[(y + r) * cols + x + s] * kernel[r * kernelCols + s];
+          sum += product;
+          magnitude += Math.abs(product);
+        }
+      }
+      out.push([sum, magnitude]);
+    }
+  }
+  return out;
+}
+
+/** The reduction along axes, which become ones: values and sums of magnitudes. */
+export function reduce(kind, a, shape, axes) {
+  const kept = shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
+  const n = kept.reduce((product, dim) => product * dim, 1);
+  const first = { sum: 0, sumOfSquares: 0, max: -Infinity, min: Infinity }[kind];
+  const out = Array.from({ length: n }, () => [first, 0]);
+  const step = {
+    sum: (total, x) => total + x,
+    sumOfSquares: (total, x) => total + x * x,
+    max: (total, x) => Math.max(total, x),
+    min: (total, x) => Math.min(total, x),
+  }[kind];
+  for (const [at, x] of a.entries()) {
+    let [rest, place, stride] = [at, 0, 1];
+    for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
+      const index = rest % shape[axis];
+      rest = Math.floor(rest / shape[axis]);
+      if (kept[axis] > 1) place += index * stride;
+      stride *= kept[axis];
+    }
+    const one = out[place];
+    one[0] = step(one[0], x);
+    one[1] += kind === "sum" ? Math.abs(x) : kind === "sumOfSquares" ? x * x : 0;
+  }
+  return out;
+}

@@ -1,0 +1,356 @@
+// Tensors on a GPU: every operation beside plain loops, on arrays and on tensors that stay there.
+import { createCompressor } from "/dist/index.js";
+import { GpuBackend, GpuDevice } from "/dist/tensor/index.js";
+import { check, same } from "./check.js";
+import { checkArrayErrors, checkArrays, fails } from "./tensor-arrays.js";
+import * as reference from "./tensor-reference.js";
+
+const { checkNear, checkSums, numbers } = reference;
+
+let opened;
+/** One device for all cases. */
+const device = () => (opened ??= GpuDevice.open({ allowSoftware: true }));
+
+async function describesDevices() {
+  const gpu = await device();
+  check(gpu.info.engine === "webgpu" && gpu.info.software && gpu.info.name.length > 0, JSON.stringify(gpu.info));
+  check(gpu.capabilities.maxBindingBytes >= 2 ** 27 && gpu.capabilities.maxGrid >= 65_535, JSON.stringify(gpu.capabilities));
+  check(gpu.raw.constructor.name === "GPUDevice", "raw");
+  check((await GpuDevice.isAvailable()) === false, "a software adapter does not count");
+  const [adapter] = await GpuDevice.listAdapters();
+  check(adapter.software && adapter.limits.maxBufferSize > 0, JSON.stringify(adapter));
+  await fails(() => GpuDevice.open(), "BACKEND_UNAVAILABLE");
+  await fails(() => GpuDevice.open({ powerPreference: "much" }), "INVALID_ARGUMENT");
+  await fails(() => GpuDevice.open({ device: {} }), "INVALID_ARGUMENT");
+}
+
+async function keepsTensors() {
+  const gpu = await device();
+  const values = numbers(6 * 20, 20, 2);
+  const a = await gpu.tensor(values, [6, 20]);
+  check(a.length === 120 && String(a.shape) === "6,20" && Object.isFrozen(a.shape), "shape");
+  same(await a.read(), values, "read");
+  const changed = values.slice();
+  const early = gpu.tensor(changed);
+  changed.fill(7);
+  same(await (await early).read(), values, "an array is read before the call returns");
+  const square = await a.matmul(a.transpose());
+  const transposed = Float32Array.from(values, (_, i) => values[(i % 6) * 20 + Math.floor(i / 6)]);
+  checkSums(await square.read(), reference.matmul(values, transposed, 6, 20, 6), reference.PRODUCTS, "a aᵀ");
+  const chain = await (await square.scale(0.5)).apply(["relu", ["offset", 1], "sqrt", "abs", ["clip", 0, 3]]);
+  const exact = Array.from(await square.read(), (x) => Math.min(Math.sqrt(Math.max(Math.fround(x * 0.5), 0) + 1), 3));
+  checkNear(await chain.read(), exact, { relative: 1e-6, absolute: 0 }, "a chain");
+  const means = await (await a.sum([1])).scale(1 / 20);
+  check(String(means.shape) === "6,1", "reduced axes are ones");
+  const centred = await a.sub(means);
+  const sums = await (await centred.sum([1])).read();
+  check(sums.every((x) => Math.abs(x) < 1e-4), "rows less their means");
+  checkNear(await (await a.softmax()).read(), reference.softmax(values, 20, false), reference.SOFTMAX, "softmax");
+  checkNear(await (await a.logSoftmax()).read(), reference.softmax(values, 20, true), reference.LOG_SOFTMAX, "logSoftmax");
+  const total = await a.sum();
+  check(total.shape.length === 0 && total.length === 1, "a tensor without axes");
+  checkSums(await total.read(), reference.reduce("sum", values, [120], [0]), reference.SUMS, "sum");
+  check((await (await a.max()).read())[0] === Math.max(...values), "max");
+  check((await (await a.min([0, 1])).read())[0] === Math.min(...values), "min");
+  checkSums(await (await a.dot(a)).read(), reference.reduce("sumOfSquares", values, [120], [0]), reference.SUMS, "dot");
+  const kernel = await gpu.tensor(values.subarray(0, 6), [2, 3]);
+  const convolved = reference.convolve2d(values, values.subarray(0, 6), [6, 20], [2, 3]);
+  checkSums(await (await a.convolve2d(kernel)).read(), convolved, reference.PRODUCTS, "convolve2d");
+  for (const name of ["relu", "sigmoid", "tanh", "swish", "gelu"]) same(await (await a[name]()).read(), await gpu[name](values), name);
+  same(await (await a.leakyRelu(0.1)).read(), await gpu.leakyRelu(values, 0.1), "leakyRelu");
+  same(await (await a.elu(0.1)).read(), await gpu.elu(values, 0.1), "elu");
+  for (const name of ["add", "mul", "div"]) same(await (await a[name](a)).read(), await gpu[name](values, values), name);
+  const zeros = await gpu.zeros([3, 70]);
+  same(await zeros.read(), new Float32Array(210), "zeros");
+  same(await (await gpu.full([], 5)).read(), [5], "full, without axes");
+  same(await (await gpu.zeros([0, 4])).read(), [], "nothing");
+}
+
+async function looksAtViews() {
+  const gpu = await device();
+  const a = await gpu.tensor(Float32Array.from({ length: 24 }, (_, i) => i), [2, 3, 4]);
+  const view = a.slice(1, 1, 3).slice(2, 2);
+  check(String(view.shape) === "2,2,2" && view.offset === 6 && String(view.strides) === "12,4,1", String(view.strides));
+  same(await view.read(), [6, 7, 10, 11, 18, 19, 22, 23], "slices");
+  same(await a.permute([2, 0, 1]).slice(0, 0, 1).read(), [0, 4, 8, 12, 16, 20], "permute");
+  same(await a.transpose(0, 2).slice(0, 3).read(), [3, 15, 7, 19, 11, 23], "transpose");
+  same(await a.reshape([4, 6]).slice(0, 3).read(), [18, 19, 20, 21, 22, 23], "reshape");
+  const row = a.slice(0, 0, 1).slice(1, 0, 1).reshape([4]);
+  same(await row.broadcastTo([2, 4]).read(), [0, 1, 2, 3, 0, 1, 2, 3], "broadcastTo");
+  same(await (await a.add(row)).slice(0, 1).slice(1, 2).read(), [20, 22, 24, 26], "shapes extend to each other");
+  const copy = await view.contiguous();
+  check(copy.offset === 0, "contiguous");
+  same(await copy.reshape([8]).read(), await view.read(), "contiguous");
+  a.dispose();
+  same(await view.read(), await copy.read(), "views outlive their tensor");
+}
+
+async function namesErrors() {
+  const gpu = await device();
+  await checkArrayErrors(gpu);
+  const a = await gpu.tensor(new Float32Array(6), [2, 3]);
+  const error = await fails(() => a.add(a.reshape([3, 2])), "SHAPE_MISMATCH");
+  check(error.message.includes("[2, 3] and [3, 2]"), error.message);
+  for (const [code, work] of [
+    ["SHAPE_MISMATCH", () => a.matmul(a)],
+    ["SHAPE_MISMATCH", () => a.dot(a.transpose())],
+    ["SHAPE_MISMATCH", () => a.reshape([5])],
+    ["SHAPE_MISMATCH", () => a.transpose().reshape([6])],
+    ["SHAPE_MISMATCH", () => a.broadcastTo([3, 3])],
+    ["SHAPE_MISMATCH", () => a.slice(0, 0, 1).reshape([3]).convolve2d(a)],
+    ["LENGTH_MISMATCH", () => gpu.tensor(new Float32Array(5), [2, 3])],
+    ["INVALID_ARGUMENT", () => gpu.tensor(new Float32Array(1), [1, 1, 1, 1, 1, 1, 1, 1, 1])],
+    ["INVALID_ARGUMENT", () => gpu.tensor(new Float32Array(1), [2 ** 31, 2 ** 31])],
+    ["INVALID_ARGUMENT", () => gpu.tensor(new Float32Array(1), [-1])],
+    ["INVALID_ARGUMENT", () => gpu.tensor([1, 2, 3])],
+    ["INVALID_ARGUMENT", () => gpu.empty([2 ** 29])],
+    ["INVALID_ARGUMENT", () => gpu.matmul(new Float32Array(1), new Float32Array(1), 2 ** 31, 2 ** 31, 2)],
+    ["INVALID_ARGUMENT", () => a.slice(0, 1, 3)],
+    ["INVALID_ARGUMENT", () => a.slice(2, 0, 1)],
+    ["INVALID_ARGUMENT", () => a.permute([0, 0])],
+    ["INVALID_ARGUMENT", () => a.transpose(0, 2)],
+    ["INVALID_ARGUMENT", () => a.sum([2])],
+    ["INVALID_ARGUMENT", () => a.reduce("dot")],
+    ["INVALID_ARGUMENT", () => a.apply(["add"])],
+    ["INVALID_ARGUMENT", () => a.add({})],
+    ["INVALID_ARGUMENT", () => a.add(null)],
+  ]) {
+    await fails(work, code);
+  }
+  same(await a.read(), new Float32Array(6), "after errors");
+}
+
+async function disposes() {
+  const gpu = await GpuDevice.open({ allowSoftware: true });
+  const a = await gpu.tensor(Float32Array.of(1, -2));
+  const pending = a.relu();
+  a.dispose();
+  a.dispose();
+  same(await (await pending).read(), [1, 0], "what was submitted before");
+  check(a.isDisposed && String(a.shape) === "2", "what is left");
+  await fails(() => a.read(), "DISPOSED");
+  await fails(() => a.relu(), "DISPOSED");
+  await fails(() => a.transpose(0, 0), "DISPOSED");
+  const b = await gpu.tensor(Float32Array.of(1, 2));
+  await fails(() => b.add(a), "DISPOSED");
+  if (Symbol.dispose) {
+    b[Symbol.dispose]();
+    check(b.isDisposed, "Symbol.dispose");
+  }
+  const c = await gpu.tensor(Float32Array.of(1, 2));
+  gpu.dispose();
+  gpu.dispose();
+  check(gpu.isDisposed && gpu.raw === null, "the device");
+  await fails(() => gpu.relu(Float32Array.of(1)), "DISPOSED");
+  await fails(() => gpu.tensor(Float32Array.of(1)), "DISPOSED");
+  await fails(() => c.read(), "DEVICE_LOST");
+}
+
+async function losesDevices() {
+  const gpu = await GpuDevice.open({ allowSoftware: true });
+  const a = await gpu.tensor(Float32Array.of(1, 2));
+  same(await a.read(), [1, 2], "before");
+  gpu.raw.destroy();
+  await gpu.raw.lost;
+  await fails(() => a.read(), "DEVICE_LOST");
+  await fails(() => gpu.relu(Float32Array.of(1)), "DEVICE_LOST");
+  await fails(() => gpu.compileKernel("@compute @workgroup_size(1) fn main() {}", { bindings: [] }), "DEVICE_LOST");
+  const backend = new GpuBackend({ device: gpu });
+  await fails(() => backend.relu(Float32Array.of(1)), "DEVICE_LOST");
+  same(await (await device()).relu(Float32Array.of(-1, 1)), [0, 1], "another device goes on");
+}
+
+async function runsBatches() {
+  const gpu = await device();
+  const [x, y] = [numbers(600, 32, 2), numbers(600, 33, 2)];
+  const batch = gpu.batch();
+  const [a, b] = [batch.upload(x), batch.upload(y)];
+  const relu = batch.relu(a);
+  const sum = batch.add(batch.scale(relu, 2), b);
+  const square = batch.mul(sum, sum);
+  const product = batch.matmul(square, sum, 20, 30, 20);
+  const total = batch.reduce("sum", product);
+  const others = [batch.dot(a, b), batch.softmax(a), batch.logSoftmax(a), batch.convolve2d(a, batch.upload(y.subarray(0, 9)), [20, 30], [3, 3])];
+  const names = ["sigmoid", "tanh", "swish", "gelu"].map((name) => [name, batch[name](a)]);
+  const more = [["leakyRelu", 0.1], ["elu", 0.2], ["clip", -1, 1]].map(([name, ...args]) => [name, args, batch[name](a, ...args)]);
+  const kernelNs = await batch.execute();
+  check(kernelNs === null || kernelNs > 0, `${kernelNs} ns`);
+  const exact = Float32Array.from(x, (value, i) => Math.fround(Math.max(value, 0) * 2) + y[i]);
+  const [found, early] = await Promise.all([batch.read(sum), batch.read(relu)]);
+  checkNear(found, exact, { relative: 2e-7, absolute: 1e-7 }, "sum");
+  same(early, await gpu.relu(x), "what was on the way");
+  const squares = found.map((value) => value * value);
+  const products = reference.matmul(squares, found, 20, 30, 20);
+  checkSums(await batch.read(product), products, 3e-6, "matmul");
+  checkSums(await batch.read(total), [products.reduce(([sum, all], [s, m]) => [sum + s, all + m], [0, 0])], 3e-6, "reduce");
+  check(Math.abs((await batch.read(others[0]))[0] - (await gpu.dot(x, y))) < 1e-3, "dot");
+  same(await batch.read(others[1]), await gpu.softmax(x), "softmax");
+  same(await batch.read(others[2]), await gpu.logSoftmax(x), "logSoftmax");
+  same(await batch.read(others[3]), await gpu.convolve2d(x, y.subarray(0, 9), [20, 30], [3, 3]), "convolve2d");
+  for (const [name, id] of names) same(await batch.read(id), await gpu[name](x), name);
+  for (const [name, args, id] of more) same(await batch.read(id), await gpu[name](x, ...args), name);
+  const resident = await batch.result(product);
+  const again = batch.tensor(await resident.scale(0.5));
+  const half = batch.scale(again, 2);
+  same(await batch.read(half), await resident.read(), "tensors go in and out");
+  check((await batch.execute()) === null, "nothing left to run");
+  batch.dispose();
+  check(String(resident.shape) === "20,20" && (await resident.read()).length === 400, "a result outlives its batch");
+  await fails(() => batch.execute(), "DISPOSED");
+  await fails(() => batch.upload(x), "DISPOSED");
+}
+
+async function namesErrorsOfBatches() {
+  const gpu = await device();
+  const other = gpu.batch();
+  other.upload(Float32Array.of(1));
+  const foreign = other.upload(Float32Array.of(1, 2));
+  const wrong = gpu.batch();
+  wrong.relu(wrong.add(wrong.upload(Float32Array.of(1, 2)), foreign));
+  await fails(() => wrong.execute(), "INVALID_ARGUMENT");
+  await fails(() => wrong.read(foreign), "INVALID_ARGUMENT");
+  const shapes = gpu.batch();
+  shapes.mul(shapes.upload(Float32Array.of(1, 2)), shapes.upload(Float32Array.of(1, 2, 3)));
+  await fails(() => shapes.execute(), "SHAPE_MISMATCH");
+  const lengths = gpu.batch();
+  lengths.matmul(lengths.upload(Float32Array.of(1, 2)), lengths.upload(Float32Array.of(1, 2, 3)), 1, 2, 2);
+  await fails(() => lengths.execute(), "LENGTH_MISMATCH");
+  const batch = gpu.batch();
+  await fails(() => batch.relu({}), "INVALID_ARGUMENT");
+  await fails(() => batch.upload([1]), "INVALID_ARGUMENT");
+  const id = batch.upload(Float32Array.of(-1, 2));
+  const done = batch.execute();
+  await Promise.resolve();
+  await Promise.resolve();
+  await fails(() => batch.relu(id), "INVALID_ARGUMENT");
+  await done;
+  same(await batch.read(batch.relu(id)), [0, 2], "after its execution");
+}
+
+const SAXPY = `
+struct Params { n: u32, factor: f32 }
+override SIZE: u32 = 64;
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<uniform> params: Params;
+@compute @workgroup_size(SIZE)
+fn saxpy(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < min(params.n, arrayLength(&x))) { y[id.x] += params.factor * x[id.x]; }
+}`;
+
+async function launchesKernels() {
+  const gpu = await device();
+  const n = 1003;
+  const [x, y] = [numbers(n, 40, 2), numbers(n, 41, 2)];
+  const [a, b] = [await gpu.tensor(x), await gpu.tensor(y)];
+  const bindings = ["read", "read-write", "uniform"];
+  const kernel = await gpu.compileKernel(SAXPY, { entry: "saxpy", bindings, overrides: { SIZE: 32 } });
+  const params = new ArrayBuffer(8);
+  new Uint32Array(params)[0] = n;
+  new Float32Array(params)[1] = 0.5;
+  gpu.launch(kernel, Math.ceil(n / 32), [a, b, params]);
+  gpu.launch(kernel, [Math.ceil(n / 32), 1], [a, b, params]);
+  await gpu.synchronize();
+  checkNear(await b.read(), Array.from(x, (value, i) => y[i] + value), { relative: 1e-6, absolute: 1e-6 }, "saxpy, twice");
+  const lengths = `
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@compute @workgroup_size(1) fn main() { out[0] = f32(arrayLength(&x)); out[1] = x[0]; }`;
+  const measure = await gpu.compileKernel(lengths, { bindings: bindings.slice(0, 2) });
+  const out = gpu.empty([2]);
+  gpu.launch(measure, 1, [a, out]);
+  same(await out.read(), [n, x[0]], "arrayLength is that of the tensor");
+  gpu.launch(measure, 1, [a.slice(0, 128, 131), out]);
+  same(await out.read(), [3, x[128]], "a slice");
+  for (const [code, work] of [
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a.slice(0, 1), out])],
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a])],
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a, params])],
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, 1, [a, new Uint8Array(3)])],
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, 2 ** 20, [a, out])],
+    ["INVALID_ARGUMENT", () => gpu.launch(measure, -1, [a, out])],
+    ["INVALID_ARGUMENT", () => gpu.launch({}, 1, [])],
+    ["INVALID_ARGUMENT", () => gpu.compileKernel(lengths, { bindings: ["write"] })],
+    ["INVALID_ARGUMENT", () => gpu.compileKernel(lengths, {})],
+    ["KERNEL_COMPILE", () => gpu.compileKernel(lengths, { bindings: ["read", "read-write"], entry: "other" })],
+  ]) {
+    await fails(work, code);
+  }
+  const wrong = lengths.replace("f32(arrayLength(&x))", "arrayLength(&x)");
+  const error = await fails(() => gpu.compileKernel(wrong, { bindings: ["read", "read-write"] }), "KERNEL_COMPILE");
+  check(/\b4:\d+: /.test(error.message), `no line and column: ${error.message}`);
+  same(await out.read(), [3, x[128]], "after errors");
+}
+
+async function sharesDevices() {
+  const adapter = await navigator.gpu.requestAdapter();
+  const raw = await adapter.requestDevice();
+  const heard = [];
+  raw.onuncapturederror = (event) => heard.push(event.error.message);
+  const gpu = await GpuDevice.open({ device: raw });
+  check(gpu.raw === raw && Object.keys(navigator.gpu).length === 0, "the device is the page's own");
+  check((await navigator.gpu.requestAdapter()).constructor.name === "GPUAdapter", "the browser's function is back");
+  const a = await (await gpu.tensor(Float32Array.of(1, -2, 3))).relu();
+  same(await a.read(), [1, 0, 3], "relu");
+  const { buffer, offset } = a.slice(0, 1);
+  const staging = raw.createBuffer({ size: 8, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  const encoder = raw.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 4 * offset, staging, 0, 8);
+  raw.queue.submit([encoder.finish()]);
+  await staging.mapAsync(GPUMapMode.READ);
+  same(new Float32Array(staging.getMappedRange()), [0, 3], "the buffer");
+  raw.createBuffer({ size: 4, usage: 0xffff });
+  await gpu.synchronize().catch(() => undefined);
+  check(heard.length === 1, "the page still hears of errors");
+  gpu.dispose();
+  const state = await Promise.race([raw.lost, Promise.resolve("open")]);
+  check(state === "open", "dispose leaves the page's device open");
+  raw.destroy();
+  const compressor = await createCompressor({ backend: "webgpu", allowSoftware: true });
+  const beside = await GpuDevice.open({ device: compressor.device });
+  same(await beside.relu(Float32Array.of(-1, 1)), [0, 1], "on the device of a compressor");
+  await compressor.dispose();
+}
+
+async function worksForBackends() {
+  const backend = new GpuBackend({ device: await device() });
+  check(backend.lastBackend === null, "nothing ran");
+  await checkArrays(backend);
+  check(backend.lastBackend.engine === "webgpu" && backend.lastBackend.device.length > 0, JSON.stringify(backend.lastBackend));
+  await checkArrayErrors(backend);
+  backend.dispose();
+  await fails(() => backend.relu(Float32Array.of(1)), "DISPOSED");
+  await fails(() => new GpuBackend({ device: {} }), "INVALID_ARGUMENT");
+}
+
+async function goesWithoutGpu() {
+  check((await GpuDevice.isAvailable()) === false && (await GpuDevice.listAdapters()).length === 0, "no GPU");
+  const error = await fails(() => GpuDevice.open({ allowSoftware: true }), "BACKEND_UNAVAILABLE");
+  check(error.message.includes("adapter"), error.message);
+  const backend = new GpuBackend();
+  const n = 256;
+  const a = numbers(n * n, 60, 1);
+  const both = [backend.matmul(a, a, n, n, n), backend.sum(a)];
+  const [product] = await Promise.all(both);
+  checkSums(product.subarray(0, 50), reference.matmul(a.subarray(0, n), a, 1, n, n).slice(0, 50), reference.PRODUCTS, "matmul");
+  check(backend.lastBackend.engine === "cpu" && backend.lastBackend.reason.length > 0, JSON.stringify(backend.lastBackend));
+  await checkArrays(backend);
+  await checkArrayErrors(backend);
+}
+
+export const cases = [
+  ["devices describe themselves", describesDevices],
+  ["arrays go in and out", async () => checkArrays(await device())],
+  ["tensors stay on the device", keepsTensors],
+  ["views are what they show", looksAtViews],
+  ["wrong calls have typed errors", namesErrors],
+  ["what is disposed of is gone", disposes],
+  ["a lost device is an error", losesDevices],
+  ["batches run in one submission", runsBatches],
+  ["wrong batches have typed errors", namesErrorsOfBatches],
+  ["kernels of users", launchesKernels],
+  ["devices and buffers of the page", sharesDevices],
+  ["a backend on a device", worksForBackends],
+];
+
+export const casesWithoutGpu = [["a backend goes on without WebGPU", goesWithoutGpu]];
