@@ -12,6 +12,9 @@ const budgets = {
   "gpu.js": 9_100,
   "index.js": 17_300,
   "worker.js": 4_200,
+  "tensor_bg.wasm": 160_000,
+  "tensor.js": 10_500,
+  "tensor/index.js": 6_200,
 };
 
 const wanted = [
@@ -27,11 +30,15 @@ const wanted = [
   "dist/index.js",
   "dist/inline.d.ts",
   "dist/inline.js",
+  "dist/tensor.js",
+  "dist/tensor/index.d.ts",
+  "dist/tensor/index.js",
+  "dist/tensor_bg.wasm",
   "dist/worker.d.ts",
   "dist/worker.js",
   "package.json",
 ];
-const allowed = /^(dist\/[a-z-]+(_bg\.wasm|\.js|\.d\.ts)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
+const allowed = /^(dist\/(tensor\/)?[a-z-]+(_bg\.wasm|\.js|\.d\.ts)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
 
 /** Everything that is needed is there, and nothing else. */
 export function checkFiles(files) {
@@ -46,7 +53,7 @@ export async function checkManifest() {
     assert.equal(manifest.scripts?.[name], undefined, `script ${name}`);
   }
   assert.equal(manifest.dependencies, undefined);
-  for (const entry of [".", "./inline", "./worker"]) {
+  for (const entry of [".", "./inline", "./worker", "./tensor"]) {
     assert.equal(Object.keys(manifest.exports[entry])[0], "types", entry);
   }
 }

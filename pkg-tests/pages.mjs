@@ -61,6 +61,35 @@ export async function checkSite(report, browsers, name, open, { scopes, gpuScope
   if (!(site instanceof Error)) await site.close();
 }
 
+/** What the fixture `tensor` made. */
+export function checkTensorOutcome(outcome, engine) {
+  assert.equal(outcome.error, undefined);
+  assert.equal(outcome.engine, engine);
+  assert.deepEqual(outcome.product, [7, 10, 15, 22]);
+  assert.equal(outcome.code, "LENGTH_MISMATCH");
+}
+
+/** A page with tensors, on a software GPU and without one. Only the module of tensors is fetched. */
+export async function checkTensorSite(report, browsers, name, open, query = {}) {
+  const site = await open().catch((error) => error);
+  for (const gpu of ["software", "none"]) {
+    await report.run(`${name} [window; ${gpu}]`, async () => {
+      if (site instanceof Error) throw site;
+      const before = site.requests.length;
+      const page = await openPage(browsers[gpu], `${site.url}?${new URLSearchParams(query)}`);
+      await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 }).catch((error) => {
+        throw new Error([error.message, ...page.faults].join("\n"));
+      });
+      checkTensorOutcome(await page.evaluate(() => globalThis.result), gpu === "software" ? "webgpu" : "cpu");
+      await page.close();
+      assert.deepEqual(page.faults, []);
+      const fetched = site.requests.slice(before).filter((path) => path.endsWith(".wasm"));
+      assert.ok(fetched.length === 1 && fetched[0].includes("tensor_bg"), `fetched: ${fetched}`);
+    });
+  }
+  if (!(site instanceof Error)) await site.close();
+}
+
 /** A browser with a software GPU and one without. */
 export async function openBrowsers() {
   const [software, none] = await Promise.all([launch("software"), launch("none")]);

@@ -9,8 +9,8 @@ import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
 import { checkFiles, checkManifest, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
-import { checkSite, openBrowsers } from "./pages.mjs";
-import { checkRuntimes } from "./runtimes.mjs";
+import { checkSite, checkTensorSite, openBrowsers } from "./pages.mjs";
+import { checkRuntimes, checkTensorRuntimes } from "./runtimes.mjs";
 import * as sites from "./sites.mjs";
 
 const bin = (path) => join(root, "node_modules", path);
@@ -35,6 +35,10 @@ async function checkImport() {
   assert.deepEqual(Object.keys(module).sort(), [...streams, "PAGE_STATUS", "PagepressError", ...functions]);
   const inline = await import(pathToFileURL(join(root, "dist/inline.js")).href);
   assert.equal(inline.createCompressor, module.createCompressor);
+  const tensors = await import(pathToFileURL(join(root, "dist/tensor/index.js")).href);
+  const classes = ["BufferId", "GpuBackend", "GpuCommandBatch", "GpuDevice", "GpuKernel", "GpuTensor"];
+  assert.deepEqual(Object.keys(tensors).sort(), [...classes, "PagepressError"]);
+  assert.equal(tensors.PagepressError, module.PagepressError);
   assert.deepEqual(Object.keys(globalThis), before);
 }
 
@@ -44,7 +48,7 @@ async function checkPackage(report, tarball, files) {
   await report.run("sizes", checkSizes);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
   // The package is ES modules only, and wasm files have no types.
-  const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm"];
+  const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm", "./tensor.wasm"];
   await report.run("types are not wrong", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...esm));
   await report.run("import has no side effect", checkImport);
 }
@@ -52,11 +56,14 @@ async function checkPackage(report, tarball, files) {
 async function checkConsumers(report, folder, tarball) {
   const types = await installFixture(folder, "types", tarball);
   await report.run("types", () => checkTypes(types, "main"));
+  await report.run("types of tensors", () => checkTypes(types, "tensor"));
   await report.run("types, with those of WebGPU", async () => {
     await cp(bin("@webgpu/types"), join(types, "node_modules/@webgpu/types"), { recursive: true });
     await checkTypes(types, "device");
+    await checkTypes(types, "tensor");
   });
   await checkRuntimes(report, await installFixture(folder, "node", tarball));
+  await checkTensorRuntimes(report, await installFixture(folder, "tensor", tarball));
 }
 
 async function checkPages(report, folder, tarball) {
@@ -83,6 +90,10 @@ async function checkPages(report, folder, tarball) {
     const esbuild = await fixture("esbuild", "pagepress/inline");
     const inline = { scopes: [...workers, "service"], gpuScopes: ["window", "service"], inline: true };
     await check("esbuild, inline", () => sites.buildWithEsbuild(esbuild), inline);
+    const tensor = await fixture("tensor");
+    await checkTensorSite(report, browsers, "tensors, Vite, build", () => sites.buildWithVite(tensor));
+    const query = { module: "tensor_bg.wasm" };
+    await checkTensorSite(report, browsers, "tensors, esbuild", () => sites.buildTensorsWithEsbuild(tensor), query);
   } finally {
     await browsers.close();
   }

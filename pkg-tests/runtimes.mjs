@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { output, root } from "../scripts/build/run.mjs";
 import { swiftshader } from "../scripts/machine.mjs";
-import { checkOutcomes } from "./pages.mjs";
+import { checkOutcomes, checkTensorOutcome } from "./pages.mjs";
 
 const bin = (path) => join(root, "node_modules", path);
 
@@ -20,6 +20,18 @@ async function check(place, command, args, asked = []) {
   };
   const printed = await output(command, [...args, join(place, "main.mjs"), ...asked], { cwd: place, env });
   checkOutcomes(JSON.parse(printed), asked.includes("gpu") ? ["webgpu", "cpu"] : ["cpu"], "runtime");
+}
+
+/** Checks tensors, with the package installed in `place`: on the CPU, and on the GPU of the package webgpu. */
+export async function checkTensorRuntimes(report, place) {
+  const env = { ...process.env, VK_DRIVER_FILES: swiftshader(), VK_ICD_FILENAMES: swiftshader() };
+  await symlink(bin("webgpu"), join(place, "node_modules/webgpu"));
+  for (const [name, engine, asked] of [["CPU", "cpu", []], ["subpath", "cpu", ["subpath"]], ["webgpu", "webgpu", ["inject"]]]) {
+    await report.run(`tensors in Node, ${name}`, async () => {
+      const printed = await output(process.execPath, [join(place, "main.mjs"), ...asked], { cwd: place, env });
+      checkTensorOutcome(JSON.parse(printed), engine);
+    });
+  }
 }
 
 /** Checks all of them with the package installed in `place`. */

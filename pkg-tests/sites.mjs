@@ -91,3 +91,15 @@ export async function buildWithEsbuild(place) {
   await build({ absWorkingDir: place, entryPoints, outdir: out, ...options });
   return serve(out, headers);
 }
+
+/** esbuild drops the file of the module, so the page copies it and says where it is. */
+export async function buildTensorsWithEsbuild(place) {
+  const { build } = await import("esbuild");
+  const out = join(place, "built-by-esbuild");
+  await mkdir(out, { recursive: true });
+  await cp(join(place, "index.html"), join(out, "index.html"));
+  await cp(join(place, "node_modules/pagepress/dist/tensor_bg.wasm"), join(out, "tensor_bg.wasm"));
+  const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
+  await build({ absWorkingDir: place, entryPoints: [join(place, "page.js")], outdir: out, ...options });
+  return serve(out, headers);
+}

@@ -1,4 +1,4 @@
-// Builds the npm package into dist/: two wasm modules and the TypeScript around them.
+// Builds the npm package into dist/: wasm modules and the TypeScript around them.
 // `scripts/setup.mjs` installs what this needs.
 import { pathToFileURL } from "node:url";
 import { fail } from "./build/run.mjs";

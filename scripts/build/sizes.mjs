@@ -7,12 +7,13 @@ import { root } from "./run.mjs";
 
 const dist = join(root, "dist");
 
-/** Sizes of the parts: the two modules, the JavaScript around that of the GPU, and all other JavaScript as a bundler leaves it. */
+/** Sizes of the parts: the modules, the JavaScript around those of the GPU, and all other JavaScript as a bundler leaves it. */
 export async function measureSizes() {
   const parts = [];
-  for (const file of ["cpu_bg.wasm", "gpu_bg.wasm", "gpu.js"]) parts.push([file, await readFile(join(dist, file))]);
-  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./gpu.js"] };
-  for (const file of ["index.js", "worker.js"]) {
+  const files = ["cpu_bg.wasm", "gpu_bg.wasm", "gpu.js", "tensor_bg.wasm", "tensor.js"];
+  for (const file of files) parts.push([file, await readFile(join(dist, file))]);
+  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./gpu.js", "../tensor.js"] };
+  for (const file of ["index.js", "worker.js", "tensor/index.js"]) {
     const { outputFiles } = await build({ entryPoints: [join(dist, file)], ...options });
     parts.push([file, outputFiles[0].contents]);
   }
@@ -23,6 +24,6 @@ export async function measureSizes() {
 export async function reportSizes() {
   const kb = (n) => `${(n / 1000).toFixed(1)} kB`;
   for (const { part, raw, gzip } of await measureSizes()) {
-    console.log(`${part.padEnd(11)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
+    console.log(`${part.padEnd(15)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
   }
 }

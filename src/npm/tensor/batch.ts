@@ -4,24 +4,28 @@ import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import type { Call } from "../glue.js";
 import type { Floats, RawBatch, RawBufferId } from "./glue.js";
-import { GpuTensor, rawOf } from "./tensor.js";
+import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
 import type { Reduction, Size2d, Step } from "./types.js";
 
 let rawId: (name: string, id: BufferId) => RawBufferId;
+let idOf: (raw: RawBufferId) => BufferId;
+
+/** A batch of the package over one of the module. */
+export let batchOf: (raw: RawBatch) => GpuCommandBatch;
 
 /** A tensor of a batch. It is of use to that batch alone. */
 export class BufferId {
   readonly #raw: RawBufferId;
 
   static {
+    idOf = (raw) => new BufferId(raw);
     rawId = (name, id) => {
       if (typeof id === "object" && id !== null && #raw in id) return id.#raw;
       return fail(name, typeof id, "give an id of this batch");
     };
   }
 
-  /** @internal */
-  constructor(raw: RawBufferId) {
+  private constructor(raw: RawBufferId) {
     this.#raw = raw;
   }
 }
@@ -33,8 +37,11 @@ export class GpuCommandBatch {
   readonly #held: Held<RawBatch>;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @internal */
-  constructor(raw: RawBatch) {
+  static {
+    batchOf = (raw) => new GpuCommandBatch(raw);
+  }
+
+  private constructor(raw: RawBatch) {
     this.#held = new Held(raw, "batch");
   }
 
@@ -153,7 +160,7 @@ export class GpuCommandBatch {
   /** A tensor of the batch, which stays on the device. It is made first if it is not there. */
   async result(id: BufferId): Promise<GpuTensor> {
     const raw = rawId("id", id);
-    return new GpuTensor(await this.#inTurn((batch) => batch.result(raw)));
+    return tensorOf(await this.#inTurn((batch) => batch.result(raw)));
   }
 
   /** Gives the batch and its tensors up, but for those that `result` gave. */
@@ -166,7 +173,7 @@ export class GpuCommandBatch {
   }
 
   #queued(queue: (raw: RawBatch) => RawBufferId): BufferId {
-    return new BufferId(now(() => queue(this.#held.get())));
+    return idOf(now(() => queue(this.#held.get())));
   }
 
   #inTurn<T>(begin: (raw: RawBatch) => Call<T>): Promise<T> {

@@ -6,14 +6,14 @@ import { findObstacles } from "../probe.js";
 import type { AdapterInfo, Device } from "../types.js";
 import { checkFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
-import { GpuCommandBatch } from "./batch.js";
+import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { keepingHandler, lending } from "./borrow.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import type { Floats, RawArrays, RawDevice, RawModule } from "./glue.js";
-import { encodeArguments, encodeGrid, encodeKernel, GpuKernel, rawKernel, type KernelArgument } from "./kernel.js";
+import { encodeArguments, encodeGrid, encodeKernel, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
 import { loadTensors } from "./module.js";
-import { GpuTensor } from "./tensor.js";
+import { tensorOf, type GpuTensor } from "./tensor.js";
 import type { GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
 
 /** The module's device under one of the package, and the module. */
@@ -36,8 +36,7 @@ export class GpuDevice extends ArrayOperations {
     };
   }
 
-  /** @internal */
-  constructor(module: RawModule, raw: RawDevice, isBorrowed: boolean) {
+  private constructor(module: RawModule, raw: RawDevice, isBorrowed: boolean) {
     super();
     this.#module = module;
     this.#held = new Held(raw, "device");
@@ -94,7 +93,7 @@ export class GpuDevice extends ArrayOperations {
   async tensor(data: Float32Array, shape: Shape = [data.length]): Promise<GpuTensor> {
     checkFloats("data", data);
     const dims = words("shape", shape);
-    return new GpuTensor(await valueOf(() => this.#held.get().upload(data, dims)));
+    return tensorOf(await valueOf(() => this.#held.get().upload(data, dims)));
   }
 
   /** A tensor whose elements are all the same. */
@@ -119,12 +118,12 @@ export class GpuDevice extends ArrayOperations {
 
   /** A tensor for a kernel to write: its elements are whatever is in the memory. */
   empty(shape: Shape): GpuTensor {
-    return new GpuTensor(now(() => this.#held.get().empty(words("shape", shape))));
+    return tensorOf(now(() => this.#held.get().empty(words("shape", shape))));
   }
 
   /** Operations to be run in one submission. */
   batch(): GpuCommandBatch {
-    return new GpuCommandBatch(now(() => this.#module.Batch.of(this.#held.get())));
+    return batchOf(now(() => this.#module.Batch.of(this.#held.get())));
   }
 
   /** Compiles a kernel, or finds it compiled already. Rejects with `KERNEL_COMPILE` and line and column of the error. */
@@ -132,7 +131,7 @@ export class GpuDevice extends ArrayOperations {
     const [entry, bindings, names, values] = encodeKernel(options);
     const begin = (): ReturnType<RawDevice["compileKernel"]> =>
       this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
-    return new GpuKernel(await valueOf(begin), entry);
+    return kernelOf(await valueOf(begin), entry);
   }
 
   /** Launches so many workgroups; the n-th argument is binding n of group 0. Returns once it is submitted: what comes later

@@ -7,6 +7,9 @@ import type { Grid, KernelOptions } from "./types.js";
 /** The module's kernel under one of the package. */
 export let rawKernel: (kernel: GpuKernel) => RawKernel;
 
+/** A kernel of the package over one of the module. */
+export let kernelOf: (raw: RawKernel, entry: string) => GpuKernel;
+
 /** A kernel of your own, compiled for a device. */
 export class GpuKernel {
   readonly #raw: RawKernel;
@@ -14,14 +17,14 @@ export class GpuKernel {
   readonly entry: string;
 
   static {
+    kernelOf = (raw, entry) => new GpuKernel(raw, entry);
     rawKernel = (kernel) => {
       if (typeof kernel === "object" && kernel !== null && #raw in kernel) return kernel.#raw;
       return fail("kernel", typeof kernel, "give what compileKernel gave");
     };
   }
 
-  /** @internal */
-  constructor(raw: RawKernel, entry: string) {
+  private constructor(raw: RawKernel, entry: string) {
     this.#raw = raw;
     this.entry = entry;
   }

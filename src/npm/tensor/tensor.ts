@@ -10,6 +10,9 @@ import type { Reduction, Shape, Step } from "./types.js";
 /** The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */
 export let rawOf: (name: string, tensor: GpuTensor) => RawTensor;
 
+/** A tensor of the package over one of the module. */
+export let tensorOf: (raw: RawTensor) => GpuTensor;
+
 /** A tensor of 32-bit floats in GPU memory. Operations make new tensors there; `slice`, `reshape` and the like make views
  * of the same memory, which is freed once the last of them is disposed of. Operations resolve when they are submitted:
  * only `read` waits for the GPU. Shapes that do not fit are `SHAPE_MISMATCH`, with both shapes in the message. */
@@ -19,14 +22,14 @@ export class GpuTensor {
   readonly shape: readonly number[];
 
   static {
+    tensorOf = (raw) => new GpuTensor(raw);
     rawOf = (name, tensor) => {
       if (typeof tensor === "object" && tensor !== null && #held in tensor) return tensor.#held.get();
       return fail(name, typeof tensor, "give a GpuTensor");
     };
   }
 
-  /** @internal */
-  constructor(raw: RawTensor) {
+  private constructor(raw: RawTensor) {
     this.#held = new Held(raw, "tensor");
     this.shape = Object.freeze([...raw.shape()]);
   }
