@@ -2,10 +2,13 @@
 
 use pagepress::Error;
 use pagepress::gpu::GpuDevice;
-use pagepress::gpu::runtime::block_on;
-use pagepress::tensor::{BackendUsed, GpuBackend, GpuCommandBatch, Reduction, Step, cpu};
+#[cfg(not(target_arch = "wasm32"))]
+use pagepress::tensor::{BackendUsed, GpuBackend};
+use pagepress::tensor::{GpuCommandBatch, Reduction, Step, cpu};
 
-use crate::naive::{self, numbers};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::naive;
+use crate::naive::numbers;
 use crate::subject::Subject;
 
 fn assert_same(what: &str, found: &[f32], exact: &[f32]) {
@@ -26,6 +29,7 @@ fn device(subject: &Subject) -> Option<GpuDevice> {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 pub fn slices_go_in_and_out(subject: &Subject) {
     let Some(device) = device(subject) else {
         return;
@@ -113,7 +117,7 @@ pub fn slices_go_in_and_out(subject: &Subject) {
     );
 }
 
-pub fn batches_give_what_single_operations_give(subject: &Subject) {
+pub async fn batches_give_what_single_operations_give(subject: &Subject) {
     let Some(device) = device(subject) else {
         return;
     };
@@ -131,101 +135,98 @@ pub fn batches_give_what_single_operations_give(subject: &Subject) {
     let softmax = batch.softmax(square);
     let kernel = batch.upload(&y[..9]);
     let convolved = batch.convolve2d(square, kernel, [20, 30], [3, 3]);
-    block_on(async {
-        batch.execute().await.unwrap();
-        let chain = |steps: &[Step], a: &[f32], b: &[f32]| {
-            let mut out = vec![0.0; a.len()];
-            cpu::elementwise(steps, a, Some(b), &mut out).unwrap();
-            out
-        };
-        let steps = [Step::Relu, Step::Scale(2.0), Step::Add];
-        let cpu_sum = chain(&steps, &x, &y);
-        let cpu_gelu = chain(&[Step::Gelu], &cpu_sum, &[0.0; 600]);
-        let cpu_square = chain(&[Step::Mul], &cpu_gelu, &cpu_gelu);
-        // Results, and what was on the way to them.
-        assert_same(
-            "relu",
-            &batch.read(relu).await.unwrap(),
-            &chain(&steps[..1], &x, &y),
+    batch.execute().await.unwrap();
+    let chain = |steps: &[Step], a: &[f32], b: &[f32]| {
+        let mut out = vec![0.0; a.len()];
+        cpu::elementwise(steps, a, Some(b), &mut out).unwrap();
+        out
+    };
+    let steps = [Step::Relu, Step::Scale(2.0), Step::Add];
+    let cpu_sum = chain(&steps, &x, &y);
+    let cpu_gelu = chain(&[Step::Gelu], &cpu_sum, &[0.0; 600]);
+    let cpu_square = chain(&[Step::Mul], &cpu_gelu, &cpu_gelu);
+    // Results, and what was on the way to them.
+    assert_same(
+        "relu",
+        &batch.read(relu).await.unwrap(),
+        &chain(&steps[..1], &x, &y),
+    );
+    assert_same(
+        "scaled",
+        &batch.read(scaled).await.unwrap(),
+        &chain(&steps[..2], &x, &y),
+    );
+    assert_same("sum", &batch.read(sum).await.unwrap(), &cpu_sum);
+    assert_same("gelu", &batch.read(gelu).await.unwrap(), &cpu_gelu);
+    assert_same("square", &batch.read(square).await.unwrap(), &cpu_square);
+    let mut cpu_product = vec![0.0; 400];
+    cpu::matmul(&cpu_square, &cpu_gelu, &mut cpu_product, 20, 30, 20).unwrap();
+    let found = batch.read(product).await.unwrap();
+    for (found, exact) in found.iter().zip(&cpu_product) {
+        assert!(
+            (found - exact).abs() <= 1e-4 * exact.abs().max(10.0),
+            "{found} {exact}"
         );
-        assert_same(
-            "scaled",
-            &batch.read(scaled).await.unwrap(),
-            &chain(&steps[..2], &x, &y),
-        );
-        assert_same("sum", &batch.read(sum).await.unwrap(), &cpu_sum);
-        assert_same("gelu", &batch.read(gelu).await.unwrap(), &cpu_gelu);
-        assert_same("square", &batch.read(square).await.unwrap(), &cpu_square);
-        let mut cpu_product = vec![0.0; 400];
-        cpu::matmul(&cpu_square, &cpu_gelu, &mut cpu_product, 20, 30, 20).unwrap();
-        let found = batch.read(product).await.unwrap();
-        for (found, exact) in found.iter().zip(&cpu_product) {
-            assert!(
-                (found - exact).abs() <= 1e-4 * exact.abs().max(10.0),
-                "{found} {exact}"
-            );
-        }
-        let found = batch.read(dot).await.unwrap()[0];
-        let exact = cpu::dot(&cpu_sum, &cpu_gelu).unwrap();
-        assert!((found - exact).abs() < 1e-4 * exact);
-        let found = batch.read(total).await.unwrap()[0];
-        let exact: f32 = cpu_product.iter().sum();
-        assert!((found - exact).abs() < 1e-4 * exact.abs());
-        assert!((batch.read(softmax).await.unwrap().iter().sum::<f32>() - 1.0).abs() < 1e-4);
-        assert_eq!(batch.read(convolved).await.unwrap().len(), 18 * 28);
-        // More of the same batch.
-        let more = batch.scale(product, 0.5);
-        batch.execute().await.unwrap();
-        let half: Vec<f32> = batch
-            .read(product)
-            .await
-            .unwrap()
-            .iter()
-            .map(|x| x * 0.5)
-            .collect();
-        assert_eq!(batch.read(more).await.unwrap(), half);
-        assert_eq!(batch.execute().await.unwrap(), None);
-    });
+    }
+    let found = batch.read(dot).await.unwrap()[0];
+    let exact = cpu::dot(&cpu_sum, &cpu_gelu).unwrap();
+    assert!((found - exact).abs() < 1e-4 * exact);
+    let found = batch.read(total).await.unwrap()[0];
+    let exact: f32 = cpu_product.iter().sum();
+    assert!((found - exact).abs() < 1e-4 * exact.abs());
+    assert!((batch.read(softmax).await.unwrap().iter().sum::<f32>() - 1.0).abs() < 1e-4);
+    assert_eq!(batch.read(convolved).await.unwrap().len(), 18 * 28);
+    // More of the same batch.
+    let more = batch.scale(product, 0.5);
+    batch.execute().await.unwrap();
+    let half: Vec<f32> = batch
+        .read(product)
+        .await
+        .unwrap()
+        .iter()
+        .map(|x| x * 0.5)
+        .collect();
+    assert_eq!(batch.read(more).await.unwrap(), half);
+    assert_eq!(batch.execute().await.unwrap(), None);
 }
 
-pub fn wrong_batches_are_typed_errors(subject: &Subject) {
+pub async fn wrong_batches_are_typed_errors(subject: &Subject) {
     let Some(device) = device(subject) else {
         return;
     };
-    block_on(async {
-        let mut other = GpuCommandBatch::new(device.clone());
-        other.upload(&[1.0]);
-        let foreign = other.upload(&[1.0, 2.0]);
-        let mut batch = GpuCommandBatch::new(device.clone());
-        let own = batch.upload(&[1.0, 2.0]);
-        let good = batch.relu(own);
-        let bad = batch.add(own, foreign);
-        let after = batch.relu(bad);
-        for error in [
-            batch.execute().await.unwrap_err(),
-            batch.read(after).await.unwrap_err(),
-        ] {
-            assert!(
-                matches!(&error, Error::InvalidArgument { name: "id", .. }),
-                "{error}"
-            );
-        }
-        assert_eq!(
-            batch.read(foreign).await.unwrap_err().code(),
-            "INVALID_ARGUMENT"
+    let mut other = GpuCommandBatch::new(device.clone());
+    other.upload(&[1.0]);
+    let foreign = other.upload(&[1.0, 2.0]);
+    let mut batch = GpuCommandBatch::new(device.clone());
+    let own = batch.upload(&[1.0, 2.0]);
+    let good = batch.relu(own);
+    let bad = batch.add(own, foreign);
+    let after = batch.relu(bad);
+    for error in [
+        batch.execute().await.unwrap_err(),
+        batch.read(after).await.unwrap_err(),
+    ] {
+        assert!(
+            matches!(&error, Error::InvalidArgument { name: "id", .. }),
+            "{error}"
         );
-        assert!(batch.read(good).await.is_err());
-        let mut batch = GpuCommandBatch::new(device.clone());
-        let (a, b) = (batch.upload(&[1.0, 2.0]), batch.upload(&[1.0, 2.0, 3.0]));
-        batch.mul(a, b);
-        assert_eq!(batch.execute().await.unwrap_err().code(), "SHAPE_MISMATCH");
-        let mut batch = GpuCommandBatch::new(device);
-        let (a, b) = (batch.upload(&[1.0, 2.0]), batch.upload(&[1.0, 2.0, 3.0]));
-        batch.matmul(a, b, 1, 2, 2);
-        assert_eq!(batch.execute().await.unwrap_err().code(), "LENGTH_MISMATCH");
-    });
+    }
+    assert_eq!(
+        batch.read(foreign).await.unwrap_err().code(),
+        "INVALID_ARGUMENT"
+    );
+    assert!(batch.read(good).await.is_err());
+    let mut batch = GpuCommandBatch::new(device.clone());
+    let (a, b) = (batch.upload(&[1.0, 2.0]), batch.upload(&[1.0, 2.0, 3.0]));
+    batch.mul(a, b);
+    assert_eq!(batch.execute().await.unwrap_err().code(), "SHAPE_MISMATCH");
+    let mut batch = GpuCommandBatch::new(device);
+    let (a, b) = (batch.upload(&[1.0, 2.0]), batch.upload(&[1.0, 2.0, 3.0]));
+    batch.matmul(a, b, 1, 2, 2);
+    assert_eq!(batch.execute().await.unwrap_err().code(), "LENGTH_MISMATCH");
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 pub fn backends_say_where_they_ran(subject: &Subject) {
     let mut backend = match subject {
         Subject::Cpu => GpuBackend::new(),

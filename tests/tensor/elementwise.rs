@@ -36,10 +36,10 @@ fn vector(values: Vec<f32>) -> Tensor {
     Tensor::new(values, &[n])
 }
 
-fn check(subject: &Subject, step: Step, x: &[f32], y: &[f32]) {
+async fn check(subject: &Subject, step: Step, x: &[f32], y: &[f32]) {
     let (a, b) = (vector(x.to_vec()), vector(y.to_vec()));
     let b = step.takes_two().then_some(&b);
-    let (found, _) = subject.elementwise(&[step], &a, b).unwrap();
+    let (found, _) = subject.elementwise(&[step], &a, b).await.unwrap();
     let exact: Vec<f64> = x
         .iter()
         .zip(y)
@@ -48,7 +48,7 @@ fn check(subject: &Subject, step: Step, x: &[f32], y: &[f32]) {
     assert_near(&format!("{step:?}"), &found, &exact, of_step(step));
 }
 
-pub fn steps_are_what_they_say(subject: &Subject) {
+pub async fn steps_are_what_they_say(subject: &Subject) {
     for (i, step) in STEPS.into_iter().enumerate() {
         for size in [1e-3, 0.5, 4.0, 30.0, 80.0] {
             let x = numbers(2003, i as u64 + 1, size);
@@ -67,15 +67,15 @@ pub fn steps_are_what_they_say(subject: &Subject) {
                         .map(|x| (x * 64.0).round())
                         .collect::<Vec<_>>()
                 };
-                check(subject, step, &whole(x), &whole(y));
+                check(subject, step, &whole(x), &whole(y)).await;
             } else {
-                check(subject, step, &x, &y);
+                check(subject, step, &x, &y).await;
             }
         }
     }
 }
 
-pub fn special_values_are_as_documented(subject: &Subject) {
+pub async fn special_values_are_as_documented(subject: &Subject) {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     let negative_nan = f32::from_bits(0xffc0_0001);
     let signalling = f32::from_bits(0x7f80_0001);
@@ -115,11 +115,11 @@ pub fn special_values_are_as_documented(subject: &Subject) {
         }
         let finite = matches!(step, Step::Elu(_) | Step::Mul | Step::Scale(_));
         let n = if finite { 7 } else { x.len() };
-        check(subject, step, &x[..n], &y[..n]);
+        check(subject, step, &x[..n], &y[..n]).await;
     }
 }
 
-pub fn logarithms_near_one_keep_their_digits(subject: &Subject) {
+pub async fn logarithms_near_one_keep_their_digits(subject: &Subject) {
     let powers = (0..=23).map(|k| f32::powi(0.5, k));
     let mut x: Vec<f32> = powers
         .flat_map(|little| {
@@ -134,20 +134,20 @@ pub fn logarithms_near_one_keep_their_digits(subject: &Subject) {
         .collect();
     x.push(1.0);
     let y = vec![1.0; x.len()];
-    check(subject, Step::Log, &x, &y);
+    check(subject, Step::Log, &x, &y).await;
 }
 
-pub fn any_length_works(subject: &Subject) {
+pub async fn any_length_works(subject: &Subject) {
     for n in [
         0, 1, 2, 3, 4, 5, 63, 64, 65, 4095, 4096, 4097, 16_383, 70_001, 300_000,
     ] {
         let (x, y) = (numbers(n, 3, 10.0), numbers(n, 4, 10.0));
-        check(subject, Step::Relu, &x, &y);
-        check(subject, Step::Mul, &x, &y);
+        check(subject, Step::Relu, &x, &y).await;
+        check(subject, Step::Mul, &x, &y).await;
     }
 }
 
-pub fn chains_are_their_steps_in_turn(subject: &Subject) {
+pub async fn chains_are_their_steps_in_turn(subject: &Subject) {
     let chain = [
         Step::Scale(0.5),
         Step::Add,
@@ -162,7 +162,7 @@ pub fn chains_are_their_steps_in_turn(subject: &Subject) {
     for n in 0..=chain.len() {
         let steps = &chain[..n];
         let b = steps.iter().any(|step| step.takes_two()).then_some(&b);
-        let (found, _) = subject.elementwise(steps, &a, b).unwrap();
+        let (found, _) = subject.elementwise(steps, &a, b).await.unwrap();
         let exact = x.iter().zip(&y).map(|(x, y)| {
             let rounded = |x: f64| x as f32;
             f64::from(

@@ -1,8 +1,8 @@
 //! One suite of tensor operations for the CPU and every engine: results are compared with plain loops in double precision,
-//! within the tolerances of `tolerance.rs`.
+//! within the tolerances of `tolerance.rs`. For wasm32 it runs in a browser, on the CPU and on WebGPU.
 //!
 //! Where CUDA finds no GPU its part is left out, unless `PAGEPRESS_REQUIRE_CUDA` is set: then it fails.
-#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#![cfg(gpu_engine)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,6 +13,7 @@
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(not(target_arch = "wasm32"))]
 mod devices;
 mod elementwise;
 mod errors;
@@ -24,14 +25,43 @@ mod subject;
 mod tolerance;
 mod views;
 
-/// The suite on one way to an engine.
+/// Cases on one way to an engine.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! suite {
-    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?]) => {
+    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
         mod $name {
+            use pagepress::gpu::runtime::block_on;
             $(
                 #[test]
                 fn $case() {
-                    $subject.iter().for_each(crate::$test::$case);
+                    block_on(async {
+                        for subject in $subject.iter() {
+                            crate::$test::$case(subject).await;
+                        }
+                    });
+                }
+            )*
+            $(
+                #[test]
+                fn $sync() {
+                    block_on(async { $subject }).iter().for_each(crate::$sync_test::$sync);
+                }
+            )*
+        }
+    };
+}
+
+/// The same in a browser, but for what blocks.
+#[cfg(target_arch = "wasm32")]
+macro_rules! suite {
+    ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
+        mod $name {
+            $(
+                #[wasm_bindgen_test::wasm_bindgen_test]
+                async fn $case() {
+                    for subject in $subject.iter() {
+                        crate::$test::$case(subject).await;
+                    }
                 }
             )*
         }
@@ -62,9 +92,11 @@ macro_rules! every_case {
                 views::operands_extend_to_each_other,
                 views::views_are_what_they_show,
                 errors::wrong_shapes_are_typed_errors,
-                calls::slices_go_in_and_out,
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
+            ],
+            [
+                calls::slices_go_in_and_out,
                 calls::backends_say_where_they_ran,
                 devices::rows_are_spread_and_gathered_in_order,
                 devices::pages_are_spread_and_gathered_in_order,
@@ -83,7 +115,7 @@ every_case!(cpu, [crate::Subject::Cpu]);
 #[cfg(feature = "wgpu")]
 every_case!(
     wgpu,
-    crate::Subject::wgpu(pagepress::gpu::DeviceRequest::default())
+    crate::Subject::wgpu(pagepress::gpu::DeviceRequest::default()).await
 );
 #[cfg(feature = "wgpu")]
 every_case!(
@@ -93,6 +125,7 @@ every_case!(
         runtime_checks: pagepress::gpu::RuntimeChecks::Always,
         ..pagepress::gpu::DeviceRequest::default()
     })
+    .await
 );
 #[cfg(cuda_engine)]
 every_case!(cuda, crate::Subject::cuda());

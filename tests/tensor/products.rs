@@ -28,7 +28,7 @@ fn matrix(rows: usize, cols: usize, seed: u64, transposed: bool) -> Tensor {
     }
 }
 
-pub fn matrices_of_any_size_work(subject: &Subject) {
+pub async fn matrices_of_any_size_work(subject: &Subject) {
     let sizes = [
         [1, 1, 1],
         [1, 5, 1],
@@ -55,7 +55,7 @@ pub fn matrices_of_any_size_work(subject: &Subject) {
             }
             let a = matrix(m, k, 14, a_transposed);
             let b = matrix(k, n, 15, b_transposed);
-            let Some(found) = subject.matmul(&a, &b) else {
+            let Some(found) = subject.matmul(&a, &b).await else {
                 return;
             };
             let (found, dims) = found.unwrap();
@@ -67,7 +67,7 @@ pub fn matrices_of_any_size_work(subject: &Subject) {
     }
 }
 
-pub fn batches_extend_to_each_other(subject: &Subject) {
+pub async fn batches_extend_to_each_other(subject: &Subject) {
     let cases: [(&[usize], &[usize], &[usize]); 8] = [
         (&[3, 4, 5], &[3, 5, 6], &[3, 4, 6]),
         (&[3, 4, 5], &[5, 6], &[3, 4, 6]),
@@ -82,7 +82,7 @@ pub fn batches_extend_to_each_other(subject: &Subject) {
         let tensor =
             |dims: &[usize], seed| Tensor::new(numbers(dims.iter().product(), seed, 1.0), dims);
         let (a, b) = (tensor(a_dims, 16), tensor(b_dims, 17));
-        let Some(found) = subject.matmul(&a, &b) else {
+        let Some(found) = subject.matmul(&a, &b).await else {
             continue;
         };
         let (found, found_dims) = found.unwrap();
@@ -115,7 +115,7 @@ pub fn batches_extend_to_each_other(subject: &Subject) {
     }
 }
 
-pub fn pictures_and_kernels_of_any_size_work(subject: &Subject) {
+pub async fn pictures_and_kernels_of_any_size_work(subject: &Subject) {
     let cases = [
         ([1, 1], [1, 1]),
         ([3, 3], [3, 3]),
@@ -132,7 +132,7 @@ pub fn pictures_and_kernels_of_any_size_work(subject: &Subject) {
     for (size, kernel_size) in cases {
         let input = matrix(size[0], size[1], 18, false);
         let kernel = matrix(kernel_size[0], kernel_size[1], 19, false);
-        let (found, dims) = subject.convolve2d(&input, &kernel).unwrap();
+        let (found, dims) = subject.convolve2d(&input, &kernel).await.unwrap();
         assert_eq!(
             dims,
             [size[0] - kernel_size[0] + 1, size[1] - kernel_size[1] + 1]
@@ -142,13 +142,13 @@ pub fn pictures_and_kernels_of_any_size_work(subject: &Subject) {
     }
 }
 
-pub fn nan_beside_a_kernel_stays_outside(subject: &Subject) {
+pub async fn nan_beside_a_kernel_stays_outside(subject: &Subject) {
     let mut values = numbers(20 * 30, 20, 1.0);
     values[10 * 30 + 15] = f32::NAN;
     let input = Tensor::new(values, &[20, 30]);
     for kernel_size in [[1, 1], [3, 3], [2, 5], [1, 7]] {
         let kernel = matrix(kernel_size[0], kernel_size[1], 21, false);
-        let (found, dims) = subject.convolve2d(&input, &kernel).unwrap();
+        let (found, dims) = subject.convolve2d(&input, &kernel).await.unwrap();
         for (i, found) in found.iter().enumerate() {
             let (row, col) = (i / dims[1], i % dims[1]);
             let touches = (row..row + kernel_size[0]).contains(&10)

@@ -4,7 +4,7 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::{LOG_SOFTMAX, SOFTMAX, assert_near};
 
-pub fn rows_of_any_length_work(subject: &Subject) {
+pub async fn rows_of_any_length_work(subject: &Subject) {
     for (rows, cols) in [
         (1, 1),
         (3, 2),
@@ -22,7 +22,7 @@ pub fn rows_of_any_length_work(subject: &Subject) {
             let values = numbers(rows * cols, 12, size);
             let tensor = Tensor::new(values.clone(), &[rows, cols]);
             for (log, tolerance) in [(false, SOFTMAX), (true, LOG_SOFTMAX)] {
-                let (found, dims) = subject.softmax(log, &tensor).unwrap();
+                let (found, dims) = subject.softmax(log, &tensor).await.unwrap();
                 assert_eq!(dims, [rows, cols]);
                 let exact: Vec<f64> = values
                     .chunks(cols)
@@ -39,7 +39,7 @@ pub fn rows_of_any_length_work(subject: &Subject) {
     }
 }
 
-pub fn special_rows_are_as_documented(subject: &Subject) {
+pub async fn special_rows_are_as_documented(subject: &Subject) {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     for cols in [5, 300, 9000] {
         let row = |value: f32| {
@@ -51,6 +51,7 @@ pub fn special_rows_are_as_documented(subject: &Subject) {
         let rows = [row(nan), row(inf), vec![-inf; cols], row(-inf), lowest].concat();
         let (found, _) = subject
             .softmax(false, &Tensor::new(rows, &[5, cols]))
+            .await
             .unwrap();
         let rows: Vec<&[f32]> = found.chunks(cols).collect();
         for row in &rows[..3] {

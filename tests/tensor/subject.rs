@@ -2,7 +2,6 @@
 
 #[cfg(cuda_engine)]
 use pagepress::gpu::EngineChoice;
-use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView, cpu};
 use pagepress::{Error, Result};
@@ -66,15 +65,15 @@ pub type Made = (Vec<f32>, Vec<usize>);
 
 impl Subject {
     #[cfg(feature = "wgpu")]
-    pub fn wgpu(request: DeviceRequest) -> [Self; 1] {
+    pub async fn wgpu(request: DeviceRequest) -> [Self; 1] {
         use pagepress::gpu::EngineChoice;
         let request = DeviceRequest {
             engine: EngineChoice::Wgpu,
             allow_software: true,
             ..request
         };
-        let device = GpuDevice::open(&request).expect(
-            "the suite needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES",
+        let device = GpuDevice::open_async(&request).await.expect(
+            "the suite needs a GPU, a software one will do: apt-get install mesa-vulkan-drivers, or set VK_ICD_FILENAMES; for browsers webdriver.json has the flags",
         );
         [Self::Gpu(device)]
     }
@@ -88,7 +87,12 @@ impl Subject {
         crate::common::cuda::cuda_is_there().then(|| Self::Gpu(GpuDevice::open(&request).unwrap()))
     }
 
-    pub fn elementwise(&self, steps: &[Step], a: &Tensor, b: Option<&Tensor>) -> Result<Made> {
+    pub async fn elementwise(
+        &self,
+        steps: &[Step],
+        a: &Tensor,
+        b: Option<&Tensor>,
+    ) -> Result<Made> {
         match self {
             Self::Cpu => {
                 let shape = match b {
@@ -100,17 +104,20 @@ impl Subject {
                 cpu::elementwise(steps, &a.values_as(&shape), b.as_deref(), &mut out)?;
                 Ok((out, shape.dims().to_vec()))
             }
-            Self::Gpu(device) => made(async {
-                let a = resident(device, a).await?;
-                match b {
-                    Some(b) => a.combine_async(steps, &resident(device, b).await?).await,
-                    None => a.apply_async(steps).await,
-                }
-            }),
+            Self::Gpu(device) => {
+                made(async {
+                    let a = resident(device, a).await?;
+                    match b {
+                        Some(b) => a.combine_async(steps, &resident(device, b).await?).await,
+                        None => a.apply_async(steps).await,
+                    }
+                })
+                .await
+            }
         }
     }
 
-    pub fn reduce(&self, reduction: Reduction, a: &Tensor, axes: &[usize]) -> Result<Made> {
+    pub async fn reduce(&self, reduction: Reduction, a: &Tensor, axes: &[usize]) -> Result<Made> {
         match self {
             Self::Cpu => {
                 let dims = a.dims();
@@ -125,27 +132,31 @@ impl Subject {
                 axes.iter().for_each(|&axis| dims[axis] = 1);
                 Ok((out, dims))
             }
-            Self::Gpu(device) => made(async {
-                resident(device, a)
-                    .await?
-                    .reduce_async(reduction, axes)
-                    .await
-            }),
+            Self::Gpu(device) => {
+                made(async {
+                    resident(device, a)
+                        .await?
+                        .reduce_async(reduction, axes)
+                        .await
+                })
+                .await
+            }
         }
     }
 
-    pub fn dot(&self, a: &Tensor, b: &Tensor) -> Result<f32> {
+    pub async fn dot(&self, a: &Tensor, b: &Tensor) -> Result<f32> {
         match self {
             Self::Cpu => cpu::dot(&a.values(), &b.values()),
             Self::Gpu(device) => made(async {
                 let (a, b) = (resident(device, a).await?, resident(device, b).await?);
                 a.dot_async(&b).await
             })
+            .await
             .map(|(values, _)| values[0]),
         }
     }
 
-    pub fn softmax(&self, log: bool, a: &Tensor) -> Result<Made> {
+    pub async fn softmax(&self, log: bool, a: &Tensor) -> Result<Made> {
         match self {
             Self::Cpu => {
                 let function = if log { cpu::log_softmax } else { cpu::softmax };
@@ -154,18 +165,21 @@ impl Subject {
                 function(&a.values(), cols, &mut out)?;
                 Ok((out, a.dims().to_vec()))
             }
-            Self::Gpu(device) => made(async {
-                let a = resident(device, a).await?;
-                match log {
-                    true => a.log_softmax_async().await,
-                    false => a.softmax_async().await,
-                }
-            }),
+            Self::Gpu(device) => {
+                made(async {
+                    let a = resident(device, a).await?;
+                    match log {
+                        true => a.log_softmax_async().await,
+                        false => a.softmax_async().await,
+                    }
+                })
+                .await
+            }
         }
     }
 
     /// The product; on the CPU of two axes only, `None` otherwise.
-    pub fn matmul(&self, a: &Tensor, b: &Tensor) -> Option<Result<Made>> {
+    pub async fn matmul(&self, a: &Tensor, b: &Tensor) -> Option<Result<Made>> {
         match self {
             Self::Cpu => {
                 let (&[m, k], &[_, n]) = (a.dims(), b.dims()) else {
@@ -175,14 +189,17 @@ impl Subject {
                 let done = cpu::matmul(&a.values(), &b.values(), &mut out, m, k, n);
                 Some(done.map(|()| (out, vec![m, n])))
             }
-            Self::Gpu(device) => Some(made(async {
-                let (a, b) = (resident(device, a).await?, resident(device, b).await?);
-                a.matmul_async(&b).await
-            })),
+            Self::Gpu(device) => Some(
+                made(async {
+                    let (a, b) = (resident(device, a).await?, resident(device, b).await?);
+                    a.matmul_async(&b).await
+                })
+                .await,
+            ),
         }
     }
 
-    pub fn convolve2d(&self, input: &Tensor, kernel: &Tensor) -> Result<Made> {
+    pub async fn convolve2d(&self, input: &Tensor, kernel: &Tensor) -> Result<Made> {
         match self {
             Self::Cpu => {
                 let size = |t: &Tensor| [t.dims()[0], t.dims()[1]];
@@ -194,13 +211,16 @@ impl Subject {
                 cpu::convolve2d(&input, &kernel, &mut out, [rows, cols], [kr, kc])?;
                 Ok((out, vec![out_rows, out_cols]))
             }
-            Self::Gpu(device) => made(async {
-                let (input, kernel) = (
-                    resident(device, input).await?,
-                    resident(device, kernel).await?,
-                );
-                input.convolve2d_async(&kernel).await
-            }),
+            Self::Gpu(device) => {
+                made(async {
+                    let (input, kernel) = (
+                        resident(device, input).await?,
+                        resident(device, kernel).await?,
+                    );
+                    input.convolve2d_async(&kernel).await
+                })
+                .await
+            }
         }
     }
 }
@@ -211,9 +231,7 @@ async fn resident(device: &GpuDevice, tensor: &Tensor) -> Result<GpuTensor> {
     GpuTensor::from_buffer(device, all.buffer().clone(), tensor.view.clone())
 }
 
-fn made(result: impl Future<Output = Result<GpuTensor, Error>>) -> Result<Made> {
-    block_on(async {
-        let tensor = result.await?;
-        Ok((tensor.to_vec_async().await?, tensor.shape().dims().to_vec()))
-    })
+async fn made(result: impl Future<Output = Result<GpuTensor, Error>>) -> Result<Made> {
+    let tensor = result.await?;
+    Ok((tensor.to_vec_async().await?, tensor.shape().dims().to_vec()))
 }

@@ -9,7 +9,7 @@ fn tensor(dims: &[usize], seed: u64) -> Tensor {
     Tensor::new(numbers(dims.iter().product(), seed, 1.0), dims)
 }
 
-pub fn operands_extend_to_each_other(subject: &Subject) {
+pub async fn operands_extend_to_each_other(subject: &Subject) {
     let cases: [(&[usize], &[usize]); 9] = [
         (&[2, 3], &[3]),
         (&[3], &[2, 3]),
@@ -24,7 +24,10 @@ pub fn operands_extend_to_each_other(subject: &Subject) {
     for (a_dims, b_dims) in cases {
         let (a, b) = (tensor(a_dims, 22), tensor(b_dims, 23));
         let shape = a.view.shape().broadcast(b.view.shape(), "test").unwrap();
-        let (found, dims) = subject.elementwise(&[Step::Sub], &a, Some(&b)).unwrap();
+        let (found, dims) = subject
+            .elementwise(&[Step::Sub], &a, Some(&b))
+            .await
+            .unwrap();
         assert_eq!(dims, shape.dims());
         let pairs = a.values_as(&shape).into_iter().zip(b.values_as(&shape));
         let exact: Vec<f32> = pairs.map(|(a, b)| a - b).collect();
@@ -50,16 +53,17 @@ fn views(of: &TensorView) -> Vec<TensorView> {
     views
 }
 
-pub fn views_are_what_they_show(subject: &Subject) {
+pub async fn views_are_what_they_show(subject: &Subject) {
     for dims in [&[5, 7][..], &[64, 64], &[3, 4, 5], &[2, 3, 1, 6], &[9]] {
         let whole = tensor(dims, 24);
         for view in views(&whole.view) {
             let tensor = whole.with_view(view.clone());
             let values = tensor.values();
-            let (copy, _) = subject.elementwise(&[], &tensor, None).unwrap();
+            let (copy, _) = subject.elementwise(&[], &tensor, None).await.unwrap();
             assert_eq!(copy, values, "{view:?}");
             let (sum, _) = subject
                 .elementwise(&[Step::Scale(2.0), Step::Add], &tensor, Some(&tensor))
+                .await
                 .unwrap();
             let exact: Vec<f32> = values.iter().map(|x| 2.0 * x + x).collect();
             assert_eq!(sum, exact, "{view:?}");
@@ -74,8 +78,9 @@ pub fn views_are_what_they_show(subject: &Subject) {
                     dims,
                 )
             };
-            let softmax = |tensor| bits(subject.softmax(false, tensor).unwrap());
-            assert_eq!(softmax(&tensor), softmax(&dense));
+            let strided = subject.softmax(false, &tensor).await.unwrap();
+            let dense = subject.softmax(false, &dense).await.unwrap();
+            assert_eq!(bits(strided), bits(dense));
         }
     }
 }
