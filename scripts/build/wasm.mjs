@@ -1,7 +1,7 @@
 // The two wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embed, finishGlue } from "./glue.mjs";
 import { output, root, run } from "./run.mjs";
@@ -10,10 +10,10 @@ import { slim } from "./slim.mjs";
 /** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
 const smallCode = ["-Cllvm-args=-inline-threshold=10", "-Cllvm-args=-unroll-full-max-count=8"];
 
-/** That of the CPU has no JavaScript but the package's own. */
+/** Those for LZ4 have no JavaScript but the package's own. */
 const modules = [
   { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, passes: ["-O3"], flags: smallCode },
-  { name: "gpu", profile: "wasm-gpu", features: ["npm", "wgpu"], isPlain: false, passes: ["-Oz", "--converge"], flags: [] },
+  { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isPlain: true, passes: ["-Oz", "--converge"], flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
@@ -50,8 +50,6 @@ async function finish({ name, profile, isPlain, passes }, bindgen) {
   const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
   if (isPlain) {
-    // An older build made it.
-    await rm(join(dist, `${name}.js`), { force: true });
     await copyFile(compiled, wasm);
   } else {
     const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];

@@ -7,7 +7,8 @@ use super::device;
 use super::device::Shared;
 use super::fault::guarded;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
-use crate::gpu::{check, signal};
+use crate::gpu::check;
+use crate::signal;
 use crate::{Error, Result};
 
 /// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
