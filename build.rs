@@ -8,29 +8,25 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
+    let js = has("CARGO_FEATURE_NPM_GPU") && wasm;
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_memory)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
-    if cuda || has("CARGO_FEATURE_WGPU") {
+    if cuda || js || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
     }
-    // Those of a page, which work on memory of JavaScript.
-    let codec = wasm && has("CARGO_FEATURE_NPM") && has("CARGO_FEATURE_WGPU");
-    let tensor = wasm && has("CARGO_FEATURE_NPM_TENSOR");
-    if codec {
+    // WebGPU through the package's own JavaScript.
+    if js {
         println!("cargo::rustc-cfg=js_engine");
     }
-    if tensor {
+    // The package's tensors, which work on memory of JavaScript.
+    if wasm && has("CARGO_FEATURE_NPM_TENSOR") {
         println!("cargo::rustc-cfg=js_tensor");
-    }
-    if codec || tensor {
-        println!("cargo::rustc-cfg=js_memory");
     }
     if wasm {
         strip_shaders()?;

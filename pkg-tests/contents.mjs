@@ -8,8 +8,8 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 /** Most bytes of each part after gzip. */
 const budgets = {
   "cpu_bg.wasm": 19_900,
-  "gpu_bg.wasm": 151_000,
-  "gpu.js": 9_100,
+  "gpu_bg.wasm": 60_000,
+  "gpu.js": 5_000,
   "index.js": 17_300,
   "worker.js": 4_200,
   "tensor_bg.wasm": 160_000,

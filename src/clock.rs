@@ -37,8 +37,11 @@ impl Clock {
     }
 }
 
+#[cfg(js_engine)]
+use crate::js::now_ms;
+
 /// `performance.now()`, which windows and workers both have; `Date.now()` where a host has neither.
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(js_engine)))]
 fn now_ms() -> f64 {
     use wasm_bindgen::{JsCast, JsValue};
     let global = js_sys::global();

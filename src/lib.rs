@@ -14,6 +14,10 @@ mod clock;
 #[cfg(gpu_engine)]
 mod copy;
 mod error;
+#[cfg(js_engine)]
+mod js;
+#[cfg(gpu_engine)]
+mod signal;
 mod text;
 #[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "npm-tensor")))]
 pub mod web;
@@ -22,5 +26,8 @@ mod wgsl;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
-#[cfg(gpu_engine)]
+#[cfg(all(gpu_engine, not(js_engine)))]
 pub use gpu::detect::GpuBackend;
+
+#[cfg(all(js_engine, feature = "wgpu"))]
+compile_error!("the feature `npm-gpu` drives WebGPU itself: leave the feature `wgpu` out");

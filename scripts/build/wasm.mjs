@@ -1,7 +1,7 @@
 // The wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embed, finishGlue } from "./glue.mjs";
 import { output, root, run } from "./run.mjs";
@@ -10,27 +10,11 @@ import { slim } from "./slim.mjs";
 /** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
 const smallCode = ["-Cllvm-args=-inline-threshold=10", "-Cllvm-args=-unroll-full-max-count=8"];
 
-/** That of the CPU has no JavaScript but the package's own. Those of the codec come as text, too, for the entry `inline`. */
+/** Those for LZ4 have no JavaScript but the package's own, and come as text, too, for the entry `inline`. */
 const modules = [
-  { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, isEmbedded: true, passes: ["-O3"], flags: smallCode },
-  {
-    name: "gpu",
-    profile: "wasm-gpu",
-    features: ["npm", "wgpu"],
-    isPlain: false,
-    isEmbedded: true,
-    passes: ["-Oz", "--converge"],
-    flags: [],
-  },
-  {
-    name: "tensor",
-    profile: "wasm-tensor",
-    features: ["npm-tensor"],
-    isPlain: false,
-    isEmbedded: false,
-    passes: ["-Oz", "--converge"],
-    flags: [],
-  },
+  { name: "cpu", profile: "wasm", features: ["npm"], isPlain: true, passes: ["-O3"], flags: smallCode },
+  { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isPlain: true, passes: ["-Oz", "--converge"], flags: [] },
+  { name: "tensor", profile: "wasm-tensor", features: ["npm-tensor"], isPlain: false, passes: ["-Oz", "--converge"], flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
@@ -39,7 +23,7 @@ const stripping = ["--strip-debug", "--strip-producers", "--strip-target-feature
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
 
-/** Builds `dist/{cpu,gpu,tensor}_bg.wasm`, `dist/{cpu,gpu}-wasm.js` and `dist/{gpu,tensor}.js`. */
+/** Builds `dist/{cpu,gpu,tensor}_bg.wasm`, `dist/{cpu,gpu}-wasm.js` and `dist/tensor.js`. */
 export async function buildModules() {
   const bindgen = await findBindgen();
   await mkdir(dist, { recursive: true });
@@ -56,20 +40,17 @@ function compile({ profile, features, flags }) {
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish({ name, profile, isPlain, isEmbedded, passes }, bindgen) {
+async function finish({ name, profile, isPlain, passes }, bindgen) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
   const input = createHash("sha256").update(await readFile(compiled));
   for (const script of ["wasm.mjs", "glue.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
   const digest = input.digest("hex");
   const wasm = join(dist, `${name}_bg.wasm`);
-  const text = isEmbedded ? [join(dist, `${name}-wasm.js`)] : [];
-  const parts = [wasm, ...text, ...(isPlain ? [] : [join(dist, `${name}.js`)])];
+  const parts = [wasm, join(dist, isPlain ? `${name}-wasm.js` : `${name}.js`)];
   const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
   if (isPlain) {
-    // An older build made it.
-    await rm(join(dist, `${name}.js`), { force: true });
     await copyFile(compiled, wasm);
   } else {
     const flags = ["--target", "web", "--no-typescript", "--omit-default-module-path"];
@@ -79,8 +60,7 @@ async function finish({ name, profile, isPlain, isEmbedded, passes }, bindgen) {
   await slim(wasm, isPlain);
   await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
-  if (!isPlain) await finishGlue(name);
-  if (isEmbedded) await embed(name);
+  await (isPlain ? embed(name) : finishGlue(name));
   await writeFile(stamp, digest);
 }
 

@@ -14,6 +14,7 @@ use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::source::Source;
 use super::timing::Timings;
 use crate::Result;
+use crate::text::fill;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
@@ -232,10 +233,10 @@ impl Pipeline {
         job.packed_bytes = 4 * u64::from(read[0]);
         job.table = read.split_off(TABLE_AT as usize / 4);
         if job.packed_bytes > job.packed.n_bytes() {
-            return Err(broken(format!(
-                "{} packed bytes in a buffer of {}",
-                job.packed_bytes,
-                job.packed.n_bytes()
+            return Err(broken(fill(
+                "# packed bytes in a buffer of #",
+                &[],
+                &[job.packed_bytes, job.packed.n_bytes()],
             )));
         }
         meter.readback_ns += clock.elapsed_ns();
@@ -343,7 +344,7 @@ fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>
     let blocks = &packed[base..];
     for entry in words.chunks_exact(2) {
         let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
-            .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
+            .map_err(|error| broken(fill("kernels wrote a table entry of no kind: $", &[error.text()], &[])))?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

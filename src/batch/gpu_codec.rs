@@ -23,7 +23,7 @@ type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 /// Bytes of pages in one job on the device.
 pub(super) const JOB_BYTES: u64 = 32 << 20;
 /// Jobs in flight.
-const SLOTS: usize = 4;
+pub(super) const SLOTS: usize = 4;
 /// Bytes that [`GpuCodec`] takes well at a time: all places of the ring are in use.
 pub(super) const CHUNK_BYTES: usize = SLOTS * JOB_BYTES as usize;
 

@@ -8,6 +8,7 @@ use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
@@ -20,7 +21,7 @@ pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());
     }
-    let value = page_size.to_string();
+    let value = fill("#", &[], &[page_size.into()]);
     Err(Error::InvalidArgument {
         name: "page size",
         value,
@@ -239,7 +240,7 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
     }
     let far_apart = || Error::InvalidArgument {
         name: "table",
-        value: format!("{n_pages} blocks over {} bytes", end - start),
+        value: fill("# blocks over # bytes", &[], &[n_pages, end - start]),
         expected: "blocks that lie together, as they were compressed",
     };
     let mut copied = Vec::new();

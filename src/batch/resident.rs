@@ -8,6 +8,7 @@ use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{BlockError, Level};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Compressed pages in GPU memory.
@@ -166,7 +167,11 @@ pub async fn decompress_resident_async(
         {
             return Err(invalid(
                 "parts",
-                format!("{part:?}"),
+                fill(
+                    "# packed bytes of #",
+                    &[],
+                    &[part.packed_bytes, part.n_bytes],
+                ),
                 "whole pages in every part but the last, none empty",
             ));
         }
@@ -207,7 +212,7 @@ pub async fn decompress_resident_async(
 fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
     plan::check_page_size(page_size)?;
     if n_bytes.next_multiple_of(4) > pages.n_bytes() {
-        let value = format!("{n_bytes} in a buffer of {}", pages.n_bytes());
+        let value = fill("# in a buffer of #", &[], &[n_bytes, pages.n_bytes()]);
         return Err(invalid("n_bytes", value, "at most the size of the buffer"));
     }
     Ok(())

@@ -156,7 +156,7 @@ pub(super) enum Piece<'a> {
     Bytes(&'a [u8]),
     /// A range of an array of JavaScript.
     #[cfg(js_engine)]
-    Js(&'a super::js::JsBytes, std::ops::Range<usize>),
+    Js(&'a crate::js::Bytes, std::ops::Range<usize>),
 }
 
 impl Piece<'_> {
@@ -174,9 +174,9 @@ impl Piece<'_> {
             #[cfg(js_engine)]
             Self::Js(bytes, range) => {
                 let body = range.start..range.end - range.len() % 8;
-                let rest = bytes.get(body.end..range.end)?;
+                let rest = bytes.read(body.end..range.end)?;
                 let rest_at = offset + body.len() as u64;
-                bytes.write(body, host, offset).await?;
+                super::js::write(bytes, body, host, offset).await?;
                 write_padded(host, rest_at, &rest).await
             }
         }

@@ -16,7 +16,7 @@ pub(crate) enum Source<'a> {
     Pinned(&'a HostBuffer, u64),
     /// In memory of JavaScript.
     #[cfg(js_engine)]
-    Js(&'a super::js::JsBytes),
+    Js(&'a crate::js::Bytes),
 }
 
 impl Source<'_> {
@@ -41,7 +41,7 @@ impl Source<'_> {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
             Self::Pinned(..) => Ok(None),
             #[cfg(js_engine)]
-            Self::Js(bytes) => bytes.get(range).map(|block| Some(block.into())),
+            Self::Js(bytes) => bytes.read(range).map(|block| Some(block.into())),
         }
     }
 }

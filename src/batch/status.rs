@@ -3,6 +3,7 @@
 use super::ring::broken;
 use crate::Result;
 use crate::lz4::BlockError;
+use crate::text::fill;
 
 /// The error that a status word stands for; 0 is none.
 ///
@@ -23,7 +24,7 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
     let found = ALL.into_iter().find(|error| *error as u32 == code);
     found
         .map(Some)
-        .ok_or_else(|| broken(format!("the kernel wrote status {code}")))
+        .ok_or_else(|| broken(fill("the kernel wrote status #", &[], &[code.into()])))
 }
 
 /// The errors of many status words.

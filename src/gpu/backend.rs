@@ -73,6 +73,15 @@ pub enum HostUse {
     Download,
 }
 
+impl HostUse {
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Upload => "upload",
+            Self::Download => "download",
+        }
+    }
+}
+
 /// One end of a copy: a buffer and a byte offset, a multiple of 4.
 #[derive(Debug)]
 pub enum Place<'a, Buffer, HostBuffer> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::backend::HostUse;
 use crate::kernels::Access;
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Offsets of slices of storage buffers are multiples of this.
@@ -36,7 +37,7 @@ pub(super) fn size(n_bytes: u64, max_bytes: u64) -> Result<()> {
     }
     Err(invalid(
         "n_bytes",
-        n_bytes.to_string(),
+        fill("#", &[], &[n_bytes]),
         "a positive multiple of 4 within the largest buffer of the device",
     ))
 }
@@ -50,13 +51,13 @@ pub(super) fn launch(
     max_grid: u32,
 ) -> Result<()> {
     if n_args != n_bindings {
-        let value = format!("{n_args} for {entry}");
+        let value = fill("# for $", &[entry], &[n_args as u64]);
         return Err(invalid("args", value, "one argument for each binding"));
     }
     if grid.iter().any(|&n| n > max_grid) {
         return Err(invalid(
             "grid",
-            format!("{grid:?}"),
+            fill("[#, #, #]", &[], &grid.map(u64::from)),
             "workgroups within the device's limit in each dimension",
         ));
     }
@@ -65,7 +66,11 @@ pub(super) fn launch(
 
 /// An argument of the wrong kind.
 pub(super) fn wrong_kind(entry: &str, at: usize, access: Option<Access>) -> Error {
-    let value = format!("binding {at} of {entry} is {access:?}");
+    let value = fill(
+        "binding # of $ is $",
+        &[entry, access.map_or("not there", Access::text)],
+        &[at as u64],
+    );
     invalid(
         "args",
         value,
@@ -96,7 +101,11 @@ pub(super) fn slice(
     if aligned && range.end <= buffer_bytes && n_bytes <= max_binding_bytes {
         return Ok(());
     }
-    let value = format!("binding {at} of {entry}: bytes {range:?} of {buffer_bytes}");
+    let value = fill(
+        "binding # of $: bytes # to # of #",
+        &[entry],
+        &[at as u64, range.start, range.end, buffer_bytes],
+    );
     Err(invalid(
         "args",
         value,
@@ -112,7 +121,11 @@ pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<(
     if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
         return Ok(());
     }
-    let value = format!("{n_bytes} bytes at {offset} of {buffer_bytes}");
+    let value = fill(
+        "# bytes at # of #",
+        &[],
+        &[n_bytes, offset, buffer_bytes],
+    );
     Err(invalid(
         "copy",
         value,
@@ -127,7 +140,7 @@ pub(super) fn copy_direction(host_use: HostUse, needed: HostUse) -> Result<()> {
     }
     Err(invalid(
         "copy",
-        format!("{host_use:?}"),
+        host_use.text().into(),
         "host memory for this direction",
     ))
 }
@@ -158,7 +171,11 @@ pub(super) fn host_access(
     }
     Err(invalid(
         "range",
-        format!("{wanted:?} of {n_bytes} bytes at {offset}, {host_use:?} of {buffer_bytes}"),
+        fill(
+            "$ of # bytes at #, $ of #",
+            &[wanted.text(), host_use.text()],
+            &[n_bytes, offset, buffer_bytes],
+        ),
         "a range inside the buffer, in multiples of 4, in the direction the buffer is for",
     ))
 }

@@ -7,6 +7,8 @@ use super::cuda::CudaDevice;
 use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::open;
+#[cfg(js_engine)]
+use super::webgpu::WebDevice;
 #[cfg(feature = "wgpu")]
 use super::wgpu::WgpuDevice;
 use crate::Result;
@@ -33,6 +35,8 @@ pub(super) enum Engine {
     Cuda(CudaDevice),
     #[cfg(feature = "wgpu")]
     Wgpu(WgpuDevice),
+    #[cfg(js_engine)]
+    Web(WebDevice),
 }
 
 impl GpuDevice {
@@ -89,6 +93,7 @@ impl GpuDevice {
         Self::new_async().await.is_ok()
     }
 
+    #[cfg(not(js_engine))]
     pub(super) fn of_engine(engine: Engine, request: DeviceRequest, reason: &str) -> Self {
         Self {
             engine,
@@ -98,6 +103,7 @@ impl GpuDevice {
         }
     }
 
+    #[cfg(not(js_engine))]
     pub(super) fn into_engine(self) -> Engine {
         self.engine
     }
@@ -135,6 +141,14 @@ impl GpuDevice {
             Engine::Cuda(device) => Some(device),
             #[cfg(feature = "wgpu")]
             Engine::Wgpu(_) => None,
+        }
+    }
+
+    /// The device of a page's WebGPU.
+    #[cfg(js_engine)]
+    pub(crate) fn as_web(&self) -> &WebDevice {
+        match &self.engine {
+            Engine::Web(device) => device,
         }
     }
 

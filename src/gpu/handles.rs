@@ -7,6 +7,8 @@ use super::backend::{HostMemory, KernelArg, Place, Recorder, Sized64, Waitable};
 use super::check;
 #[cfg(cuda_engine)]
 use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
+#[cfg(js_engine)]
+use super::webgpu::{WebBuffer, WebHostBuffer, WebKernel, WebStream, WebSubmission};
 #[cfg(feature = "wgpu")]
 use super::wgpu::{WgpuBuffer, WgpuHostBuffer, WgpuKernel, WgpuStream, WgpuSubmission};
 use crate::Result;
@@ -19,6 +21,8 @@ macro_rules! on_engine {
             $kind::Cuda($it) => $body,
             #[cfg(feature = "wgpu")]
             $kind::Wgpu($it) => $body,
+            #[cfg(js_engine)]
+            $kind::Web($it) => $body,
         }
     };
 }
@@ -26,7 +30,7 @@ pub(super) use on_engine;
 
 /// A handle with one variant for each engine, and the ways in and out.
 macro_rules! handle {
-    ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
+    ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident, $web:ident) => {
         $(#[$doc])*
         #[non_exhaustive]
         pub enum $kind {
@@ -36,41 +40,32 @@ macro_rules! handle {
             /// Of the wgpu engine.
             #[cfg(feature = "wgpu")]
             Wgpu($wgpu),
+            /// Of a page's WebGPU.
+            #[cfg(js_engine)]
+            Web($web),
         }
 
         #[cfg(cuda_engine)]
-        impl From<$cuda> for $kind {
-            fn from(handle: $cuda) -> Self {
-                Self::Cuda(handle)
-            }
-        }
-
+        handle!(@of $cuda, $kind, Cuda);
         #[cfg(feature = "wgpu")]
-        impl From<$wgpu> for $kind {
-            fn from(handle: $wgpu) -> Self {
-                Self::Wgpu(handle)
+        handle!(@of $wgpu, $kind, Wgpu);
+        #[cfg(js_engine)]
+        handle!(@of $web, $kind, Web);
+    };
+    (@of $own:ident, $kind:ident, $variant:ident) => {
+        impl From<$own> for $kind {
+            fn from(handle: $own) -> Self {
+                Self::$variant(handle)
             }
         }
 
-        #[cfg(cuda_engine)]
-        impl Within<$kind> for $cuda {
+        impl Within<$kind> for $own {
+            #[allow(irrefutable_let_patterns, reason = "not where there are two engines")]
             fn within(handle: &$kind) -> Option<&Self> {
-                match handle {
-                    $kind::Cuda(handle) => Some(handle),
-                    #[cfg(feature = "wgpu")]
-                    $kind::Wgpu(_) => None,
+                if let $kind::$variant(handle) = handle {
+                    return Some(handle);
                 }
-            }
-        }
-
-        #[cfg(feature = "wgpu")]
-        impl Within<$kind> for $wgpu {
-            fn within(handle: &$kind) -> Option<&Self> {
-                match handle {
-                    #[cfg(cuda_engine)]
-                    $kind::Cuda(_) => None,
-                    $kind::Wgpu(handle) => Some(handle),
-                }
+                None
             }
         }
     };
@@ -85,27 +80,27 @@ trait Within<Any>: Sized {
 handle!(
     /// A compiled kernel.
     #[derive(Debug, Clone)]
-    Kernel, CudaKernel, WgpuKernel
+    Kernel, CudaKernel, WgpuKernel, WebKernel
 );
 handle!(
     /// Device memory; freed, or pooled, when the last clone is dropped.
     #[derive(Debug, Clone)]
-    Buffer, CudaBuffer, WgpuBuffer
+    Buffer, CudaBuffer, WgpuBuffer, WebBuffer
 );
 handle!(
     /// Memory that host and device share.
     #[derive(Debug, Clone)]
-    HostBuffer, CudaHostBuffer, WgpuHostBuffer
+    HostBuffer, CudaHostBuffer, WgpuHostBuffer, WebHostBuffer
 );
 handle!(
     /// A recorder of launches and copies.
     #[derive(Debug)]
-    Stream, CudaStream, WgpuStream
+    Stream, CudaStream, WgpuStream, WebStream
 );
 handle!(
     /// Submitted work.
     #[derive(Debug)]
-    Submission, CudaSubmission, WgpuSubmission
+    Submission, CudaSubmission, WgpuSubmission, WebSubmission
 );
 
 impl Sized64 for Buffer {
@@ -139,23 +134,22 @@ impl HostMemory for HostBuffer {
 }
 
 /// The same with memory of JavaScript, which is copied once.
-#[cfg(js_memory)]
+#[cfg(js_engine)]
 impl HostBuffer {
-    pub(crate) async fn write_js_async(
-        &self,
-        offset: u64,
-        n_bytes: u64,
-        view: impl FnOnce() -> Result<js_sys::Uint8Array>,
-    ) -> Result<()> {
-        on_engine!(self, Self, buffer => buffer.write_js_async(offset, n_bytes, view).await)
-    }
-
-    pub(crate) async fn read_js_async<R>(
+    pub(crate) async fn mapped_async(
         &self,
         range: Range<u64>,
-        read: impl FnOnce(&js_sys::Uint8Array) -> R,
+        host_use: super::HostUse,
+    ) -> Result<crate::js::Bytes> {
+        on_engine!(self, Self, buffer => buffer.mapped_async(range, host_use).await)
+    }
+
+    pub(crate) async fn read_mapped_async<R>(
+        &self,
+        range: Range<u64>,
+        read: impl FnOnce(&crate::js::Bytes) -> R,
     ) -> Result<R> {
-        on_engine!(self, Self, buffer => buffer.read_js_async(range, read).await)
+        on_engine!(self, Self, buffer => buffer.read_mapped_async(range, read).await)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::kernels::Processors;
+use crate::text::fill;
 
 /// Kind of device behind an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,15 +21,21 @@ pub enum DeviceKind {
     Software,
 }
 
-impl fmt::Display for DeviceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl DeviceKind {
+    const fn text(self) -> &'static str {
+        match self {
             Self::Discrete => "discrete",
             Self::Integrated => "integrated",
             Self::Virtual => "virtual",
             Self::Unknown => "unknown kind",
             Self::Software => "software",
-        })
+        }
+    }
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 
@@ -53,6 +60,15 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
+    /// Name, API and kind, for people.
+    pub(crate) fn text(&self) -> String {
+        let name = match self.name.as_str() {
+            "" => "unnamed adapter",
+            name => name,
+        };
+        fill("$ ($, $)", &[name, self.api, self.kind.text()], &[])
+    }
+
     /// Whether a CPU does the work.
     #[must_use]
     pub fn is_software(&self) -> bool {
@@ -79,12 +95,7 @@ impl GpuDeviceInfo {
 
 impl fmt::Display for GpuDeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = if self.name.is_empty() {
-            "unnamed adapter"
-        } else {
-            &self.name
-        };
-        write!(f, "{name} ({}, {})", self.api, self.kind)
+        f.write_str(&self.text())
     }
 }
 

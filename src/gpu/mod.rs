@@ -9,6 +9,7 @@ mod check;
 mod choice;
 #[cfg(cuda_engine)]
 pub mod cuda;
+#[cfg(not(js_engine))]
 pub(crate) mod detect;
 mod device;
 mod device_pool;
@@ -19,8 +20,9 @@ mod open;
 mod pipeline_cache;
 mod pool;
 pub mod runtime;
-mod signal;
 pub(crate) mod spread;
+#[cfg(js_engine)]
+pub mod webgpu;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 

@@ -1,7 +1,5 @@
 //! [`PipelineCache`]: compiled kernels of one device, found by what their source says.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Backend, KernelSource};
@@ -38,12 +36,13 @@ impl Key {
     fn is(&self, source: &KernelSource<'_>) -> bool {
         let overrides = self.overrides.iter().map(|(name, bits)| (&**name, *bits));
         let wanted = source.overrides.iter();
-        self.wgsl == source.wgsl
-            && self.entry == source.entry
+        // The long text last: few kernels have the same entry point.
+        self.entry == source.entry
+            && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
             && self.bindings == source.bindings
             && self.self_checked == source.self_checked
             && self.fills_workgroup == source.fills_workgroup
-            && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
+            && self.wgsl == source.wgsl
     }
 }
 
@@ -65,38 +64,36 @@ impl Key {
 /// ```
 #[derive(Debug)]
 pub struct PipelineCache<Kernel> {
-    kernels: Mutex<HashMap<u64, Vec<(Key, Kernel)>>>,
+    kernels: Mutex<Vec<(Key, Kernel)>>,
 }
 
 impl<Kernel> Default for PipelineCache<Kernel> {
     fn default() -> Self {
         Self {
-            kernels: Mutex::new(HashMap::new()),
+            kernels: Mutex::default(),
         }
     }
 }
 
 impl<Kernel: Clone> PipelineCache<Kernel> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Vec<(Key, Kernel)>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Key, Kernel)>> {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The kernel of `source`, if it was kept.
     pub fn find(&self, source: &KernelSource<'_>) -> Option<Kernel> {
         let kernels = self.lock();
-        let same_hash = kernels.get(&hash_of(source))?;
-        let found = same_hash.iter().find(|(key, _)| key.is(source));
+        let found = kernels.iter().find(|(key, _)| key.is(source));
         found.map(|(_, kernel)| kernel.clone())
     }
 
     /// Keeps the kernel of `source`.
     pub fn keep(&self, source: &KernelSource<'_>, kernel: Kernel) {
         let mut kernels = self.lock();
-        let same_hash = kernels.entry(hash_of(source)).or_default();
         // Two threads may have compiled it at once.
-        match same_hash.iter_mut().find(|(key, _)| key.is(source)) {
+        match kernels.iter_mut().find(|(key, _)| key.is(source)) {
             Some((_, kept)) => *kept = kernel,
-            None => same_hash.push((Key::of(source), kernel)),
+            None => kernels.push((Key::of(source), kernel)),
         }
     }
 
@@ -120,24 +117,8 @@ impl<Kernel: Clone> PipelineCache<Kernel> {
     /// How many kernels are kept.
     #[must_use]
     pub fn n_kernels(&self) -> usize {
-        self.lock().values().map(Vec::len).sum()
+        self.lock().len()
     }
-}
-
-fn hash_of(source: &KernelSource<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (
-        source.wgsl,
-        source.entry,
-        source.bindings,
-        source.self_checked,
-        source.fills_workgroup,
-    )
-        .hash(&mut hasher);
-    for &(name, value) in source.overrides {
-        (name, value.to_bits()).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

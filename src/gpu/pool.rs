@@ -1,6 +1,5 @@
 //! A bounded pool of things that are expensive to make, by kind and size.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Free things by kind and size in bytes.
@@ -12,7 +11,8 @@ pub(super) struct Pool<K, T> {
 
 #[derive(Debug)]
 struct State<K, T> {
-    classes: BTreeMap<(K, u64), Class<T>>,
+    /// A few dozen at most.
+    classes: Vec<Class<K, T>>,
     held_bytes: u64,
     /// Uses so far.
     clock: u64,
@@ -20,7 +20,9 @@ struct State<K, T> {
 
 /// Things of one kind and size.
 #[derive(Debug)]
-struct Class<T> {
+struct Class<K, T> {
+    kind: K,
+    n_bytes: u64,
     free: Vec<T>,
     last_use: u64,
 }
@@ -28,20 +30,28 @@ struct Class<T> {
 impl<K, T> Default for State<K, T> {
     fn default() -> Self {
         Self {
-            classes: BTreeMap::new(),
+            classes: Vec::new(),
             held_bytes: 0,
             clock: 0,
         }
     }
 }
 
-impl<K: Ord + Copy, T> State<K, T> {
-    fn class(&mut self, kind: K, n_bytes: u64) -> &mut Class<T> {
+impl<K: PartialEq, T> State<K, T> {
+    fn class(&mut self, kind: K, n_bytes: u64) -> &mut Class<K, T> {
         self.clock += 1;
-        let class = self.classes.entry((kind, n_bytes)).or_insert(Class {
-            free: Vec::new(),
-            last_use: 0,
-        });
+        let mut classes = self.classes.iter();
+        let found = classes.position(|class| class.n_bytes == n_bytes && class.kind == kind);
+        let at = found.unwrap_or(self.classes.len());
+        if found.is_none() {
+            self.classes.push(Class {
+                kind,
+                n_bytes,
+                free: Vec::new(),
+                last_use: 0,
+            });
+        }
+        let class = &mut self.classes[at];
         class.last_use = self.clock;
         class
     }
@@ -49,15 +59,14 @@ impl<K: Ord + Copy, T> State<K, T> {
     /// Takes out one thing of the class that was not used for longest.
     fn evict(&mut self) -> Option<T> {
         let held = self.classes.iter_mut();
-        let held = held.filter(|(_, class)| !class.free.is_empty());
-        let (&(_, n_bytes), class) = held.min_by_key(|(_, class)| class.last_use)?;
-        let thing = class.free.pop();
-        self.held_bytes -= n_bytes;
-        thing
+        let held = held.filter(|class| !class.free.is_empty());
+        let class = held.min_by_key(|class| class.last_use)?;
+        self.held_bytes -= class.n_bytes;
+        class.free.pop()
     }
 }
 
-impl<K: Ord + Copy, T> Pool<K, T> {
+impl<K: PartialEq, T> Pool<K, T> {
     /// A pool that holds at most `max_bytes`.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self {

@@ -13,7 +13,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Runs a future on the browser's event loop and returns at once. wasm32 only.
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "wgpu"))]
 pub fn spawn_local(future: impl Future<Output = ()> + 'static) {
     wasm_bindgen_futures::spawn_local(future);
 }

@@ -55,6 +55,16 @@ pub enum Access {
     Uniform,
 }
 
+impl Access {
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::ReadWrite => "read_write",
+            Self::Uniform => "uniform",
+        }
+    }
+}
+
 /// A buffer of a job, by its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { toPagepressError } from "./errors.js";
-import type { FrameMap, Range } from "./glue.js";
-import { anyModule, load } from "./modules.js";
+import type { FrameMap, Range } from "./codec.js";
+import { loadedPlain, load } from "./modules.js";
 import { joined } from "./plain.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 
@@ -99,9 +99,9 @@ export async function openFrame(source: FrameSource, options: OpenFrameOptions =
   const { signal, fetch = {} } = options;
   return guarded(signal, async () => {
     signal?.throwIfAborted();
-    const glue = anyModule() ?? (await load("cpu"));
+    const plain = loadedPlain() ?? (await load("cpu"));
     const opened = await openSource(source, fetch, signal);
-    const frame = new FrameAccess(opened, new glue.FrameMap(opened.byteLength));
+    const frame = new FrameAccess(opened, new plain.FrameMap(opened.byteLength));
     // Finds an index, or sees that the first frame is one.
     await frame.map(1, signal);
     return frame;

@@ -1,7 +1,7 @@
 import { calibrate } from "./calibrate.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { isForGpu } from "./frame.js";
-import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./glue.js";
+import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./codec.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
 import { residentCodec } from "./resident.js";
 import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, ResidentPart } from "./types.js";

@@ -1,5 +1,5 @@
 import { drive } from "./drive.js";
-import type { Codec } from "./glue.js";
+import type { Codec } from "./codec.js";
 import type { Calibration, CalibrationRow } from "./types.js";
 
 /** Bytes of pages that are timed, small ones first. */

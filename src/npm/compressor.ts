@@ -4,7 +4,7 @@ import { sizeOf } from "./device-buffers.js";
 import { DeviceWatch } from "./device-watch.js";
 import { PagepressError } from "./errors.js";
 import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
-import type { Codec, Outcome } from "./glue.js";
+import type { Codec, Outcome } from "./codec.js";
 import { Job } from "./job.js";
 import type { Opened } from "./open.js";
 import { compressResident, decompressResident, ResidentPages } from "./resident.js";

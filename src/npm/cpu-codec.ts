@@ -1,12 +1,11 @@
 import { checkUnchanged } from "./arguments.js";
 import { PagepressError } from "./errors.js";
-import type { Call, Codec, Compression, Decompression, Outcome } from "./glue.js";
+import type { Call, Codec, Compression, Decompression, Outcome } from "./codec.js";
+import type { Bytes } from "./module-memory.js";
 import { joinPages, type Share } from "./packed-pages.js";
 import { FrameCompression, FrameDecompression, PageDecompression, type Plain } from "./plain.js";
 import { cancelled } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js";
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Bytes that are done in one step, in between which others get the thread: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
@@ -108,7 +107,12 @@ export class CpuCodec implements Codec {
     isStream: boolean,
   ): Compression {
     const frame = new FrameCompression(this.#module, blockSize, level, contentChecksum, blockChecksums, contentSize, index);
-    return new CpuCompression(frame, Math.ceil(STEP_BYTES / blockSize) * blockSize, isStream);
+    return this.sessionOf(frame, Math.ceil(STEP_BYTES / blockSize) * blockSize, isStream);
+  }
+
+  /** A session that compresses `frame` in parts of `partBytes`. */
+  sessionOf(frame: FrameCompression, partBytes: number, isStream: boolean): CpuCompression {
+    return new CpuCompression(frame, partBytes, isStream);
   }
 
   compressPart(session: Compression, isLast: boolean): Call<Bytes> {
@@ -185,7 +189,8 @@ class Session {
   }
 }
 
-class CpuCompression extends Session implements Compression {
+/** A frame that is being compressed, and what is held of its content. */
+export class CpuCompression extends Session implements Compression {
   #frame: FrameCompression;
   #partBytes: number;
   #isStream: boolean;
@@ -218,13 +223,24 @@ class CpuCompression extends Session implements Compression {
     return this.#held.length === this.#partBytes;
   }
 
-  compress(isLast: boolean): Bytes {
+  /** What is held, which is the caller's to put into the frame. */
+  take(): Uint8Array {
     const content = this.#held;
     this.#held = new Uint8Array();
-    const made = this.part(() => this.#frame.push(content, isLast));
+    return content;
+  }
+
+  /** The blocks that `work` makes of `content`. */
+  put(content: Uint8Array, work: (frame: FrameCompression) => Bytes): Bytes {
+    const made = this.part(() => work(this.#frame));
     this.done.bytesIn += content.length;
     this.done.bytesOut += made.length;
     return made;
+  }
+
+  compress(isLast: boolean): Bytes {
+    const content = this.take();
+    return this.put(content, (frame) => frame.push(content, isLast));
   }
 }
 

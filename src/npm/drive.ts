@@ -1,4 +1,4 @@
-import type { Call, Outcome } from "./glue.js";
+import type { Call, Outcome } from "./codec.js";
 import { Job } from "./job.js";
 import type { CallOptions } from "./types.js";
 

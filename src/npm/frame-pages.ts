@@ -1,5 +1,5 @@
 import { cutFrame } from "./frame.js";
-import type { Glue } from "./glue.js";
+import type { Plain } from "./plain.js";
 
 /** A frame as pages of one size, for a GPU to decode. */
 export interface FramePages {
@@ -8,6 +8,8 @@ export interface FramePages {
   readonly byteLength: number;
   /** Two words a page, as in `PackedPages`. */
   readonly table: Uint32Array<ArrayBuffer>;
+  /** The checksum of the content, if the frame has one. */
+  readonly contentChecksum: number | null;
   /** Bytes of the blocks, each at a multiple of 4. */
   readonly packedBytes: number;
   /** Writes the blocks to memory that is all zeros. */
@@ -25,8 +27,8 @@ interface Block {
 
 /** `bytes` as pages, if they are one frame of independent blocks of at most 64 KiB which, as far as can be seen, hold as
  * much as the first, the last as much or less; else null. Blocks are checked by their checksums if they have them. */
-export function framePages(bytes: Uint8Array, glue: Glue): FramePages | null {
-  const frame = cutFrame(bytes, glue);
+export function framePages(bytes: Uint8Array, plain: Plain): FramePages | null {
+  const frame = cutFrame(bytes, plain);
   if (!frame || frame.blockSize !== LARGEST_PAGE || frame.starts.length < 2) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const checksumBytes = frame.blockChecksums ? CHECKSUM_BYTES : 0;
@@ -35,16 +37,16 @@ export function framePages(bytes: Uint8Array, glue: Glue): FramePages | null {
     const start = frame.starts[i] as number;
     const end = (frame.starts[i + 1] as number) - checksumBytes;
     const data = bytes.subarray(start + 4, end);
-    if (frame.blockChecksums && checksum(data, glue) !== view.getUint32(end, true)) return null;
+    if (frame.blockChecksums && checksum(data, plain) !== view.getUint32(end, true)) return null;
     blocks.push({ data, isStored: view.getUint32(start, true) >= 0x8000_0000 });
   }
-  const first = contentLength(blocks[0] as Block, glue);
-  const last = contentLength(blocks[blocks.length - 1] as Block, glue);
+  const first = contentLength(blocks[0] as Block, plain);
+  const last = contentLength(blocks[blocks.length - 1] as Block, plain);
   const pageSize = blocks.length === 1 ? LARGEST_PAGE : first;
   const isPage = [4096, 8192, 16384, 32768, LARGEST_PAGE].includes(pageSize);
   const byteLength = (blocks.length - 1) * pageSize + last;
   if (!isPage || last === 0 || last > pageSize || (frame.contentSize ?? byteLength) !== byteLength) return null;
-  return { pageSize, byteLength, ...placed(blocks) };
+  return { pageSize, byteLength, contentChecksum: frame.contentChecksum, ...placed(blocks) };
 }
 
 /** The blocks one after the other, and their table. */
@@ -61,17 +63,17 @@ function placed(blocks: readonly Block[]): Pick<FramePages, "table" | "packedByt
 }
 
 /** Bytes that a block holds; 0 if it is wrong, which whoever decodes it will tell. */
-function contentLength({ data, isStored }: Block, glue: Glue): number {
+function contentLength({ data, isStored }: Block, plain: Plain): number {
   if (isStored) return data.length;
   try {
-    return glue.decompressSync(data, "block", LARGEST_PAGE).length;
+    return plain.decompressSync(data, "block", LARGEST_PAGE).length;
   } catch {
     return 0;
   }
 }
 
-function checksum(data: Uint8Array, glue: Glue): number {
-  const sum = new glue.ContentSum();
+function checksum(data: Uint8Array, plain: Plain): number {
+  const sum = new plain.ContentSum();
   try {
     sum.add(data);
     return sum.value();

@@ -1,4 +1,4 @@
-import type { FrameParts } from "./glue.js";
+import type { FrameParts } from "./codec.js";
 
 /** Bytes of magic number and descriptor of a frame that names its content size. */
 export const SIZED_HEADER_BYTES = 15;

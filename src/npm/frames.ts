@@ -1,10 +1,10 @@
 import { checkSize, checkUnchanged, MAX_BYTES } from "./arguments.js";
 import { PagepressError } from "./errors.js";
-import type { Call, Codec, Decompression, Outcome } from "./glue.js";
+import type { Call, Codec, Decompression, Outcome } from "./codec.js";
 import type { Job } from "./job.js";
-import { anyModule } from "./modules.js";
+import { loadedPlain } from "./modules.js";
 import { joined } from "./plain.js";
-import { NotForWorkers } from "./pooled.js";
+import { NotThisWay } from "./promise-call.js";
 import type { Format, FrameOptions, Level } from "./types.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -26,17 +26,16 @@ export async function compressFrame(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   await codec.prepare?.({ kind: "compress", length: bytes.length, blockSize: options.blockSize, level: options.level });
-  const whole = await runWhole(codec.compressFrame?.(bytes, options), bytes.length, maxOutputSize, job);
-  if (whole) return whole;
   try {
-    return await compressByParts(codec, bytes, options, maxOutputSize, job);
+    const whole = await runWhole(codec.compressFrame?.(bytes, options), bytes.length, maxOutputSize, job);
+    return whole ?? (await compressByParts(codec, bytes, options, maxOutputSize, job));
   } catch (error) {
     if (!codec.giveUp?.(error)) throw error;
     return compressFrame(codec, bytes, options, maxOutputSize, job);
   }
 }
 
-/** The outcome of a call for a whole frame; undefined if there is none, or if it is none for workers. */
+/** The outcome of a call for a whole frame; undefined if there is none, or if it is not for this frame. */
 async function runWhole(
   call: Call<Bytes> | undefined,
   length: number,
@@ -51,7 +50,7 @@ async function runWhole(
     job.report(length, outcome.value.length, outcome.timing.engine);
     return outcome;
   } catch (error) {
-    if (error instanceof NotForWorkers) return undefined;
+    if (error instanceof NotThisWay) return undefined;
     throw error;
   }
 }
@@ -91,10 +90,9 @@ export async function decompressFrames(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   await codec.prepare?.({ kind: "decompress", length: bytes.length, start: bytes });
-  const whole = await runWhole(codec.decompressFrames?.(bytes, maxOutputSize), bytes.length, maxOutputSize, job);
-  if (whole) return whole;
   try {
-    return await decompressByParts(codec, bytes, maxOutputSize, job);
+    const whole = await runWhole(codec.decompressFrames?.(bytes, maxOutputSize), bytes.length, maxOutputSize, job);
+    return whole ?? (await decompressByParts(codec, bytes, maxOutputSize, job));
   } catch (error) {
     if (!codec.giveUp?.(error)) throw error;
     return decompressFrames(codec, bytes, maxOutputSize, job);
@@ -143,9 +141,9 @@ export async function decompressBlock(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const start = performance.now();
-  const glue = anyModule();
-  if (!glue) throw new PagepressError("NOT_READY", "no module is loaded");
-  const value = glue.decompressSync(bytes, format, maxOutputSize);
+  const plain = loadedPlain();
+  if (!plain) throw new PagepressError("NOT_READY", "no module is loaded");
+  const value = plain.decompressSync(bytes, format, maxOutputSize);
   const totalNs = (performance.now() - start) * 1e6;
   const reason = "blocks without a frame are the CPU's";
   job.report(bytes.length, value.length, "cpu");
@@ -155,7 +153,7 @@ export async function decompressBlock(
 /** The error; if it says that the input is no frame, with what it is instead. */
 function explained(error: unknown, session: Decompression, bytes: Uint8Array): unknown {
   const isNoFrame = (error as { code?: unknown }).code === "NOT_LZ4" && session.bytesIn() === 0;
-  return (isNoFrame && bytes.length <= MAX_BYTES && anyModule()?.notLz4(bytes)) || error;
+  return (isNoFrame && bytes.length <= MAX_BYTES && loadedPlain()?.notLz4(bytes)) || error;
 }
 
 /** Output that comes in parts. */

@@ -1,5 +1,5 @@
 import { toPagepressError } from "./errors.js";
-import type { Call, Outcome } from "./glue.js";
+import type { Call, Outcome } from "./codec.js";
 import { nextTask } from "./task.js";
 import type { CallOptions, Engine } from "./types.js";
 

@@ -1,5 +1,5 @@
 import { compileSource } from "./compile-source.js";
-import type { Glue, GpuGlue } from "./glue.js";
+import type { GpuModule } from "./gpu.js";
 import { Plain, start } from "./plain.js";
 import type { Modules, ModuleSource } from "./types.js";
 
@@ -13,14 +13,14 @@ const files: Record<keyof Modules, () => ModuleSource> = {
 const embedded: Partial<Record<keyof Modules, () => Promise<ModuleSource>>> = {};
 
 const compiled = new Map<keyof Modules, Promise<WebAssembly.Module>>();
-const loaded = new Map<keyof Modules, Promise<Glue>>();
+const loaded = new Map<keyof Modules, Promise<Plain | GpuModule>>();
 
-/** The modules that are ready for use. */
-const started: Glue[] = [];
+/** The module of the CPU, once it is ready for use. */
+let plain: Plain | undefined;
 
-/** A module that is ready for use; all of them do what needs no GPU. */
-export function anyModule(): Glue | undefined {
-  return started[0];
+/** The module of the CPU, if it is ready for use. */
+export function loadedPlain(): Plain | undefined {
+  return plain;
 }
 
 /** Has the modules taken from here from now on, unless a caller names another place. */
@@ -30,21 +30,14 @@ export function embed(sources: typeof embedded): void {
 
 /** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
 export function load(name: "cpu", source?: ModuleSource): Promise<Plain>;
-export function load(name: "gpu", source?: ModuleSource): Promise<GpuGlue>;
-export function load(name: keyof Modules, source?: ModuleSource): Promise<Glue> {
+export function load(name: "gpu", source?: ModuleSource): Promise<GpuModule>;
+export function load(name: keyof Modules, source?: ModuleSource): Promise<Plain | GpuModule> {
   return once(loaded, name, async () => {
     const compiling = compile(name, source);
-    const glue = name === "cpu" ? await start(await compiling) : await startGpu(compiling);
-    started.push(glue);
-    return glue;
+    if (name === "cpu") return (plain = await start(await compiling));
+    const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
+    return gpu.start(module);
   });
-}
-
-/** The module of the GPU comes with JavaScript of its own. */
-async function startGpu(compiling: Promise<WebAssembly.Module>): Promise<GpuGlue> {
-  const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
-  const exports = await gpu.default({ module_or_path: module });
-  return Object.assign(new Plain(exports), { Codec: gpu.Codec });
 }
 
 /** The module `name`, compiled; workers get it as it is. */

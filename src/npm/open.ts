@@ -2,7 +2,7 @@ import { checkOneOf, checkSize } from "./arguments.js";
 import { AutoCodec } from "./auto.js";
 import { CpuCodec } from "./cpu-codec.js";
 import { PagepressError } from "./errors.js";
-import type { Codec } from "./glue.js";
+import type { Codec } from "./codec.js";
 import { compile, load } from "./modules.js";
 import { Pool } from "./pool.js";
 import { PooledCodec } from "./pooled.js";
@@ -27,8 +27,9 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
   if (obstacles.length === 0) {
-    const glue = await load("gpu", options.modules?.gpu);
-    const gpu = await glue.Codec.open(powerPreference, allowSoftware && backend === "webgpu");
+    const { modules } = options;
+    const [module, plain] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
+    const gpu = await module.open(powerPreference, allowSoftware && backend === "webgpu", plain);
     if (backend === "webgpu") return { codec: gpu, obstacles };
     return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }

@@ -1,19 +1,25 @@
-import { PagepressError, type PagepressErrorCode } from "./errors.js";
+import { PagepressError } from "./errors.js";
 import { join } from "./frame.js";
-import type { ContentRead, FrameMap, FrameParts, Range } from "./glue.js";
-import type { Level } from "./types.js";
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import type { ContentRead, FrameMap, FrameParts, Range } from "./codec.js";
+import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
+import type { Level, PackedPages } from "./types.js";
 
 /** What a module exports that needs no GPU. Objects and places in memory are numbers; `src/web/plain` says what each
  * function takes and gives. */
-export interface Exports {
-  memory: WebAssembly.Memory;
-  take_memory(length: number): number;
-  answer(): number;
-  free_answer(start: number, capacity: number): void;
+export interface Exports extends MemoryExports {
   begin_compression(blockSize: number, flags: number, contentSize: number): number;
   compress(frame: number, start: number, length: number, isLast: number): Status;
+  push_pages(
+    frame: number,
+    content: number,
+    contentLength: number,
+    packed: number,
+    packedLength: number,
+    table: number,
+    tableLength: number,
+    pageSize: number,
+    isLast: number,
+  ): Status;
   free_compression(frame: number): void;
   begin_decompression(limit: number, groupBytes: number): number;
   add_input(frames: number, start: number, length: number): void;
@@ -42,9 +48,6 @@ export interface Exports {
   free_read(read: number): void;
 }
 
-/** Nothing, bytes in the answer, or an error in it. */
-type Status = 0 | 1 | 2;
-
 const LEVELS: readonly string[] = ["fast", "high", "sequential"] satisfies Level[];
 const CONTENT_CHECKSUM = 4;
 const BLOCK_CHECKSUMS = 8;
@@ -52,62 +55,19 @@ const INDEX = 16;
 /** Most content that `decompressSync` gets at once, if blocks are not larger. */
 const SYNC_GROUP_BYTES = 16 * 1024 * 1024;
 
-function levelFlag(level: string): number {
+export function levelFlag(level: string): number {
   const flag = LEVELS.indexOf(level);
   if (flag >= 0) return flag;
   throw new PagepressError("INVALID_ARGUMENT", `invalid level: ${level}; give fast, high or sequential`);
 }
 
-/** Objects of modules that nobody freed. */
-const forgotten = new FinalizationRegistry<() => void>((free) => free());
-
-/** An object in a module. */
-class Held {
-  protected readonly module: Plain;
-  #at: number;
-  #release: () => void;
-
-  constructor(module: Plain, at: number, free: (at: number) => void) {
-    this.module = module;
-    this.#at = at;
-    this.#release = () => free(at);
-    forgotten.register(this, this.#release, this);
-  }
-
-  free(): void {
-    const isThere = this.#at !== 0;
-    this.#forget();
-    if (isThere) this.#release();
-  }
-
-  /** What `work` makes of the object. A module that traps in it leaves it as it is then, neither usable nor to be freed. */
-  protected use<T>(work: (at: number) => T): T {
-    const at = this.#at;
-    if (at === 0) throw new PagepressError("ENGINE", "wasm engine: a call was cancelled or failed in this, or it was freed");
-    try {
-      return work(at);
-    } catch (error) {
-      if (!(error instanceof PagepressError)) this.#forget();
-      throw error;
-    }
-  }
-
-  #forget(): void {
-    this.#at = 0;
-    forgotten.unregister(this);
-  }
-}
-
 /** A module, and what it does on the CPU before it returns. */
-export class Plain implements FrameParts {
-  readonly exports: Exports;
+export class Plain extends ModuleMemory<Exports> implements FrameParts {
   readonly ContentSum: FrameParts["ContentSum"];
   readonly FrameMap: new (byteLength: number) => FrameMap;
-  #answer: number;
 
   constructor(exports: Exports) {
-    this.exports = exports;
-    this.#answer = exports.answer();
+    super(exports);
     const module = this;
     this.ContentSum = class extends ModuleSum {
       constructor() {
@@ -121,40 +81,10 @@ export class Plain implements FrameParts {
     };
   }
 
-  /** Copies bytes to memory of the module; the call that gets it frees it. */
-  give(bytes: Uint8Array): number {
-    const start = this.exports.take_memory(bytes.length) >>> 0;
-    new Uint8Array(this.exports.memory.buffer, start, bytes.length).set(bytes);
-    return start;
-  }
-
-  /** The bytes that a call gave, null if none; throws the error that it gave. */
-  taken(status: Status): Bytes | null {
-    if (status === 0) return null;
-    const { buffer } = this.exports.memory;
-    const [start, length, capacity] = new Uint32Array(buffer, this.#answer, 3) as unknown as [number, number, number];
-    const bytes = new Uint8Array(buffer.slice(start, start + length) as ArrayBuffer);
-    this.exports.free_answer(start, capacity);
-    if (status === 1) return bytes;
-    const [, code, message] = /^(\w+) (.*)$/s.exec(new TextDecoder().decode(bytes)) as unknown as [string, PagepressErrorCode, string];
-    throw new PagepressError(code, message);
-  }
-
-  /** The bytes that a call gave. */
-  bytes(status: Status): Bytes {
-    return this.taken(status) ?? new Uint8Array();
-  }
-
   /** The range that a call gave. */
   range(status: Status): Range | undefined {
     const ends = this.taken(status);
     return ends ? (new Float64Array(ends.buffer) as unknown as Range) : undefined;
-  }
-
-  /** The object that a call made; throws the error that it gave instead. */
-  made(at: number): number {
-    if (at === 0) this.taken(2);
-    return at;
   }
 
   frameHeader(
@@ -242,7 +172,7 @@ export function joined(parts: readonly Bytes[]): Bytes {
 }
 
 /** A frame that is being compressed. `contentSize` is -1 if it is not known. */
-export class FrameCompression extends Held {
+export class FrameCompression extends Held<Plain> {
   constructor(
     module: Plain,
     blockSize: number,
@@ -269,10 +199,25 @@ export class FrameCompression extends Held {
       return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0));
     });
   }
+
+  /** The blocks of `content`, pages of `pages` that are compressed already. */
+  pushPages(content: Uint8Array, { packed, table, pageSize }: Pages, isLast: boolean): Bytes {
+    const { module } = this;
+    const entries = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
+    return this.use((at) => {
+      const given = [content, packed, entries].flatMap((bytes) => [module.give(bytes), bytes.length]);
+      const [from, n, blocks, nBlocks, words, nWords] = given as [number, number, number, number, number, number];
+      const status = module.exports.push_pages(at, from, n, blocks, nBlocks, words, nWords, pageSize, isLast ? 1 : 0);
+      return module.bytes(status);
+    });
+  }
 }
 
+/** Pages and their table. */
+type Pages = Pick<PackedPages, "packed" | "table" | "pageSize">;
+
 /** Frames that are being decompressed, to at most `groupBytes` of content at once if blocks are not larger. */
-export class FrameDecompression extends Held {
+export class FrameDecompression extends Held<Plain> {
   constructor(module: Plain, maxOutputSize: number, groupBytes: number) {
     super(module, module.exports.begin_decompression(maxOutputSize, groupBytes), module.exports.free_decompression);
   }
@@ -301,7 +246,7 @@ export class FrameDecompression extends Held {
 }
 
 /** Pages that are being decompressed. */
-export class PageDecompression extends Held {
+export class PageDecompression extends Held<Plain> {
   constructor(module: Plain, packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number) {
     const entries = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
     const [blocks, words] = [module.give(packed), module.give(entries)];
@@ -316,7 +261,7 @@ export class PageDecompression extends Held {
   }
 }
 
-class ModuleSum extends Held {
+class ModuleSum extends Held<Plain> {
   #value = 0;
 
   constructor(module: Plain) {
@@ -334,7 +279,7 @@ class ModuleSum extends Held {
   }
 }
 
-class ModuleMap extends Held implements FrameMap {
+class ModuleMap extends Held<Plain> implements FrameMap {
   constructor(module: Plain, byteLength: number) {
     super(module, module.exports.begin_map(byteLength), module.exports.free_map);
   }
@@ -362,7 +307,7 @@ class ModuleMap extends Held implements FrameMap {
   }
 }
 
-class ModuleRead extends Held implements ContentRead {
+class ModuleRead extends Held<Plain> implements ContentRead {
   /** Kept from the collector. */
   readonly map: ModuleMap;
   readonly #map: number;

@@ -1,10 +1,10 @@
 import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
 import { checkUnchanged, MAX_BYTES } from "./arguments.js";
 import { PagepressError } from "./errors.js";
-import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./glue.js";
+import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./codec.js";
 import { joinPages } from "./packed-pages.js";
 import type { Pool } from "./pool.js";
-import { cancelled, type Control, driveWithin, PromiseCall } from "./promise-call.js";
+import { cancelled, type Control, driveWithin, NotThisWay, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
 
 /** Content of less than this is not worth the way to a worker and back. */
@@ -14,11 +14,6 @@ const WORTH_SHARING_BYTES = 256 * 1024;
 const WORKERS_TO_DECOMPRESS = 4;
 /** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
 const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
-
-/** What a job needs and gives is no longer what the caller asked for: the codec in place says what is wrong. */
-export class NotForWorkers extends Error {
-  readonly code = "CANCELLED";
-}
 
 /** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
 export class PooledCodec implements Codec {
@@ -101,7 +96,7 @@ export class PooledCodec implements Codec {
     if (!this.#isWorthSharing(length, WORKERS_TO_DECOMPRESS)) return undefined;
     return this.#shared(async (control) => {
       const frame = cutFrame(bytes, this.#parts);
-      if (!frame) throw new NotForWorkers();
+      if (!frame) throw new NotThisWay();
       const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
       const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
@@ -152,7 +147,7 @@ export class PooledCodec implements Codec {
       this.#alone.decompressPages(packed, table, pageSize, byteLength);
     return this.#share(byteLength, WORKERS_TO_DECOMPRESS, alone, async (control) => {
       const { bytes, status } = await this.#checkPages(control, packed, table, pageSize, byteLength);
-      if (status.some((code) => code !== 0)) throw new NotForWorkers();
+      if (status.some((code) => code !== 0)) throw new NotThisWay();
       return bytes;
     });
   }
@@ -180,7 +175,7 @@ export class PooledCodec implements Codec {
     const { length } = packed;
     const nPages = Math.ceil(byteLength / pageSize);
     const step = this.#jobBytes(byteLength, pageSize) / pageSize;
-    if (table.length !== 2 * nPages) throw new NotForWorkers();
+    if (table.length !== 2 * nPages) throw new NotThisWay();
     const bytes = new Uint8Array(byteLength);
     const status = new Uint8Array(nPages);
     let at = 0;
@@ -239,7 +234,7 @@ export class PooledCodec implements Codec {
       try {
         return await this.#timed(work(control));
       } catch (error) {
-        throw isFinal(control, error) ? error : new NotForWorkers();
+        throw isFinal(control, error) ? error : new NotThisWay();
       }
     });
   }
@@ -307,7 +302,7 @@ class Content {
   add(part: Uint8Array): void {
     this.#parts.push(part);
     this.#length += part.length;
-    if (this.#length > this.#limit) throw new NotForWorkers();
+    if (this.#length > this.#limit) throw new NotThisWay();
     if (this.#frame.contentChecksum !== null) this.#sum.add(part);
   }
 
@@ -320,7 +315,7 @@ class Content {
     const isSound =
       (contentSize === null || contentSize === this.#length) &&
       (contentChecksum === null || contentChecksum === this.#sum.value());
-    if (!isSound) throw new NotForWorkers();
+    if (!isSound) throw new NotThisWay();
     return join(this.#parts);
   }
 
@@ -348,7 +343,7 @@ function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): U
     end = Math.max(end, start + ((entries[i + 1] as number) & 0x3fff_ffff));
   }
   // Entries that leave the array, or lie far apart, are as they are for the codec in place.
-  if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotForWorkers();
+  if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotThisWay();
   for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
   return packed.slice(first, end);
 }

@@ -1,11 +1,16 @@
 import type { BackendInfo, CompressorOptions } from "./types.js";
 
-interface Adapter {
+/** An adapter of WebGPU. */
+export interface Adapter {
   readonly info?: {
     readonly vendor?: string;
     readonly architecture?: string;
+    readonly description?: string;
     readonly isFallbackAdapter?: boolean;
   };
+  readonly limits: Readonly<Record<string, number>>;
+  readonly features: ReadonlySet<string>;
+  requestDevice(descriptor: object): Promise<unknown>;
 }
 
 interface Gpu {
@@ -15,31 +20,41 @@ interface Gpu {
 /** The first requests after a page load may be answered with no adapter. */
 const TRIES = 4;
 
+/** The adapter that the browser gives; null if it gives none. */
+export async function requestAdapter(powerPreference: string): Promise<Adapter | null> {
+  const { gpu } = (globalThis as { navigator?: { gpu?: Gpu } }).navigator ?? {};
+  let adapter: Adapter | null = null;
+  for (let tries = 0; gpu && !adapter && tries < TRIES; tries += 1) {
+    adapter = await gpu.requestAdapter({ powerPreference });
+  }
+  return adapter;
+}
+
+/** Whether a CPU imitates a GPU. */
+export function isSoftware(adapter: Adapter | null): boolean {
+  const { architecture = "", isFallbackAdapter = false } = adapter?.info ?? {};
+  return isFallbackAdapter || architecture === "swiftshader";
+}
+
 /** Why no adapter can be used; empty if one can. Loads no module. */
 export async function findObstacles(
   options: Required<Pick<CompressorOptions, "backend" | "powerPreference" | "allowSoftware">>,
 ): Promise<BackendInfo["rejected"]> {
   const { navigator, isSecureContext } = globalThis as {
-    navigator?: { gpu?: Gpu };
+    navigator?: { gpu?: unknown };
     isSecureContext?: boolean;
   };
-  const gpu = navigator?.gpu;
-  if (!gpu) {
+  if (!navigator?.gpu) {
     const reason =
       isSecureContext === false
         ? "WebGPU needs a secure context: https or localhost"
         : "there is no navigator.gpu here";
     return [{ candidate: "webgpu", reason }];
   }
-  const { powerPreference } = options;
-  let adapter: Adapter | null = null;
-  for (let tries = 0; !adapter && tries < TRIES; tries += 1) {
-    adapter = await gpu.requestAdapter({ powerPreference });
-  }
+  const adapter = await requestAdapter(options.powerPreference);
   if (!adapter) return [{ candidate: "webgpu", reason: "requestAdapter() gives no adapter" }];
-  const { vendor = "", architecture = "", isFallbackAdapter = false } = adapter.info ?? {};
-  const software = isFallbackAdapter || architecture === "swiftshader";
-  if (!software || (options.allowSoftware && options.backend === "webgpu")) return [];
+  if (!isSoftware(adapter) || (options.allowSoftware && options.backend === "webgpu")) return [];
+  const { vendor = "", architecture = "" } = adapter.info ?? {};
   const candidate = `${vendor} ${architecture}`.trim() || "unnamed adapter";
   return [{ candidate, reason: "software adapter" }];
 }

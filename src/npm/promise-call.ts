@@ -1,6 +1,6 @@
 import { drive } from "./drive.js";
 import { PagepressError } from "./errors.js";
-import type { Call, Outcome } from "./glue.js";
+import type { Call, Outcome } from "./codec.js";
 
 /** How work in a promise is told to stop, and tells how far it is. */
 export interface Control {
@@ -9,6 +9,11 @@ export interface Control {
   tell(bytesIn: number, bytesOut: number): void;
   /** Stops the call that does the work at present, if one does. */
   stop?: () => void;
+}
+
+/** A way of doing a call that is not for this one: it is to be done in another, which says what is wrong if anything is. */
+export class NotThisWay extends Error {
+  readonly code = "CANCELLED";
 }
 
 type Settled<T> = { outcome: Outcome<T> } | { error: unknown };

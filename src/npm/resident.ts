@@ -3,9 +3,9 @@ import { destroyBuffers, filledBuffer, makeBuffer, mostBytes, readBuffers, sizeO
 import { PagepressError, toPagepressError } from "./errors.js";
 import { framePages } from "./frame-pages.js";
 import { decompressFrames } from "./frames.js";
-import type { Codec, Outcome, ResidentCodec } from "./glue.js";
+import type { Codec, Outcome, ResidentCodec } from "./codec.js";
 import type { Job } from "./job.js";
-import { anyModule } from "./modules.js";
+import { loadedPlain } from "./modules.js";
 import { joinPages, ratioOf, type Share } from "./packed-pages.js";
 import type { Device, DeviceBuffer, PackedPages, PackedPagesInput, ResidentContent, ResidentPart } from "./types.js";
 
@@ -116,8 +116,8 @@ export async function decompressResident(
     const fill = (to: Uint8Array): void => to.set(packed);
     return decompressUploaded(resident, device, { ...input, table, packedBytes: packed.length, fill }, target, job);
   }
-  const glue = anyModule();
-  const pages = glue && framePages(input, glue);
+  const plain = loadedPlain();
+  const pages = plain && framePages(input, plain);
   if (pages && pages.byteLength <= target.maxOutputSize) {
     try {
       return await decompressUploaded(resident, device, pages, target, job);

@@ -1,7 +1,7 @@
 import { bytesOf, checkSize, release } from "./arguments.js";
 import { Compressor } from "./compressor.js";
 import { frameOptions } from "./frames.js";
-import type { Outcome } from "./glue.js";
+import type { Outcome } from "./codec.js";
 import { Handoff } from "./handoff.js";
 import { Job } from "./job.js";
 import { open } from "./open.js";

@@ -1,14 +1,14 @@
 import { checkBytes, checkedLimit, checkOneOf } from "./arguments.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { frameOptions } from "./frames.js";
-import type { Glue } from "./glue.js";
-import { anyModule, load } from "./modules.js";
+import type { Plain } from "./plain.js";
+import { loadedPlain, load } from "./modules.js";
 import type { CompressSyncOptions, DecompressSyncOptions } from "./types.js";
 
 /** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
 export async function init(): Promise<void> {
   try {
-    if (!anyModule()) await load("cpu");
+    if (!loadedPlain()) await load("cpu");
   } catch (error) {
     throw toPagepressError(error);
   }
@@ -19,11 +19,11 @@ export async function init(): Promise<void> {
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
-  return call((glue) => {
+  return call((plain) => {
     const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, "fast");
     const limit = checkedLimit(options.maxOutputSize);
     checkBytes("bytes", bytes);
-    return glue.compressSync(bytes, blockSize, level, contentChecksum, blockChecksums, index, limit);
+    return plain.compressSync(bytes, blockSize, level, contentChecksum, blockChecksums, index, limit);
   });
 }
 
@@ -31,22 +31,22 @@ export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function decompressSync(bytes: Uint8Array, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
-  return call((glue) => {
+  return call((plain) => {
     const { format = "frame" } = options;
     const limit = checkedLimit(options.maxOutputSize);
     checkBytes("bytes", bytes);
     checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-    return glue.decompressSync(bytes, format, limit);
+    return plain.decompressSync(bytes, format, limit);
   });
 }
 
-function call<T>(work: (glue: Glue) => T): T {
-  const glue = anyModule();
-  if (!glue) {
+function call<T>(work: (plain: Plain) => T): T {
+  const plain = loadedPlain();
+  if (!plain) {
     throw new PagepressError("NOT_READY", "no module is loaded; await init() or createCompressor() before");
   }
   try {
-    return work(glue);
+    return work(plain);
   } catch (error) {
     throw toPagepressError(error);
   }

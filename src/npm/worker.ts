@@ -3,7 +3,7 @@
 import { CpuCodec } from "./cpu-codec.js";
 import { drive } from "./drive.js";
 import { toPagepressError } from "./errors.js";
-import type { Call, Codec } from "./glue.js";
+import type { Call, Codec } from "./codec.js";
 import { start, type Plain } from "./plain.js";
 import type { Answer, Order, WorkerCall } from "./pool.js";
 

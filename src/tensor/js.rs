@@ -7,7 +7,7 @@ use super::check_len;
 use super::resident::GpuTensor;
 use super::run::{Download, Recording};
 use super::shape::Shape;
-use crate::gpu::{Backend, GpuDevice, HostUse, Place, Recorder, Sized64};
+use crate::gpu::{Backend, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64};
 use crate::{Error, Result};
 
 impl GpuTensor {
@@ -24,7 +24,9 @@ impl GpuTensor {
         if n > 0 {
             let n_bytes = 4 * n as u64;
             let host = device.allocate_host(n_bytes, HostUse::Upload)?;
-            host.write_js_async(0, n_bytes, || bytes_of(values, n))
+            let HostBuffer::Wgpu(mapped) = &host;
+            mapped
+                .write_js_async(0, n_bytes, || bytes_of(values, n))
                 .await?;
             let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
             recording.stream.copy(to, from, n_bytes)?;
@@ -44,10 +46,12 @@ impl Download {
         let Some(host) = self.0 else {
             return new_array(0);
         };
+        let HostBuffer::Wgpu(mapped) = &host;
         let n_bytes = host.n_bytes();
         let out = new_array((n_bytes / 4) as usize)?;
         let bytes = Uint8Array::new(&out.buffer());
-        host.read_js_async(0..n_bytes, |mapped| bytes.set(mapped, 0))
+        mapped
+            .read_js_async(0..n_bytes, |view| bytes.set(view, 0))
             .await?;
         Ok(out)
     }

@@ -8,7 +8,7 @@ use std::thread;
 use super::context::Context;
 use super::event::Event;
 use crate::Result;
-use crate::gpu::signal::{self, Sender};
+use crate::signal::{self, Sender};
 
 /// Most threads of one device. Work of one device ends nearly in order, so that few are ever busy.
 const MAX_THREADS: usize = 4;

@@ -16,7 +16,7 @@ use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, Spir
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
-use crate::gpu::signal;
+use crate::signal;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.

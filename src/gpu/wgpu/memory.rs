@@ -7,7 +7,8 @@ use super::device;
 use super::device::Shared;
 use super::fault::guarded;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
-use crate::gpu::{check, signal};
+use crate::gpu::check;
+use crate::signal;
 use crate::{Error, Result};
 
 /// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
@@ -320,7 +321,7 @@ impl WgpuHostBuffer {
         }
     }
 
-    #[cfg(js_memory)]
+    #[cfg(js_tensor)]
     /// [`write_async`](HostMemory::write_async) of what `view` gives once the memory can be written.
     pub(crate) async fn write_js_async(
         &self,
@@ -339,7 +340,7 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    #[cfg(js_memory)]
+    #[cfg(js_tensor)]
     /// [`read_async`](HostMemory::read_async) as an array that lasts until `read` is done.
     pub(crate) async fn read_js_async<R>(
         &self,

@@ -11,7 +11,8 @@ use super::memory::{WgpuBuffer, WgpuHostBuffer};
 use super::timer::{MAX_PASSES, Timer, Timers};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
-use crate::gpu::{check, signal};
+use crate::gpu::check;
+use crate::signal;
 use crate::kernels::Access;
 
 /// Offsets of uniform blocks are multiples of this on every adapter.

@@ -4,6 +4,7 @@ use super::checksum::Checksum;
 use super::index::FrameIndex;
 use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
+use crate::text::fill;
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -126,10 +127,10 @@ impl FrameWriter {
         {
             return Err(Error::InvalidArgument {
                 name: "block",
-                value: format!(
-                    "{kind:?} of {} bytes for {} bytes",
-                    block.len(),
-                    content.len()
+                value: fill(
+                    "# bytes for # bytes",
+                    &[],
+                    &[block.len() as u64, content.len() as u64],
                 ),
                 expected: "give a block that is not empty, for at most the block size of the frame",
             });
@@ -165,16 +166,16 @@ impl FrameWriter {
         };
         let pages = content.chunks(page_size.max(1) as usize);
         if pages.len() != table.len() {
-            return Err(invalid(format!(
-                "{} entries for {} pages",
-                table.len(),
-                pages.len()
-            )));
+            let counts = [table.len() as u64, pages.len() as u64];
+            return Err(invalid(fill("# entries for # pages", &[], &counts)));
         }
         for (page, entry) in pages.zip(table) {
             let block = entry
                 .block(packed, page.len())
-                .ok_or_else(|| invalid(format!("{entry:?}")))?;
+                .ok_or_else(|| {
+                    let numbers = [entry.offset, entry.length.into()];
+                    invalid(fill("offset #, length #", &[], &numbers))
+                })?;
             self.push_block(page, entry.kind, block, out)?;
         }
         Ok(())

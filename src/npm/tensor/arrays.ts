@@ -1,5 +1,5 @@
 import { PagepressError } from "../errors.js";
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 import { checkFloats, checkReduction, checkWord, encode, words } from "./arguments.js";
 import type { Floats, RawArrays } from "./glue.js";
 import type { Reduction, Shape, Size2d, Step } from "./types.js";

@@ -1,5 +1,5 @@
 import { PagepressError } from "../errors.js";
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 import { ArrayOperations } from "./arrays.js";
 import { valueOf } from "./call.js";
 import { rawDevice } from "./device.js";

@@ -2,7 +2,7 @@ import { fail } from "../arguments.js";
 import { checkFloats, checkReduction, encode, words } from "./arguments.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 import type { Floats, RawBatch, RawBufferId } from "./glue.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
 import type { Reduction, Size2d, Step } from "./types.js";

@@ -1,6 +1,6 @@
 import { drive } from "../drive.js";
 import { toPagepressError } from "../errors.js";
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 
 /** What a call of the module gives. It starts before this returns: arrays are read then. */
 export async function valueOf<T>(begin: () => Call<T>): Promise<T> {

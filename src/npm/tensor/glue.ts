@@ -1,4 +1,4 @@
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 import type { Device, DeviceBuffer } from "../types.js";
 import type { BackendUsed, GpuCapabilities, GpuDeviceInfo } from "./types.js";
 

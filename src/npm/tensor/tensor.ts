@@ -1,4 +1,4 @@
-import type { Call } from "../glue.js";
+import type { Call } from "../codec.js";
 import type { DeviceBuffer } from "../types.js";
 import { fail } from "../arguments.js";
 import { checkReduction, checkWord, encode, words } from "./arguments.js";

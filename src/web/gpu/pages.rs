@@ -1,62 +1,95 @@
 //! Pages from and to arrays of JavaScript, without a copy through the module's memory.
 
-use js_sys::{Object, Uint8Array};
-
-use super::convert::{entries_from, pages_to_js};
-use crate::batch::js::{Attempt, JsBytes, JsPacked};
-use crate::batch::{Codec, Report};
-use crate::lz4::{BlockError, Level};
+use super::call::{Call, Done};
+use super::codec::WebCodec;
+use crate::batch::js::JsPacked;
+use crate::js::{Bytes, Value};
+use crate::lz4::BlockError;
+use crate::web::memory::taken;
+use crate::web::table::read_table;
+use crate::web::level;
 use crate::{Error, Result};
 
-/// Compresses pages to an object as the package gives it.
-pub(super) async fn compress(
-    codec: &mut Codec,
-    bytes: &Uint8Array,
+/// Compresses pages. The array must stay as it is until the call is done. The number of what the call gives is an array of
+/// the blocks; the bytes are their table.
+///
+/// # Safety
+/// The codec is there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gpu_compress_pages(
+    codec: *const WebCodec,
+    bytes: u32,
     page_size: u32,
-    level: Level,
-) -> Result<(Object, Report)> {
-    let bytes = JsBytes::new(bytes);
-    match codec.try_compress_js(&bytes, page_size, level).await? {
-        Attempt::Done(mut blocks, report) => {
-            let packed = blocks.packed()?;
-            let n_bytes = bytes.len() as u64;
-            let pages = pages_to_js(&packed, &blocks.table, page_size, n_bytes);
-            Ok((pages, report))
+    flags: u32,
+) -> *mut Call {
+    let bytes = Value::new(bytes).map(Bytes::new);
+    // SAFETY: the caller says so.
+    unsafe { &*codec }.call(async move |codec| {
+        let bytes = bytes.ok_or_else(no_array)?;
+        let compressed = codec.compress(&bytes, page_size, level(flags));
+        let (mut blocks, timings) = compressed.await?;
+        Ok(Done {
+            timings,
+            number: blocks.packed()?.into_value().into_number().into(),
+            bytes: bytemuck::cast_slice(&blocks.table).to_vec(),
+        })
+    })
+}
+
+/// Decompresses pages. The array must stay as it is until the call is done. The number of what the call gives is an array
+/// of the pages; the bytes are one a page, 0 or the number of a [`BlockError`], which `is_strict` makes an error.
+///
+/// # Safety
+/// The codec is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gpu_decompress_pages(
+    codec: *const WebCodec,
+    packed: u32,
+    table: *mut u8,
+    n_table: usize,
+    page_size: u32,
+    n_bytes: f64,
+    is_strict: bool,
+) -> *mut Call {
+    // SAFETY: the caller says so.
+    let (codec, table) = unsafe { (&*codec, taken(table, n_table)) };
+    let packed = Value::new(packed).map(Bytes::new);
+    codec.call(async move |codec| {
+        let pages = JsPacked {
+            packed: packed.ok_or_else(no_array)?,
+            // The words of fills are left for the GPU to read.
+            table: read_table(&table, &[])?,
+            page_size,
+            n_bytes: n_bytes as u64,
+        };
+        let (bytes, errors, timings) = codec.decompress(&pages).await?;
+        if is_strict {
+            first_error(&errors)?;
         }
-        Attempt::Cpu(reason) => Err(no_gpu(reason)),
+        let status = errors
+            .iter()
+            .map(|error| error.map_or(0, |error| error as u8));
+        Ok(Done {
+            timings,
+            number: bytes.into_value().into_number().into(),
+            bytes: status.collect(),
+        })
+    })
+}
+
+/// What is wrong with the first page that is not sound.
+pub(super) fn first_error(errors: &[Option<BlockError>]) -> Result<()> {
+    for (page, error) in errors.iter().enumerate() {
+        if let Some(source) = *error {
+            return Err(Error::CorruptPage { page, source });
+        }
     }
+    Ok(())
 }
 
-/// Packed pages as the package gets them.
-pub(super) struct Given {
-    pub packed: Uint8Array,
-    /// Two words a page.
-    pub table: Vec<u32>,
-    pub page_size: u32,
-    pub n_bytes: u64,
-}
-
-/// Decompresses pages; of each, what is wrong with it.
-pub(super) async fn decompress(
-    codec: &mut Codec,
-    given: &Given,
-) -> Result<((Uint8Array, Vec<Option<BlockError>>), Report)> {
-    let pages = JsPacked {
-        packed: JsBytes::new(&given.packed),
-        table: entries_from(&given.table, &[])?,
-        page_size: given.page_size,
-        n_bytes: given.n_bytes,
-    };
-    match codec.try_decompress_js(&pages).await? {
-        Attempt::Done(checked, report) => Ok((checked, report)),
-        Attempt::Cpu(reason) => Err(no_gpu(reason)),
-    }
-}
-
-/// The codec of this module is never without a GPU.
-fn no_gpu(reason: String) -> Error {
-    Error::BackendUnavailable {
-        backend: "webgpu",
-        reason,
+fn no_array() -> Error {
+    Error::Engine {
+        engine: "wasm",
+        message: "no array was given".into(),
     }
 }

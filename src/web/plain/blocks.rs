@@ -1,6 +1,6 @@
 //! Blocks outside frames.
 
-use super::memory::{fail, settle, taken};
+use crate::web::memory::{fail, settle, taken};
 use crate::Error;
 use crate::lz4::frame::{self, Format, Seen};
 

@@ -1,12 +1,12 @@
 //! Frames in parts, and the checksum of contents that workers put together.
 
-use super::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
+use crate::web::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
 use crate::Result;
-use crate::lz4::Level;
+use crate::web::level;
+use crate::web::table::read_table;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 
 /// Bits of the options of a frame; the lowest two are its level.
-const LEVEL: u32 = 3;
 const CONTENT_CHECKSUM: u32 = 4;
 const BLOCK_CHECKSUMS: u32 = 8;
 const INDEX: u32 = 16;
@@ -18,11 +18,15 @@ struct Compression {
     header: Vec<u8>,
 }
 
-pub(super) fn level(flags: u32) -> Level {
-    match flags & LEVEL {
-        0 => Level::Fast,
-        1 => Level::High,
-        _ => Level::Sequential,
+/// Options from their bits; `content_size` is negative if it is not known.
+fn frame_options(block_size: u32, flags: u32, content_size: f64) -> FrameOptions {
+    FrameOptions {
+        block_size,
+        level: level(flags),
+        content_checksum: flags & CONTENT_CHECKSUM != 0,
+        block_checksums: flags & BLOCK_CHECKSUMS != 0,
+        content_size: (content_size >= 0.0).then_some(content_size as u64),
+        index: flags & INDEX != 0,
     }
 }
 
@@ -33,14 +37,7 @@ extern "C" fn begin_compression(
     flags: u32,
     content_size: f64,
 ) -> *mut Compression {
-    let options = FrameOptions {
-        block_size,
-        level: level(flags),
-        content_checksum: flags & CONTENT_CHECKSUM != 0,
-        block_checksums: flags & BLOCK_CHECKSUMS != 0,
-        content_size: (content_size >= 0.0).then_some(content_size as u64),
-        index: flags & INDEX != 0,
-    };
+    let options = frame_options(block_size, flags, content_size);
     let mut header = Vec::new();
     let writer = FrameWriter::new(&options, &mut header);
     object(writer.map(|writer| Compression { writer, header }))
@@ -59,18 +56,49 @@ unsafe extern "C" fn compress(
 ) -> u32 {
     // SAFETY: the caller says so.
     let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
-    settle(frame.push(&content, is_last))
+    settle(frame.add(is_last, |writer, out| writer.push(&content, out)))
 }
 
 impl Compression {
-    fn push(&mut self, content: &[u8], is_last: bool) -> Result<Vec<u8>> {
+    /// What `push` appends, after the header if that was not given yet, before the end if this is the last part.
+    fn add(
+        &mut self,
+        is_last: bool,
+        push: impl FnOnce(&mut FrameWriter, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         let mut out = std::mem::take(&mut self.header);
-        self.writer.push(content, &mut out)?;
+        push(&mut self.writer, &mut out)?;
         if is_last {
             self.writer.end(&mut out)?;
         }
         Ok(out)
     }
+}
+
+/// The same, of pages that are compressed already: their blocks, and their table.
+///
+/// # Safety
+/// The object is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn push_pages(
+    frame: *mut Compression,
+    content: *mut u8,
+    n_bytes: usize,
+    packed: *mut u8,
+    n_packed: usize,
+    table: *mut u8,
+    n_table: usize,
+    page_size: u32,
+    is_last: bool,
+) -> u32 {
+    // SAFETY: the caller says so.
+    let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
+    // SAFETY: likewise.
+    let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
+    settle(frame.add(is_last, |writer, out| {
+        let table = read_table(&table, &packed)?;
+        writer.push_pages(&content, &packed, &table, page_size, out)
+    }))
 }
 
 /// # Safety

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::memory::{NOTHING, fail, give, object, settle_empty, taken};
+use crate::web::memory::{NOTHING, fail, give, object, settle_empty, taken};
 use crate::lz4::frame::{ContentRead, FrameMap};
 
 /// The map of a file of `n_bytes`.

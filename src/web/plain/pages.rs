@@ -1,12 +1,10 @@
-//! Pages in parts. A table is eight bytes a page: the two words of its entry.
+//! Pages in parts.
 
-use super::frames::level;
-use super::memory::{object, settle, taken};
-use crate::lz4::{self, PageEntry};
+use crate::lz4;
+use crate::web::level;
+use crate::web::memory::{object, settle, taken};
+use crate::web::table::{ENTRY_BYTES, read_entry, read_table};
 use crate::{Error, Result};
-
-/// Bytes of a table entry.
-const ENTRY_BYTES: usize = 8;
 
 /// Gives the blocks of pages, and then their table.
 ///
@@ -59,19 +57,8 @@ unsafe extern "C" fn begin_pages(
     // SAFETY: the caller says so.
     let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
     let begin = || {
-        let (entries, rest) = table.as_chunks();
-        if !rest.is_empty() {
-            let n_words = n_table as u64 / 4;
-            return Err(Error::invalid(
-                "table length",
-                n_words,
-                "give two words a page",
-            ));
-        }
-        for (page, entry) in entries.iter().enumerate() {
-            read_entry(entry, &packed).map_err(|source| Error::CorruptPage { page, source })?;
-        }
-        let n_bytes = lz4::checked_bytes(n_bytes as u64, page_size, entries.len())?;
+        let n_pages = read_table(&table, &packed)?.len();
+        let n_bytes = lz4::checked_bytes(n_bytes as u64, page_size, n_pages)?;
         Ok(Pages {
             packed,
             table,
@@ -124,13 +111,4 @@ impl Pages {
 unsafe extern "C" fn free_pages(pages: *mut Pages) {
     // SAFETY: the caller says so.
     drop(unsafe { Box::from_raw(pages) });
-}
-
-fn read_entry(
-    entry: &[u8; ENTRY_BYTES],
-    packed: &[u8],
-) -> std::result::Result<PageEntry, lz4::BlockError> {
-    let [a, b, c, d, e, f, g, h] = *entry;
-    let words = [[a, b, c, d], [e, f, g, h]].map(u32::from_le_bytes);
-    PageEntry::from_words(words, packed)
 }

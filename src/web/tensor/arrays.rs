@@ -3,11 +3,11 @@
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 
+use super::call::Call;
 use super::convert::{Given, call, reduction_from, shape_from, sizes_from, steps_from};
 use super::device::WebDevice;
 use crate::gpu::GpuDevice;
 use crate::tensor::{GpuTensor, Shape, rows_shape};
-use crate::web::call::Call;
 use crate::{Error, Result};
 
 /// Each operation reads its arrays at the first poll.

@@ -6,11 +6,10 @@ use std::rc::Rc;
 use js_sys::{Float32Array, Object};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{Given, call, reduction_from, shape_from, sizes_from, steps_from};
+use super::call::Call;
+use super::convert::{Given, call, reduction_from, set, shape_from, sizes_from, steps_from};
 use super::device::WebDevice;
 use crate::tensor::{BackendUsed, GpuBackend};
-use crate::web::call::Call;
-use crate::web::values::set;
 use crate::{Error, Result};
 
 /// [`GpuBackend`] for JavaScript. A call takes it and gives it back at its end, so there is one call at a time.

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use super::call::Call;
 use super::convert::{Given, call, reduction_from, steps_from};
 use super::device::WebDevice;
 use super::resident::WebTensor;
 use crate::tensor::{BufferId, GpuCommandBatch};
-use crate::web::call::Call;
 use crate::{Error, Result};
 
 /// [`BufferId`] for JavaScript.

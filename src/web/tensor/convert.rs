@@ -1,16 +1,41 @@
 //! JavaScript values from and to those of tensors.
 
-use js_sys::Object;
+use js_sys::{Object, Reflect};
 use wasm_bindgen::JsValue;
 
-use crate::gpu::{Capabilities, GpuDeviceInfo};
+use super::call::Call;
+use crate::gpu::{Capabilities, GpuDeviceInfo, PowerPreference};
 use crate::tensor::{Reduction, Shape, Step};
-use crate::web::call::Call;
-use crate::web::values::{set, wrong};
 use crate::{Error, Result};
 
 /// What a function gives that JavaScript calls: a value, or an `Error` with a `code`.
 pub(super) type Given<T> = std::result::Result<T, JsValue>;
+
+/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
+pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
+    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
+}
+
+pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
+    match name {
+        "high-performance" => Ok(PowerPreference::HighPerformance),
+        "low-power" => Ok(PowerPreference::LowPower),
+        _ => Err(wrong(
+            "powerPreference",
+            name,
+            "give high-performance or low-power",
+        )),
+    }
+}
+
+/// A name that stands for nothing.
+pub(super) fn wrong(name: &'static str, value: &str, expected: &'static str) -> Error {
+    Error::InvalidArgument {
+        name,
+        value: value.to_owned(),
+        expected,
+    }
+}
 
 /// A call that gives `{ value }`. The package does not cancel it.
 pub(super) fn call<T: Into<JsValue>>(work: impl Future<Output = Result<T>> + 'static) -> Call {

@@ -3,13 +3,14 @@
 use js_sys::{Float32Array, Object};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{Given, call, capabilities_to_js, info_to_js, shape_from};
+use super::call::Call;
+use super::convert::{
+    Given, call, capabilities_to_js, info_to_js, power_preference_from, shape_from,
+};
 use super::resident::WebTensor;
 use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use crate::kernels::tensor::padded_bytes;
 use crate::tensor::{GpuTensor, TensorView};
-use crate::web::call::Call;
-use crate::web::values::power_preference_from;
 
 /// [`GpuDevice`] for JavaScript.
 #[wasm_bindgen(js_name = Device)]

@@ -2,14 +2,13 @@
 
 use wasm_bindgen::prelude::*;
 
-use super::convert::{Given, call};
+use super::call::Call;
+use super::convert::{Given, call, wrong};
 use super::device::WebDevice;
 use super::resident::WebTensor;
 use crate::gpu::{Backend, Buffer, Kernel, KernelArg, KernelSource};
 use crate::kernels::Access;
 use crate::tensor::GpuTensor;
-use crate::web::call::Call;
-use crate::web::values::wrong;
 use crate::{Error, Result};
 
 /// [`Kernel`] for JavaScript.

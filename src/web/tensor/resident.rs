@@ -2,10 +2,10 @@
 
 use wasm_bindgen::prelude::*;
 
+use super::call::Call;
 use super::convert::{Given, call, reduction_from, shape_from, sizes_from, steps_from, words_of};
 use crate::gpu::Buffer;
 use crate::tensor::GpuTensor;
-use crate::web::call::Call;
 
 /// [`GpuTensor`] for JavaScript. Errors are those of its methods.
 #[wasm_bindgen(js_name = Tensor)]

@@ -14,7 +14,7 @@ const software = { backend: "webgpu", allowSoftware: true };
 /** A compressor in `"auto"` mode on the software GPU, with what was measured given. */
 async function openAuto(calibration, onDeviceLost) {
   const [gpu, cpu] = [await load("gpu"), await load("cpu")];
-  const onGpu = await gpu.Codec.open("high-performance", true);
+  const onGpu = await gpu.open("high-performance", true, cpu);
   const given = calibration && { adapter: onGpu.backend().adapter, rows: [], milliseconds: 0, ...calibration };
   const codec = new AutoCodec(onGpu, async () => new CpuCodec(cpu), given);
   return new Compressor({ codec, obstacles: [] }, "fast", onDeviceLost);

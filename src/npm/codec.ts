@@ -66,7 +66,7 @@ export interface Codec extends Partial<ResidentCodec> {
   /** Whether work that failed so is to be done again, on another engine. */
   giveUp?(error: unknown): boolean;
   /** A whole frame, for codecs with a better way than part by part; undefined if not for this one. A call that throws
-   * `NotForWorkers` leaves it to that way. */
+   * `NotThisWay` leaves it to that way. */
   compressFrame?(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined;
   decompressFrames?(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined;
   backend(): BackendInfo | undefined;
@@ -150,28 +150,4 @@ export interface ContentRead {
   wanted(map: FrameMap): Range | undefined;
   supply(map: FrameMap, bytes: Uint8Array): Uint8Array<ArrayBuffer>;
   free(): void;
-}
-
-/** A module, and what it does on the CPU before it returns. */
-export interface Glue extends FrameParts {
-  compressSync(
-    bytes: Uint8Array,
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    index: boolean,
-    maxOutputSize: number,
-  ): Uint8Array<ArrayBuffer>;
-  decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Uint8Array<ArrayBuffer>;
-  /** The error for bytes that are no frame. */
-  notLz4(bytes: Uint8Array): Error;
-  FrameMap: new (byteLength: number) => FrameMap;
-}
-
-/** The module of the GPU. */
-export interface GpuGlue extends Glue {
-  Codec: {
-    open(powerPreference: string, allowSoftware: boolean): Promise<Codec>;
-  };
 }

@@ -12,14 +12,14 @@ struct State<T> {
 
 /// The callback's end.
 #[derive(Debug)]
-pub(super) struct Sender<T>(Arc<Mutex<State<T>>>);
+pub(crate) struct Sender<T>(Arc<Mutex<State<T>>>);
 
 /// The future's end.
 #[derive(Debug)]
-pub(super) struct Receiver<T>(Arc<Mutex<State<T>>>);
+pub(crate) struct Receiver<T>(Arc<Mutex<State<T>>>);
 
 /// A pair of ends.
-pub(super) fn channel<T>() -> (Sender<T>, Receiver<T>) {
+pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = Arc::new(Mutex::new(State {
         value: None,
         waker: None,
@@ -29,7 +29,7 @@ pub(super) fn channel<T>() -> (Sender<T>, Receiver<T>) {
 
 impl<T> Sender<T> {
     /// Sends the value and wakes the receiver.
-    pub(super) fn send(self, value: T) {
+    pub(crate) fn send(self, value: T) {
         let waker = {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             state.value = Some(value);
@@ -43,7 +43,7 @@ impl<T> Sender<T> {
 
 impl<T> Receiver<T> {
     /// Waits for the value; `None` when the callback was dropped without a call.
-    pub(super) async fn receive(self) -> Option<T> {
+    pub(crate) async fn receive(self) -> Option<T> {
         poll_fn(|context| {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(value) = state.value.take() {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::{Error, Result};
 
 /// What calls return that give bytes: none, or those in the answer, or an error.
-pub(super) const NOTHING: u32 = 0;
-pub(super) const BYTES: u32 = 1;
-pub(super) const ERROR: u32 = 2;
+pub(in crate::web) const NOTHING: u32 = 0;
+pub(in crate::web) const BYTES: u32 = 1;
+pub(in crate::web) const ERROR: u32 = 2;
 
 /// Start, length and capacity of what the last call gave.
 static ANSWER: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
@@ -39,14 +39,14 @@ unsafe extern "C" fn free_answer(start: *mut u8, capacity: usize) {
 ///
 /// # Safety
 /// The memory is that of [`take_memory`], of this size, all of it was written, and no call had it before.
-pub(super) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
+pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
     // SAFETY: the caller says that this is the box, initialised.
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, n_bytes)) }.into_vec()
 }
 
 /// Leaves bytes as the answer.
 #[inline(never)]
-pub(super) fn give(bytes: Vec<u8>) -> u32 {
+pub(in crate::web) fn give(bytes: Vec<u8>) -> u32 {
     let mut bytes = ManuallyDrop::new(bytes);
     let parts = [bytes.as_mut_ptr() as usize, bytes.len(), bytes.capacity()];
     for (place, part) in ANSWER.iter().zip(parts) {
@@ -57,7 +57,7 @@ pub(super) fn give(bytes: Vec<u8>) -> u32 {
 
 /// Leaves an error as the answer: its code, a space, its text.
 #[inline(never)]
-pub(super) fn fail(error: &Error) -> u32 {
+pub(in crate::web) fn fail(error: &Error) -> u32 {
     let mut text = String::from(error.code());
     text.push(' ');
     text.push_str(&error.text());
@@ -66,7 +66,7 @@ pub(super) fn fail(error: &Error) -> u32 {
 }
 
 /// Leaves bytes or an error.
-pub(super) fn settle(result: Result<Vec<u8>>) -> u32 {
+pub(in crate::web) fn settle(result: Result<Vec<u8>>) -> u32 {
     match result {
         Ok(bytes) => give(bytes),
         Err(error) => fail(&error),
@@ -74,7 +74,7 @@ pub(super) fn settle(result: Result<Vec<u8>>) -> u32 {
 }
 
 /// Leaves an error, if there is one.
-pub(super) fn settle_empty(result: Result<()>) -> u32 {
+pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
     match result {
         Ok(()) => NOTHING,
         Err(error) => fail(&error),
@@ -82,7 +82,7 @@ pub(super) fn settle_empty(result: Result<()>) -> u32 {
 }
 
 /// An object for JavaScript; null, with the error as the answer, if there is none.
-pub(super) fn object<T>(made: Result<T>) -> *mut T {
+pub(in crate::web) fn object<T>(made: Result<T>) -> *mut T {
     match made {
         Ok(made) => Box::into_raw(Box::new(made)),
         Err(error) => {
