@@ -30,6 +30,8 @@ const browserRunner = (place) => ({
  */
 export function steps() {
   const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "npm,wgpu", "--test", "web");
+  const tensorModule = [...wasm, "--no-default-features", "--features", "npm-tensor", "--test", "tensor"];
+  const tensorsInBrowser = cargo("test", ...tensorModule);
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--check") },
@@ -51,6 +53,7 @@ export function steps() {
       name: "lint, wasm with wgpu",
       command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "npm,wgpu"),
     },
+    { group: "native", name: "lint, wasm with tensors", command: clippy("--lib", ...tensorModule) },
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",
@@ -72,6 +75,7 @@ export function steps() {
     },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "Rust API in a worker", command: rustInBrowser, env: browserRunner("DEDICATED_WORKER") },
+    { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },

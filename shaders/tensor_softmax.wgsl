@@ -70,9 +70,18 @@ fn four(row_start: u32, col: u32) -> vec4<f32> {
     return vec4(a[at.x], a[at.y], a[at.z], a[at.w]);
 }
 
-/// exp(x), and 0 behind the end of the row.
+fn is_nan(x: vec4<f32>) -> vec4<bool> {
+    return (bitcast<vec4<u32>>(x) & vec4(0x7fffffffu)) > vec4(0x7f800000u);
+}
+
+/// exp(x), and 0 behind the end of the row. Of NaN drivers may make a number, so that is not left to them.
 fn powers_of(x: vec4<f32>, col: u32) -> vec4<f32> {
-    return select(vec4(0.0), exp(x), columns(col) < vec4(params.cols));
+    return select(vec4(0.0), select(exp(x), x, is_nan(x)), columns(col) < vec4(params.cols));
+}
+
+/// log(sum), of 0 and of NaN too.
+fn log_of(sum: f32) -> f32 {
+    return select(select(log(sum), -1.0 / sum, sum == 0.0), sum, is_nan(vec4(sum)).x);
 }
 
 fn write_four(row_start: u32, col: u32, x: vec4<f32>) {
@@ -110,7 +119,7 @@ fn tensor_softmax(
     if row >= params.rows {
         return;
     }
-    let log_sum = log(sum);
+    let log_sum = log_of(sum);
     let scale = 1.0 / sum;
     for (var k = 0u; k < 8u; k++) {
         write_four(start, 4u * k * WIDTH + lane, select(x[k] * scale, x[k] - log_sum, LOG));
@@ -139,7 +148,7 @@ fn tensor_softmax_long(
     if row >= params.rows {
         return;
     }
-    let log_sum = log(sum);
+    let log_sum = log_of(sum);
     let scale = 1.0 / sum;
     for (var col = i; col < params.cols; col += 4u * WIDTH) {
         let x = four(start, col) - largest;

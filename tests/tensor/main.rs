@@ -117,7 +117,8 @@ every_case!(
     wgpu,
     crate::Subject::wgpu(pagepress::gpu::DeviceRequest::default()).await
 );
-#[cfg(feature = "wgpu")]
+// In browsers this is too slow for its worth.
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 every_case!(
     wgpu_default_limits,
     crate::Subject::wgpu(pagepress::gpu::DeviceRequest {

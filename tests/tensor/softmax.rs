@@ -49,14 +49,14 @@ pub async fn special_rows_are_as_documented(subject: &Subject) {
         };
         let lowest = vec![-3.4e38; cols];
         let rows = [row(nan), row(inf), vec![-inf; cols], row(-inf), lowest].concat();
-        let (found, _) = subject
-            .softmax(false, &Tensor::new(rows, &[5, cols]))
-            .await
-            .unwrap();
+        let special = Tensor::new(rows, &[5, cols]);
+        let (found, _) = subject.softmax(false, &special).await.unwrap();
         let rows: Vec<&[f32]> = found.chunks(cols).collect();
         for row in &rows[..3] {
             assert!(row.iter().all(|x| x.is_nan()), "{row:?}");
         }
+        let (logarithms, _) = subject.softmax(true, &special).await.unwrap();
+        assert!(logarithms[..3 * cols].iter().all(|x| x.is_nan()));
         assert_eq!(rows[3][cols / 2], 0.0);
         let sum: f32 = rows[3].iter().sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");
