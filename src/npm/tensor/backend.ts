@@ -5,7 +5,7 @@ import { valueOf } from "./call.js";
 import { rawDevice } from "./device.js";
 import { disposal } from "./dispose.js";
 import type { Floats, RawArrays, RawBackend } from "./glue.js";
-import { loadTensors } from "./module.js";
+import { loadTensors } from "../tensor-module.js";
 import type { BackendUsed, GpuBackendOptions } from "./types.js";
 
 /** Operations on arrays wherever they are faster: on a hardware GPU, which is opened when it first pays, or on the CPU;

@@ -12,7 +12,7 @@ import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import type { Floats, RawArrays, RawDevice, RawModule } from "./glue.js";
 import { encodeArguments, encodeGrid, encodeKernel, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
-import { loadTensors } from "./module.js";
+import { loadTensors } from "../tensor-module.js";
 import { tensorOf, type GpuTensor } from "./tensor.js";
 import type { GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
 

@@ -1,9 +1,9 @@
-import { compileSource } from "../compile-source.js";
-import type { ModuleSource } from "../types.js";
-import type { RawModule } from "./glue.js";
+import { compileSource } from "./compile-source.js";
+import type { ModuleSource } from "./types.js";
+import type { RawModule } from "./tensor/glue.js";
 
 /** The WebAssembly of tensors, which bundlers find by this very line. */
-const file = (): ModuleSource => new URL("../tensor_bg.wasm", import.meta.url);
+const file = (): ModuleSource => new URL("./tensor_bg.wasm", import.meta.url);
 
 let loading: Promise<RawModule> | undefined;
 
@@ -17,7 +17,7 @@ export function loadTensors(source?: ModuleSource): Promise<RawModule> {
 }
 
 async function start(source: ModuleSource | undefined): Promise<RawModule> {
-  const [glue, module] = await Promise.all([import("../tensor.js"), compileSource(await (source ?? file()))]);
+  const [glue, module] = await Promise.all([import("./tensor.js"), compileSource(await (source ?? file()))]);
   await glue.default({ module_or_path: module });
   return glue;
 }
