@@ -3,13 +3,13 @@
 use pagepress::Error;
 use pagepress::gpu::GpuDevice;
 #[cfg(not(target_arch = "wasm32"))]
-use pagepress::tensor::{BackendUsed, GpuBackend};
-use pagepress::tensor::{GpuCommandBatch, Reduction, Step, cpu};
+use pagepress::tensor::BackendUsed;
+use pagepress::tensor::{GpuBackend, GpuCommandBatch, Reduction, Shape, Step, cpu};
 
 #[cfg(not(target_arch = "wasm32"))]
 use crate::naive;
 use crate::naive::numbers;
-use crate::subject::Subject;
+use crate::subject::{Subject, Tensor};
 
 fn assert_same(what: &str, found: &[f32], exact: &[f32]) {
     assert_eq!(found.len(), exact.len(), "{what}");
@@ -262,4 +262,57 @@ pub fn backends_say_where_they_ran(subject: &Subject) {
         backend.matmul(&[1.0], &[1.0], 1, 2, 1).unwrap_err().code(),
         "LENGTH_MISMATCH"
     );
+}
+
+pub async fn backends_work_along_axes(subject: &Subject) {
+    let mut backend = match subject {
+        Subject::Cpu => GpuBackend::new(),
+        Subject::Gpu(device) => GpuBackend::with_device(device.clone()),
+    };
+    let dims = [3, 5, 4, 6];
+    let values = numbers(360, 34, 3.0);
+    let (shape, tensor) = (
+        Shape::new(&dims).unwrap(),
+        Tensor::new(values.clone(), &dims),
+    );
+    for reduction in [Reduction::Sum, Reduction::Max, Reduction::SumOfSquares] {
+        for axes in [
+            &[][..],
+            &[0],
+            &[3],
+            &[1, 2],
+            &[0, 2],
+            &[0, 1, 2, 3],
+            &[3, 1],
+        ] {
+            let found = backend.reduce_axes_async(reduction, &values, &shape, axes);
+            let found = found.await.unwrap();
+            let (exact, _) = subject.reduce(reduction, &tensor, axes).await.unwrap();
+            assert_eq!(found.len(), exact.len(), "{reduction:?} over {axes:?}");
+            for (found, exact) in found.iter().zip(exact) {
+                let off = (found - exact).abs();
+                assert!(off <= 1e-3, "{reduction:?} over {axes:?}: {found}, {exact}");
+            }
+        }
+    }
+    let rows = Tensor::new(values.clone(), &[12, 30]);
+    let (exact, _) = subject.softmax(false, &rows).await.unwrap();
+    let found = backend.softmax_rows_async(&values, 30).await.unwrap();
+    assert_same("softmax", &found, &exact);
+    let (exact, _) = subject.softmax(true, &rows).await.unwrap();
+    let found = backend.log_softmax_rows_async(&values, 30).await.unwrap();
+    assert_same("log_softmax", &found, &exact);
+    assert_eq!(backend.softmax_rows_async(&[], 0).await, Ok(Vec::new()));
+    for cols in [0, 7] {
+        let error = backend.softmax_rows_async(&values, cols).await.unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
+    }
+    for (n, axes, code) in [
+        (359, &[0][..], "LENGTH_MISMATCH"),
+        (360, &[4], "INVALID_ARGUMENT"),
+        (360, &[1, 1], "INVALID_ARGUMENT"),
+    ] {
+        let wrong = backend.reduce_axes_async(Reduction::Sum, &values[..n], &shape, axes);
+        assert_eq!(wrong.await.unwrap_err().code(), code);
+    }
 }

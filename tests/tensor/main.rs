@@ -94,6 +94,7 @@ macro_rules! every_case {
                 errors::wrong_shapes_are_typed_errors,
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
+                calls::backends_work_along_axes,
             ],
             [
                 calls::slices_go_in_and_out,
