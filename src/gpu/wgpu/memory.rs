@@ -27,14 +27,12 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 struct PooledBuffer {
     buffer: Option<wgpu::Buffer>,
     n_bytes: u64,
-    /// Whether it belongs to somebody else, and not to the pool.
-    is_lent: bool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take().filter(|_| !self.is_lent) {
+        if let Some(buffer) = self.buffer.take() {
             let (usage, size) = (buffer.usage().bits(), buffer.size());
             self.shared.pool.put(usage, size, buffer);
         }
@@ -69,20 +67,8 @@ impl WgpuBuffer {
         Ok(Self(Arc::new(PooledBuffer {
             buffer: Some(buffer),
             n_bytes,
-            is_lent: false,
             shared: Arc::clone(shared),
         })))
-    }
-
-    /// Memory that belongs to somebody else.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
-        Self(Arc::new(PooledBuffer {
-            n_bytes: buffer.size() / 4 * 4,
-            buffer: Some(buffer),
-            is_lent: true,
-            shared: Arc::clone(shared),
-        }))
     }
 
     /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.
@@ -305,7 +291,6 @@ impl WgpuHostBuffer {
     }
 }
 
-/// The same with memory of JavaScript, which is copied once.
 #[cfg(target_arch = "wasm32")]
 impl WgpuHostBuffer {
     /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.
@@ -319,43 +304,6 @@ impl WgpuHostBuffer {
             Ok(mapping) => Ok(js_sys::Uint8Array::new(&mapping)),
             Err(error) => Err(shared.failed(format!("{error:?}")).await),
         }
-    }
-
-    #[cfg(js_engine)]
-    /// [`write_async`](HostMemory::write_async) of what `view` gives once the memory can be written.
-    pub(crate) async fn write_js_async(
-        &self,
-        offset: u64,
-        n_bytes: u64,
-        view: impl FnOnce() -> Result<js_sys::Uint8Array>,
-    ) -> Result<()> {
-        self.check(HostUse::Upload, offset, n_bytes)?;
-        if n_bytes == 0 {
-            return Ok(());
-        }
-        self.map(0..self.n_bytes()).await?;
-        let mapped = self.mapped(offset..offset + n_bytes).await?;
-        let view = view()?;
-        mapped.set(&view, 0);
-        Ok(())
-    }
-
-    #[cfg(js_engine)]
-    /// [`read_async`](HostMemory::read_async) as an array that lasts until `read` is done.
-    pub(crate) async fn read_js_async<R>(
-        &self,
-        range: Range<u64>,
-        read: impl FnOnce(&js_sys::Uint8Array) -> R,
-    ) -> Result<R> {
-        let n_bytes = range.end.saturating_sub(range.start);
-        self.check(HostUse::Download, range.start, n_bytes)?;
-        if n_bytes == 0 {
-            return Ok(read(&js_sys::Uint8Array::new_with_length(0)));
-        }
-        self.map(range.clone()).await?;
-        let value = self.mapped(range).await.map(|mapped| read(&mapped));
-        self.unmap();
-        value
     }
 }
 
