@@ -29,7 +29,7 @@ const browserRunner = (place) => ({
  * Cargo steps share one target folder and follow each other so that each configuration is built once.
  */
 export function steps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "npm,wgpu", "--test", "web");
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
   const tensorModule = [...wasm, "--no-default-features", "--features", "npm-tensor", "--test", "tensor"];
   const tensorsInBrowser = cargo("test", ...tensorModule);
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
@@ -51,7 +51,12 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "npm,wgpu"),
+      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
+    },
+    {
+      group: "native",
+      name: "lint, wasm with the package's GPU",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-gpu"),
     },
     { group: "native", name: "lint, wasm with tensors", command: clippy("--lib", ...tensorModule) },
     {

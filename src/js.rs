@@ -98,7 +98,14 @@ impl Bytes {
         self.check(range.end)?;
         let mut bytes = vec![0; range.len()];
         // SAFETY: as many bytes are written as there are, and the range is within the array.
-        unsafe { read_bytes(self.value.number(), range.start, bytes.as_mut_ptr(), bytes.len()) };
+        unsafe {
+            read_bytes(
+                self.value.number(),
+                range.start,
+                bytes.as_mut_ptr(),
+                bytes.len(),
+            )
+        };
         Ok(bytes)
     }
 

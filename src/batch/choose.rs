@@ -13,11 +13,6 @@ use crate::Error;
 use crate::Result;
 use crate::lz4::{Level, PackedPages};
 
-/// Whether this is a module of the npm package, whose JavaScript chooses the engine: there a GPU is always asked for by
-/// name, and code that weighs engines is left out.
-#[cfg(gpu_engine)]
-const IS_PACKAGE: bool = cfg!(js_engine);
-
 /// What to do with a call.
 pub(super) enum Plan {
     /// On the CPU, for this reason.
@@ -68,7 +63,7 @@ impl Codec {
         page_size: u32,
         level: Level,
     ) -> Result<Plan> {
-        let auto = !IS_PACKAGE && self.options.backend == BackendRequest::Auto;
+        let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
             Some(_) if level == Level::Sequential => {
@@ -82,7 +77,7 @@ impl Codec {
 
     /// Plans a decompression.
     pub(super) async fn plan_decompress_of(&mut self, pages: &Packed<'_>) -> Result<Plan> {
-        let auto = !IS_PACKAGE && self.options.backend == BackendRequest::Auto;
+        let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
             Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
@@ -100,7 +95,7 @@ impl Codec {
                 | Error::Engine { .. }
                 | Error::KernelCompile { .. }
         );
-        if IS_PACKAGE || self.options.backend != BackendRequest::Auto || !is_gpu_fault {
+        if self.options.backend != BackendRequest::Auto || !is_gpu_fault {
             return Err(error);
         }
         let mut rejected = std::mem::take(&mut self.choice.rejected);

@@ -14,7 +14,6 @@ use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::source::Source;
 use super::timing::Timings;
 use crate::Result;
-use crate::text::fill;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
@@ -24,6 +23,7 @@ use crate::gpu::{
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
 use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::text::fill;
 
 /// Where the table starts in what is read back first; the packed size comes before it.
 const TABLE_AT: u64 = 8;
@@ -343,8 +343,13 @@ impl Pipeline {
 fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
     let blocks = &packed[base..];
     for entry in words.chunks_exact(2) {
-        let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
-            .map_err(|error| broken(fill("kernels wrote a table entry of no kind: $", &[error.text()], &[])))?;
+        let entry = PageEntry::from_words([entry[0], entry[1]], blocks).map_err(|error| {
+            broken(fill(
+                "kernels wrote a table entry of no kind: $",
+                &[error.text()],
+                &[],
+            ))
+        })?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

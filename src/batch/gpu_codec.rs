@@ -163,12 +163,6 @@ impl GpuCodec {
         self.pipeline.device()
     }
 
-    /// Opens the same device anew, after this one was lost.
-    #[cfg(js_engine)]
-    pub(super) async fn reopen_async(&mut self) -> Result<()> {
-        self.pipeline.reopen_async().await
-    }
-
     /// Cuts jobs for this page size from now on.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {
@@ -203,13 +197,6 @@ impl GpuCodec {
             .decompress_safely(&given, Target::Bytes(&mut bytes));
         let (errors, timings) = run.await?;
         Ok(((bytes, errors), timings))
-    }
-
-    /// The pipeline, cutting jobs for this page size.
-    #[cfg(js_engine)]
-    pub(super) fn pipeline_for(&mut self, page_size: u32) -> &mut Pipeline {
-        self.prepare(page_size);
-        &mut self.pipeline
     }
 
     /// Chooses for a compression of `n_bytes` by measuring both on a part of them, once for each size. `first` gives

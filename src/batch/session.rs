@@ -7,7 +7,7 @@ use crate::Result;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 
 /// Bytes of content for one step on one core.
-#[cfg(any(feature = "futures-io", js_engine))]
+#[cfg(feature = "futures-io")]
 const ONE_CORE_BYTES: usize = 1 << 20;
 
 /// Compresses one frame from content that comes in pieces of any size.
@@ -120,12 +120,6 @@ impl FrameCompression {
             .unwrap_or_else(|| codec.chunk_bytes(self.options.block_size))
     }
 
-    /// What is held, to append to it without [`push_async`](Self::push_async).
-    #[cfg(js_engine)]
-    pub(crate) fn held(&mut self) -> &mut Vec<u8> {
-        &mut self.held
-    }
-
     async fn compress(&mut self, codec: &mut Codec, part: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.append(&mut self.header);
@@ -223,7 +217,7 @@ impl FrameDecompression {
 }
 
 /// Most bytes of content for one step where others wait for the thread, as in a browser or under an async runtime.
-#[cfg(any(feature = "futures-io", js_engine))]
+#[cfg(feature = "futures-io")]
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]
     if codec.device().is_some() {

@@ -121,11 +121,7 @@ pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<(
     if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
         return Ok(());
     }
-    let value = fill(
-        "# bytes at # of #",
-        &[],
-        &[n_bytes, offset, buffer_bytes],
-    );
+    let value = fill("# bytes at # of #", &[], &[n_bytes, offset, buffer_bytes]);
     Err(invalid(
         "copy",
         value,

@@ -56,7 +56,7 @@ mod steps;
 mod walk;
 mod write;
 
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+#[cfg(all(target_arch = "wasm32", feature = "npm", not(js_engine)))]
 pub(crate) use batch::checked_bytes;
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
 #[cfg(gpu_engine)]

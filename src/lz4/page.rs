@@ -34,6 +34,7 @@ pub struct PageEntry {
 }
 
 impl PageEntry {
+    #[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
     /// The entry of a block that was moved behind `n_bytes` of others.
     pub(crate) const fn behind(self, n_bytes: u64) -> Self {
         Self {

@@ -1,13 +1,13 @@
 import { CpuCodec, type CpuCompression } from "./cpu-codec.js";
 import { decompressFrame, putPages } from "./gpu-frames.js";
 import type { Call, Codec, Compression, Decompression } from "./codec.js";
-import { GpuCall, type GpuModule, REASON } from "./gpu.js";
+import { GpuCall, type GpuModule, REASON } from "./gpu-module.js";
 import { type Bytes, Held } from "./module-memory.js";
 import { FrameCompression, levelFlag, type Plain } from "./plain.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, DeviceBuffer, PackedPages, ResidentPart } from "./types.js";
 import { ratioOf } from "./packed-pages.js";
-import type { OpenDevice } from "./webgpu.js";
+import type { OpenDevice } from "./webgpu-device.js";
 
 /** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
  * one job of that. */

@@ -1,65 +1,29 @@
-import type { Call, Outcome } from "./codec.js";
 import { drive } from "./drive.js";
 import { GpuCodec } from "./gpu-codec.js";
+import { GpuCall, type GpuExports, GpuModule } from "./gpu-module.js";
 import { type Host, valueFunctions, Values } from "./js-values.js";
-import { type Bytes, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { Plain } from "./plain.js";
 import { gpuFunctions } from "./webgpu.js";
 
-/** What the module of the GPU exports; `src/web/gpu` says what each function takes and gives. */
-export interface GpuExports extends MemoryExports {
-  answer_later(token: number, number: number): void;
-  fail_later(token: number, text: number): void;
-  open_codec(isLowPower: number, allowSoftware: number): number;
-  codec_device(codec: number): number;
-  free_codec(codec: number): void;
-  gpu_compress_pages(codec: number, bytes: number, pageSize: number, flags: number): number;
-  gpu_decompress_pages(
-    codec: number,
-    packed: number,
-    table: number,
-    tableLength: number,
-    pageSize: number,
-    byteLength: number,
-    isStrict: number,
-  ): number;
-  compress_resident(
-    codec: number,
-    buffer: number,
-    byteLength: number,
-    pageSize: number,
-    flags: number,
-    maker: number,
-  ): number;
-  decompress_resident(codec: number, parts: number, partsLength: number, pageSize: number, buffer: number): number;
-  poll_call(call: number): Status;
-  cancel_call(call: number): void;
-  free_call(call: number): void;
-}
+/** What opens GPUs. */
+export class Gpu {
+  readonly #module: GpuModule;
 
-/** The module of the GPU. It knows pages; files are the CPU's module's. */
-export class GpuModule extends ModuleMemory<GpuExports> {
-  readonly values: Values;
-  /** What wakes each call. */
-  readonly wakers: Map<number, () => void>;
-
-  constructor(exports: GpuExports, values: Values, wakers: Map<number, () => void>) {
-    super(exports);
-    this.values = values;
-    this.wakers = wakers;
+  constructor(module: GpuModule) {
+    this.#module = module;
   }
 
-  /** Opens a GPU. `plain` puts its pages together to files. */
+  /** Opens one. `plain` puts its pages together to files. */
   async open(powerPreference: string, allowSoftware: boolean, plain: Plain): Promise<GpuCodec> {
     const isLowPower = powerPreference === "low-power" ? 1 : 0;
-    const at = this.exports.open_codec(isLowPower, allowSoftware ? 1 : 0);
-    const { value } = await drive(new GpuCall(this, at, (number) => number));
-    return new GpuCodec(this, value, plain);
+    const at = this.#module.exports.open_codec(isLowPower, allowSoftware ? 1 : 0);
+    const { value } = await drive(new GpuCall(this.#module, at, (number) => number));
+    return new GpuCodec(this.#module, value, plain);
   }
 }
 
 /** An instance of the module. */
-export async function start(module: WebAssembly.Module): Promise<GpuModule> {
+export async function start(module: WebAssembly.Module): Promise<Gpu> {
   const values = new Values();
   const wakers = new Map<number, () => void>();
   let exports: GpuExports;
@@ -75,56 +39,5 @@ export async function start(module: WebAssembly.Module): Promise<GpuModule> {
   };
   const instance = await WebAssembly.instantiate(module, { js: valueFunctions(host), gpu: gpuFunctions(host) });
   exports = instance.exports as unknown as GpuExports;
-  return new GpuModule(exports, values, wakers);
+  return new Gpu(new GpuModule(exports, values, wakers));
 }
-
-/** Numbers before what else a call gives. */
-const HEAD_BYTES = 40;
-
-/** A call of the module under way. `read` makes its value of what it gives. */
-export class GpuCall<T> implements Call<T> {
-  readonly #module: GpuModule;
-  readonly #at: number;
-  readonly #read: (number: number, bytes: Bytes) => T;
-
-  constructor(module: GpuModule, at: number, read: (number: number, bytes: Bytes) => T) {
-    this.#module = module;
-    this.#at = at;
-    this.#read = read;
-  }
-
-  poll(wake: () => void): Outcome<T> | undefined {
-    const { exports, wakers } = this.#module;
-    wakers.set(this.#at, wake);
-    const given = this.#module.taken(exports.poll_call(this.#at));
-    if (!given) return undefined;
-    const [upload, kernel, readback, totalNs, number] = new Float64Array(given.buffer, 0, 5) as unknown as [
-      number, number, number, number, number,
-    ];
-    const orNull = (ns: number): number | null => (ns < 0 ? null : ns);
-    const value = this.#read(number, given.subarray(HEAD_BYTES));
-    const times = { uploadNs: orNull(upload), kernelNs: orNull(kernel), readbackNs: orNull(readback), totalNs };
-    return { value, timing: { engine: "webgpu", reason: REASON, ...times } };
-  }
-
-  cancel(): void {
-    this.#module.exports.cancel_call(this.#at);
-  }
-
-  /** Calls of a GPU do not tell how far they are. */
-  bytesIn(): number {
-    return 0;
-  }
-
-  bytesOut(): number {
-    return 0;
-  }
-
-  free(): void {
-    this.#module.wakers.delete(this.#at);
-    this.#module.exports.free_call(this.#at);
-  }
-}
-
-/** Why the engine is the GPU, where nobody measured. */
-export const REASON = "asked for; the adapter that the browser gives";

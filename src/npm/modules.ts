@@ -1,5 +1,5 @@
 import { compileSource } from "./compile-source.js";
-import type { GpuModule } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
 import { Plain, start } from "./plain.js";
 import type { Modules, ModuleSource } from "./types.js";
 
@@ -13,7 +13,7 @@ const files: Record<keyof Modules, () => ModuleSource> = {
 const embedded: Partial<Record<keyof Modules, () => Promise<ModuleSource>>> = {};
 
 const compiled = new Map<keyof Modules, Promise<WebAssembly.Module>>();
-const loaded = new Map<keyof Modules, Promise<Plain | GpuModule>>();
+const loaded = new Map<keyof Modules, Promise<Plain | Gpu>>();
 
 /** The module of the CPU, once it is ready for use. */
 let plain: Plain | undefined;
@@ -30,8 +30,8 @@ export function embed(sources: typeof embedded): void {
 
 /** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
 export function load(name: "cpu", source?: ModuleSource): Promise<Plain>;
-export function load(name: "gpu", source?: ModuleSource): Promise<GpuModule>;
-export function load(name: keyof Modules, source?: ModuleSource): Promise<Plain | GpuModule> {
+export function load(name: "gpu", source?: ModuleSource): Promise<Gpu>;
+export function load(name: keyof Modules, source?: ModuleSource): Promise<Plain | Gpu> {
   return once(loaded, name, async () => {
     const compiling = compile(name, source);
     if (name === "cpu") return (plain = await start(await compiling));

@@ -73,6 +73,7 @@ pub(in crate::web) fn settle(result: Result<Vec<u8>>) -> u32 {
     }
 }
 
+#[cfg(not(js_engine))]
 /// Leaves an error, if there is one.
 pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
     match result {
@@ -81,6 +82,7 @@ pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
     }
 }
 
+#[cfg(not(js_engine))]
 /// An object for JavaScript; null, with the error as the answer, if there is none.
 pub(in crate::web) fn object<T>(made: Result<T>) -> *mut T {
     match made {

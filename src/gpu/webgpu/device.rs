@@ -95,7 +95,15 @@ fn capabilities(device: &Value) -> Capabilities {
     let mut limits = [0.0; calls::N_LIMITS];
     // SAFETY: as many numbers are written.
     unsafe { calls::limits(device.number(), limits.as_mut_ptr()) };
-    let [binding, buffer, workgroup, invocations, grid, buffers, timestamps] = limits;
+    let [
+        binding,
+        buffer,
+        workgroup,
+        invocations,
+        grid,
+        buffers,
+        timestamps,
+    ] = limits;
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
         max_binding_bytes: binding as u64 / 4 * 4,

@@ -211,7 +211,10 @@ impl Recorder for WebStream {
 impl Waitable for WebSubmission {
     async fn wait_async(self) -> Result<Option<u64>> {
         match answered(self.answer.receive().await) {
-            Ok(ns) => self.shared.check().map(|()| (ns >= 0.0).then_some(ns as u64)),
+            Ok(ns) => self
+                .shared
+                .check()
+                .map(|()| (ns >= 0.0).then_some(ns as u64)),
             Err(message) => Err(self.shared.failed(message).await),
         }
     }

@@ -249,12 +249,6 @@ impl WgpuDevice {
         &self.0.queue
     }
 
-    /// A buffer of somebody else on this device.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn lent(&self, buffer: wgpu::Buffer) -> WgpuBuffer {
-        WgpuBuffer::lent(&self.0, buffer)
-    }
-
     /// Kernels compiled so far.
     #[must_use]
     pub fn n_kernels(&self) -> usize {

@@ -27,14 +27,12 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 struct PooledBuffer {
     buffer: Option<wgpu::Buffer>,
     n_bytes: u64,
-    /// Whether it belongs to somebody else, and not to the pool.
-    is_lent: bool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take().filter(|_| !self.is_lent) {
+        if let Some(buffer) = self.buffer.take() {
             let (usage, size) = (buffer.usage().bits(), buffer.size());
             self.shared.pool.put(usage, size, buffer);
         }
@@ -69,20 +67,8 @@ impl WgpuBuffer {
         Ok(Self(Arc::new(PooledBuffer {
             buffer: Some(buffer),
             n_bytes,
-            is_lent: false,
             shared: Arc::clone(shared),
         })))
-    }
-
-    /// Memory that belongs to somebody else.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
-        Self(Arc::new(PooledBuffer {
-            n_bytes: buffer.size() / 4 * 4,
-            buffer: Some(buffer),
-            is_lent: true,
-            shared: Arc::clone(shared),
-        }))
     }
 
     /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.
@@ -305,7 +291,6 @@ impl WgpuHostBuffer {
     }
 }
 
-/// The same with memory of JavaScript, which is copied once.
 #[cfg(target_arch = "wasm32")]
 impl WgpuHostBuffer {
     /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.

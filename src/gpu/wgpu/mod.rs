@@ -16,8 +16,6 @@ mod choose;
 mod device;
 mod fault;
 mod kernel;
-#[cfg(target_arch = "wasm32")]
-mod lent;
 mod memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;

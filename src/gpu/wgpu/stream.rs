@@ -12,8 +12,8 @@ use super::timer::{MAX_PASSES, Timer, Timers};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
-use crate::signal;
 use crate::kernels::Access;
+use crate::signal;
 
 /// Offsets of uniform blocks are multiples of this on every adapter.
 const UNIFORM_ALIGNMENT: usize = 256;

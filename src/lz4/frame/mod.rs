@@ -45,7 +45,7 @@ mod write;
 
 use checksum::checksum;
 
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+#[cfg(all(target_arch = "wasm32", feature = "npm", not(js_engine)))]
 pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;

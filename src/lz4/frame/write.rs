@@ -170,12 +170,10 @@ impl FrameWriter {
             return Err(invalid(fill("# entries for # pages", &[], &counts)));
         }
         for (page, entry) in pages.zip(table) {
-            let block = entry
-                .block(packed, page.len())
-                .ok_or_else(|| {
-                    let numbers = [entry.offset, entry.length.into()];
-                    invalid(fill("offset #, length #", &[], &numbers))
-                })?;
+            let block = entry.block(packed, page.len()).ok_or_else(|| {
+                let numbers = [entry.offset, entry.length.into()];
+                invalid(fill("offset #, length #", &[], &numbers))
+            })?;
             self.push_block(page, entry.kind, block, out)?;
         }
         Ok(())

@@ -60,7 +60,13 @@ unsafe extern "C" fn poll_call(call: *mut Call) -> u32 {
     }
 }
 
-fn answer(Done { timings, number, bytes }: Done) -> Vec<u8> {
+fn answer(
+    Done {
+        timings,
+        number,
+        bytes,
+    }: Done,
+) -> Vec<u8> {
     let number_of = |ns: Option<u64>| ns.map_or(-1.0, |ns| ns as f64);
     let head = [
         number_of(timings.upload_ns),

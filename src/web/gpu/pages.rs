@@ -5,9 +5,9 @@ use super::codec::WebCodec;
 use crate::batch::js::JsPacked;
 use crate::js::{Bytes, Value};
 use crate::lz4::BlockError;
+use crate::web::level;
 use crate::web::memory::taken;
 use crate::web::table::read_table;
-use crate::web::level;
 use crate::{Error, Result};
 
 /// Compresses pages. The array must stay as it is until the call is done. The number of what the call gives is an array of

@@ -10,8 +10,8 @@ use crate::batch::{
 use crate::clock::Clock;
 use crate::gpu::{Backend, Buffer, GpuDevice, Place, Recorder};
 use crate::js::Value;
-use crate::web::memory::taken;
 use crate::web::level;
+use crate::web::memory::taken;
 use crate::{Error, Result};
 
 #[link(wasm_import_module = "js")]
@@ -84,7 +84,8 @@ unsafe extern "C" fn decompress_resident(
     let buffer = Value::new(buffer);
     let (parts, _) = parts.as_chunks::<{ size_of::<PartNumbers>() }>();
     let parts = parts.iter().map(|part| {
-        let [packed, packed_bytes, table, n_bytes]: PartNumbers = bytemuck::pod_read_unaligned(part);
+        let [packed, packed_bytes, table, n_bytes]: PartNumbers =
+            bytemuck::pod_read_unaligned(part);
         let [packed, table] = [packed, table].map(|number| Value::new(number as u32));
         (packed, packed_bytes as u64, table, n_bytes as u64)
     });
@@ -119,7 +120,10 @@ fn lend(device: &GpuDevice, buffer: Option<Value>) -> Result<Buffer> {
 /// Copies the first bytes of `buffer` to one of the page's own, of just that size.
 fn give_away(device: &GpuDevice, buffer: &Buffer, n_bytes: u64, maker: &Value) -> Result<()> {
     let made = Value::new(make_buffer(maker.number(), n_bytes as f64));
-    let made = lend(device, Some(made.ok_or(Error::OutOfMemory { requested: n_bytes })?))?;
+    let made = lend(
+        device,
+        Some(made.ok_or(Error::OutOfMemory { requested: n_bytes })?),
+    )?;
     let mut stream = device.stream();
     stream.copy(Place::Device(&made, 0), Place::Device(buffer, 0), n_bytes)?;
     // What the page does with it on this device comes after the copy.

@@ -1,8 +1,8 @@
 //! Blocks outside frames.
 
-use crate::web::memory::{fail, settle, taken};
 use crate::Error;
 use crate::lz4::frame::{self, Format, Seen};
+use crate::web::memory::{fail, settle, taken};
 
 /// Gives the content of a block, which is of at most `limit` bytes.
 ///

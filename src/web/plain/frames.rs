@@ -1,10 +1,10 @@
 //! Frames in parts, and the checksum of contents that workers put together.
 
-use crate::web::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
 use crate::Result;
-use crate::web::level;
-use crate::web::table::read_table;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+use crate::web::level;
+use crate::web::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
+use crate::web::table::read_table;
 
 /// Bits of the options of a frame; the lowest two are its level.
 const CONTENT_CHECKSUM: u32 = 4;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::web::memory::{NOTHING, fail, give, object, settle_empty, taken};
 use crate::lz4::frame::{ContentRead, FrameMap};
+use crate::web::memory::{NOTHING, fail, give, object, settle_empty, taken};
 
 /// The map of a file of `n_bytes`.
 #[unsafe(no_mangle)]
