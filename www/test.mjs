@@ -12,6 +12,7 @@ import { check, choose, download, finding, finish, measureOnly, open, removeFile
 import { testLarge } from "./test/large.mjs";
 import { testInspector, testLearn, testLook, testLoss, testTrust } from "./test/look.mjs";
 import { testModules } from "./test/modules.mjs";
+import { testTensors } from "./test/tensor.mjs";
 import {
   testAccessibility,
   testBudgets,
@@ -36,6 +37,7 @@ async function without(url) {
     await testInspector(page);
     await testTrust("no GPU", page);
     await testLoss(page, false);
+    await testTensors("no GPU", page);
     await testLearn(page);
     await testAccessibility(page);
     await check("no GPU: forcing the GPU says that it is not available", async () => {
@@ -75,6 +77,7 @@ async function onSoftwareGpu(url) {
     await testFiles("software GPU", page, "webgpu");
     await testLook("software GPU", page);
     await testLoss(page, true);
+    await testTensors("software GPU", page);
 
     await check("software GPU: a bench has stages and says what it ran on", async () => {
       await measureOnly(page, "gpu");

@@ -60,7 +60,7 @@ export async function testBudgets(browser, url) {
     await page.evaluate(() => scrollTo(0, 0));
     await finding(page, "bench", () => choose(page, "budget.bin"));
     await page.evaluate(() => (window.__benchDone = performance.now()));
-    for (const tab of ["look", "trust", "learn", "compress"]) {
+    for (const tab of ["look", "trust", "tensor", "learn", "compress"]) {
       await page.click(`#tab-${tab}`);
       await page.waitForTimeout(200);
     }
@@ -93,7 +93,7 @@ export async function testAccessibility(page) {
     await check(`axe finds nothing serious, ${theme}`, async () => {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       const faults = [];
-      for (const tab of ["compress", "look", "trust", "learn"]) {
+      for (const tab of ["compress", "look", "trust", "tensor", "learn"]) {
         await page.click(`#tab-${tab}`);
         await page.waitForTimeout(200);
         faults.push(...(await seriousFaults(page)).map((fault) => `${tab}: ${fault}`));
@@ -153,7 +153,7 @@ export async function testPhone(browser, url) {
     await measureOnly(page, "one", "lz4-wasm");
     writeSample("phone.bin", 100_000);
     await finding(page, "bench", () => choose(page, "phone.bin"));
-    for (const tab of ["compress", "look", "trust", "learn"]) {
+    for (const tab of ["compress", "look", "trust", "tensor", "learn"]) {
       await page.click(`#tab-${tab}`);
       await page.waitForTimeout(300);
       const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);

@@ -22,6 +22,13 @@ export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
+/** A number with two digits that tell, for example `0.35`, `3.5` or `35`. */
+export function round(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  if (value >= 10) return count(Math.round(value));
+  return value.toFixed(value >= 1 ? 1 : 2);
+}
+
 /** A number with thin spaces between thousands. */
 export function count(value: number): string {
   return value.toLocaleString("en").replaceAll(",", "\u202f");

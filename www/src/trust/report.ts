@@ -1,6 +1,7 @@
 // The report: all that was measured, with the browser and the machine it was measured on, to be copied.
 import type { BenchResult } from "../engines/calls";
 import { engines } from "../engines/list";
+import type { MatmulResult } from "../tensor/calls";
 import type { CorruptResult, FileResult, LossResult, SweepResult } from "../press/calls";
 import type { Spread } from "../compress/stats";
 import { copyText, element } from "../shell/dom";
@@ -80,6 +81,16 @@ function lineOf(finding: Finding): string[] {
     const text = withoutGpu ?? `compress ${from(crossover["compress"])}, decompress ${from(crossover["decompress"])}`;
     return [`- GPU faster than CPU: ${text}`];
   }
+  if (finding.kind === "matmul") {
+    const { points, device, withoutGpu } = finding as unknown as MatmulResult;
+    const onGpu = points.filter(({ engine }) => engine === "webgpu");
+    const speeds = onGpu.map(({ size, gflops, error }) => `${size}: ${format.round(gflops)} (error ${error.toExponential(1)})`);
+    return [`- Matrix products, GFLOP/s by rows: ${device ? `${device}: ${speeds.join(", ")}` : withoutGpu}`];
+  }
+  if (finding.kind === "convolution") {
+    const { pictures, milliseconds, where } = finding as unknown as { pictures: number; milliseconds: number; where: string };
+    return [`- Convolution of ${pictures} pictures: ${format.duration(milliseconds)} each, ${where}`];
+  }
   if (finding.kind === "corrupt") {
     const { tally, nTried, unnoticed } = finding as unknown as CorruptResult;
     const codes = Object.entries(tally).map(([code, n]) => `${code} ${n}`).join(", ");
@@ -105,7 +116,7 @@ export function initReport(): void {
     element("report").textContent = markdownReport();
   };
   onTab("trust", refresh);
-  for (const kind of ["file", "bench", "sweep", "corrupt", "loss"]) onFinding(kind, refresh);
+  for (const kind of ["file", "bench", "sweep", "corrupt", "loss", "matmul", "convolution"]) onFinding(kind, refresh);
   const [markdown, json] = [element("copy-markdown"), element("copy-json")];
   markdown.addEventListener("click", () => {
     refresh();

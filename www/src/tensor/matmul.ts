@@ -1,0 +1,98 @@
+// Products of matrices, from small to large: how fast, and how exact.
+import { element, failureCard, make } from "../shell/dom";
+import * as format from "../shell/format";
+import { runJob } from "../shell/jobs";
+import { allowsSoftware } from "../shell/press";
+import { record } from "../shell/results";
+import { onTheme } from "../shell/theme";
+import type { MatmulPoint, MatmulResult, Multiplier } from "./calls";
+import { tensors } from "./client";
+
+const ENGINES: { id: Multiplier; label: string; colour: string }[] = [
+  { id: "webgpu", label: "GPU", colour: "gpu" },
+  { id: "javascript", label: "JavaScript", colour: "cpu" },
+];
+
+let points: MatmulPoint[] = [];
+
+const labelOf = (engine: Multiplier): string => ENGINES.find(({ id }) => id === engine)?.label ?? engine;
+const sizes = (): number[] => [...new Set(points.map(({ size }) => size))].sort((a, b) => a - b);
+const at = (engine: Multiplier, size: number): MatmulPoint | undefined =>
+  points.find((one) => one.engine === engine && one.size === size);
+const nameOfSpeed = (gflops: number): string =>
+  gflops >= 1000 ? `${format.round(gflops / 1000)} TFLOP/s` : `${format.round(gflops)} GFLOP/s`;
+
+/** The plotting library is loaded when it is first needed. */
+async function draw(): Promise<void> {
+  if (points.length === 0) return;
+  const { drawLines } = await import("../shell/plot");
+  const places = sizes();
+  const engines = ENGINES.filter(({ id }) => points.some(({ engine }) => engine === id));
+  const chart = element("matmul-chart");
+  drawLines(chart, {
+    title: "Rows and columns",
+    places,
+    lines: engines.map(({ id, label, colour }) => ({
+      label,
+      colour,
+      values: places.map((size) => at(id, size)?.gflops ?? null),
+    })),
+    nameOfPlace: String,
+    nameOfValue: nameOfSpeed,
+  });
+  chart.ariaLabel = "Speed of matrix products over size: the table below says the same";
+}
+
+function fillTable(): void {
+  const cell = (point: MatmulPoint | undefined): string =>
+    point ? `${nameOfSpeed(point.gflops)}, ${format.duration(point.milliseconds)}` : "–";
+  const error = (point: MatmulPoint | undefined): string => (point ? point.error.toExponential(1) : "–");
+  const rows = sizes().map((size) => {
+    const [gpu, javascript] = [at("webgpu", size), at("javascript", size)];
+    const times = gpu && javascript ? `${format.round(gpu.gflops / javascript.gflops)} ×` : "–";
+    const texts = [cell(gpu), cell(javascript), times, error(gpu ?? javascript)];
+    return make("tr", "", make("th", "", `${size}`), ...texts.map((text) => make("td", "", text)));
+  });
+  for (const row of rows) (row.firstElementChild as HTMLTableCellElement).scope = "row";
+  element("matmul-rows").replaceChildren(...rows);
+}
+
+function tell({ device, withoutGpu, stopped }: MatmulResult): void {
+  const lines = [
+    device ? `On ${device}, through pagepress/tensor; all three matrices in GPU memory.` : `No GPU: ${withoutGpu}`,
+    ...stopped.map(({ engine, size }) => `${labelOf(engine)}: larger ones than ${size} would take too long`),
+  ];
+  element("matmul-text").replaceChildren(...lines.map((line) => make("li", "", line)));
+}
+
+function start(): void {
+  void runJob(
+    "Matrix products",
+    async ({ signal, report }) => {
+      points = [];
+      const mostSize = Number(element<HTMLSelectElement>("matmul-most").value);
+      const onProgress = (point: MatmulPoint): void => {
+        points.push(point);
+        fillTable();
+        void draw();
+        report(`${labelOf(point.engine)}, ${point.size} rows`, null);
+      };
+      report("opening the device", null);
+      const result = await tensors.call("matmul", { mostSize, allowSoftware: allowsSoftware() }, { signal, onProgress });
+      tell(result);
+      record({ kind: "matmul", mostSize, ...result });
+    },
+    (failure) => element("matmul-text").replaceChildren(failureCard(failure)),
+  );
+}
+
+export function initMatmul(): void {
+  element("matmul-start").addEventListener("click", start);
+  onTheme(() => void draw());
+  let width = 0;
+  new ResizeObserver(([entry]) => {
+    const now = entry?.contentRect.width ?? 0;
+    if (now !== width && now > 0) void draw();
+    width = now;
+  }).observe(element("matmul-chart"));
+}

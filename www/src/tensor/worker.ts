@@ -1,0 +1,7 @@
+// The worker that has tensors.
+import { serve } from "../rpc/serve";
+import type { TensorCalls } from "./calls";
+import { convolve } from "./convolve";
+import { measureMatmul } from "./multiply";
+
+serve<TensorCalls>({ matmul: measureMatmul, convolve });
