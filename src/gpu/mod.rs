@@ -49,6 +49,7 @@ pub use crate::batch::{
 };
 pub use crate::tensor::{
     BackendUsed, BufferId, GpuBackend, GpuCommandBatch, GpuMatmulCache, GpuTensor, MaxOp,
-    MemoryLayout, MinOp, PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
-    WeightLayout, tiled_max_2d, tiled_min_2d, tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
+    MemoryLayout, MinOp, PartitionView, QkvLoRA, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
+    WeightLayout, WgslForwardPass, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
+    tiled_reduce_partial, tiled_sum_2d,
 };

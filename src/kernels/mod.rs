@@ -83,6 +83,10 @@ pub enum Slot {
     A,
     /// The second tensor of an operation; that of [`A`](Self::A) again where there is none.
     B,
+    /// What is added to each column.
+    Bias,
+    /// The values of attention, whose queries are [`A`](Self::A) and keys [`B`](Self::B).
+    Values,
     /// The tensor that an operation makes.
     Out,
     /// Scratch: sums over slices of the inner axis of a matrix product.

@@ -9,6 +9,8 @@
 //! is the same each time.
 
 #[cfg(gpu_engine)]
+mod attention;
+#[cfg(gpu_engine)]
 mod backend;
 #[cfg(gpu_engine)]
 mod batch;
@@ -19,8 +21,11 @@ mod device;
 mod elementwise;
 #[cfg(gpu_engine)]
 mod graph;
+pub mod layer;
 #[cfg(gpu_engine)]
 mod matmul_cache;
+#[cfg(gpu_engine)]
+mod norm;
 #[cfg(gpu_engine)]
 mod pool;
 #[cfg(gpu_engine)]
@@ -45,6 +50,8 @@ pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
 };
+#[cfg(gpu_engine)]
+pub use layer::{QkvLoRA, WgslForwardPass};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
 #[cfg(gpu_engine)]

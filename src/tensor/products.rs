@@ -188,18 +188,7 @@ impl Recording {
         kernel: Operand<'_>,
         out: &Buffer,
     ) -> Result<()> {
-        let mut dense = Vec::with_capacity(2);
-        for operand in [input, kernel] {
-            dense.push(match operand.dense_start() {
-                Some(start) => (operand.buffer.clone(), start),
-                None => {
-                    let copy = self.allocate(operand.view.shape().n_elements())?;
-                    let shape = operand.view.shape();
-                    self.elementwise(&[], operand, None, shape, &copy).await?;
-                    (copy, 0)
-                }
-            });
-        }
+        let dense = [self.dense(input).await?, self.dense(kernel).await?];
         let size =
             |view: &TensorView| [view.shape().dims()[0] as u64, view.shape().dims()[1] as u64];
         word(input.view.shape().n_elements())?;

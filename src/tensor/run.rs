@@ -100,6 +100,29 @@ impl Recording {
         Ok(())
     }
 
+    /// The elements without gaps from where a binding may start: copied, unless they are so already.
+    pub(super) async fn dense(&mut self, a: Operand<'_>) -> Result<(Buffer, u64)> {
+        if let Some(start) = a.dense_start() {
+            return Ok((a.buffer.clone(), start));
+        }
+        let copy = self.allocate(a.view.shape().n_elements())?;
+        self.elementwise(&[], a, None, a.view.shape(), &copy)
+            .await?;
+        Ok((copy, 0))
+    }
+
+    /// Records the copy of the first `n` elements to element `start` of another buffer on.
+    pub(super) fn copy(
+        &mut self,
+        from: &Buffer,
+        to: &Buffer,
+        start: usize,
+        n: usize,
+    ) -> Result<()> {
+        let (to, from) = (Place::Device(to, 4 * start as u64), Place::Device(from, 0));
+        self.stream.copy(to, from, 4 * n as u64)
+    }
+
     /// Records the copy of `values` to a new buffer.
     pub(super) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
         let buffer = self.allocate(values.len())?;

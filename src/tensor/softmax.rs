@@ -14,23 +14,14 @@ impl Recording {
             return Ok(());
         }
         let cols = a.view.shape().dims().last().map_or(1, |&cols| cols as u64);
-        let copy;
-        let (buffer, start) = match a.dense_start() {
-            Some(start) => (a.buffer, start),
-            None => {
-                copy = self.allocate(n as usize)?;
-                self.elementwise(&[], a, None, a.view.shape(), &copy)
-                    .await?;
-                (&copy, 0)
-            }
-        };
+        let (buffer, start) = self.dense(a).await?;
         let capabilities = self.device().capabilities();
         let limits = SoftmaxLimits {
             invocations: capabilities.max_workgroup_invocations,
             workgroup_bytes: capabilities.max_workgroup_bytes,
         };
         let job = softmax_job(u64::from(n) / cols, cols, log, limits);
-        self.run(&job, &[(Slot::A, buffer, start), (Slot::Out, out, 0)])
+        self.run(&job, &[(Slot::A, &buffer, start), (Slot::Out, out, 0)])
             .await
     }
 }

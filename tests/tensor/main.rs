@@ -10,13 +10,16 @@
     reason = "a test fails by panicking"
 )]
 
+mod attention;
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod devices;
 mod elementwise;
 mod errors;
+mod layer;
 mod naive;
+mod norm;
 mod products;
 mod reduce;
 mod softmax;
@@ -61,6 +64,18 @@ macro_rules! every_case {
                 products::nan_beside_a_kernel_stays_outside,
                 views::operands_extend_to_each_other,
                 views::views_are_what_they_show,
+                norm::rows_of_any_length_are_normalised,
+                norm::special_rows_are_normalised,
+                attention::heads_of_any_size_work,
+                attention::many_keys_are_split,
+                attention::keys_that_are_not_seen_do_not_matter,
+                attention::views_are_taken_as_they_are,
+                attention::wrong_heads_are_typed_errors,
+                layer::layers_of_any_kind_work,
+                layer::rows_one_by_one_give_what_they_give_at_once,
+                layer::matrices_of_low_rank_are_added,
+                layer::layers_follow_each_other_on_the_device,
+                layer::wrong_weights_are_typed_errors,
                 errors::wrong_shapes_are_typed_errors,
                 calls::slices_go_in_and_out,
                 calls::batches_give_what_single_operations_give,

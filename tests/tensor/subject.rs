@@ -4,6 +4,7 @@
 use pagepress::gpu::EngineChoice;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
+use pagepress::tensor::layer::{Attention, Norm};
 use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView, cpu};
 use pagepress::{Error, Result};
 
@@ -200,6 +201,47 @@ impl Subject {
                     resident(device, kernel).await?,
                 );
                 input.convolve2d_async(&kernel).await
+            }),
+        }
+    }
+
+    pub fn norm(&self, norm: Norm, a: &Tensor, columns: [Option<&Tensor>; 2]) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let cols = a.dims().last().copied().unwrap_or(1);
+                let mut out = vec![0.0; a.view.shape().n_elements()];
+                let values = columns.map(|tensor| tensor.map(Tensor::values));
+                let columns = values.each_ref().map(Option::as_deref);
+                cpu::norm(norm, &a.values(), cols, columns, &mut out)?;
+                Ok((out, a.dims().to_vec()))
+            }
+            Self::Gpu(device) => made(async {
+                let a = resident(device, a).await?;
+                let mut on_device = [None, None];
+                for (to, tensor) in on_device.iter_mut().zip(columns) {
+                    if let Some(tensor) = tensor {
+                        *to = Some(resident(device, tensor).await?);
+                    }
+                }
+                let [weight, bias] = &on_device;
+                a.norm_async(norm, weight.as_ref(), bias.as_ref()).await
+            }),
+        }
+    }
+
+    pub fn attention(&self, what: Attention, [q, k, v]: [&Tensor; 3]) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let mut out = vec![0.0; q.view.shape().n_elements()];
+                let (queries, keys, values) = (q.values(), k.values(), v.values());
+                let keys = (&keys[..], &values[..], k.view.shape());
+                cpu::attention(what, (&queries, q.view.shape()), keys, &mut out)?;
+                Ok((out, q.dims().to_vec()))
+            }
+            Self::Gpu(device) => made(async {
+                let q = resident(device, q).await?;
+                let (k, v) = (resident(device, k).await?, resident(device, v).await?);
+                q.attention_async(&k, &v, what).await
             }),
         }
     }

@@ -3,22 +3,28 @@
 //! Sizes are in elements, and fit a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since kernels
 //! take four elements at a time.
 
+mod attention;
 mod convolve;
 mod elementwise;
 mod matmul;
+mod norm;
 mod reduce;
+mod rotary;
 mod softmax;
 
 use super::{Access, Arg, KernelInfo, Slot};
 
+pub use attention::{AttentionSize, Heads, attention_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{Matrix, Product, matmul_job};
+pub use norm::norm_job;
 pub use reduce::{reduce_columns_job, reduce_rows_job};
+pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
 
 /// All kernels of tensors.
-pub const KERNELS: [&KernelInfo; 7] = [
+pub const KERNELS: [&KernelInfo; 11] = [
     &elementwise::ELEMENTWISE,
     &reduce::ROWS,
     &reduce::COLUMNS,
@@ -26,6 +32,10 @@ pub const KERNELS: [&KernelInfo; 7] = [
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,
+    &norm::NORM,
+    &rotary::ROTARY,
+    &attention::ATTENTION,
+    &attention::MERGE,
 ];
 
 /// Bytes of a buffer of `n` elements: whole groups of four, at least one.
