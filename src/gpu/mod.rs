@@ -19,6 +19,7 @@ mod open;
 mod pipeline_cache;
 mod pool;
 pub mod runtime;
+pub mod shaders;
 mod signal;
 pub(crate) mod spread;
 #[cfg(feature = "wgpu")]

@@ -14,9 +14,14 @@ macro_rules! shader {
     }};
 }
 
+#[cfg(cuda_engine)]
+mod emit;
 pub mod lz4;
 mod parser;
 pub mod tensor;
+
+#[cfg(cuda_engine)]
+pub use emit::{AttentionKernel, GemmKernel, Kernel, LayerNormKernel, SoftmaxKernel};
 
 use std::ops::Range;
 

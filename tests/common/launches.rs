@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::tensor::{
     AttentionSize, Convolution, Elementwise, Heads, Matrix, Product, Rotary, SoftmaxLimits, Source,
-    Strided, attention_job, convolve2d_job, elementwise_job, matmul_job, norm_job,
-    reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    Strided, attention_job, convolve2d_job, elementwise_job, matmul_job, matmul_naive_job,
+    norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
@@ -189,6 +189,7 @@ fn tensor_jobs() -> Vec<Job> {
             jobs.push(matmul_job(&what, 16 << 10));
         }
     }
+    jobs.push(matmul_naive_job(100, 70, 33));
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
         jobs.push(convolve2d_job(&Convolution { input, kernel }));

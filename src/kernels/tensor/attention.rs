@@ -73,41 +73,15 @@ pub struct AttentionSize {
 /// Launches that make [`Slot::Out`], `[batch, n_q, heads, dim]`, of queries in `A`, keys in `B` and values in `Values`.
 /// Nothing is 0.
 #[must_use]
-pub fn attention_job(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Job {
-    let tiles = what.n_q.div_ceil(QUERIES);
-    let products = what.batch * what.heads;
-    let wanted = ENOUGH_GROUPS
-        .div_ceil(tiles * products)
-        .min(what.n_k / MIN_SPLIT);
+pub fn attention_job(what: &AttentionSize, places: [Heads; 3]) -> Job {
+    let groups = what.n_q.div_ceil(QUERIES) * what.batch * what.heads;
+    let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
     let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);
     let splits = what.n_k.div_ceil(split_len);
-    let rows = products * what.n_q;
+    let rows = what.batch * what.heads * what.n_q;
     let n_out = rows * what.dim;
-    let n_groups = tiles * products * splits;
-    let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
-    let first = if what.causal { what.n_k - what.n_q } else { 0 };
-    let words = [
-        what.n_q,
-        what.n_k,
-        what.heads,
-        what.heads / what.key_heads,
-        what.dim,
-        splits,
-        split_len,
-        tiles,
-        n_groups,
-        first,
-        n_out,
-    ];
-    let mut params = words.map(|n| n as u32).to_vec();
-    params.push(what.scale.to_bits());
-    params.extend([q, k, v].iter().flat_map(Heads::words));
-    let out = if splits == 1 {
-        Slot::Out
-    } else {
-        Slot::Partials
-    };
+    let [q, k, v] = places;
     let mut job = Job {
         buffers: vec![
             (Slot::A, padded_bytes(q.n)),
@@ -115,26 +89,7 @@ pub fn attention_job(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Job {
             (Slot::Values, padded_bytes(v.n)),
             (Slot::Out, padded_bytes(n_out)),
         ],
-        launches: vec![Launch {
-            kernel: &ATTENTION,
-            overrides: vec![
-                (
-                    "DIM_GROUPS",
-                    what.dim.div_ceil(64).next_power_of_two() as u32,
-                ),
-                ("CAUSAL", what.causal.into()),
-                ("SPLIT", (splits > 1).into()),
-                ("ALIGNED", aligned.into()),
-            ],
-            grid: grid(n_groups),
-            args: vec![
-                Arg::Buffer(Slot::A),
-                Arg::Buffer(Slot::B),
-                Arg::Buffer(Slot::Values),
-                Arg::Buffer(out),
-                Arg::Params(params),
-            ],
-        }],
+        launches: vec![attention_launch(what, places, splits, split_len)],
     };
     if splits > 1 {
         job.buffers
@@ -151,6 +106,58 @@ pub fn attention_job(what: &AttentionSize, [q, k, v]: [Heads; 3]) -> Job {
         });
     }
     job
+}
+
+/// The launch that goes over the keys, in splits of a multiple of 64.
+pub(in crate::kernels) fn attention_launch(
+    what: &AttentionSize,
+    [q, k, v]: [Heads; 3],
+    splits: u64,
+    split_len: u64,
+) -> Launch {
+    let tiles = what.n_q.div_ceil(QUERIES);
+    let n_groups = tiles * what.batch * what.heads * splits;
+    let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
+    let first = if what.causal { what.n_k - what.n_q } else { 0 };
+    let words = [
+        what.n_q,
+        what.n_k,
+        what.heads,
+        what.heads / what.key_heads,
+        what.dim,
+        splits,
+        split_len,
+        tiles,
+        n_groups,
+        first,
+        what.batch * what.heads * what.n_q * what.dim,
+    ];
+    let mut params = words.map(|n| n as u32).to_vec();
+    params.push(what.scale.to_bits());
+    params.extend([q, k, v].iter().flat_map(Heads::words));
+    let out = if splits == 1 {
+        Slot::Out
+    } else {
+        Slot::Partials
+    };
+    let groups = what.dim.div_ceil(64).next_power_of_two();
+    Launch {
+        kernel: &ATTENTION,
+        overrides: vec![
+            ("DIM_GROUPS", groups as u32),
+            ("CAUSAL", what.causal.into()),
+            ("SPLIT", (splits > 1).into()),
+            ("ALIGNED", aligned.into()),
+        ],
+        grid: grid(n_groups),
+        args: vec![
+            Arg::Buffer(Slot::A),
+            Arg::Buffer(Slot::B),
+            Arg::Buffer(Slot::Values),
+            Arg::Buffer(out),
+            Arg::Params(params),
+        ],
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,12 @@ pub(super) static MATMUL: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
+pub(super) static NAIVE: KernelInfo = kernel(
+    "tensor_matmul_naive",
+    shader!("tensor_matmul_naive.wgsl"),
+    &[R, R, W, U],
+);
+
 /// How a matrix, or a batch of them, lies in its buffer. Distances are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matrix {
@@ -141,6 +147,43 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32) -> Job {
         append_sum(&mut job, what.batch, slices, what.m * what.n);
     }
     job
+}
+
+/// The launch that makes one product of dense matrices by square tiles of 32, 64 or 128; `None` for others.
+#[cfg(cuda_engine)]
+pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Launch> {
+    let all = [Tiling::SMALL, Tiling::MEDIUM, Tiling::LARGE];
+    let tiling = all.into_iter().find(|tiling| tiling.tile() == [tile; 2])?;
+    let k_slice = what.k.next_multiple_of(16);
+    Some(launch(what, tiling, 16 << 10, k_slice, 1, Slot::Out))
+}
+
+/// Launches that make [`Slot::Out`], `[m, n]`, of dense `A` and `B`, an element by each invocation.
+#[must_use]
+pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Job {
+    Job {
+        buffers: vec![
+            (Slot::A, padded_bytes(m * k)),
+            (Slot::B, padded_bytes(k * n)),
+            (Slot::Out, padded_bytes(m * n)),
+        ],
+        launches: vec![naive_launch(m, n, k)],
+    }
+}
+
+/// The launch of [`matmul_naive_job`].
+pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
+    Launch {
+        kernel: &NAIVE,
+        overrides: Vec::new(),
+        grid: grid((m * n).div_ceil(256)),
+        args: vec![
+            Arg::Buffer(Slot::A),
+            Arg::Buffer(Slot::B),
+            Arg::Buffer(Slot::Out),
+            Arg::Params([m, n, k, 0].map(|n| n as u32).to_vec()),
+        ],
+    }
 }
 
 fn launch(

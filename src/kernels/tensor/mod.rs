@@ -14,21 +14,30 @@ mod softmax;
 
 use super::{Access, Arg, KernelInfo, Slot};
 
+#[cfg(cuda_engine)]
+pub(super) use attention::attention_launch;
 pub use attention::{AttentionSize, Heads, attention_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
-pub use matmul::{Matrix, Product, matmul_job};
+pub use matmul::{Matrix, Product, matmul_job, matmul_naive_job};
 pub use norm::norm_job;
 pub use reduce::{reduce_columns_job, reduce_rows_job};
 pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
+#[cfg(cuda_engine)]
+pub(super) use {
+    matmul::{naive_launch, tiled_launch},
+    norm::norm_launch,
+    softmax::softmax_launch,
+};
 
 /// All kernels of tensors.
-pub const KERNELS: [&KernelInfo; 11] = [
+pub const KERNELS: [&KernelInfo; 12] = [
     &elementwise::ELEMENTWISE,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul::MATMUL,
+    &matmul::NAIVE,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,

@@ -16,20 +16,28 @@ const MAX_WIDTH: u64 = 256;
 /// for each in `Bias`, if there are such. Neither length is 0.
 #[must_use]
 pub fn norm_job(norm: Norm, rows: u64, cols: u64, has_weight: bool, has_bias: bool) -> Job {
-    let width = cols.div_ceil(ITEMS).next_power_of_two().min(MAX_WIDTH);
-    let threads = width.max(64);
     let n_bytes = padded_bytes(rows * cols);
     let mut buffers = vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)];
-    let mut given = |slot, is_there| match is_there {
-        true => {
-            buffers.push((slot, padded_bytes(cols)));
-            Arg::Buffer(slot)
-        }
-        false => Arg::Buffer(Slot::A),
-    };
-    let (weight, bias) = (given(Slot::B, has_weight), given(Slot::Bias, has_bias));
+    buffers.extend(has_weight.then(|| (Slot::B, padded_bytes(cols))));
+    buffers.extend(has_bias.then(|| (Slot::Bias, padded_bytes(cols))));
+    Job {
+        buffers,
+        launches: vec![norm_launch(norm, [rows, cols], has_weight, has_bias)],
+    }
+}
+
+/// The launch of [`norm_job`].
+pub(in crate::kernels) fn norm_launch(
+    norm: Norm,
+    [rows, cols]: [u64; 2],
+    has_weight: bool,
+    has_bias: bool,
+) -> Launch {
+    let width = cols.div_ceil(ITEMS).next_power_of_two().min(MAX_WIDTH);
+    let threads = width.max(64);
+    let given = |slot, is_there| Arg::Buffer(if is_there { slot } else { Slot::A });
     let params = vec![rows as u32, cols as u32, norm.epsilon().to_bits(), 0];
-    let launch = Launch {
+    Launch {
         kernel: &NORM,
         overrides: vec![
             ("WIDTH", width as u32),
@@ -41,14 +49,10 @@ pub fn norm_job(norm: Norm, rows: u64, cols: u64, has_weight: bool, has_bias: bo
         grid: grid(rows.div_ceil(threads / width)),
         args: vec![
             Arg::Buffer(Slot::A),
-            weight,
-            bias,
+            given(Slot::B, has_weight),
+            given(Slot::Bias, has_bias),
             Arg::Buffer(Slot::Out),
             Arg::Params(params),
         ],
-    };
-    Job {
-        buffers,
-        launches: vec![launch],
     }
 }

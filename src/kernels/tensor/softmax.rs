@@ -31,6 +31,20 @@ impl SoftmaxLimits {
 /// Neither is 0.
 #[must_use]
 pub fn softmax_job(rows: u64, cols: u64, log: bool, limits: SoftmaxLimits) -> Job {
+    let n_bytes = padded_bytes(rows * cols);
+    Job {
+        buffers: vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)],
+        launches: vec![softmax_launch(rows, cols, log, limits)],
+    }
+}
+
+/// The launch of [`softmax_job`].
+pub(in crate::kernels) fn softmax_launch(
+    rows: u64,
+    cols: u64,
+    log: bool,
+    limits: SoftmaxLimits,
+) -> Launch {
     let most = limits.invocations.min(limits.workgroup_bytes / 8).min(1024);
     let most = u64::from(most.max(1))
         .next_power_of_two()
@@ -41,22 +55,18 @@ pub fn softmax_job(rows: u64, cols: u64, log: bool, limits: SoftmaxLimits) -> Jo
         true => (&SOFTMAX, width.min(most), width.clamp(64, most.max(64))),
         false => (&SOFTMAX_LONG, most.min(256), most.min(256)),
     };
-    let n_bytes = padded_bytes(rows * cols);
-    Job {
-        buffers: vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)],
-        launches: vec![Launch {
-            kernel,
-            overrides: vec![
-                ("WIDTH", width as u32),
-                ("THREADS", threads as u32),
-                ("LOG", log.into()),
-            ],
-            grid: grid(rows.div_ceil(threads / width)),
-            args: vec![
-                Arg::Buffer(Slot::A),
-                Arg::Buffer(Slot::Out),
-                Arg::Params(vec![rows as u32, cols as u32, 0, 0]),
-            ],
-        }],
+    Launch {
+        kernel,
+        overrides: vec![
+            ("WIDTH", width as u32),
+            ("THREADS", threads as u32),
+            ("LOG", log.into()),
+        ],
+        grid: grid(rows.div_ceil(threads / width)),
+        args: vec![
+            Arg::Buffer(Slot::A),
+            Arg::Buffer(Slot::Out),
+            Arg::Params(vec![rows as u32, cols as u32, 0, 0]),
+        ],
     }
 }

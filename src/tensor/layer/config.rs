@@ -151,7 +151,10 @@ impl LayerConfig {
             hidden,
             n_heads,
             n_kv_heads: n_heads,
-            head_dim: if n_heads == 0 { 0 } else { hidden / n_heads },
+            head_dim: match hidden.checked_div(n_heads) {
+                Some(dim) => dim,
+                None => 0,
+            },
             mlp_width,
             norm: Norm::Rms { epsilon: 1e-5 },
             mlp: Mlp::SwiGlu,
