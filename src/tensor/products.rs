@@ -129,7 +129,9 @@ impl Recording {
         if k == 0 {
             return self.zeros(n_out, out).await;
         }
-        word(n_out)?;
+        for length in [m, k, n, factors.batch.n_elements()] {
+            word(length)?;
+        }
         let (a, a_matrix) = self.as_matrix(a, &factors.a).await?;
         let (b, b_matrix) = self.as_matrix(b, &factors.b).await?;
         let what = Product {
@@ -148,7 +150,7 @@ impl Recording {
                 .min(processors.workgroup_bytes / 2),
             None => WORKGROUP_BYTES,
         };
-        let job = matmul_job(&what, workgroup_bytes);
+        let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes);
         let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
         self.run(&job, &given).await
     }
@@ -157,7 +159,7 @@ impl Recording {
     async fn as_matrix(&mut self, buffer: &Buffer, view: &TensorView) -> Result<(Buffer, Matrix)> {
         let elements = |buffer: &Buffer| buffer.n_bytes() / 4;
         if let Some(matrix) = matrix(view, elements(buffer)) {
-            word(view.end())?;
+            word(view.strides().iter().copied().max().unwrap_or(0))?;
             return Ok((buffer.clone(), matrix));
         }
         let n = view.shape().n_elements();

@@ -111,15 +111,15 @@ impl Recording {
         Ok((copy, 0))
     }
 
-    /// Records the copy of the first `n` elements to element `start` of another buffer on.
+    /// Records the copy of `n` elements, from a place in one buffer to a place in another.
     pub(super) fn copy(
         &mut self,
-        from: &Buffer,
-        to: &Buffer,
-        start: usize,
+        (from, from_at): (&Buffer, usize),
+        (to, to_at): (&Buffer, usize),
         n: usize,
     ) -> Result<()> {
-        let (to, from) = (Place::Device(to, 4 * start as u64), Place::Device(from, 0));
+        let from = Place::Device(from, 4 * from_at as u64);
+        let to = Place::Device(to, 4 * to_at as u64);
         self.stream.copy(to, from, 4 * n as u64)
     }
 

@@ -186,7 +186,8 @@ fn tensor_jobs() -> Vec<Job> {
                     ..Matrix::dense(k, n, k * n)
                 },
             };
-            jobs.push(matmul_job(&what, 16 << 10));
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 30));
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 20));
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33));
@@ -196,7 +197,13 @@ fn tensor_jobs() -> Vec<Job> {
     }
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
-            jobs.push(softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT));
+            jobs.push(softmax_job(
+                1000,
+                cols,
+                log,
+                SoftmaxLimits::DEFAULT,
+                128 << 20,
+            ));
         }
     }
     jobs

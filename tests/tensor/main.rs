@@ -60,6 +60,7 @@ macro_rules! every_case {
                 softmax::special_rows_are_as_documented,
                 products::matrices_of_any_size_work,
                 products::batches_extend_to_each_other,
+                products::matrices_of_large_buffers_work,
                 products::pictures_and_kernels_of_any_size_work,
                 products::nan_beside_a_kernel_stays_outside,
                 views::operands_extend_to_each_other,
@@ -110,4 +111,44 @@ every_case!(
     })
 );
 #[cfg(cuda_engine)]
-every_case!(cuda, crate::Subject::cuda());
+every_case!(
+    cuda,
+    crate::Subject::cuda(pagepress::gpu::DeviceRequest::default())
+);
+
+/// What takes tensors that are larger than a binding, where bindings are small.
+macro_rules! every_case_in_parts {
+    ($name:ident, $subject:expr) => {
+        suite!(
+            $name,
+            $subject,
+            [
+                elementwise::any_length_works,
+                reduce::lengths_of_any_kind_reduce,
+                softmax::rows_of_any_length_work,
+                softmax::special_rows_are_as_documented,
+                products::matrices_of_any_size_work,
+                products::batches_extend_to_each_other,
+                products::matrices_of_large_buffers_work,
+            ]
+        );
+    };
+}
+
+fn small_bindings() -> pagepress::gpu::DeviceRequest {
+    pagepress::gpu::DeviceRequest {
+        limits: pagepress::gpu::LimitTier::BindingsUpTo(64 << 10),
+        ..pagepress::gpu::DeviceRequest::default()
+    }
+}
+
+#[cfg(feature = "wgpu")]
+every_case_in_parts!(
+    wgpu_small_bindings,
+    crate::Subject::wgpu(crate::small_bindings())
+);
+#[cfg(cuda_engine)]
+every_case_in_parts!(
+    cuda_small_bindings,
+    crate::Subject::cuda(crate::small_bindings())
+);

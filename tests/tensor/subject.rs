@@ -81,10 +81,10 @@ impl Subject {
     }
 
     #[cfg(cuda_engine)]
-    pub fn cuda() -> Option<Self> {
+    pub fn cuda(request: DeviceRequest) -> Option<Self> {
         let request = DeviceRequest {
             engine: EngineChoice::Cuda,
-            ..DeviceRequest::default()
+            ..request
         };
         crate::common::cuda::cuda_is_there().then(|| Self::Gpu(GpuDevice::open(&request).unwrap()))
     }

@@ -2,8 +2,8 @@
 
 use super::{Kernel, check_sizes};
 use crate::Result;
-use crate::kernels::Launch;
 use crate::kernels::tensor::{SoftmaxLimits, softmax_launch};
+use crate::kernels::{Arg, Launch, Slot};
 
 /// The softmax of each row of `[rows, cols]`, stable for any numbers: arguments are the rows and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,9 @@ impl SoftmaxKernel {
 impl Kernel for SoftmaxKernel {
     fn launch(&self) -> Result<Launch> {
         check_sizes("shape", &[&[self.rows, self.cols]])?;
-        let (rows, cols) = (self.rows.into(), self.cols.into());
+        let size = [self.rows.into(), self.cols.into()];
+        let args = [Slot::A, Slot::Out].map(Arg::Buffer);
         let limits = SoftmaxLimits::DEFAULT;
-        Ok(softmax_launch(rows, cols, self.log, limits))
+        Ok(softmax_launch(size, self.log, limits, args, 0))
     }
 }

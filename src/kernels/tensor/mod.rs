@@ -7,6 +7,7 @@ mod attention;
 mod convolve;
 mod elementwise;
 mod matmul;
+mod matmul_parts;
 mod norm;
 mod reduce;
 mod rotary;
@@ -80,6 +81,22 @@ fn grid(n: u64) -> [u32; 3] {
 /// The second buffer of a kernel, which takes the first again where there is none.
 fn second(is_there: bool) -> Slot {
     if is_there { Slot::B } else { Slot::A }
+}
+
+/// Slices of buffers start at multiples of so many elements.
+const SLICE: u64 = 64;
+
+/// Elements of the largest binding, which kernels count by words.
+const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
+    let n = max_binding_bytes / 16 * 4;
+    if n < 1 << 31 { n } else { (1 << 31) - 4 }
+}
+
+/// The slice of a buffer that holds some elements, whole groups of four, and where they start in it.
+fn around(slot: Slot, from: u64, to: u64) -> (Arg, u64) {
+    let start = from / SLICE * SLICE;
+    let end = start + padded_bytes(to - start) / 4;
+    (Arg::Slice(slot, 4 * start..4 * end), from - start)
 }
 
 /// A part of a buffer of elements, or all of it.

@@ -279,7 +279,7 @@ impl WgslForwardPass {
                 .await?;
             q = turned;
         }
-        let start = first * config.kv_width();
+        let (start, kv) = (first * config.kv_width(), n * config.kv_width());
         let (keys, values) = match (&self.cache, &self.turns) {
             (Some(cache), turns) => {
                 match turns {
@@ -288,9 +288,9 @@ impl WgslForwardPass {
                             .turn(recording, &k, first, (&cache.keys, start))
                             .await?;
                     }
-                    None => recording.copy(&k.buffer, &cache.keys, start, n * config.kv_width())?,
+                    None => recording.copy((&k.buffer, 0), (&cache.keys, start), kv)?,
                 }
-                recording.copy(&v.buffer, &cache.values, start, n * config.kv_width())?;
+                recording.copy((&v.buffer, 0), (&cache.values, start), kv)?;
                 (&cache.keys, &cache.values)
             }
             (None, Some(turns)) => {
