@@ -176,7 +176,7 @@ fn on_wgpu() {
 #[test]
 fn on_cuda() {
     if folder().is_some()
-        && let Some(cuda) = Subject::cuda()
+        && let Some(cuda) = Subject::cuda(pagepress::gpu::DeviceRequest::default())
     {
         cases_agree("cuda", &cuda);
     }

@@ -21,6 +21,7 @@ mod layer;
 mod naive;
 mod norm;
 mod products;
+mod properties;
 mod reduce;
 mod softmax;
 mod subject;
@@ -77,6 +78,10 @@ macro_rules! every_case {
                 layer::matrices_of_low_rank_are_added,
                 layer::layers_follow_each_other_on_the_device,
                 layer::wrong_weights_are_typed_errors,
+                properties::random_views_show_what_copies_show,
+                properties::random_views_reduce_as_copies_do,
+                properties::random_views_multiply_as_copies_do,
+                properties::random_numbers_of_any_size_step_as_they_must,
                 errors::wrong_shapes_are_typed_errors,
                 calls::slices_go_in_and_out,
                 calls::batches_give_what_single_operations_give,
