@@ -18,6 +18,7 @@ mod devices;
 mod elementwise;
 mod errors;
 mod layer;
+mod layer_model;
 mod naive;
 mod norm;
 mod products;

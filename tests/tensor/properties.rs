@@ -131,7 +131,7 @@ fn changed(view: &TensorView, model: &Model, change: &Change) -> (TensorView, Mo
                 let length = dims[axis(n)];
                 let part = [2, 3, 1]
                     .into_iter()
-                    .find(|&part| length % part == 0)
+                    .find(|&part| length.is_multiple_of(part))
                     .unwrap();
                 dims[axis(n)] = length / part;
                 dims.insert(axis(n) + 1, part);
@@ -228,8 +228,8 @@ pub fn random_views_show_what_copies_show(subject: &Subject) {
         prop_assert_eq!((found, &dims), (exact, &model.dims));
         // With a part of itself that extends to it.
         let mut part = tensor.view.clone();
-        for axis in 0..dims.len() {
-            if dims[axis] > 0 && case.choice >> axis & 1 == 1 {
+        for (axis, &dim) in dims.iter().enumerate() {
+            if dim > 0 && case.choice >> axis & 1 == 1 {
                 part = part.slice(axis, 0..1).unwrap();
             }
         }
