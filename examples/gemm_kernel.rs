@@ -3,11 +3,12 @@
 //! `cargo run --features cuda --example gemm_kernel`
 
 use pagepress::kernels::{
-    Arg, AttentionKernel, GemmKernel, Kernel, LayerNormKernel, SoftmaxKernel,
+    Arg, AttentionKernel, GemmKernel, Kernel, LayerNormKernel, QuantizedGemmKernel, SoftmaxKernel,
 };
+use pagepress::tensor::Quantization;
 
 fn main() -> pagepress::Result<()> {
-    let kernels: [(&str, Box<dyn Kernel>); 7] = [
+    let kernels: [(&str, Box<dyn Kernel>); 8] = [
         (
             "naive product",
             Box::new(GemmKernel::naive(1024, 1024, 1024)),
@@ -19,6 +20,10 @@ fn main() -> pagepress::Result<()> {
         (
             "product by tiles of 128",
             Box::new(GemmKernel::tiled(1024, 1024, 1024, 128)),
+        ),
+        (
+            "product with weights of 4 bits",
+            Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 4096, 4096)),
         ),
         ("softmax", Box::new(SoftmaxKernel::new(1024, 1000))),
         ("layer norm", Box::new(LayerNormKernel::new(1024, 768))),

@@ -14,10 +14,11 @@ mod ptxas;
 
 use launches::launches;
 use pagepress::kernels::{
-    Access, Arg, AttentionKernel, GemmKernel, Kernel, Launch, LayerNormKernel, SoftmaxKernel, lz4,
-    tensor,
+    Access, Arg, AttentionKernel, GemmKernel, Kernel, Launch, LayerNormKernel, QuantizedGemmKernel,
+    SoftmaxKernel, lz4, tensor,
 };
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
+use pagepress::tensor::Quantization;
 
 fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
     let overrides: Vec<(&str, f64)> = launch
@@ -84,6 +85,10 @@ fn named() -> Vec<Box<dyn Kernel>> {
         Box::new(GemmKernel::tiled(1024, 1024, 1024, 32)),
         Box::new(GemmKernel::tiled(1024, 1024, 1024, 64)),
         Box::new(GemmKernel::tiled(1023, 5, 77, 128)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 4096, 4096)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q5K, 1, 100, 256)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q6K, 5, 64, 512)),
+        Box::new(QuantizedGemmKernel::new(Quantization::F16, 5, 64, 20)),
         Box::new(SoftmaxKernel::new(10, 1000)),
         Box::new(SoftmaxKernel::new(1, 100_000).log()),
         Box::new(LayerNormKernel::new(5, 768)),
@@ -120,10 +125,11 @@ fn kernels_by_name_have_an_entry_point_and_assemble() {
 
 #[test]
 fn sizes_without_a_kernel_are_typed_errors() {
-    let wrong: [Box<dyn Kernel>; 7] = [
+    let wrong: [Box<dyn Kernel>; 8] = [
         Box::new(GemmKernel::tiled(64, 64, 64, 7)),
         Box::new(GemmKernel::naive(0, 64, 64)),
         Box::new(GemmKernel::tiled(1 << 20, 64, 1 << 20, 32)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 64, 100)),
         Box::new(SoftmaxKernel::new(1, 0)),
         Box::new(LayerNormKernel::new(1 << 16, 1 << 16)),
         Box::new(AttentionKernel::flash(64, 257)),

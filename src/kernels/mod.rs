@@ -21,7 +21,9 @@ mod parser;
 pub mod tensor;
 
 #[cfg(cuda_engine)]
-pub use emit::{AttentionKernel, GemmKernel, Kernel, LayerNormKernel, SoftmaxKernel};
+pub use emit::{
+    AttentionKernel, GemmKernel, Kernel, LayerNormKernel, QuantizedGemmKernel, SoftmaxKernel,
+};
 
 use std::ops::Range;
 

@@ -30,6 +30,9 @@ mod norm;
 mod pool;
 #[cfg(gpu_engine)]
 mod products;
+mod quantization;
+#[cfg(gpu_engine)]
+mod quantized;
 #[cfg(gpu_engine)]
 mod reduce;
 #[cfg(gpu_engine)]
@@ -54,6 +57,9 @@ pub use cpu::{
 pub use layer::{QkvLoRA, WgslForwardPass};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
+pub use quantization::Quantization;
+#[cfg(gpu_engine)]
+pub use quantized::QuantizedWeights;
 #[cfg(gpu_engine)]
 pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};

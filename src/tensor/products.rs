@@ -172,7 +172,7 @@ impl Recording {
         Ok((copy, dense))
     }
 
-    async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
+    pub(super) async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
         let zero = self.upload(&[0.0]).await?;
         let view = TensorView::new(Shape::vector(1));
         let zero = Operand {

@@ -6,12 +6,12 @@ use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::tensor::{
     AttentionSize, Convolution, Elementwise, Heads, Matrix, Product, Rotary, SoftmaxLimits, Source,
     Strided, attention_job, convolve2d_job, elementwise_job, matmul_job, matmul_naive_job,
-    norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
-use pagepress::tensor::{Reduction, Step};
+use pagepress::tensor::{Quantization, Reduction, Step};
 
 /// Processors with room for copies of small pages.
 const ROOMY: Processors = Processors {
@@ -191,6 +191,14 @@ fn tensor_jobs() -> Vec<Job> {
         }
     }
     jobs.push(matmul_naive_job(100, 70, 33));
+    for quantization in [
+        Quantization::Q4K,
+        Quantization::Q5K,
+        Quantization::Q6K,
+        Quantization::F16,
+    ] {
+        jobs.push(matmul_quantized_job(quantization, 70, 1000, 4096));
+    }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
         jobs.push(convolve2d_job(&Convolution { input, kernel }));

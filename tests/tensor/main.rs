@@ -23,6 +23,7 @@ mod naive;
 mod norm;
 mod products;
 mod properties;
+mod quantized;
 mod reduce;
 mod softmax;
 mod subject;
@@ -79,6 +80,8 @@ macro_rules! every_case {
                 layer::matrices_of_low_rank_are_added,
                 layer::layers_follow_each_other_on_the_device,
                 layer::wrong_weights_are_typed_errors,
+                quantized::packed_weights_are_unpacked_on_the_way,
+                quantized::weights_that_are_not_whole_are_typed_errors,
                 properties::random_views_show_what_copies_show,
                 properties::random_views_reduce_as_copies_do,
                 properties::random_views_multiply_as_copies_do,

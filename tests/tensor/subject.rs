@@ -5,7 +5,9 @@ use pagepress::gpu::EngineChoice;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 use pagepress::tensor::layer::{Attention, Norm};
-use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView, cpu};
+use pagepress::tensor::{
+    GpuTensor, Quantization, QuantizedWeights, Reduction, Shape, Step, TensorView, cpu,
+};
 use pagepress::{Error, Result};
 
 pub enum Subject {
@@ -180,6 +182,31 @@ impl Subject {
                 let (a, b) = (resident(device, a).await?, resident(device, b).await?);
                 a.matmul_async(&b).await
             })),
+        }
+    }
+
+    /// The product of rows and the transpose of packed weights, `[n, k]`.
+    pub fn matmul_quantized(
+        &self,
+        quantization: Quantization,
+        a: &Tensor,
+        weights: &[u8],
+        size: [usize; 2],
+    ) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let [n, k] = size;
+                let m = a.dims()[0];
+                let mut out = vec![0.0; m * n];
+                let values = a.values();
+                cpu::matmul_quantized(quantization, &values, weights, &mut out, [m, k, n])?;
+                Ok((out, vec![m, n]))
+            }
+            Self::Gpu(device) => made(async {
+                let a = resident(device, a).await?;
+                let weights = QuantizedWeights::upload_async(device, quantization, weights, size);
+                weights.await?.matmul_async(&a).await
+            }),
         }
     }
 

@@ -4,11 +4,13 @@
 mod attention;
 mod gemm;
 mod norm;
+mod quantized;
 mod softmax;
 
 pub use attention::AttentionKernel;
 pub use gemm::GemmKernel;
 pub use norm::LayerNormKernel;
+pub use quantized::QuantizedGemmKernel;
 pub use softmax::SoftmaxKernel;
 
 use super::Launch;

@@ -9,6 +9,7 @@ mod elementwise;
 mod matmul;
 mod matmul_parts;
 mod norm;
+mod quantized;
 mod reduce;
 mod rotary;
 mod softmax;
@@ -22,6 +23,7 @@ pub use convolve::{Convolution, convolve2d_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{Matrix, Product, matmul_job, matmul_naive_job};
 pub use norm::norm_job;
+pub use quantized::matmul_quantized_job;
 pub use reduce::{reduce_columns_job, reduce_rows_job};
 pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
@@ -33,12 +35,13 @@ pub(super) use {
 };
 
 /// All kernels of tensors.
-pub const KERNELS: [&KernelInfo; 12] = [
+pub const KERNELS: [&KernelInfo; 13] = [
     &elementwise::ELEMENTWISE,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul::MATMUL,
     &matmul::NAIVE,
+    &quantized::MATMUL_QUANTIZED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,

@@ -9,6 +9,7 @@ mod layer;
 mod matmul;
 mod norm;
 mod parallel;
+mod quantized;
 mod reduce;
 mod rotary;
 mod softmax;
@@ -22,6 +23,7 @@ pub use elementwise::elementwise;
 pub use layer::layer_forward;
 pub use matmul::matmul;
 pub use norm::norm;
+pub use quantized::{dequantize, matmul_quantized, to_f16};
 pub use reduce::{dot, reduce, reduce_axis};
 pub use softmax::{log_softmax, softmax};
 pub use tiles::{
