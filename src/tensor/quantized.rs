@@ -23,7 +23,8 @@ impl QuantizedWeights {
     /// Uploads `n` rows of `k` weights, blocks one after the other, as a GGUF file has them.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes; [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072;
+    /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes;
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn upload_async(
         device: &GpuDevice,
@@ -68,7 +69,8 @@ impl QuantizedWeights {
     /// The product of rows, `[m, k]`, and the weights' transpose: `[m, n]`.
     ///
     /// # Errors
-    /// [`ShapeMismatch`](crate::Error::ShapeMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) where a tensor is larger than a binding, or of another device;
+    /// [`ShapeMismatch`](crate::Error::ShapeMismatch);
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) where a tensor is larger than a binding, or of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
         let m = match *rows.shape().dims() {

@@ -269,40 +269,11 @@ impl WgslForwardPass {
         let q_lora = lora.and_then(|lora| lora.q.as_ref());
         let k_lora = lora.and_then(|lora| lora.k.as_ref());
         let v_lora = lora.and_then(|lora| lora.v.as_ref());
-        let mut q = self.q.apply(recording, rows, q_lora, &[]).await?;
-        let mut k = self.k.apply(recording, rows, k_lora, &[]).await?;
+        let q = self.q.apply(recording, rows, q_lora, &[]).await?;
+        let k = self.k.apply(recording, rows, k_lora, &[]).await?;
         let v = self.v.apply(recording, rows, v_lora, &[]).await?;
-        if let Some(turns) = &self.turns {
-            let turned = Rows::new(recording, n, config.q_width())?;
-            turns
-                .turn(recording, &q, first, (&turned.buffer, 0))
-                .await?;
-            q = turned;
-        }
-        let (start, kv) = (first * config.kv_width(), n * config.kv_width());
-        let (keys, values) = match (&self.cache, &self.turns) {
-            (Some(cache), turns) => {
-                match turns {
-                    Some(turns) => {
-                        turns
-                            .turn(recording, &k, first, (&cache.keys, start))
-                            .await?;
-                    }
-                    None => recording.copy((&k.buffer, 0), (&cache.keys, start), kv)?,
-                }
-                recording.copy((&v.buffer, 0), (&cache.values, start), kv)?;
-                (&cache.keys, &cache.values)
-            }
-            (None, Some(turns)) => {
-                let turned = Rows::new(recording, n, config.kv_width())?;
-                turns
-                    .turn(recording, &k, first, (&turned.buffer, 0))
-                    .await?;
-                k = turned;
-                (&k.buffer, &v.buffer)
-            }
-            (None, None) => (&k.buffer, &v.buffer),
-        };
+        let q = self.turned(recording, q).await?;
+        let [keys, values] = self.seen(recording, k, v).await?;
         let out = Rows::new(recording, n, config.q_width())?;
         let query_view = heads_of(n, config.n_heads, config.head_dim)?;
         let key_view = heads_of(first + n, config.n_kv_heads, config.head_dim)?;
@@ -314,11 +285,47 @@ impl WgslForwardPass {
             buffer,
             view: &key_view,
         };
-        let operands = [queries, of_keys(keys), of_keys(values)];
+        let operands = [queries, of_keys(&keys), of_keys(&values)];
         recording
             .attention(config.attention(), operands, &out.buffer)
             .await?;
         Ok(out)
+    }
+
+    /// Rows of heads turned by their positions, if the layer does so.
+    async fn turned(&self, recording: &mut Recording, rows: Rows) -> Result<Rows> {
+        let Some(turns) = &self.turns else {
+            return Ok(rows);
+        };
+        let &[n, width] = rows.view.shape().dims() else {
+            return Ok(rows);
+        };
+        let out = Rows::new(recording, n, width)?;
+        let to = (&out.buffer, 0);
+        turns.turn(recording, &rows, self.position(), to).await?;
+        Ok(out)
+    }
+
+    /// All keys and values that are seen, `k` and `v` being those of the new rows: in memory of their own, or behind those
+    /// of the rows before.
+    async fn seen(&self, recording: &mut Recording, k: Rows, v: Rows) -> Result<[Buffer; 2]> {
+        let Some(cache) = &self.cache else {
+            let k = self.turned(recording, k).await?;
+            return Ok([k.buffer, v.buffer]);
+        };
+        let (start, n) = (
+            cache.n * self.config.kv_width(),
+            v.view.shape().n_elements(),
+        );
+        match &self.turns {
+            Some(turns) => {
+                let to = (&cache.keys, start);
+                turns.turn(recording, &k, cache.n, to).await?;
+            }
+            None => recording.copy((&k.buffer, 0), (&cache.keys, start), n)?,
+        }
+        recording.copy((&v.buffer, 0), (&cache.values, start), n)?;
+        Ok([cache.keys.clone(), cache.values.clone()])
     }
 
     async fn mlp(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
