@@ -71,9 +71,13 @@ fn four(row_start: u32, col: u32) -> vec4<f32> {
     return vec4(a[at.x], a[at.y], a[at.z], a[at.w]);
 }
 
-/// exp(x), and 0 behind the end of the row.
+fn is_nan(x: vec4<f32>) -> vec4<bool> {
+    return (bitcast<vec4<u32>>(x) & vec4(0x7fffffffu)) > vec4(0x7f800000u);
+}
+
+/// exp(x), and 0 behind the end of the row. Not every driver's exp keeps NaN.
 fn powers_of(x: vec4<f32>, col: u32) -> vec4<f32> {
-    return select(vec4(0.0), exp(x), columns(col) < vec4(params.cols));
+    return select(vec4(0.0), select(exp(x), x, is_nan(x)), columns(col) < vec4(params.cols));
 }
 
 fn write_four(row_start: u32, col: u32, x: vec4<f32>) {
