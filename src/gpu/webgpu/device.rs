@@ -8,7 +8,7 @@ use super::kernel::{self, WebKernel};
 use super::memory::{MAX_POOLED_BYTES, Raw, WebBuffer, WebHostBuffer};
 use super::stream::WebStream;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
-use crate::gpu::choice::{DeviceRequest, PowerPreference};
+use crate::gpu::choice::{DeviceRequest, LimitTier, PowerPreference};
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
@@ -55,7 +55,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<WebDevice> {
     let device = value(device).ok_or_else(|| unavailable(String::new()))?;
     Ok(WebDevice(Rc::new(Shared {
         info: info(&device),
-        capabilities: capabilities(&device),
+        capabilities: capabilities(&device, request.limits),
         device,
         pool: Pool::new(MAX_POOLED_BYTES),
         kernels: PipelineCache::default(),
@@ -91,7 +91,7 @@ fn info(device: &Value) -> GpuDeviceInfo {
     }
 }
 
-fn capabilities(device: &Value) -> Capabilities {
+fn capabilities(device: &Value, tier: LimitTier) -> Capabilities {
     let mut limits = [0.0; calls::N_LIMITS];
     // SAFETY: as many numbers are written.
     unsafe { calls::limits(device.number(), limits.as_mut_ptr()) };
@@ -106,7 +106,7 @@ fn capabilities(device: &Value) -> Capabilities {
     ] = limits;
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
-        max_binding_bytes: binding as u64 / 4 * 4,
+        max_binding_bytes: tier.binding_bytes(binding as u64 / 4 * 4),
         max_buffer_bytes: buffer as u64 / 4 * 4,
         max_workgroup_bytes: workgroup as u32,
         max_workgroup_invocations: invocations as u32,
