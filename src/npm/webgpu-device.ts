@@ -52,6 +52,15 @@ export class OpenDevice {
     return fault;
   }
 
+  /** Does `work`; what it throws is a fault of the device. */
+  noting(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fault ??= `E${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
   /** A timer, where the device has timestamps. */
   timer(): Timer | undefined {
     const { device } = this;
