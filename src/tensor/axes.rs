@@ -26,7 +26,8 @@ impl GpuBackend {
         self.rows_of(true, a, cols).await
     }
 
-    async fn rows_of(&mut self, log: bool, a: &[f32], cols: usize) -> Result<Vec<f32>> {
+    /// The softmax of each row, or its logarithm.
+    pub(crate) async fn rows_of(&mut self, log: bool, a: &[f32], cols: usize) -> Result<Vec<f32>> {
         let shape = rows_shape(a.len(), cols)?;
         let work = Work::new(2 * a.len(), 10.0 * a.len() as f64);
         let on_gpu = async |device: &GpuDevice| {

@@ -6,6 +6,7 @@ use super::check_len;
 use super::cpu;
 use super::step::{Reduction, Step};
 use crate::gpu::{Backend, GpuDevice};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Where an operation ran, and why.
@@ -115,6 +116,14 @@ impl GpuBackend {
         }
     }
 
+    /// Gives up the device that it opened, if it did.
+    #[cfg(js_tensor)]
+    pub(crate) fn close(&self) {
+        if let Device::Open(device) = &self.device {
+            device.destroy();
+        }
+    }
+
     /// Where the last operation ran; `None` before the first.
     #[must_use]
     pub const fn last_backend(&self) -> Option<&BackendUsed> {
@@ -132,7 +141,7 @@ impl GpuBackend {
         if let Device::Unopened = self.device {
             self.device = match GpuDevice::new_async().await {
                 Ok(device) => Device::Open(device),
-                Err(error) => Device::None(error.to_string()),
+                Err(error) => Device::None(error.text()),
             };
         }
         match &self.device {
@@ -154,12 +163,12 @@ impl GpuBackend {
                 Ok(result) => {
                     self.last = Some(BackendUsed::Gpu {
                         engine: device.name(),
-                        device: device.info().to_string(),
+                        device: device.info().text(),
                     });
                     return Ok(result);
                 }
                 Err(error) if self.may_go_on(&error) => {
-                    let reason = format!("the GPU failed: {error}");
+                    let reason = fill("the GPU failed: $", &[&error.text()], &[]);
                     if let Error::DeviceLost { .. } = error {
                         self.device = Device::None(reason.clone());
                     }

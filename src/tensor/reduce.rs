@@ -7,6 +7,7 @@ use super::view::TensorView;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job};
+use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// From so many elements on it pays to read columns side by side; fewer are made rows first.
@@ -20,7 +21,7 @@ pub(super) fn reduced_shape(shape: &Shape, axes: &[usize]) -> Result<(Vec<usize>
     if sorted.len() != axes.len() || sorted.last().is_some_and(|&last| last >= shape.rank()) {
         return Err(Error::InvalidArgument {
             name: "axes",
-            value: format!("{axes:?} of {shape}"),
+            value: fill("$ of $", &[&list(axes), &shape.text()], &[]),
             expected: "axes of the tensor, each once",
         });
     }
