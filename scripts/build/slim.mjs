@@ -39,6 +39,9 @@ const texts = new RegExp(
     "min > max\\. min = .{1,3}, max = .?",
     "chunk size must be non-zero|capacity overflow|dest is out of bounds|mid > len",
     "too little room for a block",
+    "(insertion|removal) index \\(is .{1,3}\\) should be <=? len \\(is .?",
+    "cannot (remove a char from the end of a string|recursively acquire mutex)",
+    "`async fn` resumed after completion",
   ].join("|"),
   "gs",
 );

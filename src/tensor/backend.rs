@@ -5,6 +5,7 @@ use std::fmt;
 use super::check_len;
 use super::cpu;
 use super::step::{Reduction, Step};
+use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
 use crate::text::fill;
 use crate::{Error, Result};
@@ -64,40 +65,6 @@ enum Device {
     Forced(GpuDevice),
     /// There is none, or it failed.
     None(String),
-}
-
-/// What an operation costs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
-    /// Bytes in and out.
-    n_bytes: f64,
-    n_operations: f64,
-}
-
-impl Work {
-    pub(super) fn new(n_elements: usize, n_operations: f64) -> Self {
-        Self {
-            n_bytes: 4.0 * n_elements as f64,
-            n_operations,
-        }
-    }
-
-    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have. Browsers take
-    /// milliseconds to map a result and copy more often; WebAssembly has shorter vectors.
-    fn suits_gpu(self) -> bool {
-        const IS_WEB: bool = cfg!(target_arch = "wasm32");
-        const GPU_START_S: f64 = if IS_WEB { 4e-3 } else { 1e-4 };
-        const BUS_BYTES_PER_S: f64 = if IS_WEB { 2e9 } else { 8e9 };
-        const GPU_OPERATIONS_PER_S: f64 = 4e12;
-        const CPU_BYTES_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        const CORE_OPERATIONS_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        let n_cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
-        let gpu =
-            GPU_START_S + self.n_bytes / BUS_BYTES_PER_S + self.n_operations / GPU_OPERATIONS_PER_S;
-        let cpu = (self.n_bytes / CPU_BYTES_PER_S)
-            .max(self.n_operations / (CORE_OPERATIONS_PER_S * n_cores));
-        gpu < cpu
-    }
 }
 
 impl GpuBackend {
@@ -206,7 +173,7 @@ impl GpuBackend {
         b: Option<&[f32]>,
     ) -> Result<Vec<f32>> {
         let n_read = a.len() + b.map_or(0, <[f32]>::len);
-        let work = Work::new(n_read + a.len(), (10 * steps.len() * a.len()) as f64);
+        let work = Work::elementwise(steps.len(), a.len(), n_read);
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; a.len()];
             device.elementwise_async(steps, a, b, &mut out).await?;
@@ -225,7 +192,7 @@ impl GpuBackend {
     /// # Errors
     /// [`Error::LengthMismatch`].
     pub async fn dot_async(&mut self, a: &[f32], b: &[f32]) -> Result<f32> {
-        let work = Work::new(2 * a.len(), 2.0 * a.len() as f64);
+        let work = Work::dot(a.len());
         let on_gpu = async |device: &GpuDevice| device.dot_async(a, b).await;
         self.run(work, on_gpu, || cpu::dot(a, b)).await
     }
@@ -247,7 +214,7 @@ impl GpuBackend {
     }
 
     async fn softmax_of(&mut self, log: bool, a: &[f32]) -> Result<Vec<f32>> {
-        let work = Work::new(2 * a.len(), 10.0 * a.len() as f64);
+        let work = Work::softmax(a.len());
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; a.len()];
             match log {
@@ -281,7 +248,7 @@ impl GpuBackend {
     ) -> Result<Vec<f32>> {
         check_len("a", a.len(), m as u64 * k as u64)?;
         check_len("b", b.len(), k as u64 * n as u64)?;
-        let work = Work::new(a.len() + b.len() + m * n, 2.0 * (a.len() * n) as f64);
+        let work = Work::matmul(m, k, n);
         let on_gpu = async |device: &GpuDevice| {
             let mut c = vec![0.0; m * n];
             device.matmul_async(a, b, &mut c, m, k, n).await?;
@@ -308,8 +275,7 @@ impl GpuBackend {
     ) -> Result<Vec<f32>> {
         let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
         let n_out = out_rows * out_cols;
-        let n_operations = 2.0 * n_out as f64 * kernel.len() as f64;
-        let work = Work::new(input.len() + kernel.len() + n_out, n_operations);
+        let work = Work::convolve2d(input.len(), kernel.len(), n_out);
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; n_out];
             let ([rows, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
@@ -343,7 +309,7 @@ impl GpuBackend {
             Reduction::Dot => Reduction::SumOfSquares,
             other => other,
         };
-        let work = Work::new(a.len(), a.len() as f64);
+        let work = Work::reduce(a.len(), 0);
         let on_gpu = async |device: &GpuDevice| device.reduce_slice_async(reduction, a).await;
         self.run(work, on_gpu, || Ok(cpu::reduce(reduction, a)))
             .await

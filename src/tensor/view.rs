@@ -193,9 +193,8 @@ impl TensorView {
     /// # Errors
     /// [`Error::InvalidArgument`] unless each axis comes once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        let mut sorted = axes.to_vec();
-        sorted.sort_unstable();
-        if !sorted.iter().copied().eq(0..self.shape.rank()) {
+        let rank = self.shape.rank();
+        if axes.len() != rank || (0..rank).any(|axis| !axes.contains(&axis)) {
             return Err(self.no_such_axes(axes));
         }
         let dims: Vec<usize> = axes.iter().map(|&axis| self.shape.dims()[axis]).collect();

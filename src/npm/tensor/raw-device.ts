@@ -28,10 +28,12 @@ export interface RawSource {
 
 /** A device of the module. */
 export class RawDevice extends RawArrays {
-  protected readonly kind = "device";
-
   constructor(module: TensorModule, at: number) {
     super(module, at, module.exports.device_free);
+  }
+
+  protected override where(at: number): readonly [device: number, backend: number] {
+    return [at, 0];
   }
 
   info(): GpuDeviceInfo {
@@ -101,10 +103,12 @@ export class RawDevice extends RawArrays {
 
 /** A backend of the module. */
 export class RawBackend extends RawArrays {
-  protected readonly kind = "backend";
-
   constructor(module: TensorModule, at: number) {
     super(module, at, module.exports.backend_free);
+  }
+
+  protected override where(at: number): readonly [device: number, backend: number] {
+    return [0, at];
   }
 
   lastBackend(): BackendUsed | null {

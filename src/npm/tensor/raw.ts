@@ -2,16 +2,8 @@ import type { Call } from "../codec.js";
 import { type CallExports, type CallModule, ModuleCall } from "../module-call.js";
 import { Held, type Status } from "../module-memory.js";
 
-/** Operations on arrays, which devices and backends have alike. */
-type ArrayExports<Kind extends string> = Record<`${Kind}_elementwise`, (at: number, steps: number, a: number, b: number) => number> &
-  Record<`${Kind}_dot`, (at: number, a: number, b: number) => number> &
-  Record<`${Kind}_softmax`, (at: number, log: number, a: number, cols: number) => number> &
-  Record<`${Kind}_matmul`, (at: number, a: number, b: number, m: number, k: number, n: number) => number> &
-  Record<`${Kind}_convolve2d`, (at: number, input: number, kernel: number, size: number, kernelSize: number) => number> &
-  Record<`${Kind}_reduce`, (at: number, reduction: number, a: number, dims: number, axes: number) => number>;
-
 /** What the module of tensors exports; `src/web/tensor` says what each function takes and gives. */
-export interface TensorExports extends CallExports, ArrayExports<"device">, ArrayExports<"backend"> {
+export interface TensorExports extends CallExports {
   device_open(isLowPower: number, allowSoftware: number): number;
   device_borrow(device: number): number;
   device_number(device: number): number;
@@ -39,6 +31,19 @@ export interface TensorExports extends CallExports, ArrayExports<"device">, Arra
   tensor_softmax(tensor: number, log: number): number;
   tensor_matmul(tensor: number, other: number): number;
   tensor_convolve2d(tensor: number, kernel: number): number;
+  arrays_elementwise(device: number, backend: number, steps: number, a: number, b: number): number;
+  arrays_dot(device: number, backend: number, a: number, b: number): number;
+  arrays_softmax(device: number, backend: number, log: number, a: number, cols: number): number;
+  arrays_matmul(device: number, backend: number, a: number, b: number, m: number, k: number, n: number): number;
+  arrays_convolve2d(
+    device: number,
+    backend: number,
+    input: number,
+    kernel: number,
+    size: number,
+    kernelSize: number,
+  ): number;
+  arrays_reduce(device: number, backend: number, reduction: number, a: number, dims: number, axes: number): number;
   backend_new(device: number): number;
   backend_free(backend: number): void;
   backend_last(backend: number): Status;
@@ -89,42 +94,43 @@ export abstract class Raw extends Held<TensorModule> {
 
 /** Operations on arrays; what calls give is an array too, of one number for a single result. */
 export abstract class RawArrays extends Raw {
-  protected abstract readonly kind: "device" | "backend";
+  /** Addresses of the device and of the backend that do them; one is 0. */
+  protected abstract where(at: number): readonly [device: number, backend: number];
 
   elementwise(steps: Float32Array, a: Float32Array, b?: Float32Array): Call<Floats> {
-    const { module, kind } = this;
+    const { module } = this;
     return this.floats((exports, at) =>
-      exports[`${kind}_elementwise`](at, module.bytesOf(steps), module.bytesOf(a), b ? module.bytesOf(b) : 0),
+      exports.arrays_elementwise(...this.where(at), module.bytesOf(steps), module.bytesOf(a), b ? module.bytesOf(b) : 0),
     );
   }
 
   dot(a: Float32Array, b: Float32Array): Call<Floats> {
-    const { module, kind } = this;
-    return this.floats((exports, at) => exports[`${kind}_dot`](at, module.bytesOf(a), module.bytesOf(b)));
+    const { module } = this;
+    return this.floats((exports, at) => exports.arrays_dot(...this.where(at), module.bytesOf(a), module.bytesOf(b)));
   }
 
   softmax(log: boolean, a: Float32Array, cols: number): Call<Floats> {
-    const { module, kind } = this;
-    return this.floats((exports, at) => exports[`${kind}_softmax`](at, log ? 1 : 0, module.bytesOf(a), cols));
+    return this.floats((exports, at) => exports.arrays_softmax(...this.where(at), log ? 1 : 0, this.module.bytesOf(a), cols));
   }
 
   matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number): Call<Floats> {
-    const { module, kind } = this;
-    return this.floats((exports, at) => exports[`${kind}_matmul`](at, module.bytesOf(a), module.bytesOf(b), m, k, n));
+    const { module } = this;
+    return this.floats((exports, at) => exports.arrays_matmul(...this.where(at), module.bytesOf(a), module.bytesOf(b), m, k, n));
   }
 
   convolve2d(input: Float32Array, kernel: Float32Array, size: Uint32Array, kernelSize: Uint32Array): Call<Floats> {
-    const { module, kind } = this;
+    const { module } = this;
     return this.floats((exports, at) => {
-      const [given, weights] = [module.bytesOf(input), module.bytesOf(kernel)];
-      return exports[`${kind}_convolve2d`](at, given, weights, module.bytesOf(size), module.bytesOf(kernelSize));
+      const given = [module.bytesOf(input), module.bytesOf(kernel)] as const;
+      return exports.arrays_convolve2d(...this.where(at), ...given, module.bytesOf(size), module.bytesOf(kernelSize));
     });
   }
 
   reduce(reduction: number, a: Float32Array, dims: Uint32Array, axes: Uint32Array): Call<Floats> {
-    const { module, kind } = this;
-    return this.floats((exports, at) =>
-      exports[`${kind}_reduce`](at, reduction, module.bytesOf(a), module.bytesOf(dims), module.bytesOf(axes)),
-    );
+    const { module } = this;
+    return this.floats((exports, at) => {
+      const [given, shape] = [module.bytesOf(a), module.bytesOf(dims)];
+      return exports.arrays_reduce(...this.where(at), reduction, given, shape, module.bytesOf(axes));
+    });
   }
 }

@@ -1,129 +1,148 @@
-//! Operations of a device on arrays of JavaScript, in and out. Arrays are read at the first poll.
+//! Operations on arrays of JavaScript, in and out: on a device, or where a backend has them done.
 
+use super::backend::WebBackend;
 use super::convert::{array, reading, reduction, shape, sizes, steps};
+use crate::Result;
 use crate::gpu::GpuDevice;
-use crate::js::Bytes;
-use crate::tensor::{GpuTensor, Shape, rows_shape};
+use crate::tensor::{JsArray, JsOperation, OperationKind, Shape, rows_shape};
 use crate::web::call::Call;
-use crate::{Error, Result};
 
-/// All steps in turn of `a`; those that take two take the element of `b`, if it is there, which is as long.
+/// All steps in turn of `a`; those that take two take the element of `b`, if it is there, which is as long. This, as the
+/// other operations, is done on `device`, if it is there, else by `backend`, and gives a new array.
 #[unsafe(no_mangle)]
-extern "C" fn device_elementwise(device: &GpuDevice, numbers: u32, a: u32, b: u32) -> *mut Call {
-    let (device, steps, a) = (device.clone(), steps(numbers), array(a));
-    let b = (b != 0).then(|| array(b));
-    reading(Box::pin(async move {
-        let (steps, a) = (steps?, a?);
-        let Some(b) = b else {
-            return vector(&device, &a).await?.apply_async(&steps).await;
+extern "C" fn arrays_elementwise(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    numbers: u32,
+    a: u32,
+    b: u32,
+) -> *mut Call {
+    let operation = move || {
+        let kind = OperationKind::Steps(steps(numbers)?);
+        let a = JsArray::vector(array(a)?);
+        let b = match b {
+            0 => None,
+            b => Some(JsArray::new("b", array(b)?, a.shape().clone())?),
         };
-        let [a, b] = vectors(&device, &a, &b?).await?;
-        a.combine_async(&steps, &b).await
-    }))
+        Ok(JsOperation { kind, a, b })
+    };
+    begin(device, backend, operation())
 }
 
-/// The sum of products, in an array.
+/// The sum of products: one element.
 #[unsafe(no_mangle)]
-extern "C" fn device_dot(device: &GpuDevice, a: u32, b: u32) -> *mut Call {
-    let (device, a, b) = (device.clone(), array(a), array(b));
-    reading(Box::pin(async move {
-        let [a, b] = vectors(&device, &a?, &b?).await?;
-        a.dot_async(&b).await
-    }))
+extern "C" fn arrays_dot(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    a: u32,
+    b: u32,
+) -> *mut Call {
+    let operation = move || {
+        let a = JsArray::vector(array(a)?);
+        let b = JsArray::new("b", array(b)?, a.shape().clone())?;
+        Ok(JsOperation {
+            kind: OperationKind::Dot,
+            a,
+            b: Some(b),
+        })
+    };
+    begin(device, backend, operation())
 }
 
 /// The softmax of each row of `cols` elements, or its logarithm.
 #[unsafe(no_mangle)]
-extern "C" fn device_softmax(device: &GpuDevice, log: bool, a: u32, cols: usize) -> *mut Call {
-    let (device, a) = (device.clone(), array(a));
-    reading(Box::pin(async move {
-        let a = a?;
+extern "C" fn arrays_softmax(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    log: bool,
+    a: u32,
+    cols: usize,
+) -> *mut Call {
+    let operation = move || {
+        let a = array(a)?;
         let shape = rows_shape(a.len() / 4, cols)?;
-        let a = GpuTensor::from_js_async(&device, &a, shape).await?;
-        a.softmax_of(log).await
-    }))
+        Ok(JsOperation {
+            kind: OperationKind::Softmax { log },
+            a: JsArray::new("a", a, shape)?,
+            b: None,
+        })
+    };
+    begin(device, backend, operation())
 }
 
 /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
 #[unsafe(no_mangle)]
-extern "C" fn device_matmul(
-    device: &GpuDevice,
+extern "C" fn arrays_matmul(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
     a: u32,
     b: u32,
     m: usize,
     k: usize,
     n: usize,
 ) -> *mut Call {
-    let (device, a, b) = (device.clone(), array(a), array(b));
-    reading(Box::pin(async move {
-        let shapes = [Shape::new(&[m, k])?, Shape::new(&[k, n])?];
-        let [a, b] = both(&device, [("a", &a?), ("b", &b?)], shapes).await?;
-        a.matmul_async(&b).await
-    }))
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Matmul,
+            a: JsArray::new("a", array(a)?, Shape::new(&[m, k])?)?,
+            b: Some(JsArray::new("b", array(b)?, Shape::new(&[k, n])?)?),
+        })
+    };
+    begin(device, backend, operation())
 }
 
 /// The convolution of a picture of these rows and columns with a kernel, where it fits.
 #[unsafe(no_mangle)]
-extern "C" fn device_convolve2d(
-    device: &GpuDevice,
+extern "C" fn arrays_convolve2d(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
     input: u32,
     kernel: u32,
     size: u32,
     kernel_size: u32,
 ) -> *mut Call {
-    let (device, input, kernel) = (device.clone(), array(input), array(kernel));
-    let (size, kernel_size) = (shape(size), shape(kernel_size));
-    reading(Box::pin(async move {
-        let given = [("input", &input?), ("kernel", &kernel?)];
-        let [input, kernel] = both(&device, given, [size?, kernel_size?]).await?;
-        input.convolve2d_async(&kernel).await
-    }))
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Convolve2d,
+            a: JsArray::new("input", array(input)?, shape(size)?)?,
+            b: Some(JsArray::new("kernel", array(kernel)?, shape(kernel_size)?)?),
+        })
+    };
+    begin(device, backend, operation())
 }
 
 /// Reduces some axes of an array of this shape.
 #[unsafe(no_mangle)]
-extern "C" fn device_reduce(
-    device: &GpuDevice,
+extern "C" fn arrays_reduce(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
     kind: u32,
     a: u32,
     dims: u32,
     axes: u32,
 ) -> *mut Call {
-    let (device, a, shape, axes) = (device.clone(), array(a), shape(dims), sizes(axes));
-    reading(Box::pin(async move {
-        let a = GpuTensor::from_js_async(&device, &a?, shape?).await?;
-        a.reduce_async(reduction(kind)?, &axes?).await
-    }))
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Reduce(reduction(kind)?, sizes(axes)?),
+            a: JsArray::new("a", array(a)?, shape(dims)?)?,
+            b: None,
+        })
+    };
+    begin(device, backend, operation())
 }
 
-async fn vector(device: &GpuDevice, values: &Bytes) -> Result<GpuTensor> {
-    GpuTensor::from_js_async(device, values, Shape::vector(values.len() / 4)).await
-}
-
-/// Two vectors of one length.
-async fn vectors(device: &GpuDevice, a: &Bytes, b: &Bytes) -> Result<[GpuTensor; 2]> {
-    let shape = Shape::vector(a.len() / 4);
-    both(device, [("a", a), ("b", b)], [shape.clone(), shape]).await
-}
-
-/// Two tensors of these names and shapes.
-async fn both(
-    device: &GpuDevice,
-    given: [(&'static str, &Bytes); 2],
-    shapes: [Shape; 2],
-) -> Result<[GpuTensor; 2]> {
-    for ((name, values), shape) in given.iter().zip(&shapes) {
-        let (actual, expected) = (values.len() as u64 / 4, shape.n_elements() as u64);
-        if actual != expected {
-            return Err(Error::LengthMismatch {
-                name,
-                expected,
-                actual,
-            });
-        }
+/// What is wrong with an operation is told by its call.
+#[inline(never)]
+fn begin(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    operation: Result<JsOperation>,
+) -> *mut Call {
+    match (device.cloned(), backend) {
+        (None, Some(backend)) => backend.begin(operation),
+        (device, _) => reading(Box::pin(async move {
+            let device = device.ok_or_else(super::convert::nothing)?;
+            operation?.on_device_async(&device).await
+        })),
     }
-    let [a_shape, b_shape] = shapes;
-    let a = GpuTensor::from_js_async(device, given[0].1, a_shape).await?;
-    let b = GpuTensor::from_js_async(device, given[1].1, b_shape).await?;
-    Ok([a, b])
 }

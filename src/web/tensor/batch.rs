@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use super::convert::{array, floats, reduction, steps};
+use super::convert::{array, reduction, steps};
 use crate::gpu::GpuDevice;
-use crate::tensor::{BufferId, GpuCommandBatch, GpuTensor};
+use crate::tensor::{BufferId, GpuCommandBatch, GpuTensor, JsArray};
 use crate::web::call::{Call, Done};
 use crate::web::memory::settle;
 use crate::{Error, Result};
@@ -32,7 +32,7 @@ extern "C" fn batch_free(_: Box<WebBatch>) {}
 /// A vector, copied to the device when the batch is executed. This, as what else is queued, gives a word: its number.
 #[unsafe(no_mangle)]
 extern "C" fn batch_upload(batch: &WebBatch, values: u32) -> u32 {
-    batch.queue(|batch| Ok(batch.upload(&floats(&array(values)?)?)))
+    batch.queue(|batch| Ok(batch.upload(&JsArray::vector(array(values)?).floats()?)))
 }
 
 /// A tensor that is on the device already.

@@ -3,17 +3,22 @@
 use std::pin::Pin;
 
 use crate::js::{Bytes, Value};
-use crate::tensor::{GpuTensor, Reduction, Shape, Step};
+use crate::tensor::{GpuTensor, JsArray, Reduction, Shape, Step};
 use crate::web::call::{Call, Done};
 use crate::{Error, Result};
 
 /// The array of a number.
 pub(super) fn array(number: u32) -> Result<Bytes> {
     let value = Value::new(number).map(Bytes::new);
-    value.ok_or_else(|| Error::Engine {
+    value.ok_or_else(nothing)
+}
+
+/// A number that stands for nothing where something must be.
+pub(super) fn nothing() -> Error {
+    Error::Engine {
         engine: "wasm",
-        message: "no array was given".into(),
-    })
+        message: "nothing was given".into(),
+    }
 }
 
 /// Words of an array.
@@ -22,13 +27,6 @@ pub(super) fn words(number: u32) -> Result<Vec<u32>> {
     let mut words = vec![0; array.len() / 4];
     array.read_into(0, bytemuck::cast_slice_mut(&mut words))?;
     Ok(words)
-}
-
-/// Elements of an array.
-pub(super) fn floats(array: &Bytes) -> Result<Vec<f32>> {
-    let mut floats = vec![0.0; array.len() / 4];
-    array.read_into(0, bytemuck::cast_slice_mut(&mut floats))?;
-    Ok(floats)
 }
 
 /// Lengths, places or numbers of axes.
@@ -42,7 +40,7 @@ pub(super) fn shape(number: u32) -> Result<Shape> {
 
 /// Steps, three floats each: which, and its numbers.
 pub(super) fn steps(number: u32) -> Result<Vec<Step>> {
-    let floats = floats(&array(number)?)?;
+    let floats = JsArray::vector(array(number)?).floats()?;
     let (steps, _) = floats.as_chunks::<3>();
     let step = |&[code, x, y]: &[f32; 3]| {
         Step::of_code(code as u32, [x, y]).ok_or_else(|| unknown("step", code as u32))

@@ -1,13 +1,13 @@
 //! The device.
 
-use super::convert::{array, making, shape};
+use super::convert::{array, making, nothing, shape};
+use crate::Result;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
 use crate::js::Value;
 use crate::kernels::tensor::padded_bytes;
 use crate::tensor::{GpuTensor, TensorView};
 use crate::web::call::{Call, Done};
 use crate::web::memory::object;
-use crate::{Error, Result};
 
 /// Opens a GPU. The call gives the address of a device.
 #[unsafe(no_mangle)]
@@ -28,10 +28,7 @@ extern "C" fn device_open(low_power: bool, allow_software: bool) -> *mut Call {
 /// The page's own device, by the number of what JavaScript keeps of it.
 #[unsafe(no_mangle)]
 extern "C" fn device_borrow(device: u32) -> *mut GpuDevice {
-    let device = Value::new(device).ok_or_else(|| Error::Engine {
-        engine: "wasm",
-        message: "no device was given".into(),
-    });
+    let device = Value::new(device).ok_or_else(nothing);
     object(device.map(GpuDevice::borrowed))
 }
 
