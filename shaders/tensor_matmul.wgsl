@@ -4,7 +4,8 @@
 // registers. Tiles of `a` and `b`, 16 deep, pass through workgroup memory, the next one being loaded
 // into registers meanwhile: each invocation loads one block of 4 by 4 of either. Long k are cut into slices that other
 // workgroups take; tensor_reduce_columns adds them up.
-// Bindings: `a`, `b`: f32, a whole number of vec4; `c`: [batch, slices, m, n] f32.
+// Bindings: `a`, `b`: f32, a whole number of vec4; `c`: [batch, slices, m, pitch_c] f32 from offset_c on, of each row the
+// first n.
 // Rows of `a` (or its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) are `pitch` apart; elements in them 1.
 // With A_ALIGNED (B_ALIGNED) offset, pitch, distance of batches, and the length of rows are multiples of 4.
 // Preconditions: nothing is 0 but distances and offsets; k_slice is a multiple of 16; slices * k_slice >= k.
@@ -23,6 +24,8 @@ override A_BY_K: bool = true;
 override B_BY_K: bool = false;
 override A_ALIGNED: bool = true;
 override B_ALIGNED: bool = true;
+// Adds to what is in `c`.
+override ADD: bool = false;
 
 override THREADS: u32 = LANES_M * LANES_N;
 /// Groups of 4 rows, or columns, of a tile.
@@ -51,8 +54,9 @@ struct Params {
     // From one product to the next.
     batch_a: u32,
     batch_b: u32,
-    pad_0: u32,
-    pad_1: u32,
+    // Where the result starts, and from one of its rows to the next.
+    offset_c: u32,
+    pitch_c: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
@@ -152,15 +156,23 @@ fn multiply(at_a: u32, at_b: u32) {
     }
 }
 
+fn write(at: u32, x: f32) {
+    if ADD {
+        c[at] += x;
+    } else {
+        c[at] = x;
+    }
+}
+
 fn write_four(start: u32, row: u32, col: u32, x: vec4<f32>) {
     if row >= params.m {
         return;
     }
-    let at = start + row * params.n + col;
-    if col < params.n { c[at] = x.x; }
-    if col + 1u < params.n { c[at + 1u] = x.y; }
-    if col + 2u < params.n { c[at + 2u] = x.z; }
-    if col + 3u < params.n { c[at + 3u] = x.w; }
+    let at = start + row * params.pitch_c + col;
+    if col < params.n { write(at, x.x); }
+    if col + 1u < params.n { write(at + 1u, x.y); }
+    if col + 2u < params.n { write(at + 2u, x.z); }
+    if col + 3u < params.n { write(at + 3u, x.w); }
 }
 
 fn write_group(start: u32, row: u32, col: u32, x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>) {
@@ -262,7 +274,7 @@ fn tensor_matmul(
 
     let row = first_row + 4u * lane_m;
     let col = first_col + 4u * lane_n;
-    let to = tile.z * params.m * params.n;
+    let to = params.offset_c + tile.z * params.m * params.pitch_c;
     write_group(to, row, col, sums[0], sums[1], sums[2], sums[3]);
     if GROUPS_N == 2u {
         write_group(to, row, col + 4u * LANES_N, sums[8], sums[9], sums[10], sums[11]);

@@ -3,7 +3,7 @@
 // tensor_softmax: WIDTH invocations hold a whole row in registers, up to 32 elements each, and read it once.
 // tensor_softmax_long: a workgroup reads the row twice: once for its largest element and the sum of exponentials, which
 // is scaled whenever a larger element comes; then to write.
-// Bindings: `a`, `out`: [rows, cols] f32.
+// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on.
 // Preconditions: nothing is 0; for tensor_softmax, cols <= 32 * WIDTH. Any element may be NaN or infinite: as for the
 // twin, NaN, +inf and a row of -inf alone make the row NaN.
 // Twin: src/tensor/cpu/softmax.rs
@@ -19,8 +19,9 @@ const LOWEST: f32 = -3.4028234e38;
 struct Params {
     rows: u32,
     cols: u32,
-    pad_0: u32,
-    pad_1: u32,
+    // Of the first row in both.
+    offset: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -100,7 +101,7 @@ fn tensor_softmax(
     let lane = i % WIDTH;
     let row = (group.y * groups.x + group.x) * (THREADS / WIDTH) + i / WIDTH;
     // Lanes without a row work on the last one and write nothing: all meet the barriers.
-    let start = min(row, params.rows - 1u) * params.cols;
+    let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var x: array<vec4<f32>, 8>;
     var most = vec4(LOWEST);
     for (var k = 0u; k < 8u; k++) {
@@ -133,7 +134,7 @@ fn tensor_softmax_long(
     @builtin(local_invocation_index) i: u32,
 ) {
     let row = group.y * groups.x + group.x;
-    let start = min(row, params.rows - 1u) * params.cols;
+    let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var most = LOWEST;
     var total = 0.0;
     for (var col = i; col < params.cols; col += 4u * WIDTH) {

@@ -13,8 +13,12 @@ mod launches;
 mod ptxas;
 
 use launches::launches;
-use pagepress::kernels::{Access, Arg, Launch, lz4, tensor};
+use pagepress::kernels::{
+    Access, Arg, AttentionKernel, GemmKernel, Kernel, Launch, LayerNormKernel, QuantizedGemmKernel,
+    SoftmaxKernel, lz4, tensor,
+};
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
+use pagepress::tensor::Quantization;
 
 fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
     let overrides: Vec<(&str, f64)> = launch
@@ -69,6 +73,80 @@ fn every_kernel_compiles_with_the_bindings_of_the_table() {
         assert_eq!(bindings, launch.kernel.bindings, "{name}");
         for (i, param) in compiled.params.iter().enumerate() {
             assert_eq!((param.group, param.binding), (0, i as u32), "{name}");
+        }
+    }
+}
+
+/// Kernels by name, of sizes of all kinds.
+fn named() -> Vec<Box<dyn Kernel>> {
+    vec![
+        Box::new(GemmKernel::naive(1, 1, 1)),
+        Box::new(GemmKernel::naive(1000, 70, 33)),
+        Box::new(GemmKernel::tiled(1024, 1024, 1024, 32)),
+        Box::new(GemmKernel::tiled(1024, 1024, 1024, 64)),
+        Box::new(GemmKernel::tiled(1023, 5, 77, 128)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 4096, 4096)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q5K, 1, 100, 256)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q6K, 5, 64, 512)),
+        Box::new(QuantizedGemmKernel::new(Quantization::F16, 5, 64, 20)),
+        Box::new(SoftmaxKernel::new(10, 1000)),
+        Box::new(SoftmaxKernel::new(1, 100_000).log()),
+        Box::new(LayerNormKernel::new(5, 768)),
+        Box::new(LayerNormKernel::new(5, 10).with_columns(true, false)),
+        Box::new(AttentionKernel::flash(512, 64)),
+        Box::new(
+            AttentionKernel::flash(1, 128)
+                .with_heads(8, 2)
+                .with_keys(9000)
+                .causal(),
+        ),
+    ]
+}
+
+#[test]
+fn kernels_by_name_have_an_entry_point_and_assemble() {
+    let ptxas = ptxas::ptxas();
+    for kernel in named() {
+        let launch = kernel.launch().unwrap();
+        let compiled = kernel.compile(90).unwrap();
+        let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
+        assert_eq!(compiled.params.len(), launch.args.len(), "{name}");
+        let ptx = kernel.emit_ptx();
+        assert!(
+            ptx.contains(&format!(".entry {}(", launch.kernel.name)),
+            "{name}"
+        );
+        assert!(ptx.contains(".target sm_75\n"), "{name}");
+        if let Some(ptxas) = &ptxas {
+            ptxas::assemble(ptxas, &name, &ptx).unwrap();
+        }
+    }
+}
+
+#[test]
+fn sizes_without_a_kernel_are_typed_errors() {
+    let wrong: [Box<dyn Kernel>; 8] = [
+        Box::new(GemmKernel::tiled(64, 64, 64, 7)),
+        Box::new(GemmKernel::naive(0, 64, 64)),
+        Box::new(GemmKernel::tiled(1 << 20, 64, 1 << 20, 32)),
+        Box::new(QuantizedGemmKernel::new(Quantization::Q4K, 32, 64, 100)),
+        Box::new(SoftmaxKernel::new(1, 0)),
+        Box::new(LayerNormKernel::new(1 << 16, 1 << 16)),
+        Box::new(AttentionKernel::flash(64, 257)),
+        Box::new(AttentionKernel::flash(64, 64).with_keys(63).causal()),
+    ];
+    let ptxas = ptxas::ptxas();
+    for kernel in wrong {
+        let error = kernel.compile(80).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
+        // The module says so too, and is one.
+        let ptx = kernel.emit_ptx();
+        assert!(
+            ptx.contains(&error.to_string()) && !ptx.contains(".entry"),
+            "{ptx}"
+        );
+        if let Some(ptxas) = &ptxas {
+            ptxas::assemble(ptxas, "nothing", &ptx).unwrap();
         }
     }
 }

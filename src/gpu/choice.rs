@@ -30,6 +30,19 @@ pub enum LimitTier {
     Adapter,
     /// WebGPU's default limits, which every adapter has.
     WebGpuDefault,
+    /// The adapter's own, but for bindings: at most so many bytes, at least 64 KiB. Larger work is done in parts, as on
+    /// adapters that have no larger ones.
+    BindingsUpTo(u64),
+}
+
+impl LimitTier {
+    /// The largest binding, of a device that has bindings of `own` bytes.
+    pub(crate) fn binding_bytes(self, own: u64) -> u64 {
+        match self {
+            Self::BindingsUpTo(most) => own.min(most.max(64 << 10) / 256 * 256),
+            _ => own,
+        }
+    }
 }
 
 /// Which engine runs a device.

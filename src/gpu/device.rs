@@ -147,8 +147,9 @@ impl GpuDevice {
     /// A page's own device, which is open: a number of `crate::js` for what JavaScript made of it.
     #[cfg(js_tensor)]
     pub(crate) fn borrowed(device: crate::js::Value) -> Self {
-        let engine = Engine::Web(WebDevice::of(device));
-        Self::of_engine(engine, DeviceRequest::default(), "it was handed over open")
+        let request = DeviceRequest::default();
+        let engine = Engine::Web(WebDevice::of(device, request.limits));
+        Self::of_engine(engine, request, "it was handed over open")
     }
 
     /// The device of a page's WebGPU.

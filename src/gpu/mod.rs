@@ -20,6 +20,7 @@ mod open;
 mod pipeline_cache;
 mod pool;
 pub mod runtime;
+pub mod shaders;
 pub(crate) mod spread;
 #[cfg(js_engine)]
 pub mod webgpu;
@@ -51,6 +52,7 @@ pub use crate::batch::{
 };
 pub use crate::tensor::{
     BackendUsed, BufferId, GpuBackend, GpuCommandBatch, GpuMatmulCache, GpuTensor, MaxOp,
-    MemoryLayout, MinOp, PartitionView, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
-    WeightLayout, tiled_max_2d, tiled_min_2d, tiled_reduce_2d, tiled_reduce_partial, tiled_sum_2d,
+    MemoryLayout, MinOp, PartitionView, QkvLoRA, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
+    WeightLayout, WgslForwardPass, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
+    tiled_reduce_partial, tiled_sum_2d,
 };

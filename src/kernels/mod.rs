@@ -14,9 +14,16 @@ macro_rules! shader {
     }};
 }
 
+#[cfg(cuda_engine)]
+mod emit;
 pub mod lz4;
 mod parser;
 pub mod tensor;
+
+#[cfg(cuda_engine)]
+pub use emit::{
+    AttentionKernel, GemmKernel, Kernel, LayerNormKernel, QuantizedGemmKernel, SoftmaxKernel,
+};
 
 use std::ops::Range;
 
@@ -93,6 +100,10 @@ pub enum Slot {
     A,
     /// The second tensor of an operation; that of [`A`](Self::A) again where there is none.
     B,
+    /// What is added to each column.
+    Bias,
+    /// The values of attention, whose queries are [`A`](Self::A) and keys [`B`](Self::B).
+    Values,
     /// The tensor that an operation makes.
     Out,
     /// Scratch: sums over slices of the inner axis of a matrix product.

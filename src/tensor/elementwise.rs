@@ -17,6 +17,15 @@ struct Axes {
     strides: Vec<Vec<usize>>,
 }
 
+impl Axes {
+    fn none(n_operands: usize) -> Self {
+        Self {
+            dims: Vec::new(),
+            strides: vec![Vec::new(); n_operands],
+        }
+    }
+}
+
 fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
     let mut axes = Axes {
         dims: Vec::with_capacity(MAX_RANK),
@@ -113,7 +122,14 @@ impl Recording {
             .flatten()
             .filter(|o| o.dense_start().is_none());
         let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
-        let axes = merged_axes(shape, &strides);
+        let axes = match strides
+            .iter()
+            .all(|strides| strides.iter().all(|&n| n == 0))
+        {
+            // One element, which needs no places.
+            true => Axes::none(strides.len()),
+            false => merged_axes(shape, &strides),
+        };
         let mut lists = axes.strides.iter();
         let mut source = |operand: Operand<'_>| -> Result<(Source, u64)> {
             if let Some(start) = operand.dense_start() {
@@ -125,7 +141,9 @@ impl Recording {
                 strides: strides.map(|&stride| word(stride)).collect::<Result<_>>()?,
             };
             word(operand.view.end())?;
-            word(n as usize)?;
+            if !axes.dims.is_empty() {
+                word(n as usize)?;
+            }
             Ok((Source::Strided(strided), 0))
         };
         let (a_source, a_start) = source(a)?;

@@ -9,6 +9,8 @@
 //! is the same each time.
 
 #[cfg(gpu_engine)]
+mod attention;
+#[cfg(gpu_engine)]
 mod axes;
 #[cfg(gpu_engine)]
 mod backend;
@@ -23,12 +25,18 @@ mod elementwise;
 mod graph;
 #[cfg(js_tensor)]
 mod js;
+pub mod layer;
 #[cfg(gpu_engine)]
 mod matmul_cache;
+#[cfg(gpu_engine)]
+mod norm;
 #[cfg(gpu_engine)]
 mod pool;
 #[cfg(gpu_engine)]
 mod products;
+mod quantization;
+#[cfg(gpu_engine)]
+mod quantized;
 #[cfg(gpu_engine)]
 mod reduce;
 #[cfg(gpu_engine)]
@@ -56,7 +64,12 @@ pub use cpu::{
 #[cfg(js_tensor)]
 pub(crate) use js::{JsArray, JsOperation, OperationKind};
 #[cfg(gpu_engine)]
+pub use layer::{QkvLoRA, WgslForwardPass};
+#[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
+pub use quantization::Quantization;
+#[cfg(gpu_engine)]
+pub use quantized::QuantizedWeights;
 #[cfg(gpu_engine)]
 pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};

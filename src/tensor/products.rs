@@ -129,7 +129,9 @@ impl Recording {
         if k == 0 {
             return self.zeros(n_out, out).await;
         }
-        word(n_out)?;
+        for length in [m, k, n, factors.batch.n_elements()] {
+            word(length)?;
+        }
         let (a, a_matrix) = self.as_matrix(a, &factors.a).await?;
         let (b, b_matrix) = self.as_matrix(b, &factors.b).await?;
         let what = Product {
@@ -148,7 +150,7 @@ impl Recording {
                 .min(processors.workgroup_bytes / 2),
             None => WORKGROUP_BYTES,
         };
-        let job = matmul_job(&what, workgroup_bytes);
+        let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes);
         let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
         self.run(&job, &given).await
     }
@@ -157,7 +159,7 @@ impl Recording {
     async fn as_matrix(&mut self, buffer: &Buffer, view: &TensorView) -> Result<(Buffer, Matrix)> {
         let elements = |buffer: &Buffer| buffer.n_bytes() / 4;
         if let Some(matrix) = matrix(view, elements(buffer)) {
-            word(view.end())?;
+            word(view.strides().iter().copied().max().unwrap_or(0))?;
             return Ok((buffer.clone(), matrix));
         }
         let n = view.shape().n_elements();
@@ -170,7 +172,7 @@ impl Recording {
         Ok((copy, dense))
     }
 
-    async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
+    pub(super) async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
         let zero = self.upload(&[0.0]).await?;
         let view = TensorView::new(Shape::vector(1));
         let zero = Operand {
@@ -188,18 +190,7 @@ impl Recording {
         kernel: Operand<'_>,
         out: &Buffer,
     ) -> Result<()> {
-        let mut dense = Vec::with_capacity(2);
-        for operand in [input, kernel] {
-            dense.push(match operand.dense_start() {
-                Some(start) => (operand.buffer.clone(), start),
-                None => {
-                    let copy = self.allocate(operand.view.shape().n_elements())?;
-                    let shape = operand.view.shape();
-                    self.elementwise(&[], operand, None, shape, &copy).await?;
-                    (copy, 0)
-                }
-            });
-        }
+        let dense = [self.dense(input).await?, self.dense(kernel).await?];
         let size =
             |view: &TensorView| [view.shape().dims()[0] as u64, view.shape().dims()[1] as u64];
         word(input.view.shape().n_elements())?;

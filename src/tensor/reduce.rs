@@ -80,16 +80,7 @@ impl Recording {
         if rows == 0 {
             return self.fill(reduction.of_none(), outer * inner, out).await;
         }
-        let copy;
-        let (buffer, start) = match a.dense_start() {
-            Some(start) => (a.buffer, start),
-            None => {
-                copy = self.allocate(outer * rows * inner)?;
-                self.elementwise(&[], a, None, a.view.shape(), &copy)
-                    .await?;
-                (&copy, 0)
-            }
-        };
+        let (buffer, start) = self.dense(a).await?;
         let job = match inner {
             1 => {
                 word(outer * rows / outer.min(rows))?;
@@ -101,7 +92,7 @@ impl Recording {
                 reduce_columns_job(reduction, outer as u64, rows as u64, inner as u64)
             }
         };
-        self.run(&job, &[(Slot::A, buffer, start), (Slot::Out, out, 0)])
+        self.run(&job, &[(Slot::A, &buffer, start), (Slot::Out, out, 0)])
             .await
     }
 
@@ -128,22 +119,7 @@ impl Recording {
         if n == 0 {
             return self.fill(0.0, 1, out).await;
         }
-        let shape = Shape::vector(n);
-        let mut copies = Vec::new();
-        for operand in [a, b]
-            .into_iter()
-            .filter(|operand| operand.dense_start().is_none())
-        {
-            let copy = self.allocate(n)?;
-            self.elementwise(&[], operand, None, &shape, &copy).await?;
-            copies.push(copy);
-        }
-        let mut copies = copies.iter();
-        let mut place = |operand: &Operand<'_>| match operand.dense_start() {
-            Some(start) => (operand.buffer.clone(), start),
-            None => (copies.next().unwrap_or(operand.buffer).clone(), 0),
-        };
-        let ((a, a_start), (b, b_start)) = (place(&a), place(&b));
+        let ((a, a_start), (b, b_start)) = (self.dense(a).await?, self.dense(b).await?);
         let most = self.device().capabilities().max_binding_bytes;
         let job = reduce_rows_job(Reduction::Dot, 1, n as u64, most);
         let given = [

@@ -105,7 +105,7 @@ impl GpuTensor {
         &self.buffer
     }
 
-    fn operand(&self) -> Operand<'_> {
+    pub(super) fn operand(&self) -> Operand<'_> {
         Operand {
             buffer: &self.buffer,
             view: &self.view,
@@ -344,7 +344,7 @@ impl GpuTensor {
     }
 
     /// A tensor of `shape`, made by what `record` records.
-    async fn made(
+    pub(super) async fn made(
         &self,
         shape: Shape,
         record: impl AsyncFnOnce(&mut Recording, &Buffer) -> Result<()>,

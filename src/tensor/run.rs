@@ -101,6 +101,29 @@ impl Recording {
         Ok(())
     }
 
+    /// The elements without gaps from where a binding may start: copied, unless they are so already.
+    pub(super) async fn dense(&mut self, a: Operand<'_>) -> Result<(Buffer, u64)> {
+        if let Some(start) = a.dense_start() {
+            return Ok((a.buffer.clone(), start));
+        }
+        let copy = self.allocate(a.view.shape().n_elements())?;
+        self.elementwise(&[], a, None, a.view.shape(), &copy)
+            .await?;
+        Ok((copy, 0))
+    }
+
+    /// Records the copy of `n` elements, from a place in one buffer to a place in another.
+    pub(super) fn copy(
+        &mut self,
+        (from, from_at): (&Buffer, usize),
+        (to, to_at): (&Buffer, usize),
+        n: usize,
+    ) -> Result<()> {
+        let from = Place::Device(from, 4 * from_at as u64);
+        let to = Place::Device(to, 4 * to_at as u64);
+        self.stream.copy(to, from, 4 * n as u64)
+    }
+
     /// Records the copy of `values` to a new buffer.
     pub(super) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
         let buffer = self.allocate(values.len())?;

@@ -1,6 +1,9 @@
 //! Softmax on the device.
 
 use super::run::{Operand, Recording, word};
+use super::shape::Shape;
+use super::step::{Reduction, Step};
+use super::view::TensorView;
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
@@ -9,28 +12,74 @@ use crate::kernels::tensor::{SoftmaxLimits, softmax_job};
 impl Recording {
     /// Makes `out` of `a`: the softmax over the last axis or, for `log`, its logarithm.
     pub(super) async fn softmax(&mut self, log: bool, a: Operand<'_>, out: &Buffer) -> Result<()> {
-        let n = word(a.view.shape().n_elements())?;
+        let n = a.view.shape().n_elements();
         if n == 0 {
             return Ok(());
         }
-        let cols = a.view.shape().dims().last().map_or(1, |&cols| cols as u64);
-        let copy;
-        let (buffer, start) = match a.dense_start() {
-            Some(start) => (a.buffer, start),
-            None => {
-                copy = self.allocate(n as usize)?;
-                self.elementwise(&[], a, None, a.view.shape(), &copy)
-                    .await?;
-                (&copy, 0)
-            }
-        };
+        let cols = a.view.shape().dims().last().copied().unwrap_or(1);
+        let (buffer, start) = self.dense(a).await?;
         let capabilities = self.device().capabilities();
         let limits = SoftmaxLimits {
             invocations: capabilities.max_workgroup_invocations,
             workgroup_bytes: capabilities.max_workgroup_bytes,
         };
-        let job = softmax_job(u64::from(n) / cols, cols, log, limits);
-        self.run(&job, &[(Slot::A, buffer, start), (Slot::Out, out, 0)])
+        let most = capabilities.max_binding_bytes;
+        if SoftmaxLimits::takes_row(cols as u64, most) {
+            word(n / cols)?;
+            let job = softmax_job((n / cols) as u64, cols as u64, log, limits, most);
+            let given = [(Slot::A, &buffer, start), (Slot::Out, out, 0)];
+            return self.run(&job, &given).await;
+        }
+        // Rows one by one, since a slice starts only where a binding may.
+        let (from, to) = (self.allocate(cols)?, self.allocate(cols)?);
+        for row in 0..n / cols {
+            self.copy((&buffer, start as usize / 4 + row * cols), (&from, 0), cols)?;
+            self.softmax_of_large_row(log, &from, cols, &to).await?;
+            self.copy((&to, 0), (out, row * cols), cols)?;
+        }
+        Ok(())
+    }
+
+    /// The softmax of a row that is larger than a binding, by operations that take such rows.
+    async fn softmax_of_large_row(
+        &mut self,
+        log: bool,
+        row: &Buffer,
+        n: usize,
+        out: &Buffer,
+    ) -> Result<()> {
+        let (shape, one) = (Shape::vector(n), Shape::vector(1));
+        let (view, single) = (TensorView::new(shape.clone()), TensorView::new(one.clone()));
+        let rows = |buffer| Operand {
+            buffer,
+            view: &view,
+        };
+        let number = |buffer| Operand {
+            buffer,
+            view: &single,
+        };
+        let (largest, sum) = (self.allocate(1)?, self.allocate(1)?);
+        let (below, powers) = (self.allocate(n)?, self.allocate(n)?);
+        self.reduce(Reduction::Max, rows(row), &[0], &largest)
+            .await?;
+        let largest = Some(number(&largest));
+        self.elementwise(&[Step::Sub, Step::Exp], rows(row), largest, &shape, &powers)
+            .await?;
+        self.reduce(Reduction::Sum, rows(&powers), &[0], &sum)
+            .await?;
+        if !log {
+            let sum = Some(number(&sum));
+            return self
+                .elementwise(&[Step::Div], rows(&powers), sum, &shape, out)
+                .await;
+        }
+        let log_sum = self.allocate(1)?;
+        self.elementwise(&[Step::Log], number(&sum), None, &one, &log_sum)
+            .await?;
+        self.elementwise(&[Step::Sub], rows(row), largest, &shape, &below)
+            .await?;
+        let log_sum = Some(number(&log_sum));
+        self.elementwise(&[Step::Sub], rows(&below), log_sum, &shape, out)
             .await
     }
 }

@@ -89,7 +89,7 @@ impl TensorView {
         self.offset
     }
 
-    /// Place behind the last element; elements that a buffer must have.
+    /// Place behind the last element, 0 without elements: what a buffer must have.
     #[must_use]
     pub fn end(&self) -> usize {
         self.checked_end().unwrap_or(usize::MAX)
@@ -97,7 +97,7 @@ impl TensorView {
 
     fn checked_end(&self) -> Option<usize> {
         if self.shape.is_empty() {
-            return Some(self.offset);
+            return Some(0);
         }
         let axes = self.shape.dims().iter().zip(&self.strides);
         let last = axes

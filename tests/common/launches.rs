@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::tensor::{
-    Convolution, Elementwise, Matrix, Product, SoftmaxLimits, Source, Strided, convolve2d_job,
-    elementwise_job, matmul_job, reduce_columns_job, reduce_rows_job, softmax_job,
+    AttentionSize, Convolution, Elementwise, Heads, Matrix, Product, Rotary, SoftmaxLimits, Source,
+    Strided, attention_job, convolve2d_job, elementwise_job, matmul_job, matmul_naive_job,
+    matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
-use pagepress::tensor::{Reduction, Step};
+use pagepress::tensor::layer::Norm;
+use pagepress::tensor::{Quantization, Reduction, Step};
 
 /// Processors with room for copies of small pages.
 const ROOMY: Processors = Processors {
@@ -21,7 +23,8 @@ const ROOMY: Processors = Processors {
 /// names.
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
-    for launch in tensor_jobs().into_iter().flat_map(|job| job.launches) {
+    let jobs = tensor_jobs().into_iter().chain(layer_jobs());
+    for launch in jobs.flat_map(|job| job.launches) {
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         found.insert(name, launch);
     }
@@ -65,6 +68,60 @@ pub const STEPS: [Step; 22] = [
     Step::Max,
     Step::Min,
 ];
+
+/// Those of a transformer's layer.
+fn layer_jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
+        for (rows, cols) in [(3, 7), (1000, 768), (2, 100_000)] {
+            for (has_weight, has_bias) in [(false, false), (true, false), (true, true)] {
+                jobs.push(norm_job(norm, rows, cols, has_weight, has_bias));
+            }
+        }
+    }
+    jobs.push(rotary_job(&Rotary {
+        rows: 1000,
+        heads: 32,
+        half: 64,
+        first: 7,
+        to: 0,
+    }));
+    for dim in [64, 128, 256, 63] {
+        for (n_q, n_k, causal) in [
+            (2000, 2000, true),
+            (2000, 3000, false),
+            (1, 5000, true),
+            (1, 5000, false),
+        ] {
+            // Of one dimension all forms.
+            if dim != 64 && (n_q == 1 || causal == (dim == 128)) {
+                continue;
+            }
+            let size = AttentionSize {
+                batch: 2,
+                heads: 8,
+                key_heads: 2,
+                n_q,
+                n_k,
+                dim,
+                causal,
+                scale: 0.125,
+            };
+            let heads = |n_heads, rows| Heads {
+                offset: 0,
+                batch: n_heads * rows * dim,
+                head: rows * dim,
+                row: dim,
+                n: 2 * n_heads * rows * dim,
+            };
+            jobs.push(attention_job(
+                &size,
+                [heads(8, n_q), heads(2, n_k), heads(2, n_k)],
+            ));
+        }
+    }
+    jobs
+}
 
 fn tensor_jobs() -> Vec<Job> {
     let strided = || {
@@ -133,8 +190,18 @@ fn tensor_jobs() -> Vec<Job> {
                     ..Matrix::dense(k, n, k * n)
                 },
             };
-            jobs.push(matmul_job(&what, 16 << 10));
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 30));
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 20));
         }
+    }
+    jobs.push(matmul_naive_job(100, 70, 33));
+    for quantization in [
+        Quantization::Q4K,
+        Quantization::Q5K,
+        Quantization::Q6K,
+        Quantization::F16,
+    ] {
+        jobs.push(matmul_quantized_job(quantization, 70, 1000, 4096));
     }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
@@ -142,7 +209,13 @@ fn tensor_jobs() -> Vec<Job> {
     }
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
-            jobs.push(softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT));
+            jobs.push(softmax_job(
+                1000,
+                cols,
+                log,
+                SoftmaxLimits::DEFAULT,
+                128 << 20,
+            ));
         }
     }
     jobs

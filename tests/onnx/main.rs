@@ -167,7 +167,9 @@ fn on_wgpu() {
     if folder().is_some() {
         cases_agree(
             "wgpu",
-            &Subject::wgpu(pagepress::gpu::DeviceRequest::default())[0],
+            &pagepress::gpu::runtime::block_on(Subject::wgpu(
+                pagepress::gpu::DeviceRequest::default(),
+            ))[0],
         );
     }
 }
@@ -176,7 +178,7 @@ fn on_wgpu() {
 #[test]
 fn on_cuda() {
     if folder().is_some()
-        && let Some(cuda) = Subject::cuda()
+        && let Some(cuda) = Subject::cuda(pagepress::gpu::DeviceRequest::default())
     {
         cases_agree("cuda", &cuda);
     }

@@ -1,5 +1,6 @@
 //! ONNX's operations by ours.
 
+use pagepress::gpu::runtime::block_on;
 use pagepress::tensor::{Reduction, Shape, Step, TensorView};
 
 use crate::model::{Node, Value};
@@ -84,7 +85,7 @@ impl<'a> Inputs<'a> {
 /// The result of one node.
 pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     let a = inputs.needed(0)?;
-    let steps = |steps: &[Step]| Ok(made(on.elementwise(steps, a, None)));
+    let steps = |steps: &[Step]| Ok(made(block_on(on.elementwise(steps, a, None))));
     match node.operation.as_str() {
         "Abs" => steps(&[Step::Abs]),
         "Celu" => {
@@ -115,7 +116,7 @@ pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
                 Step::Clip(0.0, 1.0),
                 Step::Mul,
             ];
-            Ok(made(on.elementwise(&inner, a, Some(a))))
+            Ok(made(block_on(on.elementwise(&inner, a, Some(a)))))
         }
         "Identity" => steps(&[]),
         "LeakyRelu" => steps(&[Step::LeakyRelu(node.float("alpha", 0.01))]),
@@ -131,8 +132,16 @@ pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
         "Sigmoid" => steps(&[Step::Sigmoid]),
         "Softplus" => steps(&[Step::Exp, Step::Offset(1.0), Step::Log]),
         "Softsign" => {
-            let divisor = made(on.elementwise(&[Step::Abs, Step::Offset(1.0)], a, None));
-            Ok(made(on.elementwise(&[Step::Div], a, Some(&divisor))))
+            let divisor = made(block_on(on.elementwise(
+                &[Step::Abs, Step::Offset(1.0)],
+                a,
+                None,
+            )));
+            Ok(made(block_on(on.elementwise(
+                &[Step::Div],
+                a,
+                Some(&divisor),
+            ))))
         }
         "Sqrt" => steps(&[Step::Sqrt]),
         "Swish" if node.float("alpha", 1.0) == 1.0 => steps(&[Step::Swish]),
@@ -142,7 +151,7 @@ pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
                 Step::Sigmoid,
                 Step::Mul,
             ];
-            Ok(made(on.elementwise(&inner, a, Some(a))))
+            Ok(made(block_on(on.elementwise(&inner, a, Some(a)))))
         }
         "Tanh" => steps(&[Step::Tanh]),
         "Add" | "Sum" => folded(on, inputs, Step::Add),
@@ -154,7 +163,7 @@ pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
         "Mean" => {
             let sum = folded(on, inputs, Step::Add)?;
             let share = Step::Scale(1.0 / inputs.0.len() as f32);
-            Ok(made(on.elementwise(&[share], &sum, None)))
+            Ok(made(block_on(on.elementwise(&[share], &sum, None))))
         }
         "Transpose" => transpose(on, node, a),
         "Softmax" => softmax(on, node, a, false),
@@ -175,7 +184,11 @@ fn made(result: pagepress::Result<Made>) -> Tensor {
 fn folded(on: &Subject, inputs: &Inputs<'_>, step: Step) -> Result<Tensor> {
     let mut result = inputs.needed(0)?.clone();
     for i in 1..inputs.0.len() {
-        result = made(on.elementwise(&[step], &result, Some(inputs.needed(i)?)));
+        result = made(block_on(on.elementwise(
+            &[step],
+            &result,
+            Some(inputs.needed(i)?),
+        )));
     }
     Ok(result)
 }
@@ -192,20 +205,28 @@ fn transpose(on: &Subject, node: &Node, a: &Tensor) -> Result<Tensor> {
         None => (0..a.dims().len()).rev().collect(),
     };
     let view = a.view.permute(&order).unwrap();
-    Ok(made(on.elementwise(&[], &a.with_view(view), None)))
+    Ok(made(block_on(on.elementwise(
+        &[],
+        &a.with_view(view),
+        None,
+    ))))
 }
 
 fn softmax(on: &Subject, node: &Node, a: &Tensor, log: bool) -> Result<Tensor> {
     let (axis, last) = (axis(a, node.int("axis", -1)), a.dims().len() - 1);
     let turned = a.with_view(a.view.transpose(axis, last).unwrap());
-    let result = made(on.softmax(log, &turned));
+    let result = made(block_on(on.softmax(log, &turned)));
     let back = result.view.transpose(axis, last).unwrap();
-    Ok(made(on.elementwise(&[], &result.with_view(back), None)))
+    Ok(made(block_on(on.elementwise(
+        &[],
+        &result.with_view(back),
+        None,
+    ))))
 }
 
 /// The CPU's product has two axes: batches are one product after the other.
 fn matmul(on: &Subject, a: &Tensor, b: &Tensor) -> Tensor {
-    if let Some(result) = on.matmul(a, b) {
+    if let Some(result) = block_on(on.matmul(a, b)) {
         return made(result);
     }
     let (axes, b_axes) = (a.dims().len(), b.dims().len());
@@ -219,7 +240,7 @@ fn matmul(on: &Subject, a: &Tensor, b: &Tensor) -> Tensor {
             Tensor::new(a.to_vec(), &[m, k]),
             Tensor::new(b.to_vec(), &[k, n]),
         );
-        made(on.matmul(&a, &b).unwrap()).elements
+        made(block_on(on.matmul(&a, &b)).unwrap()).elements
     });
     let dims = [&a.dims()[..axes - 2], &[m, n]].concat();
     Tensor::new(products.collect(), &dims)
@@ -236,14 +257,18 @@ fn gemm(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     let product = matmul(on, &factor(0, "transA")?, &factor(1, "transB")?);
     let scale = Step::Scale(node.float("alpha", 1.0));
     let Some(c) = inputs.tensor(2)? else {
-        return Ok(made(on.elementwise(&[scale], &product, None)));
+        return Ok(made(block_on(on.elementwise(&[scale], &product, None))));
     };
-    let c = made(on.elementwise(&[Step::Scale(node.float("beta", 1.0))], c, None));
-    Ok(made(on.elementwise(
+    let c = made(block_on(on.elementwise(
+        &[Step::Scale(node.float("beta", 1.0))],
+        c,
+        None,
+    )));
+    Ok(made(block_on(on.elementwise(
         &[scale, Step::Add],
         &product,
         Some(&c),
-    )))
+    ))))
 }
 
 /// Pictures of one channel, where the kernel fits; of strides, what is between them is made and passed over.
@@ -266,12 +291,12 @@ fn convolve(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     };
     let x = Tensor::new(x.elements.clone(), &[rows, cols]);
     let w = Tensor::new(w.elements.clone(), &[kernel_rows, kernel_cols]);
-    let mut result = made(on.convolve2d(&x, &w));
+    let mut result = made(block_on(on.convolve2d(&x, &w)));
     if let Some(&[down, right]) = node.ints("strides") {
         result = every(on, &result, [down as usize, right as usize]);
     }
     if let Some(bias) = inputs.tensor(2)? {
-        result = made(on.elementwise(&[Step::Add], &result, Some(bias)));
+        result = made(block_on(on.elementwise(&[Step::Add], &result, Some(bias))));
     }
     let dims = [&[1, 1], result.dims()].concat();
     Ok(Tensor::new(result.elements.clone(), &dims))
@@ -282,7 +307,7 @@ fn every(on: &Subject, a: &Tensor, [down, right]: [usize; 2]) -> Tensor {
     let (rows, cols) = (a.dims()[0], a.dims()[1]);
     let shape = Shape::new(&[rows.div_ceil(down), cols.div_ceil(right)]).unwrap();
     let view = TensorView::with_strides(shape, &[down * cols, right], 0).unwrap();
-    made(on.elementwise(&[], &a.with_view(view), None))
+    made(block_on(on.elementwise(&[], &a.with_view(view), None)))
 }
 
 fn reduce(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
@@ -293,8 +318,8 @@ fn reduce(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
         axes = (0..a.dims().len()).collect();
     }
     let n: usize = axes.iter().map(|&axis| a.dims()[axis]).product();
-    let apply = |steps: &[Step], a: &Tensor| made(on.elementwise(steps, a, None));
-    let over = |reduction, a: &Tensor| made(on.reduce(reduction, a, &axes));
+    let apply = |steps: &[Step], a: &Tensor| made(block_on(on.elementwise(steps, a, None)));
+    let over = |reduction, a: &Tensor| made(block_on(on.reduce(reduction, a, &axes)));
     let result = match node.operation.as_str() {
         "ReduceSum" => over(Reduction::Sum, a),
         "ReduceMax" => over(Reduction::Max, a),
@@ -307,9 +332,17 @@ fn reduce(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
         "ReduceLogSumExp" => {
             // Relative to the largest, so that nothing overflows.
             let largest = over(Reduction::Max, a);
-            let relative = made(on.elementwise(&[Step::Sub, Step::Exp], a, Some(&largest)));
+            let relative = made(block_on(on.elementwise(
+                &[Step::Sub, Step::Exp],
+                a,
+                Some(&largest),
+            )));
             let sum = over(Reduction::Sum, &relative);
-            made(on.elementwise(&[Step::Log, Step::Add], &sum, Some(&largest)))
+            made(block_on(on.elementwise(
+                &[Step::Log, Step::Add],
+                &sum,
+                Some(&largest),
+            )))
         }
         other => return Err(format!("operation {other}")),
     };

@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attention;
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
@@ -17,8 +18,16 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+#[cfg(not(target_arch = "wasm32"))]
+mod layer;
+#[cfg(not(target_arch = "wasm32"))]
+mod layer_model;
 mod naive;
+mod norm;
 mod products;
+#[cfg(not(target_arch = "wasm32"))]
+mod properties;
+mod quantized;
 mod reduce;
 mod softmax;
 mod subject;
@@ -87,10 +96,20 @@ macro_rules! every_case {
                 softmax::special_rows_are_as_documented,
                 products::matrices_of_any_size_work,
                 products::batches_extend_to_each_other,
+                products::matrices_of_large_buffers_work,
                 products::pictures_and_kernels_of_any_size_work,
                 products::nan_beside_a_kernel_stays_outside,
                 views::operands_extend_to_each_other,
                 views::views_are_what_they_show,
+                norm::rows_of_any_length_are_normalised,
+                norm::special_rows_are_normalised,
+                attention::heads_of_any_size_work,
+                attention::many_keys_are_split,
+                attention::keys_that_are_not_seen_do_not_matter,
+                attention::views_are_taken_as_they_are,
+                attention::wrong_heads_are_typed_errors,
+                quantized::packed_weights_are_unpacked_on_the_way,
+                quantized::weights_that_are_not_whole_are_typed_errors,
                 errors::wrong_shapes_are_typed_errors,
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
@@ -99,6 +118,15 @@ macro_rules! every_case {
             [
                 calls::slices_go_in_and_out,
                 calls::backends_say_where_they_ran,
+                layer::layers_of_any_kind_work,
+                layer::rows_one_by_one_give_what_they_give_at_once,
+                layer::matrices_of_low_rank_are_added,
+                layer::layers_follow_each_other_on_the_device,
+                layer::wrong_weights_are_typed_errors,
+                properties::random_views_show_what_copies_show,
+                properties::random_views_reduce_as_copies_do,
+                properties::random_views_multiply_as_copies_do,
+                properties::random_numbers_of_any_size_step_as_they_must,
                 devices::rows_are_spread_and_gathered_in_order,
                 devices::pages_are_spread_and_gathered_in_order,
                 devices::pools_hold_software_only_if_asked_to,
@@ -130,4 +158,45 @@ every_case!(
     .await
 );
 #[cfg(cuda_engine)]
-every_case!(cuda, crate::Subject::cuda());
+every_case!(
+    cuda,
+    crate::Subject::cuda(pagepress::gpu::DeviceRequest::default())
+);
+
+/// What takes tensors that are larger than a binding, where bindings are small.
+macro_rules! every_case_in_parts {
+    ($name:ident, $subject:expr) => {
+        suite!(
+            $name,
+            $subject,
+            [
+                elementwise::any_length_works,
+                reduce::lengths_of_any_kind_reduce,
+                softmax::rows_of_any_length_work,
+                softmax::special_rows_are_as_documented,
+                products::matrices_of_any_size_work,
+                products::batches_extend_to_each_other,
+                products::matrices_of_large_buffers_work,
+            ],
+            []
+        );
+    };
+}
+
+fn small_bindings() -> pagepress::gpu::DeviceRequest {
+    pagepress::gpu::DeviceRequest {
+        limits: pagepress::gpu::LimitTier::BindingsUpTo(64 << 10),
+        ..pagepress::gpu::DeviceRequest::default()
+    }
+}
+
+#[cfg(feature = "wgpu")]
+every_case_in_parts!(
+    wgpu_small_bindings,
+    crate::Subject::wgpu(crate::small_bindings()).await
+);
+#[cfg(cuda_engine)]
+every_case_in_parts!(
+    cuda_small_bindings,
+    crate::Subject::cuda(crate::small_bindings())
+);

@@ -1,5 +1,6 @@
 //! The operations as plain loops in double precision, and numbers to try them on.
 
+use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Reduction, Step};
 
 /// Numbers from -`size` to `size` that repeat late; the same each time.
@@ -162,4 +163,35 @@ pub fn convolve2d(
         }
     }
     out
+}
+
+/// A row normalised.
+pub fn norm(norm: Norm, row: &[f64]) -> Vec<f64> {
+    let n = row.len() as f64;
+    let mean = match norm {
+        Norm::Rms { .. } => 0.0,
+        Norm::Layer { .. } => row.iter().sum::<f64>() / n,
+    };
+    let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    let root = (variance + f64::from(norm.epsilon())).sqrt();
+    row.iter().map(|x| (x - mean) / root).collect()
+}
+
+/// What one query finds in rows of keys and values, and the weighted mean of magnitudes.
+pub fn attention(query: &[f64], keys: &[&[f64]], values: &[&[f64]], scale: f64) -> Vec<(f64, f64)> {
+    let product = |key: &&[f64]| query.iter().zip(*key).map(|(x, y)| x * y).sum::<f64>();
+    let scores: Vec<f64> = keys.iter().map(|key| scale * product(key)).collect();
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
+    let total: f64 = powers.iter().sum();
+    let mean = |term: &dyn Fn(f64) -> f64, column: usize| {
+        let terms = powers.iter().zip(values);
+        terms
+            .map(|(power, value)| power * term(value[column]))
+            .sum::<f64>()
+            / total
+    };
+    (0..query.len())
+        .map(|column| (mean(&|x| x, column), mean(&f64::abs, column)))
+        .collect()
 }

@@ -67,6 +67,37 @@ pub async fn matrices_of_any_size_work(subject: &Subject) {
     }
 }
 
+/// Small matrices of a buffer that is not: rows and columns of a larger one, from places that are not aligned.
+pub async fn matrices_of_large_buffers_work(subject: &Subject) {
+    let whole = Tensor::new(numbers(400 * 301, 25, 1.0), &[400, 301]);
+    let turned = whole.with_view(whole.view.transpose(0, 1).unwrap());
+    let inner = |tensor: &Tensor, rows: std::ops::Range<usize>, cols: std::ops::Range<usize>| {
+        let view = tensor.view.slice(0, rows).unwrap();
+        tensor.with_view(view.slice(1, cols).unwrap())
+    };
+    for (a, b) in [
+        (
+            inner(&whole, 3..390, 7..200),
+            inner(&turned, 100..293, 1..399),
+        ),
+        (
+            inner(&turned, 0..300, 0..50),
+            inner(&whole, 350..400, 3..300),
+        ),
+        (
+            inner(&whole, 399..400, 0..301),
+            inner(&turned, 0..301, 5..6),
+        ),
+    ] {
+        let Some(found) = subject.matmul(&a, &b).await else {
+            return;
+        };
+        let size = [a.dims()[0], a.dims()[1], b.dims()[1]];
+        let exact = naive::matmul(&a.values(), &b.values(), size);
+        assert_products(&format!("{size:?}"), &found.unwrap().0, &exact);
+    }
+}
+
 pub async fn batches_extend_to_each_other(subject: &Subject) {
     let cases: [(&[usize], &[usize], &[usize]); 8] = [
         (&[3, 4, 5], &[3, 5, 6], &[3, 4, 6]),

@@ -3,7 +3,10 @@
 #[cfg(cuda_engine)]
 use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
-use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView, cpu};
+use pagepress::tensor::layer::{Attention, Norm};
+use pagepress::tensor::{
+    GpuTensor, Quantization, QuantizedWeights, Reduction, Shape, Step, TensorView, cpu,
+};
 use pagepress::{Error, Result};
 
 pub enum Subject {
@@ -79,10 +82,10 @@ impl Subject {
     }
 
     #[cfg(cuda_engine)]
-    pub fn cuda() -> Option<Self> {
+    pub fn cuda(request: DeviceRequest) -> Option<Self> {
         let request = DeviceRequest {
             engine: EngineChoice::Cuda,
-            ..DeviceRequest::default()
+            ..request
         };
         crate::common::cuda::cuda_is_there().then(|| Self::Gpu(GpuDevice::open(&request).unwrap()))
     }
@@ -199,6 +202,35 @@ impl Subject {
         }
     }
 
+    /// The product of rows and the transpose of packed weights, `[n, k]`.
+    pub async fn matmul_quantized(
+        &self,
+        quantization: Quantization,
+        a: &Tensor,
+        weights: &[u8],
+        size: [usize; 2],
+    ) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let [n, k] = size;
+                let m = a.dims()[0];
+                let mut out = vec![0.0; m * n];
+                let values = a.values();
+                cpu::matmul_quantized(quantization, &values, weights, &mut out, [m, k, n])?;
+                Ok((out, vec![m, n]))
+            }
+            Self::Gpu(device) => {
+                made(async {
+                    let a = resident(device, a).await?;
+                    let weights =
+                        QuantizedWeights::upload_async(device, quantization, weights, size);
+                    weights.await?.matmul_async(&a).await
+                })
+                .await
+            }
+        }
+    }
+
     pub async fn convolve2d(&self, input: &Tensor, kernel: &Tensor) -> Result<Made> {
         match self {
             Self::Cpu => {
@@ -218,6 +250,58 @@ impl Subject {
                         resident(device, kernel).await?,
                     );
                     input.convolve2d_async(&kernel).await
+                })
+                .await
+            }
+        }
+    }
+
+    pub async fn norm(
+        &self,
+        norm: Norm,
+        a: &Tensor,
+        columns: [Option<&Tensor>; 2],
+    ) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let cols = a.dims().last().copied().unwrap_or(1);
+                let mut out = vec![0.0; a.view.shape().n_elements()];
+                let values = columns.map(|tensor| tensor.map(Tensor::values));
+                let columns = values.each_ref().map(Option::as_deref);
+                cpu::norm(norm, &a.values(), cols, columns, &mut out)?;
+                Ok((out, a.dims().to_vec()))
+            }
+            Self::Gpu(device) => {
+                made(async {
+                    let a = resident(device, a).await?;
+                    let mut on_device = [None, None];
+                    for (to, tensor) in on_device.iter_mut().zip(columns) {
+                        if let Some(tensor) = tensor {
+                            *to = Some(resident(device, tensor).await?);
+                        }
+                    }
+                    let [weight, bias] = &on_device;
+                    a.norm_async(norm, weight.as_ref(), bias.as_ref()).await
+                })
+                .await
+            }
+        }
+    }
+
+    pub async fn attention(&self, what: Attention, [q, k, v]: [&Tensor; 3]) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let mut out = vec![0.0; q.view.shape().n_elements()];
+                let (queries, keys, values) = (q.values(), k.values(), v.values());
+                let keys = (&keys[..], &values[..], k.view.shape());
+                cpu::attention(what, (&queries, q.view.shape()), keys, &mut out)?;
+                Ok((out, q.dims().to_vec()))
+            }
+            Self::Gpu(device) => {
+                made(async {
+                    let q = resident(device, q).await?;
+                    let (k, v) = (resident(device, k).await?, resident(device, v).await?);
+                    q.attention_async(&k, &v, what).await
                 })
                 .await
             }

@@ -44,6 +44,13 @@ pub fn of_reduction(reduction: Reduction) -> f64 {
 
 pub const SOFTMAX: Tolerance = within(3e-5, 1e-30);
 pub const LOG_SOFTMAX: Tolerance = within(2e-6, 2e-6);
+/// Of rows normalised, whose elements are about 1.
+pub const NORM: Tolerance = within(4e-6, 4e-6);
+/// Relative to the weighted mean of magnitudes.
+pub const ATTENTION: f64 = 2e-5;
+/// Of a layer's rows, whose elements are about 1.
+#[cfg(not(target_arch = "wasm32"))]
+pub const LAYER: Tolerance = within(1e-4, 1e-4);
 /// Relative to the sum of magnitudes of the products.
 pub const PRODUCTS: f64 = 2e-6;
 

@@ -201,6 +201,10 @@ impl Adapter {
         };
         match tier {
             LimitTier::Adapter => own,
+            LimitTier::BindingsUpTo(_) => Capabilities {
+                max_binding_bytes: tier.binding_bytes(own.max_binding_bytes),
+                ..own
+            },
             LimitTier::WebGpuDefault => Capabilities {
                 max_binding_bytes: 128 << 20,
                 max_buffer_bytes: 256 << 20,

@@ -8,7 +8,7 @@ use super::kernel::{self, WebKernel};
 use super::memory::{MAX_POOLED_BYTES, Raw, WebBuffer, WebHostBuffer};
 use super::stream::WebStream;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
-use crate::gpu::choice::{DeviceRequest, PowerPreference};
+use crate::gpu::choice::{DeviceRequest, LimitTier, PowerPreference};
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
@@ -53,7 +53,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<WebDevice> {
     };
     let device = answered(asked.receive().await).map_err(unavailable)?;
     let device = value(device).ok_or_else(|| unavailable(String::new()))?;
-    Ok(WebDevice::of(device))
+    Ok(WebDevice::of(device, request.limits))
 }
 
 /// What was answered; an answer that never comes is a failure like another.
@@ -85,7 +85,7 @@ fn info(device: &Value) -> GpuDeviceInfo {
     }
 }
 
-fn capabilities(device: &Value) -> Capabilities {
+fn capabilities(device: &Value, tier: LimitTier) -> Capabilities {
     let mut limits = [0.0; calls::N_LIMITS];
     // SAFETY: as many numbers are written.
     unsafe { calls::limits(device.number(), limits.as_mut_ptr()) };
@@ -99,7 +99,7 @@ fn capabilities(device: &Value) -> Capabilities {
         timestamps,
     ] = limits;
     Capabilities {
-        max_binding_bytes: binding as u64,
+        max_binding_bytes: tier.binding_bytes(binding as u64),
         max_buffer_bytes: buffer as u64,
         max_workgroup_bytes: workgroup as u32,
         max_workgroup_invocations: invocations as u32,
@@ -149,10 +149,10 @@ impl Shared {
 
 impl WebDevice {
     /// A device that JavaScript has open.
-    pub(crate) fn of(device: Value) -> Self {
+    pub(crate) fn of(device: Value, tier: LimitTier) -> Self {
         Self(Rc::new(Shared {
             info: info(&device),
-            capabilities: capabilities(&device),
+            capabilities: capabilities(&device, tier),
             device,
             pool: Pool::new(MAX_POOLED_BYTES),
             kernels: PipelineCache::default(),

@@ -159,7 +159,7 @@ fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features 
 /// The default limits of WebGPU, raised to the adapter's own where size matters.
 fn limits(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
-    if tier == LimitTier::Adapter {
+    if tier != LimitTier::WebGpuDefault {
         limits.max_buffer_size = adapter.max_buffer_size.max(limits.max_buffer_size);
         limits.max_storage_buffer_binding_size = adapter
             .max_storage_buffer_binding_size
@@ -174,6 +174,8 @@ fn limits(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
             .max_compute_workgroup_size_x
             .max(limits.max_compute_workgroup_size_x);
     }
+    limits.max_storage_buffer_binding_size =
+        tier.binding_bytes(limits.max_storage_buffer_binding_size);
     limits
 }
 

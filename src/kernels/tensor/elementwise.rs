@@ -29,7 +29,7 @@ pub struct Strided {
 pub enum Source {
     /// As the result: from the buffer's start, without gaps.
     Dense,
-    /// Anyhow.
+    /// Anyhow. Without strides: the element at the offset, again and again.
     Strided(Strided),
 }
 
@@ -51,7 +51,10 @@ pub struct Elementwise<'a> {
 /// Launches that make [`Slot::Out`] of `A` and `B`. Dense tensors may be larger than a binding; then there are several.
 #[must_use]
 pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Job {
-    let is_dense = what.a == Source::Dense && !matches!(what.b, Some(Source::Strided(_)));
+    let is_one =
+        |source: &Source| matches!(source, Source::Strided(strided) if strided.strides.is_empty());
+    let mut sources = [Some(&what.a), what.b.as_ref()].into_iter().flatten();
+    let is_dense = sources.all(|source| *source == Source::Dense || is_one(source));
     // Parts start at multiples of 256 bytes and are counted in a u32.
     let most = (max_binding_bytes / 4).clamp(BLOCK, 1 << 31) / BLOCK * BLOCK;
     let step = if is_dense { most } else { what.n };
@@ -81,17 +84,18 @@ fn launch(what: &Elementwise<'_>, is_dense: bool, from: u64, to: u64) -> Launch 
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());
     overrides.extend(names.into_iter().zip(codes));
-    let input = |slot| match is_dense {
-        true => part(slot, from, to, what.n),
-        false => Arg::Buffer(slot),
+    let input = |slot, source: Option<&Source>| match source {
+        Some(Source::Strided(_)) => Arg::Buffer(slot),
+        _ if is_dense => part(slot, from, to, what.n),
+        _ => Arg::Buffer(slot),
     };
     Launch {
         kernel: &ELEMENTWISE,
         overrides,
         grid: grid((to - from).div_ceil(BLOCK)),
         args: vec![
-            input(Slot::A),
-            input(second(what.b.is_some())),
+            input(Slot::A, Some(&what.a)),
+            input(second(what.b.is_some()), what.b.as_ref().or(Some(&what.a))),
             part(Slot::Out, from, to, what.n),
             Arg::Params(params(what, (to - from) as u32)),
         ],

@@ -1,12 +1,19 @@
 //! Matrix products.
 
-use super::{R, U, W, grid, kernel, padded_bytes, reduce_columns_job};
+use super::matmul_parts::in_parts;
+use super::{R, U, W, elements_of_binding, grid, kernel, padded_bytes, reduce_columns_job};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::Reduction;
 
 pub(super) static MATMUL: KernelInfo = kernel(
     "tensor_matmul",
     shader!("tensor_matmul.wgsl"),
+    &[R, R, W, U],
+);
+
+pub(super) static NAIVE: KernelInfo = kernel(
+    "tensor_matmul_naive",
+    shader!("tensor_matmul_naive.wgsl"),
     &[R, R, W, U],
 );
 
@@ -112,12 +119,15 @@ impl Tiling {
 const ENOUGH_TILES: u64 = 256;
 /// Shortest and longest part of k that a workgroup takes: software GPUs stop long loops.
 const MIN_SLICE: u64 = 256;
-const MAX_SLICE: u64 = 1 << 16;
+pub(super) const MAX_SLICE: u64 = 1 << 16;
 
 /// Launches that make [`Slot::Out`], `[batch, m, n]`, of `A` and `B`. No length is 0. `workgroup_bytes` is what one
-/// workgroup may have of fast memory without others going short.
+/// workgroup may have of fast memory without others going short. Where a buffer is larger than a binding, parts of it are
+/// taken one after the other.
 #[must_use]
-pub fn matmul_job(what: &Product, workgroup_bytes: u32) -> Job {
+pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) -> Job {
+    let most = elements_of_binding(max_binding_bytes);
+    let n_out = what.batch * what.m * what.n;
     let tiling = Tiling::choose(what);
     let wanted = ENOUGH_TILES
         .div_ceil(tiling.n_tiles(what))
@@ -125,15 +135,27 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32) -> Job {
     let slices = wanted.max(what.k.div_ceil(MAX_SLICE)).max(1);
     let k_slice = what.k.div_ceil(slices).next_multiple_of(16);
     let slices = what.k.div_ceil(k_slice);
+    let buffers = vec![
+        (Slot::A, padded_bytes(what.a.n)),
+        (Slot::B, padded_bytes(what.b.n)),
+        (Slot::Out, padded_bytes(n_out)),
+    ];
+    if what.a.n.max(what.b.n).max(slices * n_out) > most {
+        return Job {
+            buffers,
+            launches: in_parts(what, workgroup_bytes, most),
+        };
+    }
     let out = if slices == 1 { Slot::Out } else { Slot::Slices };
-    let n_out = what.batch * what.m * what.n;
     let mut job = Job {
-        buffers: vec![
-            (Slot::A, padded_bytes(what.a.n)),
-            (Slot::B, padded_bytes(what.b.n)),
-            (Slot::Out, padded_bytes(n_out)),
-        ],
-        launches: vec![launch(what, tiling, workgroup_bytes, k_slice, slices, out)],
+        buffers,
+        launches: vec![launch(
+            what,
+            tiling,
+            workgroup_bytes,
+            [k_slice, slices],
+            Args::whole(what.n, out),
+        )],
     };
     if slices > 1 {
         job.buffers
@@ -143,13 +165,80 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32) -> Job {
     job
 }
 
+/// What a launch binds, and how it writes its result.
+pub(super) struct Args {
+    pub(super) buffers: [Arg; 3],
+    /// Where the result starts in its binding, in elements.
+    pub(super) offset: u64,
+    /// From one row of it to the next.
+    pub(super) pitch: u64,
+    /// The result is added to what is there.
+    pub(super) add: bool,
+}
+
+impl Args {
+    /// Whole buffers, the result `n` columns wide.
+    fn whole(n: u64, out: Slot) -> Self {
+        Self {
+            buffers: [Slot::A, Slot::B, out].map(Arg::Buffer),
+            offset: 0,
+            pitch: n,
+            add: false,
+        }
+    }
+}
+
+/// The launch of a product that is a part of another.
+pub(super) fn part_launch(what: &Product, workgroup_bytes: u32, args: Args) -> Launch {
+    let k_slice = what.k.next_multiple_of(16);
+    let tiling = Tiling::choose(what);
+    launch(what, tiling, workgroup_bytes, [k_slice, 1], args)
+}
+
+/// The launch that makes one product of dense matrices by square tiles of 32, 64 or 128; `None` for others.
+#[cfg(cuda_engine)]
+pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Launch> {
+    let all = [Tiling::SMALL, Tiling::MEDIUM, Tiling::LARGE];
+    let tiling = all.into_iter().find(|tiling| tiling.tile() == [tile; 2])?;
+    let k_slice = what.k.next_multiple_of(16);
+    let args = Args::whole(what.n, Slot::Out);
+    Some(launch(what, tiling, 16 << 10, [k_slice, 1], args))
+}
+
+/// Launches that make [`Slot::Out`], `[m, n]`, of dense `A` and `B`, an element by each invocation.
+#[must_use]
+pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Job {
+    Job {
+        buffers: vec![
+            (Slot::A, padded_bytes(m * k)),
+            (Slot::B, padded_bytes(k * n)),
+            (Slot::Out, padded_bytes(m * n)),
+        ],
+        launches: vec![naive_launch(m, n, k)],
+    }
+}
+
+/// The launch of [`matmul_naive_job`].
+pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
+    Launch {
+        kernel: &NAIVE,
+        overrides: Vec::new(),
+        grid: grid((m * n).div_ceil(256)),
+        args: vec![
+            Arg::Buffer(Slot::A),
+            Arg::Buffer(Slot::B),
+            Arg::Buffer(Slot::Out),
+            Arg::Params([m, n, k, 0].map(|n| n as u32).to_vec()),
+        ],
+    }
+}
+
 fn launch(
     what: &Product,
     tiling: Tiling,
     workgroup_bytes: u32,
-    k_slice: u64,
-    slices: u64,
-    out: Slot,
+    [k_slice, slices]: [u64; 2],
+    args: Args,
 ) -> Launch {
     let [cols, rows] = tiling.tile();
     // Two stages of both tiles.
@@ -175,9 +264,10 @@ fn launch(
         what.b.pitch,
         what.a.batch,
         what.b.batch,
-        0,
-        0,
+        args.offset,
+        args.pitch,
     ];
+    let [a, b, out] = args.buffers;
     Launch {
         kernel: &MATMUL,
         overrides: vec![
@@ -196,14 +286,10 @@ fn launch(
                 "B_ALIGNED",
                 what.b.is_aligned(line(&what.b, what.n, what.k)).into(),
             ),
+            ("ADD", args.add.into()),
         ],
         grid: grid(n_tiles),
-        args: vec![
-            Arg::Buffer(Slot::A),
-            Arg::Buffer(Slot::B),
-            Arg::Buffer(out),
-            Arg::Params(words.map(|n| n as u32).to_vec()),
-        ],
+        args: vec![a, b, out, Arg::Params(words.map(|n| n as u32).to_vec())],
     }
 }
 
@@ -250,12 +336,12 @@ mod tests {
     #[test]
     fn long_sums_of_small_products_are_cut() {
         assert_eq!(
-            matmul_job(&product(1, 4096, 4096, 4096), 16_384)
+            matmul_job(&product(1, 4096, 4096, 4096), 16_384, 1 << 30)
                 .launches
                 .len(),
             1
         );
-        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384);
+        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384, 1 << 30);
         assert!(job.launches.len() >= 2);
         let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
         assert_eq!(partials.map(|p| p.1), Some(256 * 1024));

@@ -3,29 +3,52 @@
 //! Sizes are in elements, and fit a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since kernels
 //! take four elements at a time.
 
+mod attention;
 mod convolve;
 mod elementwise;
 mod matmul;
+mod matmul_parts;
+mod norm;
+mod quantized;
 mod reduce;
+mod rotary;
 mod softmax;
 
 use super::{Access, Arg, KernelInfo, Slot};
 
+#[cfg(cuda_engine)]
+pub(super) use attention::attention_launch;
+pub use attention::{AttentionSize, Heads, attention_job};
 pub use convolve::{Convolution, convolve2d_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
-pub use matmul::{Matrix, Product, matmul_job};
+pub use matmul::{Matrix, Product, matmul_job, matmul_naive_job};
+pub use norm::norm_job;
+pub use quantized::matmul_quantized_job;
 pub use reduce::{reduce_columns_job, reduce_rows_job};
+pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
+#[cfg(cuda_engine)]
+pub(super) use {
+    matmul::{naive_launch, tiled_launch},
+    norm::norm_launch,
+    softmax::softmax_launch,
+};
 
 /// All kernels of tensors.
-pub const KERNELS: [&KernelInfo; 7] = [
+pub const KERNELS: [&KernelInfo; 13] = [
     &elementwise::ELEMENTWISE,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul::MATMUL,
+    &matmul::NAIVE,
+    &quantized::MATMUL_QUANTIZED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,
+    &norm::NORM,
+    &rotary::ROTARY,
+    &attention::ATTENTION,
+    &attention::MERGE,
 ];
 
 /// Bytes of a buffer of `n` elements: whole groups of four, at least one.
@@ -61,6 +84,22 @@ fn grid(n: u64) -> [u32; 3] {
 /// The second buffer of a kernel, which takes the first again where there is none.
 fn second(is_there: bool) -> Slot {
     if is_there { Slot::B } else { Slot::A }
+}
+
+/// Slices of buffers start at multiples of so many elements.
+const SLICE: u64 = 64;
+
+/// Elements of the largest binding, which kernels count by words.
+const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
+    let n = max_binding_bytes / 16 * 4;
+    if n < 1 << 31 { n } else { (1 << 31) - 4 }
+}
+
+/// The slice of a buffer that holds some elements, whole groups of four, and where they start in it.
+fn around(slot: Slot, from: u64, to: u64) -> (Arg, u64) {
+    let start = from / SLICE * SLICE;
+    let end = start + padded_bytes(to - start) / 4;
+    (Arg::Slice(slot, 4 * start..4 * end), from - start)
 }
 
 /// A part of a buffer of elements, or all of it.

@@ -1,6 +1,6 @@
 //! Reductions along one axis, in as many levels as it takes. The order of additions depends on the shape alone.
 
-use super::{R, U, W, grid, kernel, padded_bytes, part, second};
+use super::{R, SLICE, U, W, grid, kernel, padded_bytes, part, second};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::Reduction;
 
@@ -63,6 +63,11 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, max_binding_b
     for level in 0.. {
         // As many invocations a row as have something to do, and at most a workgroup.
         let width = cols.div_ceil(ITEMS).next_power_of_two().min(THREADS);
+        let width = match max_binding_bytes / 4 {
+            // Fewer, where parts of a row are so small that results of parts would not start where they must.
+            most if cols > most => width.min(previous_power_of_two(most / (SLICE * ITEMS))),
+            _ => width,
+        };
         let chunks = cols.div_ceil(ITEMS * width);
         let (from, to) = slots(level, chunks == 1);
         add_buffer(&mut buffers, to, rows * chunks);
@@ -85,6 +90,10 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, max_binding_b
     Job { buffers, launches }
 }
 
+fn previous_power_of_two(n: u64) -> u64 {
+    1 << n.max(1).ilog2()
+}
+
 /// One level of the reduction of rows.
 struct RowLevel {
     reduction: Reduction,
@@ -99,7 +108,7 @@ struct RowLevel {
 impl RowLevel {
     fn push_launches(&self, max_binding_bytes: u64, launches: &mut Vec<Launch>) {
         // Parts of a long row: whole chunks, whose results start at multiples of 256 bytes.
-        let unit = 64 * ITEMS * self.width;
+        let unit = SLICE * ITEMS * self.width;
         let most = (max_binding_bytes / 4).clamp(unit, 1 << 31) / unit * unit;
         if self.rows > 1 {
             launches.push(self.launch(0, self.cols));

@@ -22,6 +22,24 @@ pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize)
         c.fill(0.0);
         return Ok(());
     }
+    product(a, (b, n as isize, 1), c, [m, k, n]);
+    Ok(())
+}
+
+/// `c = a bᵀ`, with `b` of `n` rows and `k` columns. All lengths are right, and `k` is not 0.
+pub(super) fn matmul_by_rows(a: &[f32], b: &[f32], c: &mut [f32], [m, k, n]: [usize; 3]) {
+    if !c.is_empty() {
+        product(a, (b, 1, k as isize), c, [m, k, n]);
+    }
+}
+
+/// The product, with the distances of rows and of columns of `b`. No length is 0, and all were checked.
+fn product(
+    a: &[f32],
+    (b, b_row, b_col): (&[f32], isize, isize),
+    c: &mut [f32],
+    [m, k, n]: [usize; 3],
+) {
     let rows = SHARE
         .div_ceil(n * k)
         .max(m.div_ceil(64))
@@ -30,8 +48,8 @@ pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize)
         let first = start / n;
         let rows = c.len() / n;
         let a = &a[first * k..(first + rows) * k];
-        // SAFETY: rows of `a`, `b` and `c` follow each other; their lengths were checked above, and `c` is borrowed here
-        // alone.
+        // SAFETY: rows of `a` and `c` follow each other, as do those of `b` or its columns; their lengths were checked,
+        // and `c` is borrowed here alone.
         unsafe {
             matrixmultiply::sgemm(
                 rows,
@@ -42,8 +60,8 @@ pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize)
                 k as isize,
                 1,
                 b.as_ptr(),
-                n as isize,
-                1,
+                b_row,
+                b_col,
                 0.0,
                 c.as_mut_ptr(),
                 n as isize,
@@ -51,5 +69,4 @@ pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize)
             );
         }
     });
-    Ok(())
 }

@@ -1,20 +1,29 @@
 //! The operations on the CPU: the same results, but for rounding, as on a GPU. Loops are written such that the compiler
 //! makes vector instructions of them, and run on all cores natively.
 
+mod attention;
 mod convolve;
 mod elementwise;
 mod functions;
+mod layer;
 mod matmul;
+mod norm;
 mod parallel;
+mod quantized;
 mod reduce;
+mod rotary;
 mod softmax;
 mod tiles;
 
+pub use attention::attention;
 #[cfg(gpu_engine)]
 pub(crate) use convolve::check_sizes;
 pub use convolve::convolve2d;
 pub use elementwise::elementwise;
+pub use layer::layer_forward;
 pub use matmul::matmul;
+pub use norm::norm;
+pub use quantized::{dequantize, matmul_quantized, to_f16};
 pub use reduce::{dot, reduce, reduce_axis};
 pub use softmax::{log_softmax, softmax};
 pub use tiles::{

@@ -1,0 +1,46 @@
+// Rotary positions: element i of each head and element i + half are a point that is turned by its position's angle.
+//
+// One invocation turns one point.
+// Bindings: `a`: [rows, heads, 2 half] f32; `turns`: [positions, half] of cosine and sine; `out`: as `a`, from element
+// `to` on.
+// Preconditions: nothing is 0 but `first` and `to`; there are first + rows positions.
+// Twin: src/tensor/cpu/rotary.rs
+
+struct Params {
+    // Points in all.
+    n: u32,
+    heads: u32,
+    half: u32,
+    // Position of row 0.
+    first: u32,
+    to: u32,
+    pad_0: u32,
+    pad_1: u32,
+    pad_2: u32,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read> turns: array<vec2<f32>>;
+@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+@compute @workgroup_size(256)
+fn tensor_rotary(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let point = (group.y * groups.x + group.x) * 256u + i;
+    if point >= params.n {
+        return;
+    }
+    let head = point / params.half;
+    let index = point - head * params.half;
+    let row = head / params.heads;
+    let turn = turns[(params.first + row) * params.half + index];
+    let at = 2u * head * params.half + index;
+    let x = a[at];
+    let y = a[at + params.half];
+    out[params.to + at] = x * turn.x - y * turn.y;
+    out[params.to + at + params.half] = y * turn.x + x * turn.y;
+}

@@ -1,0 +1,102 @@
+//! Attention.
+
+use super::{Kernel, check_sizes};
+use crate::kernels::Launch;
+use crate::kernels::tensor::{AttentionSize, Heads, attention_launch};
+use crate::{Error, Result};
+
+/// Attention of heads without the matrix of scores being stored (flash attention): arguments are queries, keys and values,
+/// `[heads, rows, head_dim]` each, and the result, `[rows, heads, head_dim]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttentionKernel {
+    n_q: u32,
+    n_k: u32,
+    heads: u32,
+    key_heads: u32,
+    head_dim: u32,
+    causal: bool,
+}
+
+impl AttentionKernel {
+    /// One head over `rows` queries and as many keys and values, of `head_dim` elements each, 256 at most.
+    #[must_use]
+    pub const fn flash(rows: u32, head_dim: u32) -> Self {
+        Self {
+            n_q: rows,
+            n_k: rows,
+            heads: 1,
+            key_heads: 1,
+            head_dim,
+            causal: false,
+        }
+    }
+
+    /// With so many heads of queries, and of keys and values.
+    #[must_use]
+    pub const fn with_heads(self, heads: u32, key_heads: u32) -> Self {
+        Self {
+            heads,
+            key_heads,
+            ..self
+        }
+    }
+
+    /// With so many keys and values.
+    #[must_use]
+    pub const fn with_keys(self, n_k: u32) -> Self {
+        Self { n_k, ..self }
+    }
+
+    /// The last query sees all keys, each query before it one less.
+    #[must_use]
+    pub const fn causal(self) -> Self {
+        Self {
+            causal: true,
+            ..self
+        }
+    }
+}
+
+impl Kernel for AttentionKernel {
+    fn launch(&self) -> Result<Launch> {
+        let Self {
+            n_q,
+            n_k,
+            heads,
+            key_heads,
+            head_dim,
+            causal,
+        } = *self;
+        let sizes: [&[u32]; 2] = [&[heads, n_q, head_dim], &[key_heads, n_k, head_dim]];
+        check_sizes("shape", &sizes)?;
+        let is_wrong = head_dim > 256 || !heads.is_multiple_of(key_heads) || causal && n_k < n_q;
+        if is_wrong {
+            return Err(Error::InvalidArgument {
+                name: "shape",
+                value: format!("{sizes:?}"),
+                expected: "heads of at most 256 elements, a multiple of the heads of keys, and a key for each query",
+            });
+        }
+        let (dim, n_k) = (u64::from(head_dim), u64::from(n_k));
+        let size = AttentionSize {
+            batch: 1,
+            heads: heads.into(),
+            key_heads: key_heads.into(),
+            n_q: n_q.into(),
+            n_k,
+            dim,
+            causal,
+            scale: 1.0 / (head_dim as f32).sqrt(),
+        };
+        let places = |n_heads: u64, rows: u64| Heads {
+            offset: 0,
+            batch: 0,
+            head: rows * dim,
+            row: dim,
+            n: n_heads * rows * dim,
+        };
+        let of_keys = places(size.key_heads, n_k);
+        let all = [places(size.heads, size.n_q), of_keys, of_keys];
+        Ok(attention_launch(&size, all, 1, n_k.next_multiple_of(64)))
+    }
+}

@@ -1,0 +1,46 @@
+//! Matrix products with quantized weights.
+
+use super::{Kernel, check_sizes};
+use crate::kernels::Launch;
+use crate::kernels::tensor::matmul_quantized_job;
+use crate::tensor::Quantization;
+use crate::{Error, Result};
+
+/// The product of `[m, k]` and the transpose of quantized weights, `[n, k]`: arguments are both and the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuantizedGemmKernel {
+    quantization: Quantization,
+    m: u32,
+    n: u32,
+    k: u32,
+}
+
+impl QuantizedGemmKernel {
+    /// Weights of a quantization, `k` whole blocks of it.
+    #[must_use]
+    pub const fn new(quantization: Quantization, m: u32, n: u32, k: u32) -> Self {
+        Self {
+            quantization,
+            m,
+            n,
+            k,
+        }
+    }
+}
+
+impl Kernel for QuantizedGemmKernel {
+    fn launch(&self) -> Result<Launch> {
+        let Self { m, n, k, .. } = *self;
+        check_sizes("shape", &[&[m, k], &[k, n], &[m, n]])?;
+        self.quantization.check_row(k as usize)?;
+        let job = matmul_quantized_job(self.quantization, m.into(), n.into(), k.into());
+        job.launches
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::InvalidArgument {
+                name: "shape",
+                value: format!("[{m}, {k}], [{n}, {k}]"),
+                expected: "lengths above 0",
+            })
+    }
+}

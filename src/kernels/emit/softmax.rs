@@ -1,0 +1,42 @@
+//! Softmax.
+
+use super::{Kernel, check_sizes};
+use crate::Result;
+use crate::kernels::tensor::{SoftmaxLimits, softmax_launch};
+use crate::kernels::{Arg, Launch, Slot};
+
+/// The softmax of each row of `[rows, cols]`, stable for any numbers: arguments are the rows and the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoftmaxKernel {
+    rows: u32,
+    cols: u32,
+    log: bool,
+}
+
+impl SoftmaxKernel {
+    /// eˣ over the sum of a row's eˣ.
+    #[must_use]
+    pub const fn new(rows: u32, cols: u32) -> Self {
+        Self {
+            rows,
+            cols,
+            log: false,
+        }
+    }
+
+    /// Its logarithm.
+    #[must_use]
+    pub const fn log(self) -> Self {
+        Self { log: true, ..self }
+    }
+}
+
+impl Kernel for SoftmaxKernel {
+    fn launch(&self) -> Result<Launch> {
+        check_sizes("shape", &[&[self.rows, self.cols]])?;
+        let size = [self.rows.into(), self.cols.into()];
+        let args = [Slot::A, Slot::Out].map(Arg::Buffer);
+        let limits = SoftmaxLimits::DEFAULT;
+        Ok(softmax_launch(size, self.log, limits, args, 0))
+    }
+}

@@ -1,0 +1,210 @@
+//! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums in parts.
+
+use super::matmul::{Args, MAX_SLICE, Matrix, Product, part_launch};
+use super::{SLICE, around};
+use crate::kernels::{Launch, Slot};
+
+/// Lengths of a part: products, rows, columns, and products of each sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    batch: u64,
+    m: u64,
+    n: u64,
+    k: u64,
+}
+
+/// A length of at most `most`; whole tiles, if there is more than one.
+fn at_most(length: u64, most: u64) -> u64 {
+    match most {
+        _ if length <= most => length,
+        64.. => most / 64 * 64,
+        _ => most.max(1),
+    }
+}
+
+/// Lines of `length` elements, `pitch` apart, that `most` elements hold.
+fn lines(length: u64, pitch: u64, most: u64) -> u64 {
+    most.saturating_sub(length) / pitch.max(1) + 1
+}
+
+/// From the first element to behind the last of `n_lines` lines.
+fn span(n_lines: u64, length: u64, pitch: u64) -> u64 {
+    (n_lines - 1) * pitch + length
+}
+
+impl Matrix {
+    /// Lines and their length, of a part of `rows` and `cols`.
+    fn lines_of(&self, rows: u64, cols: u64) -> (u64, u64) {
+        match self.transposed {
+            true => (cols, rows),
+            false => (rows, cols),
+        }
+    }
+
+    /// As many rows and columns as fit in `most` elements, lines shortened only if one alone does not.
+    fn fitting(&self, rows: u64, cols: u64, most: u64) -> (u64, u64) {
+        let (n_lines, length) = self.lines_of(rows, cols);
+        let length = at_most(length, most);
+        let n_lines = at_most(n_lines, lines(length, self.pitch, most));
+        // Back again.
+        self.lines_of(n_lines, length)
+    }
+
+    /// The part at a product, row and column, and its first element and the one behind its last.
+    fn part(
+        &self,
+        [batch, row, col]: [u64; 3],
+        [batches, rows, cols]: [u64; 3],
+    ) -> (Self, [u64; 2]) {
+        let (line, in_line) = self.lines_of(row, col);
+        let from = self.offset + batch * self.batch + line * self.pitch + in_line;
+        let (n_lines, length) = self.lines_of(rows, cols);
+        let to = from + (batches - 1) * self.batch + span(n_lines, length, self.pitch);
+        let part = Self {
+            offset: from % SLICE,
+            batch: if batches == 1 { 0 } else { self.batch },
+            ..*self
+        };
+        (part, [from, to])
+    }
+}
+
+impl Part {
+    /// The largest part, of which no matrix spans more than `most` elements.
+    fn choose(what: &Product, most: u64) -> Self {
+        let (mut m, mut n, mut k) = (what.m, what.n, what.k.min(MAX_SLICE));
+        // Of the result, whose lines are rows.
+        n = at_most(n, most);
+        m = at_most(m, lines(n, what.n, most));
+        (m, k) = what.a.fitting(m, k, most);
+        (k, n) = what.b.fitting(k, n, most);
+        let is_whole = (m, n, k) == (what.m, what.n, what.k);
+        let spans = |matrix: &Matrix, rows, cols| {
+            let (n_lines, length) = matrix.lines_of(rows, cols);
+            lines(span(n_lines, length, matrix.pitch), matrix.batch, most)
+        };
+        let of_out = lines(m * n, m * n, most);
+        let batch = spans(&what.a, m, k).min(spans(&what.b, k, n)).min(of_out);
+        Self {
+            batch: if is_whole { batch.min(what.batch) } else { 1 },
+            m,
+            n,
+            k,
+        }
+    }
+}
+
+/// Where parts of a length start, and how long they are.
+fn parts(length: u64, part: u64) -> impl Iterator<Item = (u64, u64)> + Clone {
+    (0..length.div_ceil(part)).map(move |i| (i * part, part.min(length - i * part)))
+}
+
+/// The launches of a product, none of which binds more than `most` elements of a buffer.
+pub(super) fn in_parts(what: &Product, workgroup_bytes: u32, most: u64) -> Vec<Launch> {
+    // Slices begin at or before what is wanted of them, and end at or behind it.
+    let part = Part::choose(what, most.saturating_sub(SLICE + 4).max(1));
+    let mut launches = Vec::new();
+    for (batch, batches) in parts(what.batch, part.batch) {
+        for (row, m) in parts(what.m, part.m) {
+            for (col, n) in parts(what.n, part.n) {
+                for (from, k) in parts(what.k, part.k) {
+                    let (a, a_range) = what.a.part([batch, row, from], [batches, m, k]);
+                    let (b, b_range) = what.b.part([batch, from, col], [batches, k, n]);
+                    let first = (batch * what.m + row) * what.n + col;
+                    let behind = first + span(batches * m, n, what.n);
+                    let (out, offset) = around(Slot::Out, first, behind);
+                    let args = Args {
+                        buffers: [
+                            around(Slot::A, a_range[0], a_range[1]).0,
+                            around(Slot::B, b_range[0], b_range[1]).0,
+                            out,
+                        ],
+                        offset,
+                        pitch: what.n,
+                        add: from > 0,
+                    };
+                    let product = Product {
+                        batch: batches,
+                        m,
+                        n,
+                        k,
+                        a,
+                        b,
+                    };
+                    launches.push(part_launch(&product, workgroup_bytes, args));
+                }
+            }
+        }
+    }
+    launches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::Arg;
+
+    /// All launches together make each product once, and no slice is too large or leaves its buffer.
+    fn check(what: &Product, most: u64) -> usize {
+        let launches = in_parts(what, 16 << 10, most);
+        let n_out = what.batch * what.m * what.n;
+        let mut made = 0;
+        for launch in &launches {
+            for (arg, n) in launch.args.iter().zip([what.a.n, what.b.n, n_out]) {
+                let Arg::Slice(slot, range) = arg else {
+                    panic!("{arg:?}");
+                };
+                assert!(
+                    range.start.is_multiple_of(256) && range.end <= 16 * n.div_ceil(4),
+                    "{slot:?} {range:?} of {n}"
+                );
+                assert!(range.end - range.start <= 4 * most, "{slot:?} {range:?}");
+            }
+            let Arg::Params(words) = &launch.args[3] else {
+                panic!("no parameters");
+            };
+            let [m, n, k] = [words[0], words[1], words[2]].map(u64::from);
+            assert!(k <= MAX_SLICE);
+            made += m * n * k * (u64::from(words[7]) / u64::from(words[5] * words[6]));
+        }
+        assert_eq!(made, what.batch * what.m * what.n * what.k);
+        launches.len()
+    }
+
+    #[test]
+    fn parts_are_as_large_as_bindings_allow() {
+        for (a_transposed, b_transposed) in
+            [(false, false), (true, false), (false, true), (true, true)]
+        {
+            for [batch, m, n, k] in [
+                [1, 500, 400, 300],
+                [1, 3, 100_000, 5],
+                [1, 7, 5, 100_000],
+                [1000, 6, 7, 8],
+                [3, 300, 300, 300],
+            ] {
+                let matrix = |rows: u64, cols: u64, transposed| Matrix {
+                    transposed,
+                    pitch: if transposed { rows } else { cols },
+                    ..Matrix::dense(rows, cols, batch * rows * cols)
+                };
+                let what = Product {
+                    batch,
+                    m,
+                    n,
+                    k,
+                    a: matrix(m, k, a_transposed),
+                    b: matrix(k, n, b_transposed),
+                };
+                let n_launches = check(&what, 16 << 10);
+                // Each buffer is cut along one axis, as often as it must be or a little more.
+                let cut = |n: u64| n.div_ceil(16 << 10);
+                let least = cut(batch * m * n).max(cut(m * n) * cut(m * k) * cut(k * n));
+                assert!(
+                    n_launches as u64 <= 4 * batch * least,
+                    "{what:?}: {n_launches}"
+                );
+            }
+        }
+    }
+}

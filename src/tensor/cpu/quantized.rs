@@ -1,0 +1,196 @@
+//! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl`.
+
+use super::parallel::for_shares;
+use crate::Result;
+use crate::tensor::{Quantization, check_len};
+
+/// Most weights of a block.
+const MAX_BLOCK: usize = 256;
+
+/// Unpacks blocks of weights.
+///
+/// # Errors
+/// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for `blocks`;
+/// [`InvalidArgument`](crate::Error::InvalidArgument) for weights that are not whole blocks.
+pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) -> Result<()> {
+    let block_len = quantization.block_len();
+    quantization.check_row(out.len() % block_len)?;
+    let n_bytes = out.len() / block_len * quantization.block_bytes();
+    check_len("blocks", blocks.len(), n_bytes as u64)?;
+    let blocks = blocks.chunks_exact(quantization.block_bytes());
+    for (block, out) in blocks.zip(out.chunks_exact_mut(block_len)) {
+        unpack(quantization, block, out);
+    }
+    Ok(())
+}
+
+/// `c = a wᵀ`, with `a` of `m` rows and `k` columns, and quantized weights of `n` rows and `k` columns.
+///
+/// # Errors
+/// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for weights;
+/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072.
+pub fn matmul_quantized(
+    quantization: Quantization,
+    a: &[f32],
+    weights: &[u8],
+    c: &mut [f32],
+    [m, k, n]: [usize; 3],
+) -> Result<()> {
+    let n_bytes = quantization.bytes_of(n, k)?;
+    check_len("a", a.len(), m as u64 * k as u64)?;
+    check_len("weights", weights.len(), n_bytes)?;
+    check_len("c", c.len(), m as u64 * n as u64)?;
+    if c.is_empty() || k == 0 {
+        c.fill(0.0);
+        return Ok(());
+    }
+    // A share is the products of one column with all rows, so that a row of weights is unpacked once.
+    let block_len = quantization.block_len();
+    let row_bytes = k / block_len * quantization.block_bytes();
+    let mut columns = vec![0.0; c.len()];
+    for_shares(&mut columns, m, |start, out| {
+        let row = &weights[start / m * row_bytes..][..row_bytes];
+        out.fill(0.0);
+        let mut all = [0.0; MAX_BLOCK];
+        let values = &mut all[..block_len];
+        for (i, block) in row.chunks_exact(quantization.block_bytes()).enumerate() {
+            unpack(quantization, block, values);
+            for (sum, a) in out.iter_mut().zip(a.chunks_exact(k)) {
+                let products = a[i * block_len..][..block_len].iter().zip(&*values);
+                *sum += products.map(|(x, y)| x * y).sum::<f32>();
+            }
+        }
+    });
+    for (i, x) in c.iter_mut().enumerate() {
+        *x = columns[i % n * m + i / n];
+    }
+    Ok(())
+}
+
+/// Unpacks a block, which is as long as it must be.
+fn unpack(quantization: Quantization, block: &[u8], out: &mut [f32]) {
+    match quantization {
+        Quantization::Q4K => unpack_small(block, &[], &block[16..], out),
+        Quantization::Q5K => unpack_small(block, &block[16..48], &block[48..], out),
+        Quantization::Q6K => unpack_large(block, out),
+        Quantization::F16 => {
+            let (halves, _) = block.as_chunks::<2>();
+            for (out, bytes) in out.iter_mut().zip(halves) {
+                *out = half(*bytes);
+            }
+        }
+    }
+}
+
+/// Weights of 4 bits and, if there are any, a fifth: groups of 32, each with a scale and a minimum.
+fn unpack_small(block: &[u8], fifths: &[u8], fours: &[u8], out: &mut [f32]) {
+    let factor = half([block[0], block[1]]);
+    let of_minimum = half([block[2], block[3]]);
+    let packed = &block[4..16];
+    for (group, out) in out.chunks_exact_mut(32).enumerate() {
+        let (scale, minimum) = scale_and_minimum(packed, group);
+        let (scale, minimum) = (factor * f32::from(scale), of_minimum * f32::from(minimum));
+        let bytes = &fours[group / 2 * 32..][..32];
+        for (i, (out, byte)) in out.iter_mut().zip(bytes).enumerate() {
+            let four = byte >> (group % 2 * 4) & 15;
+            let fifth = fifths.get(i).map_or(0, |bits| bits >> group & 1);
+            *out = scale * f32::from(four | fifth << 4) - minimum;
+        }
+    }
+}
+
+/// Two numbers of 6 bits for each of eight groups, in 12 bytes.
+fn scale_and_minimum(packed: &[u8], group: usize) -> (u8, u8) {
+    if group < 4 {
+        return (packed[group] & 63, packed[group + 4] & 63);
+    }
+    let low = packed[group + 4];
+    (
+        low & 15 | packed[group - 4] >> 6 << 4,
+        low >> 4 | packed[group] >> 6 << 4,
+    )
+}
+
+/// Weights of 6 bits: groups of 16, each with a signed scale.
+fn unpack_large(block: &[u8], out: &mut [f32]) {
+    let factor = half([block[208], block[209]]);
+    for (i, out) in out.iter_mut().enumerate() {
+        let (side, quarter, l) = (i / 128, i / 32 % 4, i % 32);
+        let low = block[64 * side + 32 * (quarter % 2) + l] >> (quarter / 2 * 4) & 15;
+        let high = block[128 + 32 * side + l] >> (2 * quarter) & 3;
+        let scale = block[192 + 8 * side + 2 * quarter + l / 16] as i8;
+        *out = factor * f32::from(scale) * (f32::from(low | high << 4) - 32.0);
+    }
+}
+
+/// Numbers rounded to 16 bits, as [`Quantization::F16`] has them: to the nearest, of two the even one; infinite beyond
+/// 65,519.
+#[must_use]
+pub fn to_f16(values: &[f32]) -> Vec<u8> {
+    let halves = values.iter().map(|&value| rounded(value).to_le_bytes());
+    halves.flatten().collect()
+}
+
+/// The bits of a number rounded to 16 of them.
+fn rounded(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let magnitude = bits & 0x7fff_ffff;
+    let half = match magnitude {
+        // NaN stays one.
+        0x7f80_0001.. => 0x7e00,
+        0x477f_f000.. => 0x7c00,
+        // 2^-14 and more: the exponent's bias is another, and 13 bits of the fraction go.
+        0x3880_0000.. => {
+            let rest = magnitude - 0x3800_0000;
+            (rest + 0xfff + (rest >> 13 & 1)) >> 13
+        }
+        // Adding 1/2 leaves a whole number of 2^-24 in the lowest bits, rounded as it must be.
+        _ => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
+    };
+    sign | half as u16
+}
+
+/// A number of 16 bits.
+fn half(bytes: [u8; 2]) -> f32 {
+    let bits = u16::from_le_bytes(bytes);
+    let sign = u32::from(bits >> 15) << 31;
+    let (exponent, fraction) = (u32::from(bits >> 10 & 31), u32::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction as f32 / (1 << 24) as f32,
+        31 => f32::from_bits(0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
+    };
+    f32::from_bits(magnitude.to_bits() | sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_come_back() {
+        for bits in 0..=u16::MAX {
+            let value = half(bits.to_le_bytes());
+            if value.is_nan() {
+                assert!(half(rounded(value).to_le_bytes()).is_nan());
+            } else {
+                assert_eq!(rounded(value), bits, "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_between_halves_are_rounded_to_even() {
+        for bits in 0..0x7bff_u16 {
+            let [low, high] = [bits, bits + 1].map(|bits| half(bits.to_le_bytes()));
+            let middle = f32::midpoint(low, high);
+            assert_eq!(rounded(middle), bits + bits % 2, "{middle}");
+            assert_eq!(rounded(middle.next_up()), bits + 1, "{middle}");
+            assert_eq!(rounded(-middle.next_down()), bits | 0x8000, "{middle}");
+        }
+        assert_eq!(rounded(65_519.996), 0x7bff);
+        assert_eq!(rounded(65_520.0), 0x7c00);
+        assert_eq!(rounded(f32::INFINITY), 0x7c00);
+    }
+}

@@ -1,0 +1,366 @@
+//! [`WgslForwardPass`]: a layer whose weights stay on the device.
+
+use super::cache::{Cache, Turns, heads_of};
+use super::config::{LayerConfig, Mlp};
+use super::lora::QkvLoRA;
+use super::projection::{Projection, Rows, upload};
+use super::weights::{LayerWeights, Parameters};
+use crate::gpu::{Buffer, GpuDevice, Sized64};
+use crate::tensor::resident::GpuTensor;
+use crate::tensor::run::{Operand, Recording};
+use crate::tensor::{Shape, Step, TensorView};
+use crate::{Error, Result};
+
+/// A layer of a transformer on a device: [the module](crate::tensor::layer) says what it computes. Weights are uploaded
+/// once, keys and values of earlier rows stay there, and only rows cross the bus: those of a step in, those of the result
+/// out, or neither if layers follow each other ([`apply_async`](Self::apply_async)). A step is one submission.
+///
+/// A causal layer goes on where the last call ended: rows one by one give what they give all at once.
+///
+/// ```no_run
+/// use pagepress::gpu::{GpuDevice, WgslForwardPass};
+/// use pagepress::tensor::layer::{LayerConfig, LayerWeights};
+/// # async fn run(weights: &LayerWeights<'_>) -> pagepress::Result<()> {
+/// let config = LayerConfig::decoder(4096, 32, 11_008);
+/// let device = GpuDevice::new_async().await?;
+/// let mut layer = WgslForwardPass::new_async(device, config, weights).await?;
+/// let (input, mut output) = (vec![0.1; 4096], vec![0.0; 4096]);
+/// layer.forward_async(&input, &mut output).await?;
+/// assert_eq!(layer.position(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct WgslForwardPass {
+    device: GpuDevice,
+    config: LayerConfig,
+    attention_norm: Columns,
+    q: Projection,
+    k: Projection,
+    v: Projection,
+    o: Projection,
+    mlp_norm: Columns,
+    gate: Option<Projection>,
+    up: Projection,
+    down: Projection,
+    turns: Option<Turns>,
+    cache: Option<Cache>,
+    lora: Option<QkvLoRA>,
+}
+
+/// Weight and bias of a normalisation.
+#[derive(Debug)]
+struct Columns {
+    weight: Buffer,
+    bias: Option<Buffer>,
+}
+
+impl Columns {
+    async fn upload(device: &GpuDevice, parameters: &Parameters<'_>) -> Result<Self> {
+        Ok(Self {
+            weight: upload(device, parameters.weights).await?,
+            bias: match parameters.bias {
+                Some(bias) => Some(upload(device, bias).await?),
+                None => None,
+            },
+        })
+    }
+
+    fn buffers(&self) -> [Option<&Buffer>; 2] {
+        [Some(&self.weight), self.bias.as_ref()]
+    }
+}
+
+impl WgslForwardPass {
+    /// Uploads the weights of a layer, and makes room for keys and values.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] for weights that are not as the configuration needs them; [`Error::InvalidArgument`] for
+    /// sizes that make no sense; [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn new_async(
+        device: GpuDevice,
+        config: LayerConfig,
+        weights: &LayerWeights<'_>,
+    ) -> Result<Self> {
+        weights.check(&config)?;
+        let (hidden, width) = (config.hidden, config.mlp_width);
+        let (q, kv) = (config.q_width(), config.kv_width());
+        let matrix = async |parameters: &Parameters<'_>, size| {
+            Projection::upload(&device, parameters, size).await
+        };
+        Ok(Self {
+            attention_norm: Columns::upload(&device, &weights.attention_norm).await?,
+            q: matrix(&weights.q, [q, hidden]).await?,
+            k: matrix(&weights.k, [kv, hidden]).await?,
+            v: matrix(&weights.v, [kv, hidden]).await?,
+            o: matrix(&weights.o, [hidden, q]).await?,
+            mlp_norm: Columns::upload(&device, &weights.mlp_norm).await?,
+            gate: match &weights.gate {
+                Some(gate) => Some(matrix(gate, [width, hidden]).await?),
+                None => None,
+            },
+            up: matrix(&weights.up, [width, hidden]).await?,
+            down: matrix(&weights.down, [hidden, width]).await?,
+            turns: match config.rotary_base {
+                Some(_) => Some(Turns {
+                    buffer: upload(&device, &config.turns(config.max_positions)).await?,
+                    half: config.head_dim / 2,
+                }),
+                None => None,
+            },
+            cache: match config.causal {
+                true => Some(Cache::new(&device, &config)?),
+                false => None,
+            },
+            lora: None,
+            config,
+            device,
+        })
+    }
+
+    /// The device.
+    #[must_use]
+    pub const fn device(&self) -> &GpuDevice {
+        &self.device
+    }
+
+    /// Sizes and kinds of its parts.
+    #[must_use]
+    pub const fn config(&self) -> &LayerConfig {
+        &self.config
+    }
+
+    /// Rows so far of the sequence; 0 of a layer that is not causal.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.n)
+    }
+
+    /// Begins a new sequence.
+    pub fn reset(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.n = 0;
+        }
+    }
+
+    /// Adds matrices of low rank to those of queries, keys and values from now on, or takes them away again; gives back
+    /// those before.
+    pub fn set_lora(&mut self, lora: Option<QkvLoRA>) -> Option<QkvLoRA> {
+        std::mem::replace(&mut self.lora, lora)
+    }
+
+    /// Bytes of weights, keys and values on the device.
+    #[must_use]
+    pub fn device_bytes(&self) -> u64 {
+        let all = [&self.q, &self.k, &self.v, &self.o, &self.up, &self.down];
+        let matrices = all.into_iter().chain(&self.gate).map(Projection::n_bytes);
+        let columns = self.attention_norm.buffers().into_iter();
+        let columns = columns.chain(self.mlp_norm.buffers()).flatten();
+        let turns = self
+            .turns
+            .as_ref()
+            .map_or(0, |turns| turns.buffer.n_bytes());
+        let cache = self.cache.as_ref().map_or(0, Cache::n_bytes);
+        matrices.sum::<u64>() + columns.map(Sized64::n_bytes).sum::<u64>() + turns + cache
+    }
+
+    /// `output`, as long as `input`, is what the layer makes of the rows of `input`.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless both are the same whole rows; [`Error::InvalidArgument`] beyond `max_positions`;
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn forward_async(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
+        let n = input.len() / self.config.hidden;
+        let whole = (n * self.config.hidden) as u64;
+        crate::tensor::check_len("input", input.len(), whole)?;
+        crate::tensor::check_len("output", output.len(), whole)?;
+        let mut recording = Recording::new(&self.device);
+        let view = TensorView::new(Shape::new(&[n, self.config.hidden])?);
+        self.check_room(n)?;
+        if n == 0 {
+            return Ok(());
+        }
+        let buffer = recording.upload(input).await?;
+        let rows = Operand {
+            buffer: &buffer,
+            view: &view,
+        };
+        let out = self.record(&mut recording, rows).await?;
+        let download = recording.download(&out.buffer, 0..output.len())?;
+        recording.submit()?;
+        self.advance(n);
+        download.read_into(output).await
+    }
+
+    /// What the layer makes of rows, `[rows, hidden]`, that are on the device already; it stays there.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] beyond `max_positions`, or for a tensor of another device;
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub async fn apply_async(&mut self, input: &GpuTensor) -> Result<GpuTensor> {
+        let n = match *input.shape().dims() {
+            [n, hidden] if hidden == self.config.hidden => n,
+            _ => {
+                let weights = Shape::new(&[self.config.q_width(), self.config.hidden])?;
+                let expected = "rows are as long as the layer's weights have inputs";
+                return Err(input.shape().mismatch(&weights, "layer", expected));
+            }
+        };
+        self.check_room(n)?;
+        if n == 0 {
+            return Ok(input.clone());
+        }
+        let mut recording = Recording::new(&self.device);
+        let out = self.record(&mut recording, input.operand()).await?;
+        recording.submit()?;
+        self.advance(n);
+        let shape = out.view.shape().clone();
+        Ok(GpuTensor::new(&self.device, out.buffer, shape))
+    }
+
+    fn check_room(&self, n: usize) -> Result<()> {
+        match &self.cache {
+            Some(cache) => cache.check_room(n),
+            None if n <= self.config.max_positions => Ok(()),
+            None => Err(Error::InvalidArgument {
+                name: "input",
+                value: format!("{n} rows"),
+                expected: "at most max_positions",
+            }),
+        }
+    }
+
+    fn advance(&mut self, n: usize) {
+        if let Some(cache) = &mut self.cache {
+            cache.n += n;
+        }
+    }
+
+    async fn record(&self, recording: &mut Recording, input: Operand<'_>) -> Result<Rows> {
+        let normal = self.normal(recording, input, &self.attention_norm).await?;
+        let found = self.attention(recording, normal.operand()).await?;
+        let found = self.o.apply(recording, found.operand(), None, &[]).await?;
+        let middle = found.by(recording, &[Step::Add], Some(input)).await?;
+        let rows = middle.operand();
+        let normal = self.normal(recording, rows, &self.mlp_norm).await?;
+        let made = self.mlp(recording, normal.operand()).await?;
+        made.by(recording, &[Step::Add], Some(rows)).await
+    }
+
+    async fn normal(
+        &self,
+        recording: &mut Recording,
+        rows: Operand<'_>,
+        columns: &Columns,
+    ) -> Result<Rows> {
+        let out = Rows::new(recording, rows.view.shape().dims()[0], self.config.hidden)?;
+        let norm = self.config.norm;
+        recording
+            .norm(norm, rows, columns.buffers(), &out.buffer)
+            .await?;
+        Ok(out)
+    }
+
+    /// What queries find: `[n, heads head_dim]`.
+    async fn attention(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
+        let config = &self.config;
+        let (n, first) = (rows.view.shape().dims()[0], self.position());
+        let lora = self.lora.as_ref();
+        let q_lora = lora.and_then(|lora| lora.q.as_ref());
+        let k_lora = lora.and_then(|lora| lora.k.as_ref());
+        let v_lora = lora.and_then(|lora| lora.v.as_ref());
+        let q = self.q.apply(recording, rows, q_lora, &[]).await?;
+        let k = self.k.apply(recording, rows, k_lora, &[]).await?;
+        let v = self.v.apply(recording, rows, v_lora, &[]).await?;
+        let q = self.turned(recording, q).await?;
+        let [keys, values] = self.seen(recording, k, v).await?;
+        let out = Rows::new(recording, n, config.q_width())?;
+        let query_view = heads_of(n, config.n_heads, config.head_dim)?;
+        let key_view = heads_of(first + n, config.n_kv_heads, config.head_dim)?;
+        let queries = Operand {
+            buffer: &q.buffer,
+            view: &query_view,
+        };
+        let of_keys = |buffer| Operand {
+            buffer,
+            view: &key_view,
+        };
+        let operands = [queries, of_keys(&keys), of_keys(&values)];
+        recording
+            .attention(config.attention(), operands, &out.buffer)
+            .await?;
+        Ok(out)
+    }
+
+    /// Rows of heads turned by their positions, if the layer does so.
+    async fn turned(&self, recording: &mut Recording, rows: Rows) -> Result<Rows> {
+        let Some(turns) = &self.turns else {
+            return Ok(rows);
+        };
+        let &[n, width] = rows.view.shape().dims() else {
+            return Ok(rows);
+        };
+        let out = Rows::new(recording, n, width)?;
+        let to = (&out.buffer, 0);
+        turns.turn(recording, &rows, self.position(), to).await?;
+        Ok(out)
+    }
+
+    /// All keys and values that are seen, `k` and `v` being those of the new rows: in memory of their own, or behind those
+    /// of the rows before.
+    async fn seen(&self, recording: &mut Recording, k: Rows, v: Rows) -> Result<[Buffer; 2]> {
+        let Some(cache) = &self.cache else {
+            let k = self.turned(recording, k).await?;
+            return Ok([k.buffer, v.buffer]);
+        };
+        let (start, n) = (
+            cache.n * self.config.kv_width(),
+            v.view.shape().n_elements(),
+        );
+        match &self.turns {
+            Some(turns) => {
+                let to = (&cache.keys, start);
+                turns.turn(recording, &k, cache.n, to).await?;
+            }
+            None => recording.copy((&k.buffer, 0), (&cache.keys, start), n)?,
+        }
+        recording.copy((&v.buffer, 0), (&cache.values, start), n)?;
+        Ok([cache.keys.clone(), cache.values.clone()])
+    }
+
+    async fn mlp(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
+        let after = match self.config.mlp {
+            Mlp::SwiGlu => None,
+            Mlp::Gelu => Some(Step::Gelu),
+            Mlp::GeluTanh => Some(Step::GeluTanh),
+        };
+        let up = self.up.apply(recording, rows, None, after.as_slice());
+        let mut wide = up.await?;
+        if let Some(gate) = &self.gate {
+            let gate = gate.apply(recording, rows, None, &[]).await?;
+            let steps = [Step::Swish, Step::Mul];
+            wide = gate.by(recording, &steps, Some(wide.operand())).await?;
+        }
+        self.down.apply(recording, wide.operand(), None, &[]).await
+    }
+}
+
+/// The same, blocking. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl WgslForwardPass {
+    /// [`new_async`](Self::new_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(device: GpuDevice, config: LayerConfig, weights: &LayerWeights<'_>) -> Result<Self> {
+        crate::gpu::runtime::block_on(Self::new_async(device, config, weights))
+    }
+
+    /// [`forward_async`](Self::forward_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn forward(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
+        crate::gpu::runtime::block_on(self.forward_async(input, output))
+    }
+}

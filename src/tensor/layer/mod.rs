@@ -1,0 +1,27 @@
+//! A layer of a transformer: what it consists of, and [`WgslForwardPass`], which runs it on a device.
+//!
+//! With x the rows that come in, a layer gives
+//! ```text
+//! a = x + o(attention(turned(q(n(x))), turned(k(n(x))), v(n(x))))
+//! y = a + mlp(m(a))
+//! ```
+//! n and m normalise; q, k, v and o are matrix products, each plus a bias if it has one; heads of queries and keys are
+//! turned by their positions if the layer has rotary positions; mlp(z) is down(swish(gate(z)) up(z)) or down(gelu(up(z))).
+
+#[cfg(gpu_engine)]
+mod cache;
+mod config;
+#[cfg(gpu_engine)]
+mod forward;
+#[cfg(gpu_engine)]
+mod lora;
+#[cfg(gpu_engine)]
+mod projection;
+mod weights;
+
+pub use config::{Attention, LayerConfig, Mlp, Norm};
+#[cfg(gpu_engine)]
+pub use forward::WgslForwardPass;
+#[cfg(gpu_engine)]
+pub use lora::QkvLoRA;
+pub use weights::{LayerWeights, LowRank, LowRankQkv, Parameters};

@@ -1,0 +1,172 @@
+//! Matrices of a layer on the device.
+
+use super::weights::{LowRank, Parameters};
+use crate::Result;
+use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
+use crate::tensor::products::factors;
+use crate::tensor::run::{Operand, Recording};
+use crate::tensor::{Shape, Step, TensorView};
+
+/// Copies numbers to the device; one after the other, so that memory shared with the device is not needed for all.
+pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer> {
+    let mut recording = Recording::new(device);
+    let buffer = recording.upload(values).await?;
+    recording.submit()?.wait_async().await?;
+    Ok(buffer)
+}
+
+/// A matrix from inputs to outputs, `[outputs, inputs]` in memory.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    buffer: Buffer,
+    view: TensorView,
+    outputs: usize,
+}
+
+impl Matrix {
+    pub(super) async fn upload(
+        device: &GpuDevice,
+        values: &[f32],
+        [outputs, inputs]: [usize; 2],
+    ) -> Result<Self> {
+        let stored = TensorView::new(Shape::new(&[outputs, inputs])?);
+        Ok(Self {
+            buffer: upload(device, values).await?,
+            view: stored.transpose(0, 1)?,
+            outputs,
+        })
+    }
+
+    /// Records the product of rows and this; returns it with its shape.
+    async fn product(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
+        let factors = factors(rows.view, &self.view)?;
+        let out = Rows::new(recording, rows.view.shape().dims()[0], self.outputs)?;
+        recording
+            .matmul(rows.buffer, &self.buffer, &factors, &out.buffer)
+            .await?;
+        Ok(out)
+    }
+}
+
+/// Rows without gaps from the start of a buffer.
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub(super) buffer: Buffer,
+    pub(super) view: TensorView,
+}
+
+impl Rows {
+    pub(super) fn new(recording: &Recording, n: usize, width: usize) -> Result<Self> {
+        let shape = Shape::new(&[n, width])?;
+        Ok(Self {
+            buffer: recording.allocate(shape.n_elements())?,
+            view: TensorView::new(shape),
+        })
+    }
+
+    pub(super) fn operand(&self) -> Operand<'_> {
+        Operand {
+            buffer: &self.buffer,
+            view: &self.view,
+        }
+    }
+
+    /// Records these rows by steps, the second tensor of one of them being `other`.
+    pub(super) async fn by(
+        self,
+        recording: &mut Recording,
+        steps: &[Step],
+        other: Option<Operand<'_>>,
+    ) -> Result<Self> {
+        let shape = self.view.shape();
+        let buffer = recording.allocate(shape.n_elements())?;
+        recording
+            .elementwise(steps, self.operand(), other, shape, &buffer)
+            .await?;
+        Ok(Self { buffer, ..self })
+    }
+}
+
+/// A matrix, and what is added to its outputs.
+#[derive(Debug)]
+pub(super) struct Projection {
+    matrix: Matrix,
+    bias: Option<Buffer>,
+}
+
+impl Projection {
+    pub(super) async fn upload(
+        device: &GpuDevice,
+        parameters: &Parameters<'_>,
+        size: [usize; 2],
+    ) -> Result<Self> {
+        Ok(Self {
+            matrix: Matrix::upload(device, parameters.weights, size).await?,
+            bias: match parameters.bias {
+                Some(bias) => Some(upload(device, bias).await?),
+                None => None,
+            },
+        })
+    }
+
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.matrix.buffer.n_bytes() + self.bias.as_ref().map_or(0, Sized64::n_bytes)
+    }
+
+    /// Records the outputs of rows, with what a matrix of low rank adds, then by `after`, steps of one tensor.
+    pub(super) async fn apply(
+        &self,
+        recording: &mut Recording,
+        rows: Operand<'_>,
+        low_rank: Option<&LowRankPair>,
+        after: &[Step],
+    ) -> Result<Rows> {
+        let mut out = self.matrix.product(recording, rows).await?;
+        if let Some(low_rank) = low_rank {
+            let more = low_rank.product(recording, rows).await?;
+            let steps = [Step::Scale(low_rank.scale), Step::Add];
+            out = more.by(recording, &steps, Some(out.operand())).await?;
+        }
+        let Some(bias) = &self.bias else {
+            return match after {
+                [] => Ok(out),
+                _ => out.by(recording, after, None).await,
+            };
+        };
+        let view = TensorView::new(Shape::vector(self.matrix.outputs));
+        let bias = Operand {
+            buffer: bias,
+            view: &view,
+        };
+        let steps = [&[Step::Add], after].concat();
+        out.by(recording, &steps, Some(bias)).await
+    }
+}
+
+/// A matrix of low rank, b a, and what it is multiplied by.
+#[derive(Debug)]
+pub(super) struct LowRankPair {
+    a: Matrix,
+    b: Matrix,
+    scale: f32,
+}
+
+impl LowRankPair {
+    pub(super) async fn upload(
+        device: &GpuDevice,
+        pair: &LowRank<'_>,
+        [outputs, rank, inputs]: [usize; 3],
+        scale: f32,
+    ) -> Result<Self> {
+        Ok(Self {
+            a: Matrix::upload(device, pair.a, [rank, inputs]).await?,
+            b: Matrix::upload(device, pair.b, [outputs, rank]).await?,
+            scale,
+        })
+    }
+
+    async fn product(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
+        let low = self.a.product(recording, rows).await?;
+        self.b.product(recording, low.operand()).await
+    }
+}

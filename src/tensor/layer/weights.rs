@@ -1,0 +1,141 @@
+//! Weights of a layer, as a model's file has them.
+
+use super::config::{LayerConfig, Mlp};
+use crate::tensor::check_len;
+use crate::{Error, Result};
+
+/// A matrix, a row for each output, with a bias for each output; or a weight and a bias for each element.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameters<'a> {
+    /// `[outputs, inputs]`, rows one after the other; of a normalisation one for each element.
+    pub weights: &'a [f32],
+    /// One for each output.
+    pub bias: Option<&'a [f32]>,
+}
+
+impl<'a> From<&'a [f32]> for Parameters<'a> {
+    fn from(weights: &'a [f32]) -> Self {
+        Self {
+            weights,
+            bias: None,
+        }
+    }
+}
+
+impl<'a> From<&'a Vec<f32>> for Parameters<'a> {
+    fn from(weights: &'a Vec<f32>) -> Self {
+        Self::from(&weights[..])
+    }
+}
+
+impl Parameters<'_> {
+    fn check(&self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
+        check_len(name, self.weights.len(), outputs as u64 * inputs as u64)?;
+        match self.bias {
+            Some(bias) => check_len(name, bias.len(), outputs as u64),
+            None => Ok(()),
+        }
+    }
+}
+
+/// All weights of a layer.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerWeights<'a> {
+    /// Of the normalisation before attention.
+    pub attention_norm: Parameters<'a>,
+    /// `[n_heads head_dim, hidden]`
+    pub q: Parameters<'a>,
+    /// `[n_kv_heads head_dim, hidden]`
+    pub k: Parameters<'a>,
+    /// `[n_kv_heads head_dim, hidden]`
+    pub v: Parameters<'a>,
+    /// `[hidden, n_heads head_dim]`
+    pub o: Parameters<'a>,
+    /// Of the normalisation before the second part.
+    pub mlp_norm: Parameters<'a>,
+    /// `[mlp_width, hidden]`, of [`Mlp::SwiGlu`] alone.
+    pub gate: Option<Parameters<'a>>,
+    /// `[mlp_width, hidden]`
+    pub up: Parameters<'a>,
+    /// `[hidden, mlp_width]`
+    pub down: Parameters<'a>,
+}
+
+impl LayerWeights<'_> {
+    /// Whether all are as long as a layer needs them.
+    pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
+        config.check()?;
+        let (hidden, width) = (config.hidden, config.mlp_width);
+        let (q, kv) = (config.q_width(), config.kv_width());
+        self.attention_norm.check("attention_norm", hidden, 1)?;
+        self.q.check("q", q, hidden)?;
+        self.k.check("k", kv, hidden)?;
+        self.v.check("v", kv, hidden)?;
+        self.o.check("o", hidden, q)?;
+        self.mlp_norm.check("mlp_norm", hidden, 1)?;
+        self.up.check("up", width, hidden)?;
+        self.down.check("down", hidden, width)?;
+        match (config.mlp, &self.gate) {
+            (Mlp::SwiGlu, Some(gate)) => gate.check("gate", width, hidden),
+            (Mlp::Gelu | Mlp::GeluTanh, None) => Ok(()),
+            (_, gate) => Err(Error::InvalidArgument {
+                name: "gate",
+                value: (if gate.is_some() {
+                    "a matrix"
+                } else {
+                    "nothing"
+                })
+                .into(),
+                expected: "a matrix for SwiGLU, nothing for others",
+            }),
+        }
+    }
+}
+
+/// A matrix of low rank, b a, that is added to another.
+#[derive(Debug, Clone, Copy)]
+pub struct LowRank<'a> {
+    /// `[rank, inputs]`
+    pub a: &'a [f32],
+    /// `[outputs, rank]`
+    pub b: &'a [f32],
+}
+
+/// What is added to q, k and v of a layer.
+#[derive(Debug, Clone, Copy)]
+pub struct LowRankQkv<'a> {
+    /// Rank of the matrices.
+    pub rank: usize,
+    /// What they are multiplied by: alpha over rank, as it is often given.
+    pub scale: f32,
+    /// For q.
+    pub q: Option<LowRank<'a>>,
+    /// For k.
+    pub k: Option<LowRank<'a>>,
+    /// For v.
+    pub v: Option<LowRank<'a>>,
+}
+
+impl LowRankQkv<'_> {
+    /// Whether all are as long as a layer needs them.
+    pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
+        config.check()?;
+        if !(1..=config.hidden).contains(&self.rank) {
+            return Err(Error::InvalidArgument {
+                name: "rank",
+                value: self.rank.to_string(),
+                expected: "from 1 to the elements of a row",
+            });
+        }
+        let outputs = [config.q_width(), config.kv_width(), config.kv_width()];
+        let names = [("q.a", "q.b"), ("k.a", "k.b"), ("v.a", "v.b")];
+        let all = [&self.q, &self.k, &self.v];
+        for ((pair, outputs), (a, b)) in all.into_iter().zip(outputs).zip(names) {
+            if let Some(pair) = pair {
+                check_len(a, pair.a.len(), self.rank as u64 * config.hidden as u64)?;
+                check_len(b, pair.b.len(), outputs as u64 * self.rank as u64)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! The document's quick start with CUDA, which needs no GPU.
+
+#[test]
+fn quick_start_with_cuda() {
+    fn main() -> String {
+        use pagepress::kernels::{GemmKernel, Kernel};
+        #[allow(unused_imports, reason = "as it stands there")]
+        use pagepress::ptx::{PtxKernel, PtxModule, PtxType};
+
+        // Generate optimized GEMM kernel
+        let kernel = GemmKernel::tiled(1024, 1024, 1024, 32);
+        let ptx = kernel.emit_ptx();
+
+        // PTX can be loaded via CUDA driver API
+        println!("{}", ptx);
+        ptx
+    }
+    let ptx = main();
+    assert!(
+        ptx.contains(".visible .entry tensor_matmul("),
+        "{}",
+        &ptx[..500]
+    );
+}

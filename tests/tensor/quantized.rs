@@ -1,0 +1,171 @@
+//! Products with packed weights, against weights unpacked bit by bit.
+
+use pagepress::tensor::{Quantization, cpu};
+
+use crate::naive::{self, numbers};
+use crate::subject::{Subject, Tensor};
+use crate::tolerance::PRODUCTS;
+
+const ALL: [Quantization; 4] = [
+    Quantization::Q4K,
+    Quantization::Q5K,
+    Quantization::Q6K,
+    Quantization::F16,
+];
+
+/// Blocks of any bits, but for factors that are neither infinite nor huge.
+fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
+    let random = numbers(n * quantization.block_bytes(), seed, 128.0);
+    let mut bytes: Vec<u8> = random.into_iter().map(|x| (x + 128.0) as u8).collect();
+    for block in bytes.chunks_mut(quantization.block_bytes()) {
+        let factors: &[usize] = match quantization {
+            Quantization::Q6K => &[209],
+            Quantization::F16 => &[1, 3, 5, 7],
+            _ => &[1, 3],
+        };
+        // Exponents from 2^-15, below which numbers lose digits, to 1.
+        for &at in factors {
+            block[at] = block[at] & 0x83 | (block[at] % 15) << 2;
+        }
+    }
+    bytes
+}
+
+/// Bits from one of a block on, the lowest first.
+fn bits(block: &[u8], from: usize, n: usize) -> i32 {
+    let bit = |at: usize| i32::from(block[at / 8] >> (at % 8) & 1);
+    (0..n).map(|i| bit(from + i) << i).sum()
+}
+
+fn half(block: &[u8], byte: usize) -> f64 {
+    let fraction = f64::from(bits(block, 8 * byte, 10)) / 1024.0;
+    let exponent = bits(block, 8 * byte + 10, 5);
+    let magnitude = match exponent {
+        0 => fraction * 2.0f64.powi(-14),
+        _ => (1.0 + fraction) * 2.0f64.powi(exponent - 15),
+    };
+    if bits(block, 8 * byte + 15, 1) == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+/// Weight i of a block, as the format says.
+fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
+    let group = i / 32;
+    if quantization == Quantization::F16 {
+        return half(block, 2 * i);
+    }
+    if quantization == Quantization::Q6K {
+        let (side, quarter, l) = (i / 128, i % 128 / 32, i % 32);
+        let low = 8 * (64 * side + 32 * (quarter & 1) + l) + 4 * (quarter >> 1);
+        let high = 8 * (128 + 32 * side + l) + 2 * quarter;
+        let value = bits(block, low, 4) + 16 * bits(block, high, 2) - 32;
+        let scale = 192 + i / 16;
+        let scale = bits(block, 8 * scale, 7) - 128 * bits(block, 8 * scale + 7, 1);
+        return half(block, 208) * f64::from(scale) * f64::from(value);
+    }
+    let (fours, fifths) = match quantization {
+        Quantization::Q4K => (16, None),
+        _ => (48, Some(16)),
+    };
+    let byte = fours + group / 2 * 32 + i % 32;
+    let fifth = fifths.map_or(0, |fifths| bits(block, 8 * (fifths + i % 32) + group, 1));
+    let value = bits(block, 8 * byte + group % 2 * 4, 4) + 16 * fifth;
+    let (scale, minimum) = match group {
+        0..4 => (
+            bits(block, 8 * (4 + group), 6),
+            bits(block, 8 * (8 + group), 6),
+        ),
+        _ => (
+            bits(block, 8 * (8 + group), 4) + 16 * bits(block, 8 * group + 6, 2),
+            bits(block, 8 * (8 + group) + 4, 4) + 16 * bits(block, 8 * (4 + group) + 6, 2),
+        ),
+    };
+    half(block, 0) * f64::from(scale * value) - half(block, 2) * f64::from(minimum)
+}
+
+pub async fn packed_weights_are_unpacked_on_the_way(subject: &Subject) {
+    for quantization in ALL {
+        for [m, k, n] in [
+            [1, 256, 1],
+            [3, 512, 5],
+            [33, 768, 70],
+            [70, 256, 129],
+            [1, 4096, 64],
+            [0, 256, 3],
+            [2, 0, 3],
+            [5, 4, 7],
+            [40, 100, 65],
+        ] {
+            if k % quantization.block_len() > 0 {
+                continue;
+            }
+            let packed = blocks(
+                quantization,
+                n * k / quantization.block_len(),
+                200 + k as u64,
+            );
+            let exact: Vec<f64> = packed
+                .chunks(quantization.block_bytes())
+                .flat_map(|block| {
+                    (0..quantization.block_len()).map(|i| weight(quantization, block, i))
+                })
+                .collect();
+            let mut unpacked = vec![f32::NAN; n * k];
+            cpu::dequantize(quantization, &packed, &mut unpacked).unwrap();
+            for (found, exact) in unpacked.iter().zip(&exact) {
+                assert!(
+                    (f64::from(*found) - exact).abs() <= 1e-6 * exact.abs().max(64.0),
+                    "{found} {exact}"
+                );
+            }
+            let rows = Tensor::new(numbers(m * k, 201, 1.0), &[m, k]);
+            let (found, dims) = subject
+                .matmul_quantized(quantization, &rows, &packed, [n, k])
+                .await
+                .unwrap();
+            assert_eq!(dims, [m, n]);
+            let turned: Vec<f32> = (0..n * k)
+                .map(|i| unpacked[i % n.max(1) * k + i / n.max(1)])
+                .collect();
+            let exact = match k {
+                0 => vec![(0.0, 0.0); m * n],
+                _ => naive::matmul(&rows.values(), &turned, [m, k, n]),
+            };
+            for (found, (exact, magnitude)) in found.iter().zip(exact) {
+                let off = (f64::from(*found) - exact).abs();
+                assert!(
+                    off <= PRODUCTS * magnitude,
+                    "{quantization:?} {m} {k} {n}: {found}, exactly {exact}"
+                );
+            }
+        }
+    }
+}
+
+pub async fn weights_that_are_not_whole_are_typed_errors(subject: &Subject) {
+    let rows = Tensor::new(vec![1.0; 512], &[2, 256]);
+    let packed = blocks(Quantization::Q4K, 3, 1);
+    let code = async |bytes: &[u8], size| {
+        let made = subject
+            .matmul_quantized(Quantization::Q4K, &rows, bytes, size)
+            .await;
+        made.unwrap_err().code()
+    };
+    assert_eq!(code(&packed[1..], [3, 256]).await, "LENGTH_MISMATCH");
+    assert_eq!(code(&packed, [3, 255]).await, "INVALID_ARGUMENT");
+    let other = code(&packed[..288], [1, 512]).await;
+    assert_eq!(
+        other,
+        if matches!(subject, Subject::Cpu) {
+            "LENGTH_MISMATCH"
+        } else {
+            "SHAPE_MISMATCH"
+        }
+    );
+    let mut out = [0.0; 255];
+    let error = cpu::dequantize(Quantization::Q6K, &packed, &mut out).unwrap_err();
+    assert_eq!(error.code(), "INVALID_ARGUMENT");
+}
