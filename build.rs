@@ -8,11 +8,14 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
-    let js = has("CARGO_FEATURE_NPM_GPU") && wasm;
+    let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
+    let js_tensor = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
+    let js = js_pages || js_tensor;
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
+    println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
@@ -24,8 +27,11 @@ fn main() -> io::Result<()> {
     if js {
         println!("cargo::rustc-cfg=js_engine");
     }
-    // The package's tensors, which work on memory of JavaScript.
-    if wasm && has("CARGO_FEATURE_NPM_TENSOR") {
+    // What the package does with it: pages, tensors.
+    if js_pages {
+        println!("cargo::rustc-cfg=js_pages");
+    }
+    if js_tensor {
         println!("cargo::rustc-cfg=js_tensor");
     }
     if wasm {

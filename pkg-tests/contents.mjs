@@ -8,13 +8,13 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 /** Most bytes of each part after gzip. */
 const budgets = {
   "cpu_bg.wasm": 21_200,
-  "gpu_bg.wasm": 60_000,
+  "gpu_bg.wasm": 57_500,
   "gpu.js": 5_000,
   "index.js": 17_300,
   "worker.js": 4_300,
-  "tensor_bg.wasm": 160_000,
-  "tensor.js": 10_500,
-  "tensor/index.js": 6_200,
+  "tensor_bg.wasm": 81_000,
+  "engine.js": 5_600,
+  "tensor/index.js": 6_000,
 };
 
 const wanted = [
@@ -30,7 +30,7 @@ const wanted = [
   "dist/index.js",
   "dist/inline.d.ts",
   "dist/inline.js",
-  "dist/tensor.js",
+  "dist/tensor/engine.js",
   "dist/tensor/index.d.ts",
   "dist/tensor/index.js",
   "dist/tensor_bg.wasm",

@@ -53,7 +53,7 @@ export async function setup({ tests = false } = {}) {
   await installDebianPackages(tests);
   checkRust();
   await installRustParts(tests);
-  await installWasmBindgen();
+  if (tests) await installWasmBindgen();
   await installNpmPackages();
 }
 
@@ -121,10 +121,10 @@ function needRustup(what) {
   }
 }
 
-/** The wasm-bindgen of Cargo.lock's version, built once into target/tools unless PATH has it. */
+/** The test runner of wasm-bindgen, of Cargo.lock's version, built once into target/tools unless PATH has it. */
 async function installWasmBindgen() {
   const version = wasmBindgenVersion();
-  if (findWasmBindgen("wasm-bindgen") && findWasmBindgen("wasm-bindgen-test-runner")) return;
+  if (findWasmBindgen("wasm-bindgen-test-runner")) return;
   console.log(`setup: building wasm-bindgen ${version} into target/tools; once, 2 to 5 minutes`);
   // Without --locked: a dependency in its lock file is no longer in the index.
   await must("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", toolsFolder]);

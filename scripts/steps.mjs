@@ -30,8 +30,7 @@ const browserRunner = (place) => ({
  */
 export function steps() {
   const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
-  const tensorModule = [...wasm, "--no-default-features", "--features", "npm-tensor", "--test", "tensor"];
-  const tensorsInBrowser = cargo("test", ...tensorModule);
+  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--check") },
@@ -51,14 +50,18 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm with wgpu",
-      command: clippy("--lib", "--test", "web", ...wasm, "--no-default-features", "--features", "wgpu"),
+      command: clippy("--lib", "--test", "web", "--test", "tensor", ...wasm, "--no-default-features", "--features", "wgpu"),
     },
     {
       group: "native",
       name: "lint, wasm with the package's GPU",
       command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-gpu"),
     },
-    { group: "native", name: "lint, wasm with tensors", command: clippy("--lib", ...tensorModule) },
+    {
+      group: "native",
+      name: "lint, wasm with the package's tensors",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-tensor"),
+    },
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",

@@ -1,6 +1,6 @@
 //! Values of JavaScript, by number, and answers of JavaScript that come later.
 //!
-//! The other side of this is `bridge.ts` of the package, which keeps a table of the values that the module has: a number
+//! The other side of this is `js-values.ts` of the package, which keeps a table of the values that the module has: a number
 //! stands for one until it is dropped here, or given back. No function of JavaScript throws into the module.
 
 use std::num::NonZeroU32;
@@ -95,18 +95,17 @@ impl Bytes {
 
     /// A range, copied.
     pub(crate) fn read(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        self.check(range.end)?;
         let mut bytes = vec![0; range.len()];
-        // SAFETY: as many bytes are written as there are, and the range is within the array.
-        unsafe {
-            read_bytes(
-                self.value.number(),
-                range.start,
-                bytes.as_mut_ptr(),
-                bytes.len(),
-            )
-        };
+        self.read_into(range.start, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// As many bytes as `to` has, from `start` on.
+    pub(crate) fn read_into(&self, start: usize, to: &mut [u8]) -> Result<()> {
+        self.check(start.saturating_add(to.len()))?;
+        // SAFETY: as many bytes are written as there are, and the range is within the array.
+        unsafe { read_bytes(self.value.number(), start, to.as_mut_ptr(), to.len()) };
+        Ok(())
     }
 
     /// Writes `bytes` at `start`.

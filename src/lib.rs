@@ -19,7 +19,7 @@ mod js;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "npm-tensor")))]
+#[cfg(all(target_arch = "wasm32", feature = "npm"))]
 pub mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
@@ -30,4 +30,6 @@ pub use error::{Error, Result};
 pub use gpu::detect::GpuBackend;
 
 #[cfg(all(js_engine, feature = "wgpu"))]
-compile_error!("the feature `npm-gpu` drives WebGPU itself: leave the feature `wgpu` out");
+compile_error!(
+    "the features `npm-gpu` and `npm-tensor` drive WebGPU themselves: leave the feature `wgpu` out"
+);

@@ -28,6 +28,19 @@ pub(crate) fn fill(template: &str, names: &[&str], numbers: &[u64]) -> String {
     text
 }
 
+/// Numbers in brackets.
+pub(crate) fn list(numbers: &[usize]) -> String {
+    let mut text = String::from("[");
+    for (i, &number) in numbers.iter().enumerate() {
+        if i > 0 {
+            text.push_str(", ");
+        }
+        push_decimal(&mut text, number as u64);
+    }
+    text.push(']');
+    text
+}
+
 /// Appends a number in decimal.
 pub(crate) fn push_decimal(text: &mut String, number: u64) {
     push_digits(text, number, 10, 1);

@@ -39,6 +39,9 @@ const texts = new RegExp(
     "min > max\\. min = .{1,3}, max = .?",
     "chunk size must be non-zero|capacity overflow|dest is out of bounds|mid > len",
     "too little room for a block",
+    "(insertion|removal) index \\(is .{1,3}\\) should be <=? len \\(is .?",
+    "cannot (remove a char from the end of a string|recursively acquire mutex)",
+    "`async fn` resumed after completion",
   ].join("|"),
   "gs",
 );
@@ -49,16 +52,14 @@ const formatting = /closure invoked recursively or after being dropped|(?:\d\d){
 /** Pointer and length of a path, line and column. */
 const LOCATION_BYTES = 16;
 
-/** Exports that are there for generated JavaScript. */
+/** What wasm-bindgen, which Rust's own libraries for wasm bring along, would make JavaScript of. */
 const forGlue = /^__/;
 
-/** Rewrites the module in `file`, whose functions still have their names; `isPlain` says that it has no glue. */
-export async function slim(file, isPlain = false) {
+/** Rewrites the module in `file`, whose functions still have their names. */
+export async function slim(file) {
   const module = binaryen.readBinary(await readFile(file));
-  if (isPlain) {
-    const exports = Array.from({ length: module.getNumExports() }, (_, i) => module.getExportByIndex(i));
-    for (const { name } of exports.map(binaryen.getExportInfo)) if (forGlue.test(name)) module.removeExport(name);
-  }
+  const exports = Array.from({ length: module.getNumExports() }, (_, i) => module.getExportByIndex(i));
+  for (const { name } of exports.map(binaryen.getExportInfo)) if (forGlue.test(name)) module.removeExport(name);
   let n = 0;
   for (let i = 0; i < module.getNumFunctions(); i += 1) {
     const info = binaryen.getFunctionInfo(module.getFunctionByIndex(i));
@@ -73,8 +74,8 @@ export async function slim(file, isPlain = false) {
   if (n < 10) throw new Error(`${file} has only ${n} functions that panic: were they renamed?`);
   const emitted = Buffer.from(module.emitBinary());
   module.dispose();
-  const bytes = isPlain ? withoutSections(emitted, forGlue) : emitted;
-  blankPanics(bytes, isPlain ? [texts, formatting] : [texts]);
+  const bytes = withoutSections(emitted, forGlue);
+  blankPanics(bytes, [texts, formatting]);
   await writeFile(file, bytes);
 }
 

@@ -54,7 +54,7 @@ pub(crate) enum Sink<'a> {
     /// Left in the memory that the device wrote.
     Pinned(&'a mut Vec<PinnedPart>),
     /// One after the other to memory of JavaScript.
-    #[cfg(js_engine)]
+    #[cfg(js_pages)]
     Js(&'a mut super::js::JsBlocks),
 }
 
@@ -63,7 +63,7 @@ impl Sink<'_> {
     fn begin(&mut self, n_bytes: u64, page_size: u32) {
         match self {
             Self::Pinned(parts) => parts.clear(),
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(blocks) => **blocks = super::js::JsBlocks::default(),
             Self::Packed(pages) => {
                 pages.packed.clear();
@@ -87,7 +87,7 @@ impl Sink<'_> {
     fn wants_total(&self) -> bool {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(_) => true,
         }
     }
@@ -99,7 +99,7 @@ impl Sink<'_> {
                 let _ = n_bytes;
                 Ok(())
             }
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(blocks) => blocks.reserve(n_bytes),
         }
     }
@@ -176,7 +176,7 @@ impl Pipeline {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
                 self.upload(place, &[(part, pages)], stream, meter).await?
             }
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Source::Js(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
                 self.upload(place, &[(part, pages)], stream, meter).await?
@@ -317,7 +317,7 @@ impl Pipeline {
                     .await?;
                 entries(&job.table, base, &pages.packed, &mut pages.table)?;
             }
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Sink::Js(blocks) => {
                 let n_bytes = job.packed_bytes;
                 blocks.append(&download, n_bytes, &job.table).await?;

@@ -28,7 +28,7 @@ pub(crate) enum Target<'a> {
     /// To memory that the device writes by itself; pages are of so many bytes.
     Pinned(&'a HostBuffer, u32),
     /// To an array of JavaScript, as long as all pages.
-    #[cfg(js_engine)]
+    #[cfg(js_pages)]
     Js(&'a crate::js::Bytes),
 }
 
@@ -44,7 +44,7 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
                 let error = entry.decompress(block, &mut content).err();
@@ -193,7 +193,7 @@ impl Pipeline {
             return Err(broken("statuses were not asked for".into()));
         };
         let start = job.pages.start * pages.page_size as usize;
-        #[cfg(js_engine)]
+        #[cfg(js_pages)]
         if let (Target::Js(out), Some(host)) = (&mut *target, &place.bytes) {
             super::js::put(out, start, host, job.n_bytes).await?;
         }

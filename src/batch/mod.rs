@@ -23,7 +23,7 @@ mod gpu_codec;
 mod gpu_frames;
 #[cfg(gpu_engine)]
 mod job;
-#[cfg(js_engine)]
+#[cfg(js_pages)]
 pub(crate) mod js;
 #[cfg(gpu_engine)]
 mod pinned;

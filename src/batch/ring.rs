@@ -155,7 +155,7 @@ pub(super) enum Piece<'a> {
     /// In our memory.
     Bytes(&'a [u8]),
     /// A range of an array of JavaScript.
-    #[cfg(js_engine)]
+    #[cfg(js_pages)]
     Js(&'a crate::js::Bytes, std::ops::Range<usize>),
 }
 
@@ -163,7 +163,7 @@ impl Piece<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(_, range) => range.len(),
         }
     }
@@ -171,7 +171,7 @@ impl Piece<'_> {
     async fn write(&self, host: &HostBuffer, offset: u64) -> Result<()> {
         match self {
             Self::Bytes(bytes) => write_padded(host, offset, bytes).await,
-            #[cfg(js_engine)]
+            #[cfg(js_pages)]
             Self::Js(bytes, range) => {
                 let body = range.start..range.end - range.len() % 8;
                 let rest = bytes.read(body.end..range.end)?;

@@ -1,7 +1,8 @@
 import { CpuCodec, type CpuCompression } from "./cpu-codec.js";
 import { compressFrame, decompressFrame, putPages } from "./gpu-frames.js";
 import type { Call, Codec, Compression, Decompression } from "./codec.js";
-import { GpuCall, type GpuModule, REASON } from "./gpu-module.js";
+import type { GpuModule } from "./gpu-module.js";
+import { ModuleCall, REASON } from "./module-call.js";
 import { type Bytes, Held } from "./module-memory.js";
 import { FrameCompression, levelFlag, type Plain } from "./plain.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
@@ -114,7 +115,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     const flags = levelFlag(level);
     const call = this.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
-    return new GpuCall(this.module, call, (number, entries) => {
+    return new ModuleCall(this.module, call, (number, entries) => {
       const packed = values.take<Bytes>(number);
       const table = new Uint32Array(entries.slice().buffer);
       return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
@@ -150,7 +151,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       const strict = isStrict ? 1 : 0;
       return exports.gpu_decompress_pages(at, values.add(packed), entries, words.length, pageSize, byteLength, strict);
     });
-    return new GpuCall(module, call, (number, status) => take({ bytes: values.take(number), status: status.slice() }));
+    return new ModuleCall(module, call, (number, status) => take({ bytes: values.take(number), status: status.slice() }));
   }
 
   compressResident(
@@ -170,7 +171,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     const call = this.use((at) =>
       exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
     );
-    return new GpuCall(this.module, call, (_, bytes) => {
+    return new ModuleCall(this.module, call, (_, bytes) => {
       const numbers = new Float64Array(bytes.slice().buffer);
       return Array.from({ length: numbers.length / 2 }, (_, i) => ({
         packed: made[2 * i] as DeviceBuffer,
@@ -194,7 +195,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       const start = this.module.give(given);
       return exports.decompress_resident(at, start, given.length, pageSize, values.add(buffer));
     });
-    return new GpuCall(this.module, call, () => null);
+    return new ModuleCall(this.module, call, () => null);
   }
 }
 

@@ -31,7 +31,7 @@ export async function requestAdapter(powerPreference: string): Promise<Adapter |
 }
 
 /** Whether a CPU imitates a GPU. */
-export function isSoftware(adapter: Adapter | null): boolean {
+export function isSoftware(adapter: Pick<Adapter, "info"> | null): boolean {
   const { architecture = "", isFallbackAdapter = false } = adapter?.info ?? {};
   return isFallbackAdapter || architecture === "swiftshader";
 }

@@ -1,4 +1,4 @@
-import { isSoftware, requestAdapter } from "./probe.js";
+import { type Adapter, isSoftware, requestAdapter } from "./probe.js";
 import type { GpuBuffer, GpuDevice } from "./webgpu-types.js";
 
 /** Runs of launches in one submission that are timed. */
@@ -14,6 +14,18 @@ const RAISED = [
   "maxComputeInvocationsPerWorkgroup",
   "maxComputeWorkgroupSizeX",
 ];
+
+/** Limits that kernels and plans depend on, in the order of `src/gpu/webgpu/device.rs`; the first two count bytes, of which
+ * kernels use multiples of 4, whatever a driver reports. */
+const TOLD = [
+  "maxStorageBufferBindingSize",
+  "maxBufferSize",
+  "maxComputeWorkgroupStorageSize",
+  "maxComputeInvocationsPerWorkgroup",
+  "maxComputeWorkgroupsPerDimension",
+  "maxStorageBuffersPerShaderStage",
+];
+
 /** Timestamps of one submission. */
 export interface Timer {
   readonly queries: unknown;
@@ -32,8 +44,8 @@ export class OpenDevice {
   #lost: string | undefined;
   #fault: string | undefined;
 
-  constructor(device: GpuDevice, adapter: Awaited<ReturnType<typeof requestAdapter>>) {
-    const { vendor = "", architecture = "", description = "" } = adapter?.info ?? {};
+  constructor(device: GpuDevice, adapter: Pick<Adapter, "info">) {
+    const { vendor = "", architecture = "", description = "" } = adapter.info ?? {};
     this.device = device;
     this.software = isSoftware(adapter);
     this.vendor = vendor;
@@ -61,10 +73,21 @@ export class OpenDevice {
     }
   }
 
+  /** Whether the device has timestamps. */
+  get hasTimestamps(): boolean {
+    return this.device.features.has("timestamp-query");
+  }
+
+  /** The limits above. */
+  limits(): number[] {
+    const limits = TOLD.map((name) => this.device.limits[name] as number);
+    return limits.map((limit, i) => (i < 2 ? limit - (limit % 4) : limit));
+  }
+
   /** A timer, where the device has timestamps. */
   timer(): Timer | undefined {
     const { device } = this;
-    if (!device.features.has("timestamp-query")) return undefined;
+    if (!this.hasTimestamps) return undefined;
     const size = 16 * MOST_PASSES;
     return (
       this.timers.pop() ?? {
@@ -85,4 +108,9 @@ export async function openDevice(powerPreference: string, allowSoftware: boolean
   const requiredFeatures = adapter.features.has("timestamp-query") ? ["timestamp-query"] : [];
   const device = (await adapter.requestDevice({ label: "pagepress", requiredLimits, requiredFeatures })) as GpuDevice;
   return new OpenDevice(device, adapter);
+}
+
+/** A device of the page's, which is not asked for more than it has, and stays the page's. */
+export function borrowDevice(device: GpuDevice): OpenDevice {
+  return new OpenDevice(device, { info: device.adapterInfo ?? {} });
 }

@@ -1,4 +1,5 @@
 // What is used of WebGPU here, whether or not its types are installed.
+import type { Adapter } from "./probe.js";
 
 export interface GpuBuffer {
   readonly size: number;
@@ -28,6 +29,8 @@ export interface ShaderModule {
 }
 
 export interface GpuDevice extends EventTarget {
+  /** Missing in older browsers. */
+  readonly adapterInfo?: NonNullable<Adapter["info"]>;
   readonly limits: Readonly<Record<string, number>>;
   readonly features: ReadonlySet<string>;
   readonly lost: Promise<{ reason: string; message: string }>;

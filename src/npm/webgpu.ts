@@ -9,16 +9,6 @@ const COMPUTE_STAGE = 4;
 /** What `src/kernels` calls read, read-write and uniform. */
 const BINDING_TYPES = ["read-only-storage", "storage", "uniform"];
 
-/** Limits that the module wants to know, in its order. */
-const TOLD = [
-  "maxStorageBufferBindingSize",
-  "maxBufferSize",
-  "maxComputeWorkgroupStorageSize",
-  "maxComputeInvocationsPerWorkgroup",
-  "maxComputeWorkgroupsPerDimension",
-  "maxStorageBuffersPerShaderStage",
-];
-
 /** A range in the memory of a module. */
 type Place = readonly [start: number, length: number];
 
@@ -75,8 +65,8 @@ export function gpuFunctions(host: Host): WebAssembly.ModuleImports {
       return addText([software ? "1" : "0", vendor, name].join("\n"));
     },
     limits: (device: number, to: number) => {
-      const { limits, features } = deviceAt(device);
-      const told = [...TOLD.map((name) => limits[name] as number), features.has("timestamp-query") ? 1 : 0];
+      const open = values.get<OpenDevice>(device);
+      const told = [...open.limits(), open.hasTimestamps ? 1 : 0];
       new Float64Array(memory(), to >>> 0, told.length).set(told);
     },
     destroy_device: (device: number) => deviceAt(device).destroy(),

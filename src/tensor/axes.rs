@@ -1,10 +1,11 @@
 //! [`GpuBackend`]'s operations along axes.
 
-use super::backend::{GpuBackend, Work};
+use super::backend::GpuBackend;
 use super::reduce::reduced_shape;
 use super::resident::GpuTensor;
 use super::shape::Shape;
 use super::step::Reduction;
+use super::work::Work;
 use super::{check_len, cpu};
 use crate::gpu::GpuDevice;
 use crate::{Error, Result};
@@ -28,7 +29,7 @@ impl GpuBackend {
 
     async fn rows_of(&mut self, log: bool, a: &[f32], cols: usize) -> Result<Vec<f32>> {
         let shape = rows_shape(a.len(), cols)?;
-        let work = Work::new(2 * a.len(), 10.0 * a.len() as f64);
+        let work = Work::softmax(a.len());
         let on_gpu = async |device: &GpuDevice| {
             let a = GpuTensor::from_slice_async(device, a, shape).await?;
             let rows = match log {
@@ -66,7 +67,7 @@ impl GpuBackend {
             Reduction::Dot => Reduction::SumOfSquares,
             other => other,
         };
-        let work = Work::new(a.len() + reduced.n_elements(), a.len() as f64);
+        let work = Work::reduce(a.len(), reduced.n_elements());
         let on_gpu = async |device: &GpuDevice| {
             let a = GpuTensor::from_slice_async(device, a, shape.clone()).await?;
             a.reduce_async(reduction, &axes).await?.to_vec_async().await
@@ -90,7 +91,12 @@ pub(crate) fn rows_shape(n: usize, cols: usize) -> Result<Shape> {
 }
 
 /// Reduces axis by axis, the first in the list first.
-fn one_by_one(reduction: Reduction, a: &[f32], dims: &[usize], axes: &[usize]) -> Result<Vec<f32>> {
+pub(super) fn one_by_one(
+    reduction: Reduction,
+    a: &[f32],
+    dims: &[usize],
+    axes: &[usize],
+) -> Result<Vec<f32>> {
     let Some((&axis, rest)) = axes.split_first() else {
         // A reduction of single elements.
         let mut out = vec![0.0; a.len()];

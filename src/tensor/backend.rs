@@ -5,7 +5,9 @@ use std::fmt;
 use super::check_len;
 use super::cpu;
 use super::step::{Reduction, Step};
+use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Where an operation ran, and why.
@@ -65,40 +67,6 @@ enum Device {
     None(String),
 }
 
-/// What an operation costs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
-    /// Bytes in and out.
-    n_bytes: f64,
-    n_operations: f64,
-}
-
-impl Work {
-    pub(super) fn new(n_elements: usize, n_operations: f64) -> Self {
-        Self {
-            n_bytes: 4.0 * n_elements as f64,
-            n_operations,
-        }
-    }
-
-    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have. Browsers take
-    /// milliseconds to map a result and copy more often; WebAssembly has shorter vectors.
-    fn suits_gpu(self) -> bool {
-        const IS_WEB: bool = cfg!(target_arch = "wasm32");
-        const GPU_START_S: f64 = if IS_WEB { 4e-3 } else { 1e-4 };
-        const BUS_BYTES_PER_S: f64 = if IS_WEB { 2e9 } else { 8e9 };
-        const GPU_OPERATIONS_PER_S: f64 = 4e12;
-        const CPU_BYTES_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        const CORE_OPERATIONS_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        let n_cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
-        let gpu =
-            GPU_START_S + self.n_bytes / BUS_BYTES_PER_S + self.n_operations / GPU_OPERATIONS_PER_S;
-        let cpu = (self.n_bytes / CPU_BYTES_PER_S)
-            .max(self.n_operations / (CORE_OPERATIONS_PER_S * n_cores));
-        gpu < cpu
-    }
-}
-
 impl GpuBackend {
     /// A backend that opens the best hardware GPU when it first pays.
     #[must_use]
@@ -112,6 +80,14 @@ impl GpuBackend {
         Self {
             device: Device::Forced(device),
             last: None,
+        }
+    }
+
+    /// Gives up the device that it opened, if it did.
+    #[cfg(js_tensor)]
+    pub(crate) fn close(&self) {
+        if let Device::Open(device) = &self.device {
+            device.destroy();
         }
     }
 
@@ -132,7 +108,7 @@ impl GpuBackend {
         if let Device::Unopened = self.device {
             self.device = match GpuDevice::new_async().await {
                 Ok(device) => Device::Open(device),
-                Err(error) => Device::None(error.to_string()),
+                Err(error) => Device::None(error.text()),
             };
         }
         match &self.device {
@@ -154,12 +130,12 @@ impl GpuBackend {
                 Ok(result) => {
                     self.last = Some(BackendUsed::Gpu {
                         engine: device.name(),
-                        device: device.info().to_string(),
+                        device: device.info().text(),
                     });
                     return Ok(result);
                 }
                 Err(error) if self.may_go_on(&error) => {
-                    let reason = format!("the GPU failed: {error}");
+                    let reason = fill("the GPU failed: $", &[&error.text()], &[]);
                     if let Error::DeviceLost { .. } = error {
                         self.device = Device::None(reason.clone());
                     }
@@ -197,7 +173,7 @@ impl GpuBackend {
         b: Option<&[f32]>,
     ) -> Result<Vec<f32>> {
         let n_read = a.len() + b.map_or(0, <[f32]>::len);
-        let work = Work::new(n_read + a.len(), (10 * steps.len() * a.len()) as f64);
+        let work = Work::elementwise(steps.len(), a.len(), n_read);
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; a.len()];
             device.elementwise_async(steps, a, b, &mut out).await?;
@@ -216,7 +192,7 @@ impl GpuBackend {
     /// # Errors
     /// [`Error::LengthMismatch`].
     pub async fn dot_async(&mut self, a: &[f32], b: &[f32]) -> Result<f32> {
-        let work = Work::new(2 * a.len(), 2.0 * a.len() as f64);
+        let work = Work::dot(a.len());
         let on_gpu = async |device: &GpuDevice| device.dot_async(a, b).await;
         self.run(work, on_gpu, || cpu::dot(a, b)).await
     }
@@ -238,7 +214,7 @@ impl GpuBackend {
     }
 
     async fn softmax_of(&mut self, log: bool, a: &[f32]) -> Result<Vec<f32>> {
-        let work = Work::new(2 * a.len(), 10.0 * a.len() as f64);
+        let work = Work::softmax(a.len());
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; a.len()];
             match log {
@@ -272,7 +248,7 @@ impl GpuBackend {
     ) -> Result<Vec<f32>> {
         check_len("a", a.len(), m as u64 * k as u64)?;
         check_len("b", b.len(), k as u64 * n as u64)?;
-        let work = Work::new(a.len() + b.len() + m * n, 2.0 * (a.len() * n) as f64);
+        let work = Work::matmul(m, k, n);
         let on_gpu = async |device: &GpuDevice| {
             let mut c = vec![0.0; m * n];
             device.matmul_async(a, b, &mut c, m, k, n).await?;
@@ -299,8 +275,7 @@ impl GpuBackend {
     ) -> Result<Vec<f32>> {
         let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
         let n_out = out_rows * out_cols;
-        let n_operations = 2.0 * n_out as f64 * kernel.len() as f64;
-        let work = Work::new(input.len() + kernel.len() + n_out, n_operations);
+        let work = Work::convolve2d(input.len(), kernel.len(), n_out);
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; n_out];
             let ([rows, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
@@ -334,7 +309,7 @@ impl GpuBackend {
             Reduction::Dot => Reduction::SumOfSquares,
             other => other,
         };
-        let work = Work::new(a.len(), a.len() as f64);
+        let work = Work::reduce(a.len(), 0);
         let on_gpu = async |device: &GpuDevice| device.reduce_slice_async(reduction, a).await;
         self.run(work, on_gpu, || Ok(cpu::reduce(reduction, a)))
             .await

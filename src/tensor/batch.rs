@@ -10,6 +10,7 @@ use super::run::Recording;
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use crate::gpu::{GpuDevice, Waitable};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// A tensor of a [`GpuCommandBatch`]. It is of use to that batch alone.
@@ -51,7 +52,24 @@ pub struct GpuCommandBatch {
     wrong: Option<Error>,
 }
 
+#[cfg(js_tensor)]
+impl BufferId {
+    /// Its number in its batch.
+    pub(crate) fn number(self) -> u32 {
+        self.node as u32
+    }
+}
+
 impl GpuCommandBatch {
+    /// The id of a number, which may be none of the batch.
+    #[cfg(js_tensor)]
+    pub(crate) fn id(&self, node: usize) -> BufferId {
+        BufferId {
+            batch: self.id,
+            node,
+        }
+    }
+
     /// A batch without operations.
     #[must_use]
     pub fn new(device: GpuDevice) -> Self {
@@ -237,7 +255,7 @@ impl GpuCommandBatch {
         }
         self.nodes[node].made.clone().ok_or_else(|| Error::Engine {
             engine: "tensor",
-            message: format!("{:?} was not made", self.nodes[node].operation),
+            message: fill("tensor # of the batch was not made", &[], &[node as u64]),
         })
     }
 
@@ -251,7 +269,7 @@ impl GpuCommandBatch {
             Some(node) if id.batch == self.id => Ok((id.node, &node.shape)),
             _ => Err(Error::InvalidArgument {
                 name: "id",
-                value: format!("{id:?}"),
+                value: fill("tensor # of batch #", &[], &[id.node as u64, id.batch]),
                 expected: "an id that this batch gave",
             }),
         }

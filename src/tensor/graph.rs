@@ -8,6 +8,7 @@ use super::step::{Reduction, Step};
 use super::view::TensorView;
 use crate::gpu::{Buffer, Sized64};
 use crate::kernels::tensor::{MAX_STEPS, padded_bytes};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// A tensor of a batch.
@@ -316,7 +317,7 @@ impl Memory {
             .map(|buffer| (buffer, view))
             .ok_or_else(|| Error::Engine {
                 engine: "tensor",
-                message: format!("tensor {node} of the batch is not there"),
+                message: fill("tensor # of the batch is not there", &[], &[node as u64]),
             })
     }
 }

@@ -48,6 +48,8 @@ mod shape;
 mod softmax;
 mod step;
 mod view;
+#[cfg(gpu_engine)]
+mod work;
 
 #[cfg(js_tensor)]
 pub(crate) use axes::rows_shape;
@@ -59,6 +61,8 @@ pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
 };
+#[cfg(js_tensor)]
+pub(crate) use js::{JsArray, JsOperation, OperationKind};
 #[cfg(gpu_engine)]
 pub use layer::{QkvLoRA, WgslForwardPass};
 #[cfg(gpu_engine)]

@@ -7,6 +7,7 @@ use super::view::TensorView;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job};
+use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// From so many elements on it pays to read columns side by side; fewer are made rows first.
@@ -14,13 +15,13 @@ const MIN_INNER: usize = 8;
 
 /// The axes to reduce, sorted, and the shape of the result, the reduced axes kept as ones.
 pub(super) fn reduced_shape(shape: &Shape, axes: &[usize]) -> Result<(Vec<usize>, Shape)> {
-    let mut sorted = axes.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    if sorted.len() != axes.len() || sorted.last().is_some_and(|&last| last >= shape.rank()) {
+    let is_reduced = |axis: &usize| axes.contains(axis);
+    let sorted: Vec<usize> = (0..shape.rank()).filter(is_reduced).collect();
+    // One that comes twice, or is not there, is one less here.
+    if sorted.len() != axes.len() {
         return Err(Error::InvalidArgument {
             name: "axes",
-            value: format!("{axes:?} of {shape}"),
+            value: fill("$ of $", &[&list(axes), &shape.text()], &[]),
             expected: "axes of the tensor, each once",
         });
     }

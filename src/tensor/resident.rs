@@ -295,10 +295,7 @@ impl GpuTensor {
     /// # Errors
     /// See above.
     pub async fn softmax_async(&self) -> Result<Self> {
-        self.made(self.shape().clone(), async |recording, out| {
-            recording.softmax(false, self.operand(), out).await
-        })
-        .await
+        self.softmax_of(false).await
     }
 
     /// The logarithm of the softmax over the last axis.
@@ -306,8 +303,13 @@ impl GpuTensor {
     /// # Errors
     /// See above.
     pub async fn log_softmax_async(&self) -> Result<Self> {
+        self.softmax_of(true).await
+    }
+
+    /// The softmax over the last axis, or its logarithm.
+    pub(crate) async fn softmax_of(&self, log: bool) -> Result<Self> {
         self.made(self.shape().clone(), async |recording, out| {
-            recording.softmax(true, self.operand(), out).await
+            recording.softmax(log, self.operand(), out).await
         })
         .await
     }

@@ -9,6 +9,7 @@ use crate::gpu::{
 };
 use crate::kernels::tensor::padded_bytes;
 use crate::kernels::{Arg, Job, Slot};
+use crate::text::fill;
 use crate::{Error, Result};
 
 /// Slices of buffers start at multiples of this.
@@ -70,7 +71,7 @@ impl Recording {
             let found = buffers.iter().find(|(role, ..)| *role == slot);
             found.ok_or_else(|| Error::Engine {
                 engine: "tensor",
-                message: format!("the job has no buffer {slot:?}"),
+                message: fill("the job has no buffer #", &[], &[slot as u64]),
             })
         };
         for launch in &job.launches {
@@ -200,9 +201,8 @@ impl Download {
 
 /// A length, place or distance as kernels take it.
 pub(super) fn word(n: usize) -> Result<u32> {
-    u32::try_from(n).map_err(|_| Error::InvalidArgument {
-        name: "shape",
-        value: n.to_string(),
-        expected: "fewer than 2^32 elements for this operation",
+    u32::try_from(n).map_err(|_| {
+        let expected = "fewer than 2^32 elements for this operation";
+        Error::invalid("shape", n as u64, expected)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::push_decimal;
+use crate::text::list;
 use crate::{Error, Result};
 
 /// Most axes of a tensor.
@@ -39,7 +39,7 @@ impl Shape {
         }
         Err(Error::InvalidArgument {
             name: "shape",
-            value: format!("{dims:?}"),
+            value: list(dims),
             expected: "at most 8 axes, and no more elements than fit in memory",
         })
     }
@@ -135,15 +135,7 @@ impl Shape {
 impl Shape {
     /// The dimensions in brackets.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::from("[");
-        for (axis, &dim) in self.dims.iter().enumerate() {
-            if axis > 0 {
-                text.push_str(", ");
-            }
-            push_decimal(&mut text, dim as u64);
-        }
-        text.push(']');
-        text
+        list(&self.dims)
     }
 }
 

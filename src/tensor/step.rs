@@ -89,6 +89,36 @@ impl Step {
         }
     }
 
+    /// The step of a code, with the numbers that it takes.
+    #[cfg(js_tensor)]
+    pub(crate) const fn of_code(code: u32, [x, y]: [f32; 2]) -> Option<Self> {
+        Some(match code {
+            1 => Self::Relu,
+            2 => Self::LeakyRelu(x),
+            3 => Self::Elu(x),
+            4 => Self::Sigmoid,
+            5 => Self::Tanh,
+            6 => Self::Swish,
+            7 => Self::Gelu,
+            8 => Self::GeluTanh,
+            9 => Self::Clip(x, y),
+            10 => Self::Scale(x),
+            11 => Self::Offset(x),
+            12 => Self::Exp,
+            13 => Self::Log,
+            14 => Self::Sqrt,
+            15 => Self::Abs,
+            16 => Self::Reciprocal,
+            32 => Self::Add,
+            33 => Self::Sub,
+            34 => Self::Mul,
+            35 => Self::Div,
+            36 => Self::Max,
+            37 => Self::Min,
+            _ => return None,
+        })
+    }
+
     /// The numbers that it takes; 0 for those it does not.
     #[cfg(gpu_engine)]
     pub(crate) const fn numbers(self) -> [f32; 2] {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::shape::Shape;
+use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// Order of a tensor's elements in memory.
@@ -61,7 +62,11 @@ impl TensorView {
         }
         Err(Error::InvalidArgument {
             name: "strides",
-            value: format!("{strides:?} from {offset} for {}", view.shape),
+            value: fill(
+                "$ from # for $",
+                &[&list(strides), &view.shape.text()],
+                &[offset as u64],
+            ),
             expected: "one stride for each axis, and places that fit in memory",
         })
     }
@@ -153,7 +158,11 @@ impl TensorView {
         if axis >= dims.len() || range.start > range.end || range.end > dims[axis] {
             return Err(Error::InvalidArgument {
                 name: "range",
-                value: format!("{range:?} of axis {axis} of {}", self.shape),
+                value: fill(
+                    "#..# of axis # of $",
+                    &[&self.shape.text()],
+                    &[range.start, range.end, axis].map(|n| n as u64),
+                ),
                 expected: "an axis of the tensor and a range inside it",
             });
         }
@@ -184,9 +193,8 @@ impl TensorView {
     /// # Errors
     /// [`Error::InvalidArgument`] unless each axis comes once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        let mut sorted = axes.to_vec();
-        sorted.sort_unstable();
-        if !sorted.iter().copied().eq(0..self.shape.rank()) {
+        let rank = self.shape.rank();
+        if axes.len() != rank || (0..rank).any(|axis| !axes.contains(&axis)) {
             return Err(self.no_such_axes(axes));
         }
         let dims: Vec<usize> = axes.iter().map(|&axis| self.shape.dims()[axis]).collect();
@@ -200,7 +208,7 @@ impl TensorView {
     fn no_such_axes(&self, axes: &[usize]) -> Error {
         Error::InvalidArgument {
             name: "axes",
-            value: format!("{axes:?} of {}", self.shape),
+            value: fill("$ of $", &[&list(axes), &self.shape.text()], &[]),
             expected: "axes of the tensor, each once",
         }
     }
@@ -302,7 +310,7 @@ impl PartitionView {
         if tile.is_empty() {
             return Err(Error::InvalidArgument {
                 name: "tile",
-                value: tile.to_string(),
+                value: tile.text(),
                 expected: "at least one element along each axis",
             });
         }

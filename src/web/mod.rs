@@ -1,34 +1,29 @@
 //! The surface of the wasm modules of the npm package: takes what JavaScript gives, does what it says, gives back.
 //!
-//! One has what needs no GPU (`plain`), the other the pages of a GPU (`gpu`). There is no generated JavaScript: functions
-//! take and give numbers, and TypeScript of the package is the other side. The module of tensors has classes made by
-//! wasm-bindgen (`tensor`).
+//! One has what needs no GPU (`plain`), one the pages of a GPU (`gpu`), one tensors (`tensor`). There is no generated
+//! JavaScript: functions take and give numbers, and TypeScript of the package is the other side.
 
 mod allocator;
 #[cfg(js_engine)]
+mod call;
+#[cfg(js_pages)]
 mod gpu;
-#[cfg(feature = "npm")]
 mod memory;
-#[cfg(all(feature = "npm", not(js_engine)))]
+#[cfg(not(js_engine))]
 mod plain;
-#[cfg(feature = "npm")]
+#[cfg(any(js_pages, not(js_engine)))]
 mod table;
 #[cfg(js_tensor)]
 mod tensor;
 
-#[cfg(js_tensor)]
-pub use tensor::{
-    Call, WebArguments, WebBackend, WebBatch, WebBufferId, WebDevice, WebKernel, WebTensor,
-};
-
-#[cfg(feature = "npm")]
+#[cfg(any(js_pages, not(js_engine)))]
 use crate::lz4::Level;
 
 /// The lowest two bits of flags.
-#[cfg(feature = "npm")]
+#[cfg(any(js_pages, not(js_engine)))]
 const LEVEL: u32 = 3;
 
-#[cfg(feature = "npm")]
+#[cfg(any(js_pages, not(js_engine)))]
 fn level(flags: u32) -> Level {
     match flags & LEVEL {
         0 => Level::Fast,

@@ -53,13 +53,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<WebDevice> {
     };
     let device = answered(asked.receive().await).map_err(unavailable)?;
     let device = value(device).ok_or_else(|| unavailable(String::new()))?;
-    Ok(WebDevice(Rc::new(Shared {
-        info: info(&device),
-        capabilities: capabilities(&device, request.limits),
-        device,
-        pool: Pool::new(MAX_POOLED_BYTES),
-        kernels: PipelineCache::default(),
-    })))
+    Ok(WebDevice::of(device, request.limits))
 }
 
 /// What was answered; an answer that never comes is a failure like another.
@@ -105,9 +99,8 @@ fn capabilities(device: &Value, tier: LimitTier) -> Capabilities {
         timestamps,
     ] = limits;
     Capabilities {
-        // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
-        max_binding_bytes: tier.binding_bytes(binding as u64 / 4 * 4),
-        max_buffer_bytes: buffer as u64 / 4 * 4,
+        max_binding_bytes: tier.binding_bytes(binding as u64),
+        max_buffer_bytes: buffer as u64,
         max_workgroup_bytes: workgroup as u32,
         max_workgroup_invocations: invocations as u32,
         max_grid: grid as u32,
@@ -155,6 +148,17 @@ impl Shared {
 }
 
 impl WebDevice {
+    /// A device that JavaScript has open.
+    pub(crate) fn of(device: Value, tier: LimitTier) -> Self {
+        Self(Rc::new(Shared {
+            info: info(&device),
+            capabilities: capabilities(&device, tier),
+            device,
+            pool: Pool::new(MAX_POOLED_BYTES),
+            kernels: PipelineCache::default(),
+        }))
+    }
+
     /// The number of the browser's `GPUDevice`.
     pub(crate) fn number(&self) -> u32 {
         self.0.device.number()
@@ -162,6 +166,7 @@ impl WebDevice {
 
     /// The page's `GPUBuffer`, which is on this device and has the usage `STORAGE`; nothing is copied, and it stays the
     /// page's. A buffer of another device is found when work on it is waited for.
+    #[cfg(js_pages)]
     pub(crate) fn lend_buffer(&self, buffer: Value) -> Result<WebBuffer> {
         WebBuffer::lent(&self.0, buffer)
     }

@@ -59,15 +59,20 @@ enum Owner {
     /// Ours, from the pool.
     Pool(Option<Raw>, Rc<Shared>),
     /// Somebody else's.
+    #[cfg(js_pages)]
     Page(Value),
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Owner::Pool(raw, shared) = &mut self.owner
-            && let Some(raw) = raw.take()
-        {
-            shared.pool.put(raw.usage, raw.size, raw);
+        match &mut self.owner {
+            Owner::Pool(raw, shared) => {
+                if let Some(raw) = raw.take() {
+                    shared.pool.put(raw.usage, raw.size, raw);
+                }
+            }
+            #[cfg(js_pages)]
+            Owner::Page(_) => {}
         }
     }
 }
@@ -95,6 +100,7 @@ impl WebBuffer {
         Ok(Self(Rc::new(Memory { owner, n_bytes })))
     }
 
+    #[cfg(js_pages)]
     pub(super) fn lent(_: &Rc<Shared>, buffer: Value) -> Result<Self> {
         let (usage, size) = (
             calls::buffer_usage(buffer.number()),
@@ -120,9 +126,10 @@ impl WebBuffer {
         })))
     }
 
-    pub(super) fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         match &self.0.owner {
             Owner::Pool(raw, _) => raw.as_ref().map_or(0, |raw| raw.value.number()),
+            #[cfg(js_pages)]
             Owner::Page(value) => value.number(),
         }
     }

@@ -305,43 +305,6 @@ impl WgpuHostBuffer {
             Err(error) => Err(shared.failed(format!("{error:?}")).await),
         }
     }
-
-    #[cfg(js_tensor)]
-    /// [`write_async`](HostMemory::write_async) of what `view` gives once the memory can be written.
-    pub(crate) async fn write_js_async(
-        &self,
-        offset: u64,
-        n_bytes: u64,
-        view: impl FnOnce() -> Result<js_sys::Uint8Array>,
-    ) -> Result<()> {
-        self.check(HostUse::Upload, offset, n_bytes)?;
-        if n_bytes == 0 {
-            return Ok(());
-        }
-        self.map(0..self.n_bytes()).await?;
-        let mapped = self.mapped(offset..offset + n_bytes).await?;
-        let view = view()?;
-        mapped.set(&view, 0);
-        Ok(())
-    }
-
-    #[cfg(js_tensor)]
-    /// [`read_async`](HostMemory::read_async) as an array that lasts until `read` is done.
-    pub(crate) async fn read_js_async<R>(
-        &self,
-        range: Range<u64>,
-        read: impl FnOnce(&js_sys::Uint8Array) -> R,
-    ) -> Result<R> {
-        let n_bytes = range.end.saturating_sub(range.start);
-        self.check(HostUse::Download, range.start, n_bytes)?;
-        if n_bytes == 0 {
-            return Ok(read(&js_sys::Uint8Array::new_with_length(0)));
-        }
-        self.map(range.clone()).await?;
-        let value = self.mapped(range).await.map(|mapped| read(&mapped));
-        self.unmap();
-        value
-    }
 }
 
 impl Sized64 for WgpuHostBuffer {

@@ -1,10 +1,39 @@
-import { bytesOf, checkSize, fail } from "../arguments.js";
+import { bytesOf, checkOneOf, checkSize, fail } from "../arguments.js";
 import type { Reduction, Shape, Step } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
 
+/** The module's numbers of steps: those of `src/tensor/step.rs`. */
+const codes: ReadonlyMap<unknown, number> = new Map([
+  ["relu", 1],
+  ["leakyRelu", 2],
+  ["elu", 3],
+  ["sigmoid", 4],
+  ["tanh", 5],
+  ["swish", 6],
+  ["gelu", 7],
+  ["geluTanh", 8],
+  ["clip", 9],
+  ["scale", 10],
+  ["offset", 11],
+  ["exp", 12],
+  ["log", 13],
+  ["sqrt", 14],
+  ["abs", 15],
+  ["reciprocal", 16],
+  ["add", 32],
+  ["sub", 33],
+  ["mul", 34],
+  ["div", 35],
+  ["max", 36],
+  ["min", 37],
+]);
+
 /** How many numbers steps take that take some. */
 const numbersOf: Readonly<Record<string, number>> = { leakyRelu: 1, elu: 1, scale: 1, offset: 1, clip: 2 };
+
+/** In the module's order. */
+const REDUCTIONS: readonly Reduction[] = ["sum", "max", "min", "sumOfSquares"];
 
 /** Throws `INVALID_ARGUMENT` unless `value` is a `Float32Array`, of whatever realm. */
 export function checkFloats(name: string, value: unknown): asserts value is Float32Array {
@@ -23,26 +52,27 @@ export function checkWord(name: string, value: number): void {
   checkSize(name, value, MAX_WORD);
 }
 
-export function checkReduction(value: Reduction): void {
-  // The module knows the names.
-  if (typeof value !== "string") fail("reduction", typeof value, "give a name");
+/** The module's number of a reduction. */
+export function reductionNumber(value: Reduction): number {
+  checkOneOf("reduction", value, REDUCTIONS);
+  return REDUCTIONS.indexOf(value);
 }
 
-/** Steps as the module takes them. */
-export function encode(steps: readonly Step[]): { names: string; numbers: Float32Array } {
+/** Steps as the module takes them: three numbers for each. */
+export function encode(steps: readonly Step[]): Float32Array {
   if (!Array.isArray(steps)) fail("steps", typeof steps, "give a list of steps");
-  const numbers = new Float32Array(2 * steps.length);
-  const names = steps.map((step: Step, i) => {
+  const encoded = new Float32Array(3 * steps.length);
+  steps.forEach((step: Step, i) => {
     const [name, ...given] = typeof step === "string" ? [step] : step;
-    const isName = typeof name === "string" && /^\w+$/.test(name);
+    const code = codes.get(name);
+    if (code === undefined) return fail("step", JSON.stringify(step), "give a step that the types name");
     const n = numbersOf[name] ?? 0;
-    if (!isName || given.length !== n || given.some((number) => typeof number !== "number")) {
+    if (given.length !== n || given.some((number) => typeof number !== "number")) {
       fail("step", JSON.stringify(step), `give a name, and as many numbers as it takes: ${n}`);
     }
-    numbers.set(given, 2 * i);
-    return name;
+    encoded.set([code, ...given], 3 * i);
   });
-  return { names: names.join(" "), numbers };
+  return encoded;
 }
 
 /** A block of parameters as words. */

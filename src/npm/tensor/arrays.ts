@@ -1,7 +1,7 @@
 import { PagepressError } from "../errors.js";
 import type { Call } from "../codec.js";
-import { checkFloats, checkReduction, checkWord, encode, words } from "./arguments.js";
-import type { Floats, RawArrays } from "./glue.js";
+import { checkFloats, checkWord, encode, reductionNumber, words } from "./arguments.js";
+import type { Floats, RawArrays } from "./raw.js";
 import type { Reduction, Shape, Size2d, Step } from "./types.js";
 
 /** Operations on arrays, which stay as they are; results are new ones. NaN gives NaN, and softmax is stable. All reject
@@ -12,10 +12,10 @@ export abstract class ArrayOperations {
 
   /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
   async elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> {
-    const { names, numbers } = encode(steps);
+    const encoded = encode(steps);
     checkFloats("a", a);
     if (b !== undefined) checkFloats("b", b);
-    return this.run((raw) => raw.elementwise(names, numbers, a, b));
+    return this.run((raw) => raw.elementwise(encoded, a, b));
   }
 
   /** max(x, 0) */
@@ -130,11 +130,11 @@ export abstract class ArrayOperations {
     shape?: Shape,
     axes?: Shape,
   ): Promise<number | Floats> {
-    checkReduction(reduction);
+    const number = reductionNumber(reduction);
     checkFloats("a", a);
     const isWhole = shape === undefined;
     const [dims, along] = [words("shape", shape ?? [a.length]), words("axes", isWhole ? [0] : (axes ?? []))];
-    const made = await this.run((raw) => raw.reduce(reduction, a, dims, along));
+    const made = await this.run((raw) => raw.reduce(number, a, dims, along));
     return isWhole ? only(made) : made;
   }
 

@@ -4,7 +4,8 @@ import { ArrayOperations } from "./arrays.js";
 import { valueOf } from "./call.js";
 import { rawDevice } from "./device.js";
 import { disposal } from "./dispose.js";
-import type { Floats, RawArrays, RawBackend } from "./glue.js";
+import type { Floats, RawArrays } from "./raw.js";
+import type { RawBackend } from "./raw-device.js";
 import { loadTensors } from "../tensor-module.js";
 import type { BackendUsed, GpuBackendOptions } from "./types.js";
 
@@ -23,8 +24,8 @@ export class GpuBackend extends ArrayOperations {
     // An argument that is no device throws here.
     if (device) rawDevice(device);
     this.#open = async () => {
-      const { Backend } = await loadTensors(modules?.tensor);
-      return device ? Backend.withDevice(rawDevice(device)) : Backend.lazy();
+      const engine = await loadTensors(modules?.tensor);
+      return engine.backend(device && rawDevice(device));
     };
   }
 
@@ -56,7 +57,7 @@ export class GpuBackend extends ArrayOperations {
     const made = this.#last.then(async () => {
       const raw = (this.#raw ??= await this.#open());
       const values = await valueOf(() => begin(raw));
-      this.#lastBackend = raw.lastBackend() ?? null;
+      this.#lastBackend = raw.lastBackend();
       return values;
     });
     this.#last = made.catch(() => undefined);

@@ -1,21 +1,22 @@
 import { fail } from "../arguments.js";
-import { checkFloats, checkReduction, encode, words } from "./arguments.js";
+import { checkFloats, encode, reductionNumber, words } from "./arguments.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import type { Call } from "../codec.js";
-import type { Floats, RawBatch, RawBufferId } from "./glue.js";
+import type { Floats } from "./raw.js";
+import type { RawBatch, RawId } from "./raw-batch.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
 import type { Reduction, Size2d, Step } from "./types.js";
 
-let rawId: (name: string, id: BufferId) => RawBufferId;
-let idOf: (raw: RawBufferId) => BufferId;
+let rawId: (name: string, id: BufferId) => RawId;
+let idOf: (raw: RawId) => BufferId;
 
 /** A batch of the package over one of the module. */
 export let batchOf: (raw: RawBatch) => GpuCommandBatch;
 
 /** A tensor of a batch. It is of use to that batch alone. */
 export class BufferId {
-  readonly #raw: RawBufferId;
+  readonly #raw: RawId;
 
   static {
     idOf = (raw) => new BufferId(raw);
@@ -25,7 +26,7 @@ export class BufferId {
     };
   }
 
-  private constructor(raw: RawBufferId) {
+  private constructor(raw: RawId) {
     this.#raw = raw;
   }
 }
@@ -58,11 +59,8 @@ export class GpuCommandBatch {
 
   /** All steps in turn of `a`; those that take two take the element of `b`. */
   apply(steps: readonly Step[], a: BufferId, b?: BufferId): BufferId {
-    const { names, numbers } = encode(steps);
-    return this.#queued((raw) => {
-      if (b === undefined) return raw.apply(names, numbers, rawId("a", a));
-      return raw.combine(names, numbers, rawId("a", a), rawId("b", b));
-    });
+    const encoded = encode(steps);
+    return this.#queued((raw) => raw.apply(encoded, rawId("a", a), b && rawId("b", b)));
   }
 
   relu(a: BufferId): BufferId {
@@ -122,17 +120,16 @@ export class GpuCommandBatch {
 
   /** The convolution of a picture with a kernel where it fits. */
   convolve2d(input: BufferId, kernel: BufferId, size: Size2d, kernelSize: Size2d): BufferId {
-    const [[rows, cols], [kernelRows, kernelCols]] = [size, kernelSize];
-    words("size", [rows, cols, kernelRows, kernelCols]);
+    words("size", [size[0], size[1], kernelSize[0], kernelSize[1]]);
     return this.#queued((raw) =>
-      raw.convolve2d(rawId("input", input), rawId("kernel", kernel), rows, cols, kernelRows, kernelCols),
+      raw.convolve2d(rawId("input", input), rawId("kernel", kernel), size, kernelSize),
     );
   }
 
   /** All elements reduced to one. */
   reduce(reduction: Reduction, a: BufferId): BufferId {
-    checkReduction(reduction);
-    return this.#queued((raw) => raw.reduce(reduction, rawId("a", a)));
+    const number = reductionNumber(reduction);
+    return this.#queued((raw) => raw.reduce(number, rawId("a", a)));
   }
 
   /** The softmax over the last axis. */
@@ -172,7 +169,7 @@ export class GpuCommandBatch {
     this.dispose();
   }
 
-  #queued(queue: (raw: RawBatch) => RawBufferId): BufferId {
+  #queued(queue: (raw: RawBatch) => RawId): BufferId {
     return idOf(now(() => queue(this.#held.get())));
   }
 

@@ -7,21 +7,20 @@ import type { AdapterInfo, Device } from "../types.js";
 import { checkFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
-import { keepingHandler, lending } from "./borrow.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Floats, RawArrays, RawDevice, RawModule } from "./glue.js";
+import type { Floats, RawArrays } from "./raw.js";
+import type { RawDevice } from "./raw-device.js";
 import { encodeArguments, encodeGrid, encodeKernel, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
 import { loadTensors } from "../tensor-module.js";
 import { tensorOf, type GpuTensor } from "./tensor.js";
 import type { GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
 
-/** The module's device under one of the package, and the module. */
+/** The module's device under one of the package. */
 export let rawDevice: (device: GpuDevice) => RawDevice;
 
 /** An open GPU: operations on arrays, in and out; tensors that stay in its memory; and kernels of your own. */
 export class GpuDevice extends ArrayOperations {
-  readonly #module: RawModule;
   readonly #held: Held<RawDevice>;
   readonly #isBorrowed: boolean;
   /** The device, as it describes itself. */
@@ -36,9 +35,8 @@ export class GpuDevice extends ArrayOperations {
     };
   }
 
-  private constructor(module: RawModule, raw: RawDevice, isBorrowed: boolean) {
+  private constructor(raw: RawDevice, isBorrowed: boolean) {
     super();
-    this.#module = module;
     this.#held = new Held(raw, "device");
     this.#isBorrowed = isBorrowed;
     this.info = raw.info();
@@ -52,18 +50,16 @@ export class GpuDevice extends ArrayOperations {
     checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
     try {
       if (device) {
-        const module = await loadTensors(modules?.tensor);
-        const begin = (): Call<RawDevice> => module.Device.open(powerPreference, true);
-        const open = (): Promise<RawDevice> => lending(device, () => valueOf(begin));
-        return new GpuDevice(module, await keepingHandler(device, open), true);
+        const engine = await loadTensors(modules?.tensor);
+        return new GpuDevice(engine.borrow(device), true);
       }
       const obstacles = await findObstacles({ backend: "webgpu", powerPreference, allowSoftware });
       if (obstacles.length > 0) {
         const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
         throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
       }
-      const module = await loadTensors(modules?.tensor);
-      return new GpuDevice(module, await valueOf(() => module.Device.open(powerPreference, allowSoftware)), false);
+      const engine = await loadTensors(modules?.tensor);
+      return new GpuDevice(await valueOf(() => engine.open(powerPreference, allowSoftware)), false);
     } catch (error) {
       throw toPagepressError(error);
     }
@@ -123,28 +119,21 @@ export class GpuDevice extends ArrayOperations {
 
   /** Operations to be run in one submission. */
   batch(): GpuCommandBatch {
-    return batchOf(now(() => this.#module.Batch.of(this.#held.get())));
+    return batchOf(now(() => this.#held.get().batch()));
   }
 
   /** Compiles a kernel, or finds it compiled already. Rejects with `KERNEL_COMPILE` and line and column of the error. */
   async compileKernel(wgsl: string, options: KernelOptions): Promise<GpuKernel> {
-    const [entry, bindings, names, values] = encodeKernel(options);
-    const begin = (): ReturnType<RawDevice["compileKernel"]> =>
-      this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
-    return kernelOf(await valueOf(begin), entry);
+    const source = encodeKernel(options);
+    return kernelOf(await valueOf(() => this.#held.get().compileKernel(String(wgsl), source)), source.entry);
   }
 
   /** Launches so many workgroups; the n-th argument is binding n of group 0. Returns once it is submitted: what comes later
    * on this device sees what the kernel wrote. A tensor that is a strided view cannot be an argument. */
   launch(kernel: GpuKernel, grid: Grid, args: readonly KernelArgument[] = []): void {
     const raw = this.#held.get();
-    const [x, y, z] = encodeGrid(grid);
-    const encoded = encodeArguments(this.#module, args);
-    try {
-      now(() => raw.launch(rawKernel(kernel), x, y, z, encoded));
-    } finally {
-      encoded.free();
-    }
+    const [words, encoded] = [encodeGrid(grid), encodeArguments(args)];
+    now(() => raw.launch(rawKernel(kernel), words, encoded));
   }
 
   /** Waits until everything submitted has run. Rejects with what went wrong in it. */
@@ -154,7 +143,7 @@ export class GpuDevice extends ArrayOperations {
 
   /** Gives the device up, and all of its tensors with it. */
   dispose(): void {
-    if (!this.#held.isDisposed && !this.#isBorrowed) this.#held.get().destroy();
+    if (!this.#held.isDisposed && !this.#isBorrowed) this.#held.get().close();
     this.#held.dispose();
   }
 

@@ -1,8 +1,9 @@
-import { fail } from "../arguments.js";
+import { checkOneOf, fail } from "../arguments.js";
 import { checkWord, params } from "./arguments.js";
-import type { RawArguments, RawKernel, RawModule } from "./glue.js";
+import type { RawKernel, RawSource } from "./raw-device.js";
+import type { RawTensor } from "./raw-tensor.js";
 import { GpuTensor, rawOf } from "./tensor.js";
-import type { Grid, KernelOptions } from "./types.js";
+import type { Grid, KernelAccess, KernelOptions } from "./types.js";
 
 /** The module's kernel under one of the package. */
 export let rawKernel: (kernel: GpuKernel) => RawKernel;
@@ -33,8 +34,11 @@ export class GpuKernel {
 /** What a binding is given: a tensor for storage, words for parameters, at least 4 bytes. */
 export type KernelArgument = GpuTensor | ArrayBuffer | ArrayBufferView;
 
+/** In the module's order. */
+const ACCESSES: readonly KernelAccess[] = ["read", "read-write", "uniform"];
+
 /** Kernel options as the module takes them. */
-export function encodeKernel(options: KernelOptions): [entry: string, bindings: string, names: string, values: Float64Array] {
+export function encodeKernel(options: KernelOptions): RawSource {
   const { entry = "main", bindings, overrides = {} } = options ?? {};
   if (typeof entry !== "string") fail("entry", typeof entry, "give the name of a @compute function");
   if (!Array.isArray(bindings)) fail("bindings", typeof bindings, "list the access of each binding of group 0");
@@ -42,7 +46,13 @@ export function encodeKernel(options: KernelOptions): [entry: string, bindings: 
   for (const name of names) {
     if (/\s/.test(name) || typeof overrides[name] !== "number") fail("overrides", name, "give numbers by names");
   }
-  return [entry, bindings.join(" "), names.join(" "), Float64Array.from(Object.values(overrides))];
+  for (const access of bindings) checkOneOf("bindings", access, ACCESSES);
+  return {
+    entry,
+    bindings: Uint32Array.from(bindings, (access) => ACCESSES.indexOf(access)),
+    names: names.join(" "),
+    values: Float64Array.from(Object.values(overrides)),
+  };
 }
 
 /** Workgroups in each dimension. */
@@ -52,17 +62,7 @@ export function encodeGrid(grid: Grid): [x: number, y: number, z: number] {
   return [x, y, z];
 }
 
-/** Arguments as the module takes them; to be freed. */
-export function encodeArguments(module: RawModule, args: readonly KernelArgument[]): RawArguments {
-  const raw = module.Arguments.none();
-  try {
-    for (const arg of args) {
-      if (arg instanceof GpuTensor) raw.tensor(rawOf("args", arg));
-      else raw.params(params(arg));
-    }
-    return raw;
-  } catch (error) {
-    raw.free();
-    throw error;
-  }
+/** Arguments as the module takes them. */
+export function encodeArguments(args: readonly KernelArgument[]): (RawTensor | Uint32Array)[] {
+  return args.map((arg) => (arg instanceof GpuTensor ? rawOf("args", arg) : params(arg)));
 }

@@ -1,10 +1,11 @@
 import type { Call } from "../codec.js";
 import type { DeviceBuffer } from "../types.js";
 import { fail } from "../arguments.js";
-import { checkReduction, checkWord, encode, words } from "./arguments.js";
+import { checkWord, encode, reductionNumber, words } from "./arguments.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Floats, RawTensor } from "./glue.js";
+import type { Floats } from "./raw.js";
+import type { RawTensor } from "./raw-tensor.js";
 import type { Reduction, Shape, Step } from "./types.js";
 
 /** The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */
@@ -31,7 +32,7 @@ export class GpuTensor {
 
   private constructor(raw: RawTensor) {
     this.#held = new Held(raw, "tensor");
-    this.shape = Object.freeze([...raw.shape()]);
+    this.shape = Object.freeze(raw.view().shape);
   }
 
   /** Number of elements. */
@@ -41,18 +42,18 @@ export class GpuTensor {
 
   /** Distance of neighbours along each axis in `buffer`, in elements. */
   get strides(): readonly number[] {
-    return [...this.#held.get().strides()];
+    return this.#held.get().view().strides;
   }
 
   /** Place of the first element in `buffer`, in elements. */
   get offset(): number {
-    return this.#held.get().offset();
+    return this.#held.get().view().offset;
   }
 
   /** The `GPUBuffer` with the elements, for work of your own on `device.raw`. It may be longer; it is used for other tensors
    * once this one and its views are disposed of. */
   get buffer(): DeviceBuffer {
-    return this.#held.get().buffer() ?? fail("tensor", "one of a device that is gone", "make it anew");
+    return this.#held.get().buffer();
   }
 
   get isDisposed(): boolean {
@@ -66,18 +67,12 @@ export class GpuTensor {
 
   /** The elements by all steps in turn, in one launch for each four of them. */
   apply(steps: readonly Step[]): Promise<GpuTensor> {
-    return this.#made((raw) => {
-      const { names, numbers } = encode(steps);
-      return raw.apply(names, numbers);
-    });
+    return this.#made((raw) => raw.apply(encode(steps)));
   }
 
   /** The same; steps that take two take the element of `other`. Shapes extend to each other: axes of 1 are repeated. */
   combine(steps: readonly Step[], other: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => {
-      const { names, numbers } = encode(steps);
-      return raw.combine(names, numbers, rawOf("other", other));
-    });
+    return this.#made((raw) => raw.apply(encode(steps), rawOf("other", other)));
   }
 
   relu(): Promise<GpuTensor> {
@@ -134,10 +129,7 @@ export class GpuTensor {
 
   /** Reduces some axes, which become ones; without axes all elements, to a tensor without axes. */
   reduce(reduction: Reduction, axes?: Shape): Promise<GpuTensor> {
-    return this.#made((raw) => {
-      checkReduction(reduction);
-      return axes === undefined ? raw.reduceAll(reduction) : raw.reduce(reduction, words("axes", axes));
-    });
+    return this.#made((raw) => raw.reduce(reductionNumber(reduction), axes && words("axes", axes)));
   }
 
   sum(axes?: Shape): Promise<GpuTensor> {

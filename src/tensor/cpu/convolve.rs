@@ -2,6 +2,7 @@
 
 use super::parallel::for_shares;
 use crate::tensor::check_len;
+use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// `output[y, x]` is the sum of `input[y + r, x + s] * kernel[r, s]`, for all places where the kernel fits: no padding, and
@@ -51,7 +52,11 @@ pub(crate) fn check_sizes(input: [usize; 2], kernel: [usize; 2]) -> Result<[usiz
     }
     Err(Error::InvalidArgument {
         name: "kernel",
-        value: format!("{kernel:?} for a picture of {input:?}"),
+        value: fill(
+            "$ for a picture of $",
+            &[&list(&kernel), &list(&input)],
+            &[],
+        ),
         expected: "at least one row and column, and no more than the picture has",
     })
 }

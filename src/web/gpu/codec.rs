@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use super::call::{Call, Done};
 use crate::batch::Timings;
 use crate::batch::js::JsCodec;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
+use crate::web::call::{Call, Done};
 use crate::web::memory::{NOTHING, give};
 use crate::{Error, Result};
 

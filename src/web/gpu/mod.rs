@@ -3,7 +3,6 @@
 //! It takes one call at a time, and calls are driven from outside; `gpu.ts` of the package does both. What it takes and
 //! gives is as in [`plain`](super::plain); values of JavaScript are numbers of `crate::js`, the module's from then on.
 
-mod call;
 mod codec;
 mod pages;
 mod resident;

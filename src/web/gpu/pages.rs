@@ -1,10 +1,10 @@
 //! Pages from and to arrays of JavaScript, without a copy through the module's memory.
 
-use super::call::{Call, Done};
 use super::codec::WebCodec;
 use crate::batch::js::JsPacked;
 use crate::js::{Bytes, Value};
 use crate::lz4::BlockError;
+use crate::web::call::{Call, Done};
 use crate::web::level;
 use crate::web::memory::taken;
 use crate::web::table::read_table;

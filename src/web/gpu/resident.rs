@@ -1,6 +1,5 @@
 //! Pages in buffers of the page on the codec's device: only sizes and statuses leave the GPU.
 
-use super::call::{Call, Done};
 use super::codec::WebCodec;
 use super::pages::first_error;
 use crate::batch::js::JsCodec;
@@ -10,6 +9,7 @@ use crate::batch::{
 use crate::clock::Clock;
 use crate::gpu::{Backend, Buffer, GpuDevice, Place, Recorder};
 use crate::js::Value;
+use crate::web::call::{Call, Done};
 use crate::web::level;
 use crate::web::memory::taken;
 use crate::{Error, Result};

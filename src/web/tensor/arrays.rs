@@ -1,146 +1,148 @@
-//! Operations of a device on arrays of JavaScript, in and out.
+//! Operations on arrays of JavaScript, in and out: on a device, or where a backend has them done.
 
-use js_sys::Float32Array;
-use wasm_bindgen::prelude::*;
-
-use super::call::Call;
-use super::convert::{Given, call, reduction_from, shape_from, sizes_from, steps_from};
-use super::device::WebDevice;
+use super::backend::WebBackend;
+use super::convert::{array, reading, reduction, shape, sizes, steps};
+use crate::Result;
 use crate::gpu::GpuDevice;
-use crate::tensor::{GpuTensor, Shape, rows_shape};
-use crate::{Error, Result};
+use crate::tensor::{JsArray, JsOperation, OperationKind, Shape, rows_shape};
+use crate::web::call::Call;
 
-/// Each operation reads its arrays at the first poll.
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuDevice`"
-)]
-#[wasm_bindgen(js_class = Device)]
-impl WebDevice {
-    /// All steps in turn of `a`; those that take two take the element of `b`, which is as long.
-    pub fn elementwise(
-        &self,
-        names: &str,
-        numbers: &[f32],
-        a: Float32Array,
-        b: Option<Float32Array>,
-    ) -> Given<Call> {
-        let (device, steps) = (self.0.clone(), steps_from(names, numbers)?);
-        Ok(call(async move {
-            let Some(b) = b else {
-                let a = vector(&device, &a).await?;
-                return a.apply_async(&steps).await?.to_js_async().await;
-            };
-            check_same_length(&a, &b)?;
-            let (a, b) = (vector(&device, &a).await?, vector(&device, &b).await?);
-            a.combine_async(&steps, &b).await?.to_js_async().await
-        }))
-    }
+/// All steps in turn of `a`; those that take two take the element of `b`, if it is there, which is as long. This, as the
+/// other operations, is done on `device`, if it is there, else by `backend`, and gives a new array.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_elementwise(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    numbers: u32,
+    a: u32,
+    b: u32,
+) -> *mut Call {
+    let operation = move || {
+        let kind = OperationKind::Steps(steps(numbers)?);
+        let a = JsArray::vector(array(a)?);
+        let b = match b {
+            0 => None,
+            b => Some(JsArray::new("b", array(b)?, a.shape().clone())?),
+        };
+        Ok(JsOperation { kind, a, b })
+    };
+    begin(device, backend, operation())
+}
 
-    /// The sum of products, in an array.
-    #[must_use]
-    pub fn dot(&self, a: Float32Array, b: Float32Array) -> Call {
-        let device = self.0.clone();
-        call(async move {
-            check_same_length(&a, &b)?;
-            let (a, b) = (vector(&device, &a).await?, vector(&device, &b).await?);
-            a.dot_async(&b).await?.to_js_async().await
+/// The sum of products: one element.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_dot(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    a: u32,
+    b: u32,
+) -> *mut Call {
+    let operation = move || {
+        let a = JsArray::vector(array(a)?);
+        let b = JsArray::new("b", array(b)?, a.shape().clone())?;
+        Ok(JsOperation {
+            kind: OperationKind::Dot,
+            a,
+            b: Some(b),
         })
-    }
+    };
+    begin(device, backend, operation())
+}
 
-    /// The softmax of each row of `cols` elements, or its logarithm.
-    #[must_use]
-    pub fn softmax(&self, log: bool, a: Float32Array, cols: u32) -> Call {
-        let device = self.0.clone();
-        call(async move {
-            let shape = rows_shape(a.length() as usize, cols as usize)?;
-            let a = GpuTensor::from_js_async(&device, &a, shape).await?;
-            let rows = match log {
-                true => a.log_softmax_async().await?,
-                false => a.softmax_async().await?,
-            };
-            rows.to_js_async().await
+/// The softmax of each row of `cols` elements, or its logarithm.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_softmax(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    log: bool,
+    a: u32,
+    cols: usize,
+) -> *mut Call {
+    let operation = move || {
+        let a = array(a)?;
+        let shape = rows_shape(a.len() / 4, cols)?;
+        Ok(JsOperation {
+            kind: OperationKind::Softmax { log },
+            a: JsArray::new("a", a, shape)?,
+            b: None,
         })
-    }
-
-    /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
-    pub fn matmul(&self, a: Float32Array, b: Float32Array, m: u32, k: u32, n: u32) -> Given<Call> {
-        let shapes = [shape_from(&[m, k])?, shape_from(&[k, n])?];
-        let device = self.0.clone();
-        Ok(call(async move {
-            let [a, b] = both(&device, [("a", &a), ("b", &b)], shapes).await?;
-            a.matmul_async(&b).await?.to_js_async().await
-        }))
-    }
-
-    /// The convolution of a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits.
-    pub fn convolve2d(
-        &self,
-        input: Float32Array,
-        kernel: Float32Array,
-        size: &[u32],
-        kernel_size: &[u32],
-    ) -> Given<Call> {
-        let shapes = [shape_from(size)?, shape_from(kernel_size)?];
-        let device = self.0.clone();
-        Ok(call(async move {
-            let given = [("input", &input), ("kernel", &kernel)];
-            let [input, kernel] = both(&device, given, shapes).await?;
-            input.convolve2d_async(&kernel).await?.to_js_async().await
-        }))
-    }
-
-    /// Reduces some axes of an array of this shape.
-    pub fn reduce(
-        &self,
-        reduction: &str,
-        a: Float32Array,
-        dims: &[u32],
-        axes: &[u32],
-    ) -> Given<Call> {
-        let (reduction, shape) = (reduction_from(reduction)?, shape_from(dims)?);
-        let (device, axes) = (self.0.clone(), sizes_from(axes));
-        Ok(call(async move {
-            let a = GpuTensor::from_js_async(&device, &a, shape).await?;
-            a.reduce_async(reduction, &axes).await?.to_js_async().await
-        }))
-    }
+    };
+    begin(device, backend, operation())
 }
 
-async fn vector(device: &GpuDevice, values: &Float32Array) -> Result<GpuTensor> {
-    let shape = Shape::vector(values.length() as usize);
-    GpuTensor::from_js_async(device, values, shape).await
+/// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_matmul(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    a: u32,
+    b: u32,
+    m: usize,
+    k: usize,
+    n: usize,
+) -> *mut Call {
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Matmul,
+            a: JsArray::new("a", array(a)?, Shape::new(&[m, k])?)?,
+            b: Some(JsArray::new("b", array(b)?, Shape::new(&[k, n])?)?),
+        })
+    };
+    begin(device, backend, operation())
 }
 
-/// Two tensors of these names and shapes.
-async fn both(
-    device: &GpuDevice,
-    given: [(&'static str, &Float32Array); 2],
-    shapes: [Shape; 2],
-) -> Result<[GpuTensor; 2]> {
-    for ((name, values), shape) in given.iter().zip(&shapes) {
-        let (actual, expected) = (values.length().into(), shape.n_elements() as u64);
-        if actual != expected {
-            return Err(Error::LengthMismatch {
-                name,
-                expected,
-                actual,
-            });
-        }
-    }
-    let [a_shape, b_shape] = shapes;
-    let a = GpuTensor::from_js_async(device, given[0].1, a_shape).await?;
-    let b = GpuTensor::from_js_async(device, given[1].1, b_shape).await?;
-    Ok([a, b])
+/// The convolution of a picture of these rows and columns with a kernel, where it fits.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_convolve2d(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    input: u32,
+    kernel: u32,
+    size: u32,
+    kernel_size: u32,
+) -> *mut Call {
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Convolve2d,
+            a: JsArray::new("input", array(input)?, shape(size)?)?,
+            b: Some(JsArray::new("kernel", array(kernel)?, shape(kernel_size)?)?),
+        })
+    };
+    begin(device, backend, operation())
 }
 
-fn check_same_length(a: &Float32Array, b: &Float32Array) -> Result<()> {
-    if a.length() == b.length() {
-        return Ok(());
+/// Reduces some axes of an array of this shape.
+#[unsafe(no_mangle)]
+extern "C" fn arrays_reduce(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    kind: u32,
+    a: u32,
+    dims: u32,
+    axes: u32,
+) -> *mut Call {
+    let operation = move || {
+        Ok(JsOperation {
+            kind: OperationKind::Reduce(reduction(kind)?, sizes(axes)?),
+            a: JsArray::new("a", array(a)?, shape(dims)?)?,
+            b: None,
+        })
+    };
+    begin(device, backend, operation())
+}
+
+/// What is wrong with an operation is told by its call.
+#[inline(never)]
+fn begin(
+    device: Option<&GpuDevice>,
+    backend: Option<&WebBackend>,
+    operation: Result<JsOperation>,
+) -> *mut Call {
+    match (device.cloned(), backend) {
+        (None, Some(backend)) => backend.begin(operation),
+        (device, _) => reading(Box::pin(async move {
+            let device = device.ok_or_else(super::convert::nothing)?;
+            operation?.on_device_async(&device).await
+        })),
     }
-    Err(Error::LengthMismatch {
-        name: "b",
-        expected: a.length().into(),
-        actual: b.length().into(),
-    })
 }

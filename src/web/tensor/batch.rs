@@ -1,163 +1,162 @@
-//! Queued operations as a class of JavaScript.
+//! Queued operations. What is queued is known by its number; one that is no number of the batch is wrong when the batch is
+//! executed.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
 
-use wasm_bindgen::prelude::*;
-
-use super::call::Call;
-use super::convert::{Given, call, reduction_from, steps_from};
-use super::device::WebDevice;
-use super::resident::WebTensor;
-use crate::tensor::{BufferId, GpuCommandBatch};
+use super::convert::{array, reduction, steps};
+use crate::gpu::GpuDevice;
+use crate::tensor::{BufferId, GpuCommandBatch, GpuTensor, JsArray};
+use crate::web::call::{Call, Done};
+use crate::web::memory::settle;
 use crate::{Error, Result};
 
-/// [`BufferId`] for JavaScript.
-#[wasm_bindgen(js_name = BufferId)]
-#[derive(Debug, Clone, Copy)]
-pub struct WebBufferId(BufferId);
+/// A batch. A call takes it and gives it back at its end.
+struct WebBatch(Rc<RefCell<Option<GpuCommandBatch>>>);
 
-/// [`GpuCommandBatch`] for JavaScript. A call takes it and gives it back at its end.
-#[wasm_bindgen(js_name = Batch)]
-#[derive(Debug)]
-pub struct WebBatch(Rc<RefCell<Option<GpuCommandBatch>>>);
+/// What a call does with the batch.
+type Work =
+    dyn for<'a> FnOnce(&'a mut GpuCommandBatch) -> Pin<Box<dyn Future<Output = Result<Done>> + 'a>>;
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuCommandBatch`, and `INVALID_ARGUMENT` while a call is under way"
-)]
-#[wasm_bindgen(js_class = Batch)]
-impl WebBatch {
-    /// A batch without operations.
-    #[must_use]
-    #[wasm_bindgen(js_name = of)]
-    pub fn of(device: &WebDevice) -> Self {
-        let batch = GpuCommandBatch::new(device.0.clone());
-        Self(Rc::new(RefCell::new(Some(batch))))
-    }
+/// A batch without operations.
+#[unsafe(no_mangle)]
+extern "C" fn batch_new(device: &GpuDevice) -> Box<WebBatch> {
+    let batch = GpuCommandBatch::new(device.clone());
+    Box::new(WebBatch(Rc::new(RefCell::new(Some(batch)))))
+}
 
-    /// A vector, copied to the device when the batch is executed.
-    pub fn upload(&self, values: &[f32]) -> Given<WebBufferId> {
-        self.queue(|batch| batch.upload(values))
-    }
+#[unsafe(no_mangle)]
+extern "C" fn batch_free(_: Box<WebBatch>) {}
 
-    /// A tensor that is on the device already.
-    pub fn tensor(&self, tensor: &WebTensor) -> Given<WebBufferId> {
-        self.queue(|batch| batch.tensor(&tensor.0))
-    }
+/// A vector, copied to the device when the batch is executed. This, as what else is queued, gives a word: its number.
+#[unsafe(no_mangle)]
+extern "C" fn batch_upload(batch: &WebBatch, values: u32) -> u32 {
+    batch.queue(|batch| Ok(batch.upload(&JsArray::vector(array(values)?).floats()?)))
+}
 
-    /// All steps in turn.
-    pub fn apply(&self, names: &str, numbers: &[f32], a: &WebBufferId) -> Given<WebBufferId> {
-        let steps = steps_from(names, numbers)?;
-        self.queue(|batch| batch.apply(&steps, a.0, None))
-    }
+/// A tensor that is on the device already.
+#[unsafe(no_mangle)]
+extern "C" fn batch_tensor(batch: &WebBatch, tensor: &GpuTensor) -> u32 {
+    batch.queue(|batch| Ok(batch.tensor(tensor)))
+}
 
-    /// The same with a second tensor.
-    pub fn combine(
-        &self,
-        names: &str,
-        numbers: &[f32],
-        a: &WebBufferId,
-        b: &WebBufferId,
-    ) -> Given<WebBufferId> {
-        let steps = steps_from(names, numbers)?;
-        self.queue(|batch| batch.apply(&steps, a.0, Some(b.0)))
-    }
+/// All steps in turn of `a`, with a second tensor if `has_b` says so.
+#[unsafe(no_mangle)]
+extern "C" fn batch_apply(batch: &WebBatch, numbers: u32, a: usize, has_b: bool, b: usize) -> u32 {
+    batch.queue(|batch| {
+        let b = has_b.then(|| batch.id(b));
+        Ok(batch.apply(&steps(numbers)?, batch.id(a), b))
+    })
+}
 
-    /// The sum of products.
-    pub fn dot(&self, a: &WebBufferId, b: &WebBufferId) -> Given<WebBufferId> {
-        self.queue(|batch| batch.dot(a.0, b.0))
-    }
+/// The sum of products.
+#[unsafe(no_mangle)]
+extern "C" fn batch_dot(batch: &WebBatch, a: usize, b: usize) -> u32 {
+    batch.queue(|batch| Ok(batch.dot(batch.id(a), batch.id(b))))
+}
 
-    /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
-    pub fn matmul(
-        &self,
-        a: &WebBufferId,
-        b: &WebBufferId,
-        m: u32,
-        k: u32,
-        n: u32,
-    ) -> Given<WebBufferId> {
-        let [m, k, n] = [m, k, n].map(|size| size as usize);
-        self.queue(|batch| batch.matmul(a.0, b.0, m, k, n))
-    }
+/// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
+#[unsafe(no_mangle)]
+extern "C" fn batch_matmul(
+    batch: &WebBatch,
+    a: usize,
+    b: usize,
+    m: usize,
+    k: usize,
+    n: usize,
+) -> u32 {
+    batch.queue(|batch| Ok(batch.matmul(batch.id(a), batch.id(b), m, k, n)))
+}
 
-    /// The convolution of a picture with a kernel; both sizes are rows and columns.
-    pub fn convolve2d(
-        &self,
-        input: &WebBufferId,
-        kernel: &WebBufferId,
-        rows: u32,
-        cols: u32,
-        kernel_rows: u32,
-        kernel_cols: u32,
-    ) -> Given<WebBufferId> {
-        let size = [rows as usize, cols as usize];
-        let kernel_size = [kernel_rows as usize, kernel_cols as usize];
-        self.queue(|batch| batch.convolve2d(input.0, kernel.0, size, kernel_size))
-    }
+/// The convolution of a picture with a kernel.
+#[unsafe(no_mangle)]
+extern "C" fn batch_convolve2d(
+    batch: &WebBatch,
+    input: usize,
+    kernel: usize,
+    rows: usize,
+    cols: usize,
+    kernel_rows: usize,
+    kernel_cols: usize,
+) -> u32 {
+    batch.queue(|batch| {
+        let (input, kernel) = (batch.id(input), batch.id(kernel));
+        Ok(batch.convolve2d(input, kernel, [rows, cols], [kernel_rows, kernel_cols]))
+    })
+}
 
-    /// All elements reduced to one.
-    pub fn reduce(&self, reduction: &str, a: &WebBufferId) -> Given<WebBufferId> {
-        let reduction = reduction_from(reduction)?;
-        self.queue(|batch| batch.reduce(reduction, a.0))
-    }
+/// All elements reduced to one.
+#[unsafe(no_mangle)]
+extern "C" fn batch_reduce(batch: &WebBatch, kind: u32, a: usize) -> u32 {
+    batch.queue(|batch| Ok(batch.reduce(reduction(kind)?, batch.id(a))))
+}
 
-    /// The softmax over the last axis, or its logarithm.
-    pub fn softmax(&self, log: bool, a: &WebBufferId) -> Given<WebBufferId> {
-        self.queue(|batch| match log {
-            true => batch.log_softmax(a.0),
-            false => batch.softmax(a.0),
+/// The softmax over the last axis, or its logarithm.
+#[unsafe(no_mangle)]
+extern "C" fn batch_softmax(batch: &WebBatch, log: bool, a: usize) -> u32 {
+    batch.queue(|batch| {
+        let a = batch.id(a);
+        Ok(match log {
+            true => batch.log_softmax(a),
+            false => batch.softmax(a),
         })
-    }
+    })
+}
 
-    /// Runs what was queued; gives the time of the kernels in nanoseconds, or null.
-    #[must_use]
-    pub fn execute(&self) -> Call {
-        self.run(async |batch| {
-            let kernel_ns = batch.execute().await?;
-            Ok(kernel_ns.map_or(JsValue::NULL, |ns| JsValue::from_f64(ns as f64)))
-        })
-    }
+/// Runs what was queued; the number of what the call gives is the time of the kernels in nanoseconds, or less than 0.
+#[unsafe(no_mangle)]
+extern "C" fn batch_execute(batch: &WebBatch) -> *mut Call {
+    batch.call(async |batch| {
+        let kernel_ns = batch.execute().await?;
+        Ok(Done::number(kernel_ns.map_or(-1.0, |ns| ns as f64)))
+    })
+}
 
-    /// A `Float32Array` of the elements of a tensor.
-    #[must_use]
-    pub fn read(&self, id: &WebBufferId) -> Call {
-        let id = id.0;
-        self.run(async move |batch| {
-            let values = batch.result(id).await?.to_js_async().await?;
-            Ok(values.into())
-        })
-    }
+/// The elements of a tensor, in a new array.
+#[unsafe(no_mangle)]
+extern "C" fn batch_read(batch: &WebBatch, id: usize) -> *mut Call {
+    batch.call(async move |batch| {
+        let made = batch.result(batch.id(id)).await?;
+        Ok(Done::array(made.to_js_async().await?))
+    })
+}
 
-    /// A tensor, which stays on the device.
-    #[must_use]
-    pub fn result(&self, id: &WebBufferId) -> Call {
-        let id = id.0;
-        self.run(async move |batch| Ok(WebTensor(batch.result(id).await?).into()))
-    }
+/// A tensor, which stays on the device.
+#[unsafe(no_mangle)]
+extern "C" fn batch_result(batch: &WebBatch, id: usize) -> *mut Call {
+    batch.call(async move |batch| Ok(Done::object(batch.result(batch.id(id)).await?)))
 }
 
 impl WebBatch {
-    fn queue(&self, add: impl FnOnce(&mut GpuCommandBatch) -> BufferId) -> Given<WebBufferId> {
-        match self.0.borrow_mut().as_mut() {
-            Some(batch) => Ok(WebBufferId(add(batch))),
-            None => Err(in_use().into()),
-        }
+    fn queue(&self, add: impl FnOnce(&mut GpuCommandBatch) -> Result<BufferId>) -> u32 {
+        let mut place = self.0.borrow_mut();
+        let id = match place.as_mut() {
+            Some(batch) => add(batch),
+            None => Err(in_use()),
+        };
+        settle(id.map(|id| id.number().to_le_bytes().to_vec()))
     }
 
-    fn run(
+    /// A call that has the batch while `work` is under way.
+    fn call(
         &self,
-        work: impl AsyncFnOnce(&mut GpuCommandBatch) -> Result<JsValue> + 'static,
-    ) -> Call {
+        work: impl AsyncFnOnce(&mut GpuCommandBatch) -> Result<Done> + 'static,
+    ) -> *mut Call {
+        self.call_boxed(Box::new(move |batch| Box::pin(work(batch))))
+    }
+
+    /// The same, compiled once for all kinds of work.
+    #[inline(never)]
+    fn call_boxed(&self, work: Box<Work>) -> *mut Call {
         let place = Rc::clone(&self.0);
-        call(async move {
+        Call::begin(Box::pin(async move {
             let taken = place.borrow_mut().take();
             let mut batch = taken.ok_or_else(in_use)?;
             let made = work(&mut batch).await;
-            *place.borrow_mut() = Some(batch);
+            place.replace(Some(batch));
             made
-        })
+        }))
     }
 }
 

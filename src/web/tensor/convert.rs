@@ -1,137 +1,98 @@
-//! JavaScript values from and to those of tensors.
+//! What JavaScript gives and gets.
 
-use js_sys::{Object, Reflect};
-use wasm_bindgen::JsValue;
+use std::pin::Pin;
 
-use super::call::Call;
-use crate::gpu::{Capabilities, GpuDeviceInfo, PowerPreference};
-use crate::tensor::{Reduction, Shape, Step};
+use crate::js::{Bytes, Value};
+use crate::tensor::{GpuTensor, JsArray, Reduction, Shape, Step};
+use crate::web::call::{Call, Done};
 use crate::{Error, Result};
 
-/// What a function gives that JavaScript calls: a value, or an `Error` with a `code`.
-pub(super) type Given<T> = std::result::Result<T, JsValue>;
-
-/// Sets a property of an object that was made here, which cannot fail: it is neither frozen nor a proxy.
-pub(super) fn set(object: &JsValue, key: &str, value: impl Into<JsValue>) {
-    let _ = Reflect::set(object, &JsValue::from_str(key), &value.into());
+/// The array of a number.
+pub(super) fn array(number: u32) -> Result<Bytes> {
+    let value = Value::new(number).map(Bytes::new);
+    value.ok_or_else(nothing)
 }
 
-pub(super) fn power_preference_from(name: &str) -> Result<PowerPreference> {
-    match name {
-        "high-performance" => Ok(PowerPreference::HighPerformance),
-        "low-power" => Ok(PowerPreference::LowPower),
-        _ => Err(wrong(
-            "powerPreference",
-            name,
-            "give high-performance or low-power",
-        )),
+/// A number that stands for nothing where something must be.
+pub(super) fn nothing() -> Error {
+    Error::Engine {
+        engine: "wasm",
+        message: "nothing was given".into(),
     }
 }
 
-/// A name that stands for nothing.
-pub(super) fn wrong(name: &'static str, value: &str, expected: &'static str) -> Error {
-    Error::InvalidArgument {
-        name,
-        value: value.to_owned(),
-        expected,
+/// Words of an array.
+pub(super) fn words(number: u32) -> Result<Vec<u32>> {
+    let array = array(number)?;
+    let mut words = vec![0; array.len() / 4];
+    array.read_into(0, bytemuck::cast_slice_mut(&mut words))?;
+    Ok(words)
+}
+
+/// Lengths, places or numbers of axes.
+pub(super) fn sizes(number: u32) -> Result<Vec<usize>> {
+    Ok(words(number)?.iter().map(|&word| word as usize).collect())
+}
+
+pub(super) fn shape(number: u32) -> Result<Shape> {
+    Shape::new(&sizes(number)?)
+}
+
+/// Steps, three floats each: which, and its numbers.
+pub(super) fn steps(number: u32) -> Result<Vec<Step>> {
+    let floats = JsArray::vector(array(number)?).floats()?;
+    let (steps, _) = floats.as_chunks::<3>();
+    let step = |&[code, x, y]: &[f32; 3]| {
+        Step::of_code(code as u32, [x, y]).ok_or_else(|| unknown("step", code as u32))
+    };
+    steps.iter().map(step).collect()
+}
+
+pub(super) fn reduction(number: u32) -> Result<Reduction> {
+    Ok(match number {
+        0 => Reduction::Sum,
+        1 => Reduction::Max,
+        2 => Reduction::Min,
+        3 => Reduction::SumOfSquares,
+        _ => return Err(unknown("reduction", number)),
+    })
+}
+
+/// A number that stands for nothing.
+pub(super) fn unknown(name: &'static str, number: u32) -> Error {
+    Error::invalid(name, number.into(), "give one that the types name")
+}
+
+/// What a call does whose value is a tensor.
+pub(super) type Making = Pin<Box<dyn Future<Output = Result<GpuTensor>>>>;
+
+/// A call that gives the address of a tensor.
+pub(super) fn making(work: Making) -> *mut Call {
+    Call::begin(Box::pin(async move { Ok(Done::object(work.await?)) }))
+}
+
+/// A call that gives the elements of a tensor, in a new array.
+pub(super) fn reading(work: Making) -> *mut Call {
+    Call::begin(Box::pin(async move {
+        Ok(Done::array(work.await?.to_js_async().await?))
+    }))
+}
+
+impl Done {
+    /// The address of an object.
+    pub(super) fn object<T>(made: T) -> Self {
+        Self::number(Box::into_raw(Box::new(made)) as usize as f64)
     }
-}
 
-/// A call that gives `{ value }`. The package does not cancel it.
-pub(super) fn call<T: Into<JsValue>>(work: impl Future<Output = Result<T>> + 'static) -> Call {
-    Call::new(|state| async move {
-        let done = state.unless_cancelled(work).await;
-        let value = done.unwrap_or(Err(Error::Cancelled))?;
-        let outcome = Object::new();
-        set(&outcome, "value", value);
-        Ok(outcome.into())
-    })
-}
+    /// The number of an array.
+    pub(super) fn array(bytes: Bytes) -> Self {
+        Self::number(bytes.into_value().into_number().into())
+    }
 
-/// Lengths, places and numbers of axes.
-pub(super) fn sizes_from(words: &[u32]) -> Vec<usize> {
-    words.iter().map(|&word| word as usize).collect()
-}
-
-pub(super) fn shape_from(dims: &[u32]) -> Result<Shape> {
-    Shape::new(&sizes_from(dims))
-}
-
-pub(super) fn words_of(sizes: &[usize]) -> Vec<u32> {
-    sizes.iter().map(|&size| size as u32).collect()
-}
-
-/// Steps from their names, with spaces between, and two numbers for each.
-pub(super) fn steps_from(names: &str, numbers: &[f32]) -> Result<Vec<Step>> {
-    let (pairs, _) = numbers.as_chunks::<2>();
-    let steps = names.split_whitespace().zip(pairs);
-    steps.map(|(name, &[x, y])| step_from(name, x, y)).collect()
-}
-
-fn step_from(name: &str, x: f32, y: f32) -> Result<Step> {
-    Ok(match name {
-        "relu" => Step::Relu,
-        "leakyRelu" => Step::LeakyRelu(x),
-        "elu" => Step::Elu(x),
-        "sigmoid" => Step::Sigmoid,
-        "tanh" => Step::Tanh,
-        "swish" => Step::Swish,
-        "gelu" => Step::Gelu,
-        "geluTanh" => Step::GeluTanh,
-        "clip" => Step::Clip(x, y),
-        "scale" => Step::Scale(x),
-        "offset" => Step::Offset(x),
-        "exp" => Step::Exp,
-        "log" => Step::Log,
-        "sqrt" => Step::Sqrt,
-        "abs" => Step::Abs,
-        "reciprocal" => Step::Reciprocal,
-        "add" => Step::Add,
-        "sub" => Step::Sub,
-        "mul" => Step::Mul,
-        "div" => Step::Div,
-        "max" => Step::Max,
-        "min" => Step::Min,
-        _ => return Err(wrong("step", name, "give a step that the types name")),
-    })
-}
-
-pub(super) fn reduction_from(name: &str) -> Result<Reduction> {
-    Ok(match name {
-        "sum" => Reduction::Sum,
-        "max" => Reduction::Max,
-        "min" => Reduction::Min,
-        "sumOfSquares" => Reduction::SumOfSquares,
-        _ => {
-            let expected = "give sum, max, min or sumOfSquares";
-            return Err(wrong("reduction", name, expected));
+    pub(super) fn number(number: f64) -> Self {
+        Self {
+            number,
+            ..Self::default()
         }
-    })
-}
-
-/// `{ name, vendor, engine, kind, software }`.
-pub(super) fn info_to_js(info: &GpuDeviceInfo) -> Object {
-    let value = Object::new();
-    set(&value, "name", info.name.as_str());
-    set(&value, "vendor", info.vendor.as_str());
-    set(&value, "engine", info.api);
-    set(&value, "software", info.is_software());
-    value
-}
-
-/// The limits by their names.
-pub(super) fn capabilities_to_js(capabilities: &Capabilities) -> Object {
-    let value = Object::new();
-    let number = |key: &str, number: u64| set(&value, key, number as f64);
-    number("maxBindingBytes", capabilities.max_binding_bytes);
-    number("maxBufferBytes", capabilities.max_buffer_bytes);
-    number("maxWorkgroupBytes", capabilities.max_workgroup_bytes.into());
-    number(
-        "maxWorkgroupInvocations",
-        capabilities.max_workgroup_invocations.into(),
-    );
-    number("maxGrid", capabilities.max_grid.into());
-    number("maxStorageBuffers", capabilities.max_storage_buffers.into());
-    set(&value, "timestamps", capabilities.timestamps);
-    value
+    }
 }

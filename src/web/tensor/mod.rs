@@ -1,20 +1,14 @@
-//! Tensors on a GPU, and operations on arrays wherever they are faster.
+//! Tensors on a GPU, and operations on arrays wherever they are faster, as plain functions.
 //!
-//! Calls are driven from outside, so that whatever goes wrong in one, traps too, is thrown where it waits for the call.
-//! Each gives `{ value }`.
+//! Objects are references and boxes here, addresses for JavaScript, which gives back what it was given and nothing that
+//! it has freed; a null pointer of an object stands for an error, which is the answer. Lists, texts and elements come as
+//! arrays of bytes by their numbers in `crate::js`, the module's from then on. What takes time is a call; nothing is wrong
+//! with its arguments before its first poll.
 
 mod arrays;
 mod backend;
 mod batch;
-mod call;
 mod convert;
 mod device;
 mod kernel;
 mod resident;
-
-pub use backend::WebBackend;
-pub use batch::{WebBatch, WebBufferId};
-pub use call::Call;
-pub use device::WebDevice;
-pub use kernel::{WebArguments, WebKernel};
-pub use resident::WebTensor;

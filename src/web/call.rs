@@ -14,14 +14,15 @@ unsafe extern "C" {
 }
 
 /// What a call gives.
-pub(super) struct Done {
+#[derive(Default)]
+pub(in crate::web) struct Done {
     pub timings: Timings,
     pub number: f64,
     pub bytes: Vec<u8>,
 }
 
 /// A call under way.
-pub(super) struct Call {
+pub(in crate::web) struct Call {
     work: Pin<Box<dyn Future<Output = Result<Done>>>>,
     is_cancelled: bool,
 }
@@ -29,7 +30,7 @@ pub(super) struct Call {
 impl Call {
     /// A call for JavaScript. It fails with `CANCELLED` once it is cancelled, and `work` is dropped where it waited.
     #[inline(never)]
-    pub(super) fn begin(work: Pin<Box<dyn Future<Output = Result<Done>>>>) -> *mut Self {
+    pub(in crate::web) fn begin(work: Pin<Box<dyn Future<Output = Result<Done>>>>) -> *mut Self {
         Box::into_raw(Box::new(Self {
             work,
             is_cancelled: false,
