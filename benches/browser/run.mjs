@@ -44,7 +44,7 @@ async function benchPages(files, flags) {
   const { page, close } = await openPage(flags);
   const options = {
     files: files.map((file) => `/target/browser-bench/data/${basename(file)}`),
-    residentBytes: software ? 0 : 2 ** 30,
+    residentBytes: software ? 0 : 960 * 2 ** 20,
     endToEndBytes: software ? 1 : undefined,
     runs: software ? 1 : 5,
     allowSoftware: software,

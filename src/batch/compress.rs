@@ -261,7 +261,7 @@ impl Pipeline {
         let mut stream = self.device.stream();
         let from = Place::Device(&job.packed, 0);
         stream.copy(Place::Host(&download, 0), from, job.packed_bytes)?;
-        stream.submit()?;
+        stream.submit_untimed()?;
         job.download = Some(download);
         meter.readback_ns += clock.elapsed_ns();
         Ok(())

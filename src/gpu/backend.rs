@@ -168,6 +168,17 @@ pub trait Recorder {
     /// # Errors
     /// Whatever the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
     fn submit(self) -> Result<Self::Submission>;
+
+    /// The same for work whose time nobody will ask for, and which nobody waits for by itself: cheaper where work is small.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    fn submit_untimed(self) -> Result<()>
+    where
+        Self: Sized,
+    {
+        self.submit().map(drop)
+    }
 }
 
 /// Work handed to the device.

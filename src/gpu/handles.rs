@@ -218,6 +218,10 @@ impl Recorder for Stream {
     fn submit(self) -> Result<Submission> {
         on_engine!(self, Self, stream => stream.submit().map(Submission::from))
     }
+
+    fn submit_untimed(self) -> Result<()> {
+        on_engine!(self, Self, stream => stream.submit_untimed())
+    }
 }
 
 impl Waitable for Submission {

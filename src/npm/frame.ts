@@ -12,7 +12,7 @@ const BLOCK_CHECKSUMS = 0x10;
 const CONTENT_SIZE = 0x08;
 const CONTENT_CHECKSUM = 0x04;
 /** The bit of a block's size that says that it is not compressed. */
-const STORED = 0x8000_0000;
+export const STORED = 0x8000_0000;
 
 /** A frame cut into its blocks. */
 export interface BlockedFrame {

@@ -1,12 +1,12 @@
 import { CpuCodec, type CpuCompression } from "./cpu-codec.js";
-import { decompressFrame, putPages } from "./gpu-frames.js";
+import { compressFrame, decompressFrame, putPages } from "./gpu-frames.js";
 import type { Call, Codec, Compression, Decompression } from "./codec.js";
 import type { GpuModule } from "./gpu-module.js";
 import { ModuleCall, REASON } from "./module-call.js";
 import { type Bytes, Held } from "./module-memory.js";
 import { FrameCompression, levelFlag, type Plain } from "./plain.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
-import type { BackendInfo, CheckedPages, Device, DeviceBuffer, PackedPages, ResidentPart } from "./types.js";
+import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, ResidentPart } from "./types.js";
 import { ratioOf } from "./packed-pages.js";
 import type { OpenDevice } from "./webgpu-device.js";
 
@@ -78,6 +78,18 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       const start = performance.now();
       const made = await putPages(frame, content, value, isLast, control);
       return { value: made, timing: { ...timing, totalNs: timing.totalNs + since(start) } };
+    });
+  }
+
+  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Bytes> | undefined {
+    const { blockSize, level, blockChecksums, index } = options;
+    const isOwn = PAGE_SIZES.includes(blockSize) && level !== "sequential" && bytes.length > 0;
+    // Checksums of blocks, and their index, are made where the frame is.
+    if (!isOwn || blockChecksums || index) return undefined;
+    return new PromiseCall(async (control) => {
+      const start = performance.now();
+      const { value, timing } = await compressFrame(this, this.#plain, bytes, options, PART_BYTES.call, control);
+      return { value, timing: { ...timing, totalNs: since(start) } };
     });
   }
 

@@ -75,6 +75,15 @@ export class OpenDevice {
     return limits.map((limit, i) => (i < 2 ? limit - (limit % 4) : limit));
   }
 
+  /** Does `work`; what it throws is a fault of the device. */
+  noting(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fault ??= `E${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
   /** A timer, where the device has timestamps. */
   timer(): Timer | undefined {
     const { device } = this;

@@ -16,10 +16,19 @@ export interface Kernel {
 /** Submits the steps that lie in the module's memory; gives the nanoseconds of all launches once all is done, -1 if they
  * were not measured. */
 export function submit(open: OpenDevice, host: Host, start: number, length: number): Promise<number> {
-  const steps = new Float64Array(host.memory(), start >>> 0, length);
-  const submission = new Submission(open, host, steps);
+  const timer = encoded(open, host, start, length, true).submit();
+  return timer ? timer() : open.device.queue.onSubmittedWorkDone().then(() => -1);
+}
+
+/** The same where nobody asks for an answer. */
+export function submitUntimed(open: OpenDevice, host: Host, start: number, length: number): void {
+  encoded(open, host, start, length, false).submit();
+}
+
+function encoded(open: OpenDevice, host: Host, start: number, length: number, isTimed: boolean): Submission {
+  const submission = new Submission(open, host, new Float64Array(host.memory(), start >>> 0, length), isTimed);
   while (submission.isMore()) submission.step();
-  return submission.submit();
+  return submission;
 }
 
 /** Steps that are being encoded. Launches in a row are one pass, which is timed where the device has timestamps. */
@@ -28,15 +37,17 @@ class Submission {
   readonly #host: Host;
   readonly #encoder: Encoder;
   readonly #steps: Float64Array;
+  readonly #isTimed: boolean;
   #at = 0;
   #pass: Pass | undefined;
   #nPasses = 0;
   #timer: Timer | undefined;
 
-  constructor(open: OpenDevice, host: Host, steps: Float64Array) {
+  constructor(open: OpenDevice, host: Host, steps: Float64Array, isTimed: boolean) {
     this.#open = open;
     this.#host = host;
     this.#steps = steps;
+    this.#isTimed = isTimed;
     this.#encoder = open.device.createCommandEncoder();
   }
 
@@ -52,7 +63,8 @@ class Submission {
     this.#encoder.copyBufferToBuffer(this.#value(), this.#next(), this.#value(), this.#next(), this.#next());
   }
 
-  submit(): Promise<number> {
+  /** Gives what reads the times, if they are taken. */
+  submit(): (() => Promise<number>) | undefined {
     this.#endPass();
     const { device } = this.#open;
     const timer = this.#nPasses <= MOST_PASSES ? this.#timer : undefined;
@@ -62,7 +74,7 @@ class Submission {
       this.#encoder.copyBufferToBuffer(timer.resolved, 0, timer.read, 0, nBytes);
     }
     device.queue.submit([this.#encoder.finish()]);
-    return timer ? readTimes(this.#open, timer, nBytes) : device.queue.onSubmittedWorkDone().then(() => -1);
+    return timer && (() => readTimes(this.#open, timer, nBytes));
   }
 
   #next(): number {
@@ -92,7 +104,7 @@ class Submission {
 
   #beginPass(): Pass {
     const first = 2 * this.#nPasses++;
-    if (first === 0) this.#timer = this.#open.timer();
+    if (first === 0 && this.#isTimed) this.#timer = this.#open.timer();
     if (!this.#timer || this.#nPasses > MOST_PASSES) return this.#encoder.beginComputePass({});
     const { queries } = this.#timer;
     const times = { querySet: queries, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 };

@@ -1,6 +1,6 @@
 import { type Host, orNone } from "./js-values.js";
 import { type OpenDevice, openDevice } from "./webgpu-device.js";
-import { type Kernel, submit } from "./webgpu-submission.js";
+import { type Kernel, submit, submitUntimed } from "./webgpu-submission.js";
 import type { GpuBuffer, GpuDevice } from "./webgpu-types.js";
 
 const MAP_READ = 1;
@@ -88,6 +88,10 @@ export function gpuFunctions(host: Host): WebAssembly.ModuleImports {
       later(token, () => compile(deviceAt(device), memory(), description >>> 0).then((kernel) => values.add(kernel))),
     submit: (device: number, steps: number, length: number, token: number) =>
       later(token, () => submit(values.get<OpenDevice>(device), host, steps, length)),
+    submit_untimed: (device: number, steps: number, length: number) => {
+      const open = values.get<OpenDevice>(device);
+      open.noting(() => submitUntimed(open, host, steps, length));
+    },
     synchronize: (device: number, token: number) =>
       later(token, () => deviceAt(device).queue.onSubmittedWorkDone().then(() => 0)),
   };

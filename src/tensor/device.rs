@@ -349,7 +349,7 @@ impl GpuDevice {
         let out = recording.allocate(result.len())?;
         record(&mut recording, buffers, &out).await?;
         let download = recording.download(&out, 0..result.len())?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         download.read_into(result).await
     }
 }

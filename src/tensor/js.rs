@@ -33,7 +33,7 @@ impl GpuTensor {
             let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
             recording.stream.copy(to, from, n_bytes)?;
         }
-        recording.submit()?;
+        recording.submit_untimed()?;
         Ok(Self::new(device, buffer, shape))
     }
 

@@ -236,7 +236,7 @@ impl GpuMatmulCache {
             .product(&mut recording, input, &transfer.output)
             .await?;
         recording.download_through(&made, output.len(), &transfer.host_output)?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         let n_bytes = 4 * output.len() as u64;
         let copy = |bytes: &[u8]| crate::copy::copy(bytemuck::cast_slice_mut(output), bytes);
         transfer.host_output.read_async(0..n_bytes, copy).await
@@ -263,7 +263,7 @@ impl GpuMatmulCache {
             view: input.view(),
         };
         let made = weight.product(&mut recording, input, &out).await?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         Ok(GpuTensor::new(&self.device, made, shape))
     }
 

@@ -49,7 +49,7 @@ impl GpuTensor {
         check_len("values", values.len(), shape.n_elements() as u64)?;
         let mut recording = Recording::new(device);
         let buffer = recording.upload(values).await?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         Ok(Self::new(device, buffer, shape))
     }
 
@@ -152,7 +152,7 @@ impl GpuTensor {
                 .await?;
             recording.download(&copy, 0..n)?
         };
-        recording.submit()?;
+        recording.submit_untimed()?;
         Ok(download)
     }
 }
@@ -352,7 +352,7 @@ impl GpuTensor {
         let mut recording = Recording::new(&self.device);
         let out = recording.allocate(shape.n_elements())?;
         record(&mut recording, &out).await?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         Ok(Self::new(&self.device, out, shape))
     }
 }

@@ -177,6 +177,11 @@ impl Recording {
     pub(super) fn submit(self) -> Result<Submission> {
         self.stream.submit()
     }
+
+    /// The same where what comes later on the device is all that waits for it.
+    pub(super) fn submit_untimed(self) -> Result<()> {
+        self.stream.submit_untimed()
+    }
 }
 
 /// Elements on their way to the host.

@@ -63,6 +63,8 @@ unsafe extern "C" {
     pub(super) fn compile(device: u32, what: *const Description, asked: Token);
     /// Answers, once all is done, with the nanoseconds of all launches; less than 0 if they were not measured.
     pub(super) fn submit(device: u32, steps: *const f64, n_numbers: usize, asked: Token);
+    /// The same without an answer: what goes wrong is a fault of the device.
+    pub(super) fn submit_untimed(device: u32, steps: *const f64, n_numbers: usize);
     /// Answers once everything submitted is done.
     pub(super) safe fn synchronize(device: u32, asked: Token);
 }

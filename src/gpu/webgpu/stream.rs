@@ -140,6 +140,22 @@ impl WebStream {
     }
 }
 
+impl WebStream {
+    /// Has all steps submitted by `submit`, and host memory asked for that they use.
+    fn hand_over<T>(mut self, submit: impl FnOnce(&[f64]) -> T) -> Result<T> {
+        self.with_params()?;
+        self.shared.check()?;
+        self.hosts.iter().for_each(|(host, _)| host.unmap());
+        let submitted = submit(&self.steps);
+        for (host, range) in self.hosts {
+            if !range.is_empty() {
+                host.used(range);
+            }
+        }
+        Ok(submitted)
+    }
+}
+
 impl Recorder for WebStream {
     type Kernel = WebKernel;
     type Buffer = WebBuffer;
@@ -188,22 +204,23 @@ impl Recorder for WebStream {
         Ok(())
     }
 
-    fn submit(mut self) -> Result<WebSubmission> {
-        self.with_params()?;
-        self.shared.check()?;
-        self.hosts.iter().for_each(|(host, _)| host.unmap());
-        let (device, steps) = (self.shared.device.number(), &self.steps);
-        // SAFETY: steps and parameters are read before the call returns; all numbers in them are those of living objects.
-        let answer =
-            js::ask(|token| unsafe { calls::submit(device, steps.as_ptr(), steps.len(), token) });
-        for (host, range) in self.hosts {
-            if !range.is_empty() {
-                host.used(range);
-            }
-        }
-        Ok(WebSubmission {
-            shared: self.shared,
-            answer,
+    fn submit(self) -> Result<WebSubmission> {
+        let shared = Rc::clone(&self.shared);
+        let device = shared.device.number();
+        let answer = self.hand_over(|steps| {
+            let (start, n_numbers) = (steps.as_ptr(), steps.len());
+            // SAFETY: steps and parameters are read before the call returns; all numbers in them are those of living
+            // objects.
+            js::ask(|token| unsafe { calls::submit(device, start, n_numbers, token) })
+        })?;
+        Ok(WebSubmission { shared, answer })
+    }
+
+    fn submit_untimed(self) -> Result<()> {
+        let device = self.shared.device.number();
+        self.hand_over(|steps| {
+            // SAFETY: as above.
+            unsafe { calls::submit_untimed(device, steps.as_ptr(), steps.len()) };
         })
     }
 }

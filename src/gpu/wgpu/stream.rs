@@ -188,6 +188,35 @@ impl WgpuStream {
         starts.count()
     }
 
+    fn hand_over(self, mut timer: Option<Timer>) -> Result<WgpuSubmission> {
+        let shared = &self.shared;
+        let params = match self.params.is_empty() {
+            true => None,
+            false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
+        };
+        self.hosts.iter().for_each(|(host, _)| host.unmap());
+        let index = guarded(&shared.device, &shared.faults, 0, || {
+            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::raw) {
+                shared.queue.write_buffer(buffer, 0, &self.params);
+            }
+            shared
+                .queue
+                .submit([self.encode(params.as_ref(), &mut timer)])
+        })?;
+        for (host, range) in self.hosts_used() {
+            host.used_by(index.clone(), range)?;
+        }
+        if let Some(timer) = &timer {
+            let host = timer.host();
+            host.used_by(index.clone(), 0..host.n_bytes())?;
+        }
+        Ok(WgpuSubmission {
+            shared: Arc::clone(shared),
+            index,
+            timer,
+        })
+    }
+
     fn encode(
         &self,
         params: Option<&WgpuBuffer>,
@@ -319,38 +348,15 @@ impl Recorder for WgpuStream {
     }
 
     fn submit(self) -> Result<WgpuSubmission> {
-        let shared = &self.shared;
-        let n_passes = self.n_passes();
-        let mut timer = match n_passes {
-            0 => None,
-            n if n > MAX_PASSES as usize => None,
-            _ => Timers::take(shared)?,
+        let timer = match self.n_passes() {
+            n if n == 0 || n > MAX_PASSES as usize => None,
+            _ => Timers::take(&self.shared)?,
         };
-        let params = match self.params.is_empty() {
-            true => None,
-            false => Some(WgpuBuffer::uniform(shared, self.params.len() as u64)?),
-        };
-        self.hosts.iter().for_each(|(host, _)| host.unmap());
-        let index = guarded(&shared.device, &shared.faults, 0, || {
-            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::raw) {
-                shared.queue.write_buffer(buffer, 0, &self.params);
-            }
-            shared
-                .queue
-                .submit([self.encode(params.as_ref(), &mut timer)])
-        })?;
-        for (host, range) in self.hosts_used() {
-            host.used_by(index.clone(), range)?;
-        }
-        if let Some(timer) = &timer {
-            let host = timer.host();
-            host.used_by(index.clone(), 0..host.n_bytes())?;
-        }
-        Ok(WgpuSubmission {
-            shared: Arc::clone(shared),
-            index,
-            timer,
-        })
+        self.hand_over(timer)
+    }
+
+    fn submit_untimed(self) -> Result<()> {
+        self.hand_over(None).map(drop)
     }
 }
 

@@ -187,7 +187,7 @@ impl WgslForwardPass {
         };
         let out = self.record(&mut recording, rows).await?;
         let download = recording.download(&out.buffer, 0..output.len())?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         self.advance(n);
         download.read_into(output).await
     }
@@ -212,7 +212,7 @@ impl WgslForwardPass {
         }
         let mut recording = Recording::new(&self.device);
         let out = self.record(&mut recording, input.operand()).await?;
-        recording.submit()?;
+        recording.submit_untimed()?;
         self.advance(n);
         let shape = out.view.shape().clone();
         Ok(GpuTensor::new(&self.device, out.buffer, shape))

@@ -67,6 +67,23 @@ function framesCase(blockSize, level) {
   });
 }
 
+/** Frames whose blocks have no checksums, which are put together elsewhere; some of their pages are one word all over. */
+function pageFramesCase(blockSize, contentChecksum) {
+  return both(async (gpu, cpu) => {
+    const bytes = mixed(blockSize, 3);
+    const view = new DataView(bytes.buffer);
+    for (let at = 0; at + 4 <= 2 * blockSize; at += 4) view.setUint32(at, at < blockSize ? 0 : 0x01020304, true);
+    const content = bytes.subarray(0, bytes.length - 3);
+    const options = { blockSize, contentChecksum };
+    const expected = await cpu.compress(content, options);
+    same(await gpu.compress(content, options), expected, "frame");
+    check(gpu.lastTiming.engine === "webgpu", `compressed on ${gpu.lastTiming.engine}`);
+    same(await gpu.decompress(expected), content, "decompressed on the GPU");
+    check(gpu.lastTiming.engine === "webgpu", `decompressed on ${gpu.lastTiming.engine}`);
+    await gpu.compress(new Uint8Array(), options).then((frame) => gpu.decompress(frame));
+  });
+}
+
 function edgesCase() {
   return both(async (gpu, cpu) => {
     for (const length of [0, 1, 5, 12, 13, 64, 4095, 4096, 4097, 8191]) {
@@ -85,6 +102,8 @@ export const cases = [
   ["short and empty pages", edgesCase],
   ["corrupt pages of 4096", () => corruptCase(4096)],
   ["corrupt pages of 65536", () => corruptCase(65536)],
+  ["frames of pages of 4096", () => pageFramesCase(4096, true)],
+  ["frames of pages of 65536, without a checksum", () => pageFramesCase(65536, false)],
   ["frames with blocks of 4096, fast", () => framesCase(4096, "fast")],
   ["frames with blocks of 65536, high", () => framesCase(65536, "high")],
   ["frames with blocks of 262144, fast", () => framesCase(262144, "fast")],
