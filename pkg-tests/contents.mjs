@@ -46,6 +46,17 @@ export function checkFiles(files) {
   assert.deepEqual(files.filter((file) => !allowed.test(file)), [], "not wanted");
 }
 
+/** The modules import from the package's own JavaScript and from nothing else, and export no more than that knows. */
+export async function checkModules() {
+  for (const [name, wanted] of Object.entries({ cpu: [], gpu: ["gpu", "js"], tensor: ["gpu", "js"] })) {
+    const module = new WebAssembly.Module(await readFile(join(root, `dist/${name}_bg.wasm`)));
+    const imported = new Set(WebAssembly.Module.imports(module).map((one) => one.module));
+    assert.deepEqual([...imported].sort(), wanted, `imports of ${name}`);
+    const generated = WebAssembly.Module.exports(module).filter((one) => one.name.startsWith("__"));
+    assert.deepEqual(generated, [], `exports of ${name}`);
+  }
+}
+
 /** The manifest runs nothing at installation and asks for nothing. */
 export async function checkManifest() {
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
