@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
-import { checkFiles, checkManifest, checkSizes } from "./contents.mjs";
+import { checkFiles, checkManifest, checkModules, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
 import { checkSite, checkTensorSite, openBrowsers } from "./pages.mjs";
 import { checkRuntimes, checkTensorRuntimes } from "./runtimes.mjs";
@@ -45,6 +45,7 @@ async function checkImport() {
 async function checkPackage(report, tarball, files) {
   await report.run("contents of the tarball", () => checkFiles(files));
   await report.run("manifest", checkManifest);
+  await report.run("modules", checkModules);
   await report.run("sizes", checkSizes);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
   // The package is ES modules only, and wasm files have no types.

@@ -64,15 +64,6 @@ export class OpenDevice {
     return fault;
   }
 
-  /** Does `work`; what it throws is a fault of the device. */
-  noting(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#fault ??= `E${error instanceof Error ? error.message : String(error)}`;
-    }
-  }
-
   /** Whether the device has timestamps. */
   get hasTimestamps(): boolean {
     return this.device.features.has("timestamp-query");
@@ -82,6 +73,15 @@ export class OpenDevice {
   limits(): number[] {
     const limits = TOLD.map((name) => this.device.limits[name] as number);
     return limits.map((limit, i) => (i < 2 ? limit - (limit % 4) : limit));
+  }
+
+  /** Does `work`; what it throws is a fault of the device. */
+  noting(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fault ??= `E${error instanceof Error ? error.message : String(error)}`;
+    }
   }
 
   /** A timer, where the device has timestamps. */
