@@ -2,6 +2,7 @@ import { calibrate } from "./calibrate.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { isForGpu } from "./frame.js";
 import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./codec.js";
+import { PAGE_SIZES } from "./packed-pages.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
 import { residentCodec } from "./resident.js";
 import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, ResidentPart } from "./types.js";
@@ -211,7 +212,7 @@ export class AutoCodec implements Codec {
 /** Why no GPU takes this frame, whatever its size. */
 function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
-    const isPage = [4096, 8192, 16384, 32768, 65536].includes(task.blockSize);
+    const isPage = PAGE_SIZES.includes(task.blockSize);
     return isPage ? obstacleIn(task.level) : `GPUs do not take blocks of ${task.blockSize} bytes`;
   }
   return !task.start || isForGpu(task.start) ? null : "GPUs take frames of independent blocks of at most 64 KiB";

@@ -1,4 +1,5 @@
 import { cutFrame } from "./frame.js";
+import { PAGE_SIZES } from "./packed-pages.js";
 import type { Plain } from "./plain.js";
 
 /** A frame as pages of one size, for a GPU to decode. */
@@ -43,7 +44,7 @@ export function framePages(bytes: Uint8Array, plain: Plain): FramePages | null {
   const first = contentLength(blocks[0] as Block, plain);
   const last = contentLength(blocks[blocks.length - 1] as Block, plain);
   const pageSize = blocks.length === 1 ? LARGEST_PAGE : first;
-  const isPage = [4096, 8192, 16384, 32768, LARGEST_PAGE].includes(pageSize);
+  const isPage = PAGE_SIZES.includes(pageSize);
   const byteLength = (blocks.length - 1) * pageSize + last;
   if (!isPage || last === 0 || last > pageSize || (frame.contentSize ?? byteLength) !== byteLength) return null;
   return { pageSize, byteLength, contentChecksum: frame.contentChecksum, ...placed(blocks) };

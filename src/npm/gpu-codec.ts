@@ -7,13 +7,12 @@ import { type Bytes, Held } from "./module-memory.js";
 import { FrameCompression, levelFlag, type Plain } from "./plain.js";
 import { driveWithin, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, ResidentPart } from "./types.js";
-import { ratioOf } from "./packed-pages.js";
+import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
 import type { OpenDevice } from "./webgpu-device.js";
 
 /** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
  * one job of that. */
 const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
-const PAGE_SIZES = [4096, 8192, 16384, 32768, 65536];
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
 export class GpuCodec extends Held<GpuModule> implements Codec {

@@ -4,6 +4,9 @@ import type { PackedPages } from "./types.js";
 /** Blocks and table of some pages, whose offsets count from the first of these blocks. */
 export type Share = Pick<PackedPages, "packed" | "table">;
 
+/** Bytes of pages that kernels know. */
+export const PAGE_SIZES: readonly number[] = [4096, 8192, 16384, 32768, 65536];
+
 /** Bytes of pages over bytes of blocks and table; 1 for no pages. */
 export function ratioOf(byteLength: number, storedBytes: number): number {
   return storedBytes === 0 ? 1 : byteLength / storedBytes;

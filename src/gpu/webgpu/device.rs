@@ -168,7 +168,7 @@ impl WebDevice {
     /// page's. A buffer of another device is found when work on it is waited for.
     #[cfg(js_pages)]
     pub(crate) fn lend_buffer(&self, buffer: Value) -> Result<WebBuffer> {
-        WebBuffer::lent(&self.0, buffer)
+        WebBuffer::lent(buffer)
     }
 
     /// Whether the device still answers.

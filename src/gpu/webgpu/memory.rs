@@ -101,7 +101,8 @@ impl WebBuffer {
     }
 
     #[cfg(js_pages)]
-    pub(super) fn lent(_: &Rc<Shared>, buffer: Value) -> Result<Self> {
+    /// Memory that belongs to the page.
+    pub(super) fn lent(buffer: Value) -> Result<Self> {
         let (usage, size) = (
             calls::buffer_usage(buffer.number()),
             calls::buffer_size(buffer.number()),

@@ -5,9 +5,9 @@ import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { allowsSoftware, press } from "../shell/press";
+import { onLook } from "../shell/redraw";
 import { record } from "../shell/results";
 import { currentSubject } from "../shell/subject";
-import { onTheme } from "../shell/theme";
 import { crossoverOf, type Way } from "./crossover";
 
 let points: SweepPoint[] = [];
@@ -84,11 +84,5 @@ function start(): void {
 export function initSweep(): void {
   element("sweep-start").addEventListener("click", start);
   element("sweep-way").addEventListener("change", () => void draw());
-  onTheme(() => void draw());
-  let width = 0;
-  new ResizeObserver(([entry]) => {
-    const now = entry?.contentRect.width ?? 0;
-    if (now !== width && now > 0) void draw();
-    width = now;
-  }).observe(element("sweep-chart"));
+  onLook(element("sweep-chart"), () => void draw());
 }

@@ -1,4 +1,5 @@
 // A convolution of moving pictures, live.
+import { spreadOf } from "../compress/stats";
 import { failureOf } from "../rpc/client";
 import { element, failureCard } from "../shell/dom";
 import * as format from "../shell/format";
@@ -19,10 +20,6 @@ let stop: (() => void) | null = null;
 const context = (id: string): CanvasRenderingContext2D =>
   element<HTMLCanvasElement>(id).getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
 
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
-}
-
 async function openSource(): Promise<Source> {
   return element<HTMLSelectElement>("convolve-source").value === "camera" ? camera() : generated();
 }
@@ -41,9 +38,9 @@ async function picture(source: Source, isChecked: boolean): Promise<Convolved> {
 }
 
 function tell(times: number[], frames: number[], { where }: Convolved, error: number): void {
-  const perSecond = 1000 / median(frames);
+  const perSecond = 1000 / spreadOf(frames).median;
   element("convolve-text").textContent =
-    `${where}: ${format.duration(median(times))} a picture of ${COLS} × ${ROWS}, there and back; ` +
+    `${where}: ${format.duration(spreadOf(times).median)} a picture of ${COLS} × ${ROWS}, there and back; ` +
     `${format.round(perSecond)} pictures a second; largest error ${error.toExponential(1)}`;
 }
 
@@ -81,7 +78,7 @@ async function run(): Promise<void> {
   button.textContent = "Start";
   if (!last || times.length === 0) return;
   const { where, isGpu } = last;
-  record({ kind: "convolution", pictures: times.length, milliseconds: median(times), where, isGpu, error });
+  record({ kind: "convolution", pictures: times.length, milliseconds: spreadOf(times).median, where, isGpu, error });
   announce("Convolution: stopped");
 }
 

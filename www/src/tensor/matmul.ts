@@ -3,8 +3,8 @@ import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { allowsSoftware } from "../shell/press";
+import { onLook } from "../shell/redraw";
 import { record } from "../shell/results";
-import { onTheme } from "../shell/theme";
 import type { MatmulPoint, MatmulResult, Multiplier } from "./calls";
 import { tensors } from "./client";
 
@@ -88,11 +88,5 @@ function start(): void {
 
 export function initMatmul(): void {
   element("matmul-start").addEventListener("click", start);
-  onTheme(() => void draw());
-  let width = 0;
-  new ResizeObserver(([entry]) => {
-    const now = entry?.contentRect.width ?? 0;
-    if (now !== width && now > 0) void draw();
-    width = now;
-  }).observe(element("matmul-chart"));
+  onLook(element("matmul-chart"), () => void draw());
 }
