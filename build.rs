@@ -11,12 +11,14 @@ fn main() -> io::Result<()> {
     let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
     let js_tensor = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
     let js = js_pages || js_tensor;
+    let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK")) && wasm && !js;
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
+    println!("cargo::rustc-check-cfg=cfg(lz4_only)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
@@ -33,6 +35,10 @@ fn main() -> io::Result<()> {
     }
     if js_tensor {
         println!("cargo::rustc-cfg=js_tensor");
+    }
+    // Modules of the package without a GPU.
+    if lz4_only {
+        println!("cargo::rustc-cfg=lz4_only");
     }
     if wasm {
         strip_shaders()?;

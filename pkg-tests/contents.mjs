@@ -7,7 +7,8 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 
 /** Most bytes of each part after gzip. */
 const budgets = {
-  "cpu_bg.wasm": 21_200,
+  "cpu_bg.wasm": 15_000,
+  "seek_bg.wasm": 10_500,
   "gpu_bg.wasm": 57_500,
   "gpu.js": 6_000,
   "index.js": 17_300,
@@ -30,6 +31,8 @@ const wanted = [
   "dist/index.js",
   "dist/inline.d.ts",
   "dist/inline.js",
+  "dist/seek-wasm.js",
+  "dist/seek_bg.wasm",
   "dist/tensor/engine.js",
   "dist/tensor/index.d.ts",
   "dist/tensor/index.js",
@@ -48,7 +51,7 @@ export function checkFiles(files) {
 
 /** The modules import from the package's own JavaScript and from nothing else, and export no more than that knows. */
 export async function checkModules() {
-  for (const [name, wanted] of Object.entries({ cpu: [], gpu: ["gpu", "js"], tensor: ["gpu", "js"] })) {
+  for (const [name, wanted] of Object.entries({ cpu: [], seek: [], gpu: ["gpu", "js"], tensor: ["gpu", "js"] })) {
     const module = new WebAssembly.Module(await readFile(join(root, `dist/${name}_bg.wasm`)));
     const imported = new Set(WebAssembly.Module.imports(module).map((one) => one.module));
     assert.deepEqual([...imported].sort(), wanted, `imports of ${name}`);

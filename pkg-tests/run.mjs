@@ -49,7 +49,7 @@ async function checkPackage(report, tarball, files) {
   await report.run("sizes", checkSizes);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
   // The package is ES modules only, and wasm files have no types.
-  const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm", "./tensor.wasm"];
+  const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm", "./seek.wasm", "./tensor.wasm"];
   await report.run("types are not wrong", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...esm));
   await report.run("import has no side effect", checkImport);
 }

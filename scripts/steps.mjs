@@ -46,7 +46,16 @@ export function steps() {
       name: "lint, library with CUDA",
       command: clippy("--all-targets", "--no-default-features", "--features", "cuda"),
     },
-    { group: "native", name: "lint, wasm CPU only", command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm") },
+    {
+      group: "native",
+      name: "lint, wasm for files and pages on the CPU",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-cpu"),
+    },
+    {
+      group: "native",
+      name: "lint, wasm for parts of files",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-seek"),
+    },
     {
       group: "native",
       name: "lint, wasm with wgpu",
@@ -78,7 +87,7 @@ export function steps() {
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
-      command: cargo("test", ...wasm, "--no-default-features", "--features", "npm", "--test", "lz4_wasm"),
+      command: cargo("test", ...wasm, "--no-default-features", "--features", "npm-cpu", "--test", "lz4_wasm"),
       env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
     },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },

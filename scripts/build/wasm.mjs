@@ -7,14 +7,15 @@ import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
 
 /** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
-const smallCode = ["-Cllvm-args=-inline-threshold=10", "-Cllvm-args=-unroll-full-max-count=8"];
+const smallCode = ["-Cllvm-args=-inline-threshold=25", "-Cllvm-args=-unroll-full-max-count=8"];
 
 /** What is called compresses better than what is inlined, also where there is but one call. */
 const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge"];
 
 /** Those for LZ4 come as text, too, for the entry `inline`. */
 const modules = [
-  { name: "cpu", profile: "wasm", features: ["npm"], isText: true, passes: ["-O3"], flags: smallCode },
+  { name: "cpu", profile: "wasm", features: ["npm-cpu"], isText: true, passes: small, flags: smallCode },
+  { name: "seek", profile: "wasm-seek", features: ["npm-seek"], isText: true, passes: small, flags: smallCode },
   { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isText: true, passes: small, flags: [] },
   { name: "tensor", profile: "wasm-tensor", features: ["npm-tensor"], isText: false, passes: small, flags: [] },
 ];

@@ -64,7 +64,7 @@ pub(crate) fn checked_bytes(n_bytes: u64, page_size: u32, n_entries: usize) -> R
 pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<PackedPages> {
     check_page_size(page_size)?;
     let parse = Parse::new(page_size, level)?;
-    let (packed, table) = compress_shares(bytes, &parse)?;
+    let (packed, table) = compress_shares(bytes, &parse);
     Ok(PackedPages {
         packed,
         table,
@@ -74,16 +74,16 @@ pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<Pack
 }
 
 #[cfg(target_arch = "wasm32")]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+fn compress_shares(bytes: &[u8], parse: &Parse) -> (Vec<u8>, Vec<PageEntry>) {
     compress_share(&mut Encoder::new(parse), bytes)
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
-    let shares = bytes
+fn compress_shares(bytes: &[u8], parse: &Parse) -> (Vec<u8>, Vec<PageEntry>) {
+    let shares: Vec<_> = bytes
         .par_chunks(SHARE_BYTES.max(parse.page_size() as usize))
         .map_init(|| Encoder::new(parse), compress_share)
-        .collect::<Result<Vec<_>>>()?;
+        .collect();
     let mut start = 0;
     let mut table = Vec::new();
     for (packed, entries) in &shares {
@@ -91,26 +91,33 @@ fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntr
         start += packed.len() as u64;
     }
     let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());
-    Ok((packed, table))
+    (packed, table)
 }
 
 /// Blocks and entries of some pages; offsets count from the first of them.
-fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> (Vec<u8>, Vec<PageEntry>) {
     let page_size = encoder.parse().page_size() as usize;
     let mut packed = Vec::with_capacity(bytes.len());
-    let mut table = Vec::new();
-    for page in bytes.chunks(page_size) {
+    let pages = bytes.chunks(page_size);
+    let table = pages
+        .map(|page| encoder.append_page(page, &mut packed))
+        .collect();
+    (packed, table)
+}
+
+impl Encoder {
+    /// Appends the block of a page, padded to a multiple of [`BLOCK_ALIGNMENT`], and says where it is.
+    pub(crate) fn append_page(&mut self, page: &[u8], packed: &mut Vec<u8>) -> PageEntry {
         let offset = packed.len();
-        let kind = encoder.compress_page(page, &mut packed)?;
+        let kind = self.append_block(page, packed);
         let length = (packed.len() - offset) as u32;
-        table.push(PageEntry {
+        packed.resize(packed.len().next_multiple_of(BLOCK_ALIGNMENT as usize), 0);
+        PageEntry {
             offset: offset as u64,
             length,
             kind,
-        });
-        packed.resize(packed.len().next_multiple_of(BLOCK_ALIGNMENT as usize), 0);
+        }
     }
-    Ok((packed, table))
 }
 
 /// One piece after the other. Fresh memory is slow to write, so that all cores write it.
@@ -176,7 +183,7 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     Ok((bytes, status))
 }
 
-fn check_page_size(page_size: u32) -> Result<()> {
+pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Blocks and pages to LZ4.
 
+use super::frame::put;
 use super::instructions::Instructions;
 use super::page::fill_word;
 use super::parse::{MATCH_START_MARGIN, Parse};
@@ -56,7 +57,8 @@ impl Encoder {
     /// # Errors
     /// [`Error::InvalidArgument`] if `input` is longer than the page size of the parse.
     pub fn compress_block(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        out.extend_from_slice(self.encode(input)?);
+        self.check_length(input)?;
+        out.extend_from_slice(self.encode(input));
         Ok(())
     }
 
@@ -65,25 +67,36 @@ impl Encoder {
     /// # Errors
     /// [`Error::InvalidArgument`] if `page` is longer than the page size of the parse.
     pub fn compress_page(&mut self, page: &[u8], out: &mut Vec<u8>) -> Result<PageKind> {
-        if let Some(word) = fill_word(page) {
-            out.extend_from_slice(&word.to_le_bytes());
-            return Ok(PageKind::Fill(word));
-        }
-        let block = self.encode(page)?;
-        if block.len() < page.len() {
-            out.extend_from_slice(block);
-            return Ok(PageKind::Lz4);
-        }
-        out.extend_from_slice(page);
-        Ok(PageKind::Stored)
+        self.check_length(page)?;
+        Ok(self.append_block(page, out))
     }
 
-    /// The block of `input`.
-    pub(super) fn encode(&mut self, input: &[u8]) -> Result<&[u8]> {
-        if input.len() > self.parse.page_size() as usize {
-            let expected = "give at most the page size of the parse";
-            return Err(Error::invalid("block length", input.len() as u64, expected));
+    /// [`compress_page`](Self::compress_page) of at most the page size.
+    pub(super) fn append_block(&mut self, page: &[u8], out: &mut Vec<u8>) -> PageKind {
+        if let Some(word) = fill_word(page) {
+            put(out, &word.to_le_bytes());
+            return PageKind::Fill(word);
         }
+        let block = self.encode(page);
+        let (kind, block) = if block.len() < page.len() {
+            (PageKind::Lz4, block)
+        } else {
+            (PageKind::Stored, page)
+        };
+        put(out, block);
+        kind
+    }
+
+    fn check_length(&self, input: &[u8]) -> Result<()> {
+        if input.len() <= self.parse.page_size() as usize {
+            return Ok(());
+        }
+        let expected = "give at most the page size of the parse";
+        Err(Error::invalid("block length", input.len() as u64, expected))
+    }
+
+    /// The block of `input`, which is of at most the page size.
+    pub(super) fn encode(&mut self, input: &[u8]) -> &[u8] {
         if self.output.len() < room(input.len()) {
             self.output.resize(room(input.len()), 0);
         }
@@ -94,7 +107,7 @@ impl Encoder {
                 encode_by_windows(search, *instructions, &self.parse, input, writer)
             }
         };
-        Ok(&self.output[..length])
+        &self.output[..length]
     }
 }
 

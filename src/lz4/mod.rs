@@ -56,9 +56,9 @@ mod steps;
 mod walk;
 mod write;
 
-#[cfg(all(target_arch = "wasm32", feature = "npm", not(js_engine)))]
-pub(crate) use batch::checked_bytes;
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
+#[cfg(all(target_arch = "wasm32", feature = "npm-cpu"))]
+pub(crate) use batch::{check_page_size, checked_bytes};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;

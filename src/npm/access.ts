@@ -1,15 +1,18 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { toPagepressError } from "./errors.js";
 import type { FrameMap, Range } from "./codec.js";
-import { loadedPlain, load } from "./modules.js";
+import { load } from "./modules.js";
 import { joined } from "./plain.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
+import type { ModuleSource } from "./types.js";
 
 export interface OpenFrameOptions {
   /** Stops opening, and rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** What requests for a URL are made with: headers, credentials, mode. */
   fetch?: RequestInit;
+  /** Where the module `pagepress/seek.wasm` is. Default: beside the package's JavaScript. */
+  modules?: { seek?: ModuleSource };
 }
 
 export interface ReadOptions {
@@ -96,12 +99,11 @@ export class FrameAccess {
  * Of a file with an index (`compress(bytes, { index: true })`) only its end is read for that. A URL is read by HTTP range
  * requests; a server that does not know them sends all of it, once. */
 export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
-  const { signal, fetch = {} } = options;
+  const { signal, fetch = {}, modules } = options;
   return guarded(signal, async () => {
     signal?.throwIfAborted();
-    const plain = loadedPlain() ?? (await load("cpu"));
-    const opened = await openSource(source, fetch, signal);
-    const frame = new FrameAccess(opened, new plain.FrameMap(opened.byteLength));
+    const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
+    const frame = new FrameAccess(opened, seek.map(opened.byteLength));
     // Finds an index, or sees that the first frame is one.
     await frame.map(1, signal);
     return frame;

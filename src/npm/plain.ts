@@ -1,6 +1,6 @@
 import { PagepressError } from "./errors.js";
 import { join } from "./frame.js";
-import type { ContentRead, FrameMap, FrameParts, Range } from "./codec.js";
+import type { FrameParts } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { Level, PackedPages } from "./types.js";
 
@@ -36,16 +36,6 @@ export interface Exports extends MemoryExports {
   begin_pages(packed: number, packedLength: number, table: number, tableLength: number, pageSize: number, byteLength: number): number;
   decompress_pages(pages: number, nPages: number, isStrict: number): Status;
   free_pages(pages: number): void;
-  begin_map(length: number): number;
-  map_wants(map: number, end: number): Status;
-  supply_map(map: number, start: number, length: number): Status;
-  mapped_bytes(map: number): number;
-  has_index(map: number): number;
-  free_map(map: number): void;
-  begin_read(map: number, start: number, end: number): number;
-  read_wants(read: number, map: number): Status;
-  supply_read(read: number, map: number, start: number, length: number): Status;
-  free_read(read: number): void;
 }
 
 const LEVELS: readonly string[] = ["fast", "high", "sequential"] satisfies Level[];
@@ -64,7 +54,6 @@ export function levelFlag(level: string): number {
 /** A module, and what it does on the CPU before it returns. */
 export class Plain extends ModuleMemory<Exports> implements FrameParts {
   readonly ContentSum: FrameParts["ContentSum"];
-  readonly FrameMap: new (byteLength: number) => FrameMap;
 
   constructor(exports: Exports) {
     super(exports);
@@ -74,17 +63,6 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
         super(module);
       }
     };
-    this.FrameMap = class extends ModuleMap {
-      constructor(byteLength: number) {
-        super(module, byteLength);
-      }
-    };
-  }
-
-  /** The range that a call gave. */
-  range(status: Status): Range | undefined {
-    const ends = this.taken(status);
-    return ends ? (new Float64Array(ends.buffer) as unknown as Range) : undefined;
   }
 
   frameHeader(
@@ -276,55 +254,5 @@ class ModuleSum extends Held<Plain> {
 
   value(): number {
     return this.#value;
-  }
-}
-
-class ModuleMap extends Held<Plain> implements FrameMap {
-  constructor(module: Plain, byteLength: number) {
-    super(module, module.exports.begin_map(byteLength), module.exports.free_map);
-  }
-
-  wanted(end: number): Range | undefined {
-    const { module } = this;
-    return this.use((at) => module.range(module.exports.map_wants(at, end)));
-  }
-
-  supply(bytes: Uint8Array): void {
-    const { module } = this;
-    this.use((at) => module.taken(module.exports.supply_map(at, module.give(bytes), bytes.length)));
-  }
-
-  mappedBytes(): number {
-    return this.use((at) => this.module.exports.mapped_bytes(at));
-  }
-
-  hasIndex(): boolean {
-    return this.use((at) => this.module.exports.has_index(at)) !== 0;
-  }
-
-  read(start: number, end: number): ContentRead {
-    return this.use((map) => new ModuleRead(this.module, this, map, start, end));
-  }
-}
-
-class ModuleRead extends Held<Plain> implements ContentRead {
-  /** Kept from the collector. */
-  readonly map: ModuleMap;
-  readonly #map: number;
-
-  constructor(module: Plain, map: ModuleMap, mapAt: number, start: number, end: number) {
-    super(module, module.exports.begin_read(mapAt, start, end), module.exports.free_read);
-    this.map = map;
-    this.#map = mapAt;
-  }
-
-  wanted(): Range | undefined {
-    const { module } = this;
-    return this.use((at) => module.range(module.exports.read_wants(at, this.#map)));
-  }
-
-  supply(_map: FrameMap, bytes: Uint8Array): Bytes {
-    const { module } = this;
-    return this.use((at) => module.bytes(module.exports.supply_read(at, this.#map, module.give(bytes), bytes.length)));
   }
 }

@@ -39,7 +39,7 @@ unsafe extern "C" fn free_answer(start: *mut u8, capacity: usize) {
 ///
 /// # Safety
 /// The memory is that of [`take_memory`], of this size, all of it was written, and no call had it before.
-#[cfg(any(js_pages, not(js_engine)))]
+#[cfg(not(js_tensor))]
 pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
     // SAFETY: the caller says that this is the box, initialised.
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, n_bytes)) }.into_vec()
@@ -75,7 +75,7 @@ pub(in crate::web) fn settle(result: Result<Vec<u8>>) -> u32 {
 }
 
 /// Leaves an error, if there is one.
-#[cfg(any(js_tensor, not(js_engine)))]
+#[cfg(not(js_pages))]
 pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
     match result {
         Ok(()) => NOTHING,
@@ -84,7 +84,7 @@ pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
 }
 
 /// An object for JavaScript; null, with the error as the answer, if there is none.
-#[cfg(any(js_tensor, not(js_engine)))]
+#[cfg(not(js_pages))]
 pub(in crate::web) fn object<T>(made: Result<T>) -> *mut T {
     match made {
         Ok(made) => Box::into_raw(Box::new(made)),

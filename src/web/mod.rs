@@ -1,7 +1,7 @@
 //! The surface of the wasm modules of the npm package: takes what JavaScript gives, does what it says, gives back.
 //!
-//! One has what needs no GPU (`plain`), one the pages of a GPU (`gpu`), one tensors (`tensor`). There is no generated
-//! JavaScript: functions take and give numbers, and TypeScript of the package is the other side.
+//! One has what needs no GPU (`plain`), one parts of files (`seek`), one the pages of a GPU (`gpu`), one tensors (`tensor`).
+//! There is no generated JavaScript: functions take and give numbers, and TypeScript of the package is the other side.
 
 mod allocator;
 #[cfg(js_engine)]
@@ -9,21 +9,23 @@ mod call;
 #[cfg(js_pages)]
 mod gpu;
 mod memory;
-#[cfg(not(js_engine))]
+#[cfg(feature = "npm-cpu")]
 mod plain;
-#[cfg(any(js_pages, not(js_engine)))]
+#[cfg(feature = "npm-seek")]
+mod seek;
+#[cfg(any(js_pages, feature = "npm-cpu"))]
 mod table;
 #[cfg(js_tensor)]
 mod tensor;
 
-#[cfg(any(js_pages, not(js_engine)))]
+#[cfg(any(js_pages, feature = "npm-cpu"))]
 use crate::lz4::Level;
 
 /// The lowest two bits of flags.
-#[cfg(any(js_pages, not(js_engine)))]
+#[cfg(any(js_pages, feature = "npm-cpu"))]
 const LEVEL: u32 = 3;
 
-#[cfg(any(js_pages, not(js_engine)))]
+#[cfg(any(js_pages, feature = "npm-cpu"))]
 fn level(flags: u32) -> Level {
     match flags & LEVEL {
         0 => Level::Fast,

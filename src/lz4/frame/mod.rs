@@ -45,7 +45,7 @@ mod write;
 
 use checksum::checksum;
 
-#[cfg(all(target_arch = "wasm32", feature = "npm", not(js_engine)))]
+#[cfg(all(target_arch = "wasm32", feature = "npm-cpu"))]
 pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
@@ -83,11 +83,11 @@ fn word(input: &[u8], at: usize) -> Option<u32> {
 
 /// Appends bytes. Not inlined, since there are many calls that need no speed.
 #[inline(never)]
-fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
 /// Appends a little-endian word.
-fn put_word(out: &mut Vec<u8>, word: u32) {
+pub(crate) fn put_word(out: &mut Vec<u8>, word: u32) {
     put(out, &word.to_le_bytes());
 }

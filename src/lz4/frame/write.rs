@@ -66,7 +66,7 @@ impl FrameWriter {
         let start = out.len();
         if content.len() <= share {
             self.count(content);
-            push_blocks(&mut self.encoder, &self.options, content, out)?;
+            push_blocks(&mut self.encoder, &self.options, content, out);
         } else {
             self.push_shares(content, share, out)?;
         }
@@ -84,7 +84,7 @@ impl FrameWriter {
                 &options,
                 share,
                 &mut blocks,
-            )?;
+            );
             Ok(blocks)
         };
         let (shares, ()) = rayon::join(
@@ -107,7 +107,8 @@ impl FrameWriter {
     #[cfg(target_arch = "wasm32")]
     fn push_shares(&mut self, content: &[u8], _share: usize, out: &mut Vec<u8>) -> Result<()> {
         self.count(content);
-        push_blocks(&mut self.encoder, &self.options, content, out)
+        push_blocks(&mut self.encoder, &self.options, content, out);
+        Ok(())
     }
 
     /// Appends one block that is compressed already: `block` is what [`Encoder::compress_page`] or a GPU made of
@@ -139,7 +140,7 @@ impl FrameWriter {
         let block = match kind {
             PageKind::Lz4 => block,
             PageKind::Stored => content,
-            PageKind::Fill(_) => self.encoder.encode(content)?,
+            PageKind::Fill(_) => self.encoder.encode(content),
         };
         let start = out.len();
         push_block(content, block, self.options.block_checksums, out);
@@ -221,21 +222,11 @@ impl FrameWriter {
 }
 
 /// Appends `content` in blocks.
-fn push_blocks(
-    encoder: &mut Encoder,
-    options: &FrameOptions,
-    content: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<()> {
+fn push_blocks(encoder: &mut Encoder, options: &FrameOptions, content: &[u8], out: &mut Vec<u8>) {
     for content in content.chunks(options.block_size as usize) {
-        push_block(
-            content,
-            encoder.encode(content)?,
-            options.block_checksums,
-            out,
-        );
+        let block = encoder.encode(content);
+        push_block(content, block, options.block_checksums, out);
     }
-    Ok(())
 }
 
 /// Appends one block with its size and checksum: `block`, or `content` itself if that is not longer. No content

@@ -6,5 +6,4 @@
 
 mod blocks;
 mod frames;
-mod map;
 mod pages;

@@ -1,9 +1,9 @@
 //! Pages in parts.
 
-use crate::lz4;
+use crate::lz4::{self, Encoder, Level, Parse};
 use crate::web::level;
 use crate::web::memory::{object, settle, taken};
-use crate::web::table::{ENTRY_BYTES, read_entry, read_table};
+use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
 
 /// Gives the blocks of pages, and then their table.
@@ -19,17 +19,23 @@ unsafe extern "C" fn compress_pages(
 ) -> u32 {
     // SAFETY: the caller says so.
     let bytes = unsafe { taken(bytes, n_bytes) };
-    let compress = || {
-        let mut pages = lz4::compress_pages(&bytes, page_size, level(flags))?;
-        for entry in &pages.table {
-            // Blocks of what fits in 4 GiB are never too far for an entry.
-            for word in entry.to_words().unwrap_or_default() {
-                pages.packed.extend_from_slice(&word.to_le_bytes());
-            }
+    settle(compressed(&bytes, page_size, level(flags)))
+}
+
+fn compressed(bytes: &[u8], page_size: u32, level: Level) -> Result<Vec<u8>> {
+    lz4::check_page_size(page_size)?;
+    let mut encoder = Encoder::new(&Parse::new(page_size, level)?);
+    let mut packed = Vec::with_capacity(bytes.len());
+    let mut table = Vec::new();
+    for page in bytes.chunks(page_size as usize) {
+        let entry = encoder.append_page(page, &mut packed);
+        // Blocks of what fits in 4 GiB are never too far for an entry.
+        for word in entry.to_words().unwrap_or_default() {
+            lz4::frame::put_word(&mut table, word);
         }
-        Ok(pages.packed)
-    };
-    settle(compress())
+    }
+    lz4::frame::put(&mut packed, &table);
+    Ok(packed)
 }
 
 /// Pages that are being decompressed.
@@ -57,7 +63,7 @@ unsafe extern "C" fn begin_pages(
     // SAFETY: the caller says so.
     let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
     let begin = || {
-        let n_pages = read_table(&table, &packed)?.len();
+        let n_pages = entries(&table)?.len();
         let n_bytes = lz4::checked_bytes(n_bytes as u64, page_size, n_pages)?;
         Ok(Pages {
             packed,
@@ -87,11 +93,11 @@ impl Pages {
         let n_bytes = left.min(n_pages * self.page_size);
         let mut out = vec![0; n_bytes + n_bytes.div_ceil(self.page_size)];
         let (bytes, status) = out.split_at_mut(n_bytes);
-        let (entries, _) = self.table[ENTRY_BYTES * self.n_done..].as_chunks();
+        let entries = entries(&self.table)?.iter().skip(self.n_done);
         let pages = bytes.chunks_mut(self.page_size).zip(status);
         for ((page, status), entry) in pages.zip(entries) {
             let entry = read_entry(entry, &self.packed);
-            match entry.and_then(|entry| entry.decompress(&self.packed, page)) {
+            match entry.decompress(&self.packed, page) {
                 Err(source) if is_strict => {
                     let page = self.n_done;
                     return Err(Error::CorruptPage { page, source });

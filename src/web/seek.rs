@@ -1,9 +1,10 @@
-//! Parts of frames in a file, which JavaScript has. Ranges are given as two `f64`.
+//! Parts of the content of a file, which JavaScript has, as plain functions; `seek.ts` of the package is the other side.
+//! What they take and give is as in `plain`; ranges are given as two `f64`.
 
 use std::ops::Range;
 
 use crate::lz4::frame::{ContentRead, FrameMap};
-use crate::web::memory::{NOTHING, fail, give, object, settle_empty, taken};
+use crate::web::memory::{NOTHING, give, object, settle, settle_empty, taken};
 
 /// The map of a file of `n_bytes`.
 #[unsafe(no_mangle)]
@@ -94,10 +95,7 @@ unsafe extern "C" fn supply_read(
     // SAFETY: the caller says so.
     let (read, map, bytes) = unsafe { (&mut *read, &*map, taken(bytes, n_bytes)) };
     let mut content = Vec::new();
-    match read.supply(map, &bytes, &mut content) {
-        Ok(()) => give(content),
-        Err(error) => fail(&error),
-    }
+    settle(read.supply(map, &bytes, &mut content).map(|()| content))
 }
 
 /// # Safety

@@ -1,11 +1,11 @@
 //! One error type for the whole crate: fields, not prose, and a stable code shared with JavaScript.
 
-use std::fmt;
-
 use crate::lz4::BlockError;
 use crate::lz4::frame::Seen;
 use crate::tensor::Shape;
 use crate::text::fill;
+
+mod text;
 
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -136,102 +136,22 @@ pub enum Error {
     Cancelled,
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
-    }
-}
-
 impl Error {
-    /// What it says, in one sentence.
-    pub(crate) fn text(&self) -> String {
-        let (template, names, [a, b]): (&str, [&str; 3], [u64; 2]) = match self {
-            Self::CorruptPage { page, source } => {
-                ("page #: $", [source.text(), "", ""], [*page as u64, 0])
-            }
-            Self::NotLz4 { magic, seen } => {
-                let template = "not an LZ4 frame: starts with &$";
-                return fill(template, &[&seen.text()], &[(*magic).into()]);
-            }
-            Self::TruncatedFrame { at, needed } => (
-                "truncated LZ4 frame: # more bytes needed at byte #",
-                [""; 3],
-                [*needed, *at],
-            ),
-            Self::ChecksumMismatch {
-                what,
-                stored,
-                computed,
-            } => (
-                "$ checksum mismatch: stored &, computed &",
-                [what, "", ""],
-                [(*stored).into(), (*computed).into()],
-            ),
-            Self::InvalidFrame { what, value, at } => (
-                "invalid LZ4 frame: $ % at byte #",
-                [what, "", ""],
-                [*value, *at],
-            ),
-            Self::ContentSizeMismatch { stored, actual } => (
-                "content size mismatch: header says # bytes, content has #",
-                [""; 3],
-                [*stored, *actual],
-            ),
-            Self::DictionaryNeeded { id } => (
-                "this frame needs dictionary &; dictionaries are not supported",
-                [""; 3],
-                [(*id).into(), 0],
-            ),
-            Self::OutputLimit { limit } => {
-                ("output exceeds the limit of # bytes", [""; 3], [*limit, 0])
-            }
-            Self::InvalidArgument {
-                name,
-                value,
-                expected,
-            } => ("invalid $: $; $", [name, value, expected], [0; 2]),
-            Self::ShapeMismatch {
-                operation,
-                left,
-                right,
-                expected,
-            } => {
-                let template = "$: shapes $ and $ do not fit; $";
-                return fill(
-                    template,
-                    &[operation, &left.text(), &right.text(), expected],
-                    &[],
-                );
-            }
-            Self::LengthMismatch {
-                name,
-                expected,
-                actual,
-            } => (
-                "$ has # elements, # are needed",
-                [name, "", ""],
-                [*actual, *expected],
-            ),
-            Self::BackendUnavailable { backend, reason } => (
-                "backend $ is not available: $",
-                [backend, reason, ""],
-                [0; 2],
-            ),
-            Self::DeviceLost { reason } => ("GPU device lost: $", [reason, "", ""], [0; 2]),
-            Self::OutOfMemory { requested } => (
-                "out of GPU memory: # bytes asked for",
-                [""; 3],
-                [*requested, 0],
-            ),
-            Self::KernelCompile { kernel, message } => (
-                "kernel $ does not compile: $",
-                [kernel, message, ""],
-                [0; 2],
-            ),
-            Self::Engine { engine, message } => ("$ engine: $", [engine, message, ""], [0; 2]),
-            Self::Cancelled => ("cancelled", [""; 3], [0; 2]),
-        };
-        fill(template, &names, &[a, b])
+    /// Whether this comes of engines and tensors, in a module of the npm package that has neither: with nothing to say of
+    /// these, it is smaller.
+    const fn is_left_out(&self) -> bool {
+        cfg!(lz4_only)
+            && matches!(
+                self,
+                Self::ShapeMismatch { .. }
+                    | Self::LengthMismatch { .. }
+                    | Self::BackendUnavailable { .. }
+                    | Self::DeviceLost { .. }
+                    | Self::OutOfMemory { .. }
+                    | Self::KernelCompile { .. }
+                    | Self::Engine { .. }
+                    | Self::Cancelled
+            )
     }
 
     /// An argument that is a number outside its domain.
@@ -257,6 +177,9 @@ impl Error {
     /// The stable code, the same in Rust and in JavaScript.
     #[must_use]
     pub const fn code(&self) -> &'static str {
+        if self.is_left_out() {
+            return "";
+        }
         match self {
             Self::CorruptPage { .. } => "CORRUPT_PAGE",
             Self::NotLz4 { .. } => "NOT_LZ4",
@@ -317,117 +240,5 @@ impl From<Error> for wasm_bindgen::JsValue {
         // An object that was made here is neither frozen nor a proxy.
         let _ = js_sys::Reflect::set(&value, &"code".into(), &error.code().into());
         value.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_have_all_fields() {
-        let texts = [
-            (
-                Error::CorruptPage {
-                    page: 3,
-                    source: BlockError::ZeroOffset,
-                },
-                "page 3: match offset is zero",
-            ),
-            (
-                Error::NotLz4 {
-                    magic: 0x8b1f,
-                    seen: Seen::Other("gzip"),
-                },
-                "not an LZ4 frame: starts with 0x00008b1f; it is gzip",
-            ),
-            (
-                Error::TruncatedFrame { at: 70, needed: 4 },
-                "truncated LZ4 frame: 4 more bytes needed at byte 70",
-            ),
-            (
-                Error::ChecksumMismatch {
-                    what: "block",
-                    stored: 1,
-                    computed: u32::MAX,
-                },
-                "block checksum mismatch: stored 0x00000001, computed 0xffffffff",
-            ),
-            (
-                Error::InvalidFrame {
-                    what: "version",
-                    value: 2,
-                    at: 4,
-                },
-                "invalid LZ4 frame: version 0x2 at byte 4",
-            ),
-            (
-                Error::ContentSizeMismatch {
-                    stored: 10,
-                    actual: 11,
-                },
-                "content size mismatch: header says 10 bytes, content has 11",
-            ),
-            (
-                Error::DictionaryNeeded { id: 5 },
-                "this frame needs dictionary 0x00000005; dictionaries are not supported",
-            ),
-            (
-                Error::OutputLimit { limit: 9 },
-                "output exceeds the limit of 9 bytes",
-            ),
-            (
-                Error::invalid("page size", 1, "give more"),
-                "invalid page size: 1; give more",
-            ),
-            (
-                Error::BackendUnavailable {
-                    backend: "GPU",
-                    reason: "none".into(),
-                },
-                "backend GPU is not available: none",
-            ),
-            (
-                Error::DeviceLost {
-                    reason: "gone".into(),
-                },
-                "GPU device lost: gone",
-            ),
-            (
-                Error::OutOfMemory { requested: 8 },
-                "out of GPU memory: 8 bytes asked for",
-            ),
-            (
-                Error::KernelCompile {
-                    kernel: "emit".into(),
-                    message: "1:1".into(),
-                },
-                "kernel emit does not compile: 1:1",
-            ),
-            (
-                Error::Engine {
-                    engine: "wgpu",
-                    message: "no".into(),
-                },
-                "wgpu engine: no",
-            ),
-            (Error::Cancelled, "cancelled"),
-        ];
-        for (error, text) in texts {
-            assert_eq!(error.to_string(), text);
-        }
-        for (seen, text) in [
-            (Seen::Unknown, ""),
-            (
-                Seen::Block { n_bytes: 7 },
-                "; it is a raw LZ4 block of 7 bytes: give the format \"block\"",
-            ),
-            (
-                Seen::SizePrefixed { n_bytes: 7 },
-                "; it is an LZ4 block with its size, 7 bytes, in front: give the format \"size-prefixed\"",
-            ),
-        ] {
-            assert_eq!(seen.to_string(), text);
-        }
     }
 }
