@@ -32,12 +32,23 @@ async function checkPage(browser, site, gpu, scopes, engines) {
 
 /** Each module that is needed is fetched, once a scope and not by the workers of the pool; no other one is. */
 function checkRequests(requests, scopes, modules) {
-  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|gpu)_bg/.exec(path)?.[1]);
+  const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|gpu|seek)_bg/.exec(path)?.[1]);
   assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
   for (const module of modules) {
     const times = fetched.filter((name) => name === module).length;
     assert.ok(times <= scopes.length, `${module} was fetched ${times} times in ${scopes.length} scopes`);
   }
+}
+
+/** Who only reads parts of files loads the module for that, and no other. */
+async function checkPart(browser, site) {
+  const before = site.requests.length;
+  const page = await openPage(browser, `${site.url}?part`);
+  await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 });
+  assert.deepEqual(await page.evaluate(() => globalThis.result), { part: "page" });
+  await page.close();
+  assert.deepEqual(page.faults, []);
+  checkRequests(site.requests.slice(before), ["window"], ["seek"]);
 }
 
 /**
@@ -54,10 +65,11 @@ export async function checkSite(report, browsers, name, open, { scopes, gpuScope
       const before = site.requests?.length ?? 0;
       const engines = () => (gpu === "software" ? ["webgpu", "cpu"] : ["cpu"]);
       await checkPage(browsers[gpu], site, gpu, run, engines);
-      const needed = gpu === "software" ? ["cpu", "gpu"] : ["cpu"];
+      const needed = gpu === "software" ? ["cpu", "gpu", "seek"] : ["cpu", "seek"];
       if (site.requests) checkRequests(site.requests.slice(before), run, inline ? [] : needed);
     });
   }
+  if (site.requests && !inline) await report.run(`${name} [a part of a file]`, () => checkPart(browsers.none, site));
   if (!(site instanceof Error)) await site.close();
 }
 

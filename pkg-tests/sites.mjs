@@ -77,7 +77,7 @@ export async function buildWithRollup(place) {
   const bundle = await rollup({ input, plugins: [resolve] });
   await bundle.write({ dir: out });
   await bundle.close();
-  for (const name of ["cpu_bg.wasm", "gpu_bg.wasm"]) await cp(join(dist, name), join(out, name));
+  for (const name of ["cpu_bg.wasm", "gpu_bg.wasm", "seek_bg.wasm"]) await cp(join(dist, name), join(out, name));
   return serve(out, headers);
 }
 
