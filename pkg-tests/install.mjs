@@ -6,11 +6,13 @@ import { output, root, run } from "../scripts/build/run.mjs";
 
 const fixtures = join(root, "pkg-tests/fixtures");
 const scopes = ["page.js", "page-worker.js", "shared-worker.js", "service-worker.js"];
+/** Those that serve what is in a folder of this name. */
+const withPublic = ["vite", "next"];
 const shared = ["options.js", "round-trip.js", ...scopes];
 
-/** A temporary folder for everything that a run makes. */
-export async function makeWorkplace() {
-  const folder = await mkdtemp(join(tmpdir(), "pagepress-package-"));
+/** A temporary folder for everything that a run makes, outside the project unless `parent` is in it. */
+export async function makeWorkplace(parent = tmpdir()) {
+  const folder = await mkdtemp(join(parent, "pagepress-package-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
@@ -43,7 +45,7 @@ export async function installFixture(folder, name, tarball, entry = "pagepress")
   await cp(join(fixtures, name), place, { recursive: true });
   const script = join(place, "round-trip.js");
   await writeFile(script, (await readFile(script, "utf8")).replace('from "pagepress"', `from "${entry}"`));
-  for (const at of [place, ...(name === "vite" ? [join(place, "public")] : [])]) {
+  for (const at of [place, ...(withPublic.includes(name) ? [join(place, "public")] : [])]) {
     await mkdir(at, { recursive: true });
     await writeFile(join(at, "sample.txt"), await sample());
   }

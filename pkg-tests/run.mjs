@@ -2,7 +2,7 @@
 // Needs dist/: `npm run build`. With an argument only the cases whose line holds it.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
-import { cp } from "node:fs/promises";
+import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run } from "../scripts/build/run.mjs";
@@ -15,6 +15,12 @@ import * as sites from "./sites.mjs";
 
 const bin = (path) => join(root, "node_modules", path);
 const tool = (path, ...args) => run(process.execPath, [bin(path), ...args]);
+
+/** The first outcome of `make`, always. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
 
 /** The types hold for strict callers, with the module resolution of Node and of bundlers. */
 async function checkTypes(place, file) {
@@ -67,6 +73,24 @@ async function checkConsumers(report, folder, tarball) {
   await checkTensorRuntimes(report, await installFixture(folder, "tensor", tarball));
 }
 
+/** The folder lies in the project, where it finds Next.js and React. */
+async function checkNext(report, browsers, tarball) {
+  await mkdir(join(root, "target"), { recursive: true });
+  const { folder, remove } = await makeWorkplace(join(root, "target"));
+  try {
+    const next = await installFixture(folder, "next", tarball);
+    const open = once(() => sites.buildWithNext(next));
+    await report.run("Next.js, on the server", async () => {
+      const body = await readFile(join(next, "sample.txt"));
+      const answer = await fetch(new URL("server", (await open()).url), { method: "POST", body });
+      assert.deepEqual(await answer.json(), { engine: "cpu", isSame: true });
+    });
+    await checkSite(report, browsers, "Next.js", open, { scopes: ["window", "worker"] });
+  } finally {
+    await remove();
+  }
+}
+
 async function checkPages(report, folder, tarball) {
   const browsers = await openBrowsers();
   const fixture = (name, entry) => installFixture(folder, name, tarball, entry);
@@ -91,6 +115,7 @@ async function checkPages(report, folder, tarball) {
     const esbuild = await fixture("esbuild", "pagepress/inline");
     const inline = { scopes: [...workers, "service"], gpuScopes: ["window", "service"], inline: true };
     await check("esbuild, inline", () => sites.buildWithEsbuild(esbuild), inline);
+    await checkNext(report, browsers, tarball);
     const tensor = await fixture("tensor");
     await checkTensorSite(report, browsers, "tensors, Vite, build", () => sites.buildWithVite(tensor));
     const query = { module: "tensor_bg.wasm" };

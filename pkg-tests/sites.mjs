@@ -1,5 +1,6 @@
 // The package in pages: as it is, and through each bundler. A site is `{ url, requests, close }`.
 import { cp, mkdir } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { root, run } from "../scripts/build/run.mjs";
 import { serve } from "../tests/browser/harness/server.mjs";
@@ -102,4 +103,27 @@ export async function buildTensorsWithEsbuild(place) {
   const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
   await build({ absWorkingDir: place, entryPoints: [join(place, "page.js")], outdir: out, ...options });
   return serve(out, headers);
+}
+
+/** Next.js, as it builds and serves by itself: pages are rendered on the server first. */
+export async function buildWithNext(place) {
+  const cli = join(root, "node_modules/next/dist/bin/next");
+  const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
+  await run(process.execPath, [cli, "build"], { cwd: place, env, stdio: ["ignore", "ignore", "inherit"] });
+  const { default: next } = await import("next");
+  const app = next({ dir: place });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  const requests = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url);
+    void handle(request, response);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await app.close();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/`, requests, close };
 }
