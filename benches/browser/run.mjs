@@ -27,7 +27,7 @@ const PEER_BYTES = 64 * 2 ** 20;
 /** A page with the benches, and what closes it. */
 async function openPage(flags) {
   const server = await serve(root);
-  const always = ["--no-first-run", "--disable-background-networking", "--disable-component-update"];
+  const always = ["--js-flags=--expose-gc", "--no-first-run", "--disable-background-networking", "--disable-component-update"];
   const args = [...always, ...(software ? ["--use-webgpu-adapter=swiftshader", "--enable-unsafe-webgpu"] : flags)];
   if (process.getuid?.() === 0) args.push("--no-sandbox");
   const browser = await chromium.launch({ executablePath: findChromium(), args });

@@ -2,7 +2,7 @@
 
 use super::BlockError;
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_steps};
+use super::steps::{STEP, copy_step, copy_steps};
 
 /// Length in a token's half that says that more bytes follow.
 const TOKEN_MAX: usize = 15;
@@ -63,56 +63,57 @@ impl Cursor<'_> {
             return;
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr());
-        while self.ip <= last_ip && self.op <= last_op {
+        let (mut ip, mut op) = (self.ip, self.op);
+        while ip <= last_ip && op <= last_op {
+            (self.ip, self.op) = (ip, op);
             // SAFETY: inside the block.
-            let token = usize::from(unsafe { *block.add(self.ip) });
+            let token = usize::from(unsafe { *block.add(ip) });
             let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
-            let mut from = self.ip + 1;
+            ip += 1;
+            // SAFETY: behind the token the block goes on for a step, and so does the room.
+            unsafe { copy_step(block.add(ip), out.add(op)) };
             if n_literals == TOKEN_MAX {
-                let Some((more, end)) = extension(self.block, from) else {
+                let Some((more, end)) = extension(self.block, ip) else {
                     return;
                 };
-                (n_literals, from) = (n_literals.saturating_add(more), end);
+                (n_literals, ip) = (n_literals.saturating_add(more), end);
                 let fits = n_literals <= self.block.len()
-                    && from + n_literals <= last_ip
-                    && self.op + n_literals <= last_op;
+                    && ip + n_literals <= last_ip
+                    && op + n_literals <= last_op;
                 if !fits {
                     return;
                 }
+                // SAFETY: behind the literals the block goes on for a step, and the room for two.
+                unsafe { copy_steps(block.add(ip), out.add(op), n_literals) };
             }
-            // SAFETY: behind the literals, or a step if they are fewer, the block goes on for an offset and the room for two
-            // steps; two steps may be read behind literals that do not fit a token.
-            let offset = unsafe {
-                copy_steps(block.add(from), out.add(self.op), n_literals);
-                block
-                    .add(from + n_literals)
-                    .cast::<[u8; 2]>()
-                    .read_unaligned()
-            };
+            (ip, op) = (ip + n_literals, op + n_literals);
+            // SAFETY: behind literals that fit a token the block goes on for an offset, and behind others, too.
+            let offset = unsafe { block.add(ip).cast::<[u8; 2]>().read_unaligned() };
             let offset = usize::from(u16::from_le_bytes(offset));
-            let (at, mut next) = (self.op + n_literals, from + n_literals + 2);
-            if offset.wrapping_sub(1) >= at {
+            ip += 2;
+            if offset.wrapping_sub(1) >= op {
                 return;
             }
             if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
                 // SAFETY: the offset is in what is written; the room goes on for two steps.
-                unsafe { copy_halves::<3>(out.add(at - offset), out.add(at)) };
-                (self.ip, self.op) = (next, at + length);
+                unsafe { copy_halves::<3>(out.add(op - offset), out.add(op)) };
+                op += length;
                 continue;
             }
             if length == MIN_MATCH + TOKEN_MAX {
-                let Some((more, end)) = extension(self.block, next) else {
+                let Some((more, end)) = extension(self.block, ip) else {
                     return;
                 };
-                (length, next) = (length.saturating_add(more), end);
-                if length > self.out.len() || at + length > last_op {
+                (length, ip) = (length.saturating_add(more), end);
+                if length > self.out.len() || op + length > last_op {
                     return;
                 }
             }
             // SAFETY: the offset is in what is written; the room goes on for a step behind the match, and for two behind `at`.
-            unsafe { quick_match(out.add(at), offset, length) };
-            (self.ip, self.op) = (next, at + length);
+            unsafe { quick_match(out.add(op), offset, length) };
+            op += length;
         }
+        (self.ip, self.op) = (ip, op);
     }
 
     /// Decodes one sequence of any kind; true at the end of the block.
@@ -181,6 +182,10 @@ impl Cursor<'_> {
 /// The bytes at `ip` that continue a length: their sum, and where they end.
 #[inline(always)]
 fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
+    let first = *block.get(ip)?;
+    if first != 255 {
+        return Some((usize::from(first), ip + 1));
+    }
     let mut sum = 0_usize;
     loop {
         let byte = *block.get(ip)?;
@@ -237,6 +242,14 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
     unsafe {
         let from = to.sub(offset).cast_const();
         let mut done = 0;
+        if offset >= STEP {
+            while done < length {
+                copy_step(from.add(done), to.add(done));
+                copy_step(from.add(done + STEP), to.add(done + STEP));
+                done += 2 * STEP;
+            }
+            return;
+        }
         if offset >= HALF {
             while done < length {
                 copy_halves::<2>(from.add(done), to.add(done));

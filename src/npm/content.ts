@@ -5,6 +5,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A byte of a block stands for so many bytes of content at most. */
 const LARGEST_EXPANSION = 255;
+/** A page of memory, which a system gives to a process when it is first touched. */
+const PAGE_BYTES = 4096;
 
 /** Content that comes in parts. If its size is known, they are copied to where they stay. */
 export class Content {
@@ -37,7 +39,7 @@ export class Content {
     const at = this.#length;
     this.#length += part.length;
     checkLimit(this.#length, this.#limit);
-    if (this.#length <= this.#whole.length) this.#whole.set(part, at);
+    if (this.#length <= this.#whole.length) place(this.#whole, part, at);
     else this.#rest.push((isOwn ? part : part.slice()) as Bytes);
   }
 
@@ -49,6 +51,13 @@ export class Content {
     if (first?.length === this.#length) return first;
     return join([this.#whole.subarray(0, inPlace), ...this.#rest]);
   }
+}
+
+/** Copies `part` to `at` in fresh memory. Pages of it are touched before: to be stopped by each one in the middle of a copy
+ * costs a quarter more. */
+function place(whole: Bytes, part: Uint8Array, at: number): void {
+  for (let i = at; i < at + part.length; i += PAGE_BYTES) whole[i] = 0;
+  whole.set(part, at);
 }
 
 /** Throws `OUTPUT_LIMIT` if `length` is more than `limit` bytes of output. */
