@@ -2,8 +2,8 @@
 
 use super::decode::{Frame, FrameDecoder, HISTORY, corrupt};
 use super::{FrameBlock, FrameEvent, Step};
-use crate::Result;
 use crate::lz4::decode::decode;
+use crate::{Error, Result};
 
 /// Where content is decoded.
 #[derive(Debug, Default)]
@@ -30,7 +30,11 @@ impl FrameDecoder {
             consumed += length;
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
-                Some(FrameEvent::Block(block)) => self.block(&block)?,
+                Some(FrameEvent::Block(block)) => {
+                    if let Err(error) = self.block(&block) {
+                        return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
+                    }
+                }
                 Some(FrameEvent::End { content_checksum }) => {
                     self.count_room()?;
                     self.end(content_checksum)?;
@@ -78,6 +82,20 @@ impl FrameDecoder {
         let decoded = decode(block.data, &mut bytes[base..room], *end - base);
         *end = base + decoded.map_err(|source| corrupt(block, source))?;
         Ok(())
+    }
+
+    /// What is wrong with how the blocks of `input` lie, which says more of a file than what one of them holds.
+    fn fault_behind(&mut self, mut input: &[u8]) -> Option<Error> {
+        loop {
+            match self.reader.step(input) {
+                Ok(Step::Event {
+                    consumed,
+                    event: FrameEvent::Block(_),
+                }) => input = &input[consumed..],
+                Ok(_) => return None,
+                Err(error) => return Some(error),
+            }
+        }
     }
 
     fn count_room(&mut self) -> Result<()> {
