@@ -1,16 +1,18 @@
 // Benches the package in Chromium on this machine's GPU: node benches/browser/run.mjs FILE... [-- FLAG...]
 //
 // Prints one JSON object a line. With --tensors in place of files it multiplies matrices beside TensorFlow.js, which it
-// installs under this folder. Flags go to Chromium; on Linux it may need --use-angle=vulkan
+// installs under this folder. With --peers before the files it times the CPU beside lz4-wasm, fflate and the browser's gzip, on
+// the first 64 MiB of each. --built takes dist/ and target/browser-bench/ as they are: for a copy of this folder elsewhere,
+// which needs benches, dist, scripts, target/browser-bench, tests and node_modules/playwright-core. CHROMIUM or --chromium
+// PATH names the browser. Flags go to Chromium; on Linux it may need --use-angle=vulkan
 // --enable-features=Vulkan --disable-vulkan-surface --enable-unsafe-webgpu --enable-webgpu-developer-features.
 // PAGEPRESS_SOFTWARE=1 takes SwiftShader and little work: to see that the bench works, not to measure.
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
-import { buildPackage } from "../../scripts/build.mjs";
 import { root, run } from "../../scripts/build/run.mjs";
 import { findChromium } from "../../scripts/machine.mjs";
 import { serve } from "../../tests/browser/harness/server.mjs";
@@ -19,10 +21,13 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const out = join(root, "target/browser-bench");
 const software = process.env.PAGEPRESS_SOFTWARE === "1";
 
+/** Content that libraries are compared on. */
+const PEER_BYTES = 64 * 2 ** 20;
+
 /** A page with the benches, and what closes it. */
 async function openPage(flags) {
   const server = await serve(root);
-  const always = ["--no-first-run", "--disable-background-networking", "--disable-component-update"];
+  const always = ["--js-flags=--expose-gc", "--no-first-run", "--disable-background-networking", "--disable-component-update"];
   const args = [...always, ...(software ? ["--use-webgpu-adapter=swiftshader", "--enable-unsafe-webgpu"] : flags)];
   if (process.getuid?.() === 0) args.push("--no-sandbox");
   const browser = await chromium.launch({ executablePath: findChromium(), args });
@@ -38,20 +43,59 @@ async function openPage(flags) {
   return { page, close };
 }
 
-async function benchPages(files, flags) {
+/** Has `work` bench a page with copies of `files`, whose addresses it gets. */
+async function withFiles(files, flags, work) {
   await mkdir(join(out, "data"), { recursive: true });
   for (const file of files) await copyFile(file, join(out, "data", basename(file)));
   const { page, close } = await openPage(flags);
+  await work(page, files.map((file) => `/target/browser-bench/data/${basename(file)}`));
+  await close();
+  await rm(join(out, "data"), { recursive: true });
+}
+
+async function benchPages(page, files) {
   const options = {
-    files: files.map((file) => `/target/browser-bench/data/${basename(file)}`),
+    files,
     residentBytes: software ? 0 : 960 * 2 ** 20,
     endToEndBytes: software ? 1 : undefined,
     runs: software ? 1 : 5,
     allowSoftware: software,
   };
   await page.evaluate((given) => globalThis.bench(given, globalThis.note), options);
-  await close();
-  await rm(join(out, "data"), { recursive: true });
+}
+
+/** Has the WebAssembly of lz4-wasm, which is built for webpack, lie beside the bundle, and what it exports be a module. */
+const webAssemblyModules = {
+  name: "wasm",
+  setup: (build) =>
+    build.onLoad({ filter: /\.wasm$/ }, async ({ path }) => {
+      await copyFile(path, join(out, basename(path)));
+      const module = await WebAssembly.compile(await readFile(path));
+      const names = WebAssembly.Module.exports(module).map(({ name }) => name);
+      const from = [...new Set(WebAssembly.Module.imports(module).map((one) => one.module))].map((name) => JSON.stringify(name));
+      const contents = [
+        ...from.map((name, i) => `import * as from${i} from ${name};`),
+        `const imports = { ${from.map((name, i) => `${name}: from${i}`).join(", ")} };`,
+        `const response = fetch(new URL(${JSON.stringify(basename(path))}, import.meta.url));`,
+        "const { instance } = await WebAssembly.instantiateStreaming(response, imports);",
+        `export const { ${names.join(", ")} } = instance.exports;`,
+      ];
+      return { contents: contents.join("\n"), loader: "js", resolveDir: dirname(path) };
+    }),
+};
+
+/** lz4-wasm and fflate as one file for the page. */
+async function bundlePeers() {
+  const { build } = await import("esbuild");
+  const contents = 'export * as lz4Wasm from "lz4-wasm"; export * as fflate from "fflate";';
+  const outfile = join(out, "peers.js");
+  await mkdir(out, { recursive: true });
+  await build({ stdin: { contents, resolveDir: root }, bundle: true, format: "esm", outfile, plugins: [webAssemblyModules], logLevel: "error" });
+}
+
+async function benchPeers(page, files) {
+  const options = { files, maxBytes: PEER_BYTES, runs: software ? 1 : 5 };
+  await page.evaluate((given) => globalThis.benchPeers(given, globalThis.note), options);
 }
 
 /** TensorFlow.js as one file for the page. */
@@ -60,14 +104,13 @@ async function bundleTensorflow() {
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
     await run("npm", ["install", ...flags], { cwd: here });
   }
+  const { build } = await import("esbuild");
   const contents = 'export * as tf from "@tensorflow/tfjs-core"; import "@tensorflow/tfjs-backend-webgpu";';
   const outfile = join(out, "tensorflow.js");
   await build({ stdin: { contents, resolveDir: here }, bundle: true, format: "esm", outfile, logLevel: "error" });
 }
 
-async function benchTensors(flags) {
-  await bundleTensorflow();
-  const { page, close } = await openPage(flags);
+async function benchTensors(page) {
   const options = {
     sizes: software ? [256, 512] : [256, 512, 1024, 2048],
     nProducts: software ? 2 : 20,
@@ -75,16 +118,31 @@ async function benchTensors(flags) {
     allowSoftware: software,
   };
   await page.evaluate((given) => globalThis.benchTensors(given, globalThis.note), options);
-  await close();
 }
+
+const kinds = {
+  pages: { bench: benchPages, bundle: async () => undefined },
+  peers: { bench: benchPeers, bundle: bundlePeers },
+  tensors: { bench: benchTensors, bundle: bundleTensorflow },
+};
 
 async function main() {
   const split = process.argv.indexOf("--");
-  const files = process.argv.slice(2, split < 0 ? undefined : split);
+  const own = process.argv.slice(2, split < 0 ? undefined : split);
   const flags = split < 0 ? [] : process.argv.slice(split + 1);
-  if (files.length === 0) throw new Error("usage: node benches/browser/run.mjs FILE...|--tensors [-- FLAG...]");
-  await buildPackage();
-  await (files[0] === "--tensors" ? benchTensors(flags) : benchPages(files, flags));
+  const is = { type: "boolean", default: false };
+  const options = { tensors: is, peers: is, built: is, chromium: { type: "string" } };
+  const { values, positionals: files } = parseArgs({ args: own, options, allowPositionals: true });
+  const kind = values.tensors ? "tensors" : values.peers ? "peers" : "pages";
+  if (files.length === 0 && kind !== "tensors") {
+    throw new Error("usage: node benches/browser/run.mjs [--peers] FILE...|--tensors [--built] [--chromium PATH] [-- FLAG...]");
+  }
+  if (values.chromium) process.env.CHROMIUM = values.chromium;
+  if (!values.built) {
+    await (await import("../../scripts/build.mjs")).buildPackage();
+    await kinds[kind].bundle();
+  }
+  await withFiles(files, flags, kinds[kind].bench);
 }
 
 main().catch((error) => {

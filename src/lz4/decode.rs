@@ -2,7 +2,7 @@
 
 use super::BlockError;
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_steps};
+use super::steps::{STEP, copy_step, copy_steps};
 
 /// Length in a token's half that says that more bytes follow.
 const TOKEN_MAX: usize = 15;
@@ -10,6 +10,9 @@ const TOKEN_MAX: usize = 15;
 const QUICK_INPUT: usize = 1 + STEP + 2;
 /// And with so much room: a step of literals, and two steps behind the longest literals that fit a token.
 const QUICK_ROOM: usize = STEP + 2 * STEP;
+
+/// A longer run of literals or match is not for the quick way, so that sums stay small.
+const QUICK_LENGTH: usize = 1 << 28;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
 ///
@@ -63,56 +66,20 @@ impl Cursor<'_> {
             return;
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr());
-        while self.ip <= last_ip && self.op <= last_op {
-            // SAFETY: inside the block.
-            let token = usize::from(unsafe { *block.add(self.ip) });
-            let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
-            let mut from = self.ip + 1;
-            if n_literals == TOKEN_MAX {
-                let Some((more, end)) = extension(self.block, from) else {
-                    return;
-                };
-                (n_literals, from) = (n_literals.saturating_add(more), end);
-                let fits = n_literals <= self.block.len()
-                    && from + n_literals <= last_ip
-                    && self.op + n_literals <= last_op;
-                if !fits {
-                    return;
-                }
-            }
-            // SAFETY: behind the literals, or a step if they are fewer, the block goes on for an offset and the room for two
-            // steps; two steps may be read behind literals that do not fit a token.
-            let offset = unsafe {
-                copy_steps(block.add(from), out.add(self.op), n_literals);
-                block
-                    .add(from + n_literals)
-                    .cast::<[u8; 2]>()
-                    .read_unaligned()
+        let quick = Quick {
+            out,
+            last_ip: block.wrapping_add(last_ip),
+            last_op: out.wrapping_add(last_op),
+        };
+        let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
+        while ip <= quick.last_ip && op <= quick.last_op {
+            // SAFETY: both lie before the last places.
+            let Some(next) = (unsafe { quick.sequence(ip, op) }) else {
+                break;
             };
-            let offset = usize::from(u16::from_le_bytes(offset));
-            let (at, mut next) = (self.op + n_literals, from + n_literals + 2);
-            if offset.wrapping_sub(1) >= at {
-                return;
-            }
-            if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
-                // SAFETY: the offset is in what is written; the room goes on for two steps.
-                unsafe { copy_halves::<3>(out.add(at - offset), out.add(at)) };
-                (self.ip, self.op) = (next, at + length);
-                continue;
-            }
-            if length == MIN_MATCH + TOKEN_MAX {
-                let Some((more, end)) = extension(self.block, next) else {
-                    return;
-                };
-                (length, next) = (length.saturating_add(more), end);
-                if length > self.out.len() || at + length > last_op {
-                    return;
-                }
-            }
-            // SAFETY: the offset is in what is written; the room goes on for a step behind the match, and for two behind `at`.
-            unsafe { quick_match(out.add(at), offset, length) };
-            (self.ip, self.op) = (next, at + length);
+            (ip, op) = next;
         }
+        (self.ip, self.op) = (ip.addr() - block.addr(), op.addr() - out.addr());
     }
 
     /// Decodes one sequence of any kind; true at the end of the block.
@@ -178,6 +145,90 @@ impl Cursor<'_> {
     }
 }
 
+/// A block and its room, by pointers: engines of WebAssembly take them as they are, where they would add an index each time.
+#[derive(Clone, Copy)]
+struct Quick {
+    out: *mut u8,
+    /// Where a sequence may begin at most: [`QUICK_INPUT`] before the end of the block, [`QUICK_ROOM`] before that of the room.
+    last_ip: *const u8,
+    last_op: *mut u8,
+}
+
+impl Quick {
+    /// Decodes the sequence at `ip` to `op`, and gives where the next ones are; none if it is not one for this way.
+    ///
+    /// # Safety
+    /// Neither place is behind the last one of its kind; from `out` to `op` all is written.
+    #[inline(always)]
+    unsafe fn sequence(self, mut ip: *const u8, mut op: *mut u8) -> Option<(*const u8, *mut u8)> {
+        // SAFETY: behind the token the block goes on for a step and an offset, and the room for three steps. Literals that fit
+        // a token end within that step; where others, and matches, would end is compared first.
+        unsafe {
+            let token = usize::from(*ip);
+            let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
+            ip = ip.add(1);
+            copy_step(ip, op);
+            if n_literals == TOKEN_MAX {
+                let more;
+                (more, ip) = self.extension(ip)?;
+                n_literals += more;
+                let room = before(ip, self.last_ip).min(before(op, self.last_op));
+                if n_literals > room {
+                    return None;
+                }
+                copy_steps(ip, op, n_literals);
+            }
+            (ip, op) = (ip.add(n_literals), op.add(n_literals));
+            let offset = usize::from(u16::from_le_bytes(ip.cast::<[u8; 2]>().read_unaligned()));
+            ip = ip.add(2);
+            if offset.wrapping_sub(1) >= op.addr() - self.out.addr() {
+                return None;
+            }
+            if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
+                copy_halves::<3>(op.sub(offset), op);
+                return Some((ip, op.add(length)));
+            }
+            if length == MIN_MATCH + TOKEN_MAX {
+                let more;
+                (more, ip) = self.extension(ip)?;
+                length += more;
+                if length > before(op, self.last_op) {
+                    return None;
+                }
+            }
+            quick_match(op, offset, length);
+            Some((ip, op.add(length)))
+        }
+    }
+
+    /// What [`extension`] says, if it ends before the last place.
+    ///
+    /// # Safety
+    /// The byte is in the block.
+    #[inline(always)]
+    unsafe fn extension(self, mut ip: *const u8) -> Option<(usize, *const u8)> {
+        let mut sum = 0;
+        loop {
+            // SAFETY: the caller says so of the first, and the last place is in the block.
+            let byte = usize::from(unsafe { *ip });
+            ip = ip.wrapping_add(1);
+            sum += byte;
+            if byte != 255 {
+                return Some((sum, ip));
+            }
+            if ip > self.last_ip || sum > QUICK_LENGTH {
+                return None;
+            }
+        }
+    }
+}
+
+/// Bytes from `at` to `end`; none if that comes before.
+#[inline(always)]
+fn before(at: *const u8, end: *const u8) -> usize {
+    end.addr().saturating_sub(at.addr())
+}
+
 /// The bytes at `ip` that continue a length: their sum, and where they end.
 #[inline(always)]
 fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
@@ -237,6 +288,14 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
     unsafe {
         let from = to.sub(offset).cast_const();
         let mut done = 0;
+        if offset >= STEP {
+            while done < length {
+                copy_step(from.add(done), to.add(done));
+                copy_step(from.add(done + STEP), to.add(done + STEP));
+                done += 2 * STEP;
+            }
+            return;
+        }
         if offset >= HALF {
             while done < length {
                 copy_halves::<2>(from.add(done), to.add(done));

@@ -3,6 +3,19 @@
 /// Bytes that are copied at once.
 pub(super) const STEP: usize = 16;
 
+/// Copies the bytes of a step.
+///
+/// # Safety
+/// They may be read at `from` and written at `to`.
+#[inline(always)]
+pub(super) unsafe fn copy_step(from: *const u8, to: *mut u8) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let bytes = from.cast::<[u8; STEP]>().read_unaligned();
+        to.cast::<[u8; STEP]>().write_unaligned(bytes);
+    }
+}
+
 /// Copies bytes in steps, at least one.
 ///
 /// # Safety
@@ -13,10 +26,7 @@ pub(super) unsafe fn copy_steps(from: *const u8, to: *mut u8, length: usize) {
     let mut done = 0;
     loop {
         // SAFETY: as the caller says; the last step begins before the end.
-        unsafe {
-            let bytes = from.add(done).cast::<[u8; STEP]>().read_unaligned();
-            to.add(done).cast::<[u8; STEP]>().write_unaligned(bytes);
-        }
+        unsafe { copy_step(from.add(done), to.add(done)) };
         done += STEP;
         if done >= length {
             return;

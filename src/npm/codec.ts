@@ -41,6 +41,8 @@ export interface Compression {
 
 /** Frames that are being decompressed. */
 export interface Decompression {
+  /** Has content go to `sink`, which copies it, and outcomes only say whether there was some. */
+  into(sink: (content: Uint8Array) => void): void;
   /** Takes the start of `input`, and says how many bytes. */
   add(input: Uint8Array): number;
   /** Whether there is enough input to be worth a call. */

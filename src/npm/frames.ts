@@ -1,9 +1,9 @@
 import { checkSize, checkUnchanged, MAX_BYTES } from "./arguments.js";
+import { checkLimit, Content } from "./content.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Decompression, Outcome } from "./codec.js";
 import type { Job } from "./job.js";
 import { loadedPlain } from "./modules.js";
-import { joined } from "./plain.js";
 import { NotThisWay } from "./promise-call.js";
 import type { Format, FrameOptions, Level } from "./types.js";
 
@@ -46,7 +46,7 @@ async function runWhole(
   try {
     job.check();
     const outcome = await job.drive(call);
-    new Parts(maxOutputSize).push(outcome.value);
+    checkLimit(outcome.value.length, maxOutputSize);
     job.report(length, outcome.value.length, outcome.timing.engine);
     return outcome;
   } catch (error) {
@@ -63,7 +63,7 @@ async function compressByParts(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  const parts = new Parts(maxOutputSize);
+  const parts = new Content(maxOutputSize, null, 0);
   const session = codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, length, index, false);
   try {
     let timing;
@@ -72,11 +72,11 @@ async function compressByParts(
       job.check();
       at += session.add(bytes.subarray(at));
       const outcome = await job.drive(codec.compressPart(session, at === length));
-      parts.push(outcome.value);
+      parts.add(outcome.value, true);
       timing = outcome.timing;
       job.report(session.bytesIn(), session.bytesOut(), timing.engine);
     }
-    return { value: parts.join(), timing };
+    return { value: parts.finish(), timing };
   } finally {
     session.free();
   }
@@ -106,8 +106,9 @@ async function decompressByParts(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  const parts = new Parts(maxOutputSize);
+  const content = Content.of(bytes, maxOutputSize);
   const session = codec.beginDecompression(maxOutputSize, false);
+  session.into((part) => content.add(part));
   try {
     let timing;
     for (let at = 0; !timing || at < length; ) {
@@ -118,14 +119,13 @@ async function decompressByParts(
         const outcome = await job.drive(codec.decompressPart(session));
         timing = outcome.timing;
         isMore = outcome.value !== null;
-        if (outcome.value) parts.push(outcome.value);
         // The last byte is done when the end was found sound.
         if (session.bytesIn() < length) job.report(session.bytesIn(), session.bytesOut(), timing.engine);
       }
     }
     session.end();
     job.report(length, session.bytesOut(), timing.engine);
-    return { value: parts.join(), timing };
+    return { value: content.finish(), timing };
   } catch (error) {
     throw explained(error, session, bytes);
   } finally {
@@ -154,27 +154,4 @@ export async function decompressBlock(
 function explained(error: unknown, session: Decompression, bytes: Uint8Array): unknown {
   const isNoFrame = (error as { code?: unknown }).code === "NOT_LZ4" && session.bytesIn() === 0;
   return (isNoFrame && bytes.length <= MAX_BYTES && loadedPlain()?.notLz4(bytes)) || error;
-}
-
-/** Output that comes in parts. */
-class Parts {
-  readonly #limit: number;
-  #parts: Bytes[] = [];
-  #length = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(part: Bytes): void {
-    this.#length += part.length;
-    if (this.#length > this.#limit) {
-      throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${this.#limit} bytes`);
-    }
-    this.#parts.push(part);
-  }
-
-  join(): Bytes {
-    return joined(this.#parts);
-  }
 }

@@ -30,7 +30,17 @@ export class ModuleMemory<Exports extends MemoryExports> {
     return start;
   }
 
-  /** The bytes that a call gave, null if none; throws the error that it gave. */
+  /** The bytes that a call lent, where they are: good until the module is called again. Null if none; throws the error
+   * that it gave. */
+  lent(status: Status): Uint8Array | null {
+    if (status === 2) this.taken(status);
+    if (status === 0) return null;
+    const { buffer } = this.exports.memory;
+    const [start, length] = new Uint32Array(buffer, this.#answer, 2) as unknown as [number, number];
+    return new Uint8Array(buffer, start, length);
+  }
+
+  /** The bytes that a call gave or lent, null if none; throws the error that it gave. */
   taken(status: Status): Bytes | null {
     if (status === 0) return null;
     const { buffer } = this.exports.memory;

@@ -1,3 +1,4 @@
+import { Content } from "./content.js";
 import { PagepressError } from "./errors.js";
 import { join } from "./frame.js";
 import type { FrameParts } from "./codec.js";
@@ -22,7 +23,7 @@ export interface Exports extends MemoryExports {
   ): Status;
   free_compression(frame: number): void;
   begin_decompression(limit: number, groupBytes: number): number;
-  add_input(frames: number, start: number, length: number): void;
+  add_input(frames: number, length: number): number;
   decompress(frames: number): Status;
   end_input(frames: number): Status;
   input_done(frames: number): number;
@@ -42,8 +43,8 @@ const LEVELS: readonly string[] = ["fast", "high", "sequential"] satisfies Level
 const CONTENT_CHECKSUM = 4;
 const BLOCK_CHECKSUMS = 8;
 const INDEX = 16;
-/** Most content that `decompressSync` gets at once, if blocks are not larger. */
-const SYNC_GROUP_BYTES = 16 * 1024 * 1024;
+/** Input that `decompressSync` gives at once, and most content that it gets, if blocks are not larger: both stay in a cache. */
+const SYNC_BYTES = { input: 1024 * 1024, content: 256 * 1024 };
 
 export function levelFlag(level: string): number {
   const flag = LEVELS.indexOf(level);
@@ -103,13 +104,15 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
       const isSizePrefixed = format === "size-prefixed" ? 1 : 0;
       return this.bytes(this.exports.decompress_block(this.give(bytes), bytes.length, isSizePrefixed, maxOutputSize));
     }
-    const frames = new FrameDecompression(this, maxOutputSize, SYNC_GROUP_BYTES);
+    const frames = new FrameDecompression(this, maxOutputSize, SYNC_BYTES.content);
     try {
-      frames.add(bytes);
-      const parts: Bytes[] = [];
-      for (let part = frames.advance(); part; part = frames.advance()) parts.push(part);
+      const content = Content.of(bytes, maxOutputSize);
+      for (let at = 0; at < bytes.length; at += SYNC_BYTES.input) {
+        frames.add(bytes.subarray(at, at + SYNC_BYTES.input));
+        for (let part = frames.lent(); part; part = frames.lent()) content.add(part);
+      }
       frames.end();
-      return joined(parts);
+      return content.finish();
     } catch (error) {
       const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.bytesIn() === 0;
       throw isNoFrame ? this.notLz4(bytes) : error;
@@ -201,11 +204,20 @@ export class FrameDecompression extends Held<Plain> {
   }
 
   add(input: Uint8Array): void {
-    const { module } = this;
-    this.use((at) => module.exports.add_input(at, module.give(input), input.length));
+    const { exports } = this.module;
+    this.use((at) => {
+      const start = exports.add_input(at, input.length) >>> 0;
+      new Uint8Array(exports.memory.buffer, start, input.length).set(input);
+    });
   }
 
-  /** Some content; null if there is none before more input comes. */
+  /** Some content where it is, good until the module is called again; null if there is none before more input comes. */
+  lent(): Uint8Array | null {
+    const { module } = this;
+    return this.use((at) => module.lent(module.exports.decompress(at)));
+  }
+
+  /** A copy of it. */
   advance(): Bytes | null {
     const { module } = this;
     return this.use((at) => module.taken(module.exports.decompress(at)));

@@ -1,5 +1,6 @@
 import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
 import { checkUnchanged, MAX_BYTES } from "./arguments.js";
+import { Content } from "./content.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./codec.js";
 import { joinPages } from "./packed-pages.js";
@@ -99,7 +100,7 @@ export class PooledCodec implements Codec {
       if (!frame) throw new NotThisWay();
       const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
-      const out = new Content(frame, maxOutputSize, new this.#parts.ContentSum());
+      const out = new FrameContent(frame, new Content(maxOutputSize, frame.contentSize, length), new this.#parts.ContentSum());
       try {
         const job = (i: number): Parameters<Pool["run"]> => {
           checkUnchanged(bytes, length);
@@ -286,37 +287,33 @@ function isFinal(control: Control, error: unknown): boolean {
 }
 
 /** The content of a frame as its parts come in. */
-class Content {
-  #parts: Uint8Array[] = [];
-  #length = 0;
+class FrameContent {
   #frame: BlockedFrame;
-  #limit: number;
+  #content: Content;
   #sum: InstanceType<FrameParts["ContentSum"]>;
 
-  constructor(frame: BlockedFrame, limit: number, sum: InstanceType<FrameParts["ContentSum"]>) {
+  constructor(frame: BlockedFrame, content: Content, sum: InstanceType<FrameParts["ContentSum"]>) {
     this.#frame = frame;
-    this.#limit = limit;
+    this.#content = content;
     this.#sum = sum;
   }
 
   add(part: Uint8Array): void {
-    this.#parts.push(part);
-    this.#length += part.length;
-    if (this.#length > this.#limit) throw new NotThisWay();
+    this.#content.add(part, true);
     if (this.#frame.contentChecksum !== null) this.#sum.add(part);
   }
 
   get length(): number {
-    return this.#length;
+    return this.#content.length;
   }
 
   finish(): Uint8Array<ArrayBuffer> {
     const { contentSize, contentChecksum } = this.#frame;
     const isSound =
-      (contentSize === null || contentSize === this.#length) &&
+      (contentSize === null || contentSize === this.length) &&
       (contentChecksum === null || contentChecksum === this.#sum.value());
     if (!isSound) throw new NotThisWay();
-    return join(this.#parts);
+    return this.#content.finish();
   }
 
   free(): void {

@@ -48,8 +48,18 @@ pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
 /// Leaves bytes as the answer.
 #[inline(never)]
 pub(in crate::web) fn give(bytes: Vec<u8>) -> u32 {
-    let mut bytes = ManuallyDrop::new(bytes);
-    let parts = [bytes.as_mut_ptr() as usize, bytes.len(), bytes.capacity()];
+    let bytes = ManuallyDrop::new(bytes);
+    answer_with(&bytes, bytes.capacity())
+}
+
+/// Leaves bytes as the answer that stay whose they are: there is nothing to free.
+#[cfg(not(js_engine))]
+pub(in crate::web) fn lend(bytes: &[u8]) -> u32 {
+    answer_with(bytes, 0)
+}
+
+fn answer_with(bytes: &[u8], capacity: usize) -> u32 {
+    let parts = [bytes.as_ptr() as usize, bytes.len(), capacity];
     for (place, part) in ANSWER.iter().zip(parts) {
         place.store(part, Ordering::Relaxed);
     }

@@ -33,7 +33,11 @@ mod checksum;
 mod content;
 mod decode;
 mod foreign;
+#[cfg(not(target_arch = "wasm32"))]
+mod groups;
 mod header;
+#[cfg(any(target_arch = "wasm32", test))]
+mod in_turn;
 mod index;
 mod map;
 mod part;

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 use crate::web::level;
-use crate::web::memory::{NOTHING, fail, give, object, settle, settle_empty, taken};
+use crate::web::memory::{NOTHING, fail, lend, object, settle, settle_empty, taken};
 use crate::web::table::read_table;
 
 /// Bits of the options of a frame; the lowest two are its level.
@@ -127,24 +127,28 @@ extern "C" fn begin_decompression(limit: f64, group_bytes: usize) -> *mut Decomp
     }))
 }
 
-/// Takes more input.
+/// Takes `n_bytes` more of input, which are to be written where this says before any other call.
 ///
 /// # Safety
-/// The object is there; the memory is the call's.
+/// The object is there, and the bytes are written.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn add_input(frames: *mut Decompression, input: *mut u8, n_bytes: usize) {
+unsafe extern "C" fn add_input(frames: *mut Decompression, n_bytes: usize) -> *mut u8 {
     // SAFETY: the caller says so.
-    let (frames, input) = unsafe { (&mut *frames, taken(input, n_bytes)) };
-    frames.held.drain(..frames.at);
+    let frames = unsafe { &mut *frames };
+    let held = &mut frames.held;
+    held.drain(..frames.at);
     frames.at = 0;
-    if frames.held.is_empty() {
-        frames.held = input;
-    } else {
-        frames.held.extend_from_slice(&input);
+    held.reserve(n_bytes);
+    let start = held.len();
+    // SAFETY: there is room, which the caller fills.
+    unsafe {
+        held.set_len(start + n_bytes);
+        held.as_mut_ptr().add(start)
     }
 }
 
-/// Gives some content; nothing if there is none before more input comes.
+/// Gives some content, which stays where it is until the next call for these frames; nothing if there is none before more
+/// input comes.
 ///
 /// # Safety
 /// The object is there.
@@ -152,12 +156,11 @@ unsafe extern "C" fn add_input(frames: *mut Decompression, input: *mut u8, n_byt
 unsafe extern "C" fn decompress(frames: *mut Decompression) -> u32 {
     // SAFETY: the caller says so.
     let frames = unsafe { &mut *frames };
-    let mut out = Vec::new();
-    match frames.decoder.advance(&frames.held[frames.at..], &mut out) {
-        Ok(0) => NOTHING,
-        Ok(consumed) => {
+    match frames.decoder.in_turn(&frames.held[frames.at..]) {
+        Ok((0, _)) => NOTHING,
+        Ok((consumed, content)) => {
             frames.at += consumed;
-            give(out)
+            lend(content)
         }
         Err(error) => fail(&error),
     }

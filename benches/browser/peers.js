@@ -1,0 +1,125 @@
+// Times compression beside other libraries in one worker of this browser, on the same data and by turns.
+import { createCompressor } from "/dist/index.js";
+import { lz4Wasm, fflate } from "/target/browser-bench/peers.js";
+
+const MB = 1e6;
+
+const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
+
+/** Significant digits enough to compare. */
+const short = (value) => Number(value.toPrecision(4));
+
+/** One of Pagepress's ways; `close` ends its workers. */
+async function pagepress(workers, level, blockSize) {
+  const compressor = await createCompressor({ backend: "cpu", workers });
+  const place = workers === 0 ? "in place" : `${workers} workers`;
+  const size = blockSize ? `, ${blockSize >> 10} KiB` : "";
+  return {
+    name: `pagepress ${place}, ${level}${size}`,
+    compress: (bytes) => compressor.compress(bytes, blockSize ? { level, blockSize } : { level }),
+    decompress: (packed) => compressor.decompress(packed),
+    close: () => compressor.dispose(),
+  };
+}
+
+/** What a transform of the browser makes of `bytes`. */
+async function transformed(bytes, transform) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());
+}
+
+const others = [
+  { name: "lz4-wasm", compress: lz4Wasm.compress, decompress: lz4Wasm.decompress },
+  { name: "fflate 1", compress: (bytes) => fflate.gzipSync(bytes, { level: 1 }), decompress: (packed) => fflate.gunzipSync(packed) },
+  {
+    name: "gzip of the browser",
+    compress: (bytes) => transformed(bytes, new CompressionStream("gzip")),
+    decompress: (packed) => transformed(packed, new DecompressionStream("gzip")),
+  },
+];
+
+/** 1, 2, 4, ... and all cores. */
+function workerCounts() {
+  const all = navigator.hardwareConcurrency;
+  const counts = [];
+  for (let n = 1; n < all; n *= 2) counts.push(n);
+  return [...counts, all];
+}
+
+async function contenders() {
+  const list = [];
+  for (const blockSize of [undefined, 4096]) {
+    for (const level of ["fast", "high", "sequential"]) list.push(await pagepress(0, level, blockSize));
+  }
+  list.push(...others);
+  for (const n of workerCounts()) {
+    for (const level of ["fast", "sequential"]) list.push(await pagepress(n, level, undefined));
+  }
+  return list;
+}
+
+function isSame(a, b) {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+async function time(times, work) {
+  // What others left is not for this one to clear away.
+  globalThis.gc?.();
+  const begin = performance.now();
+  const value = await work();
+  times.push(performance.now() - begin);
+  return value;
+}
+
+/** What all did with `bytes`, in MB/s of content. */
+async function race(list, bytes, runs) {
+  const entries = [];
+  for (const one of list) {
+    const packed = await one.compress(bytes);
+    if (!isSame(await one.decompress(packed), bytes)) throw new Error(`${one.name}: the content differs`);
+    entries.push({ one, ratio: bytes.length / packed.length, there: [], back: [] });
+  }
+  for (let i = 0; i < runs; i += 1) {
+    for (const { one, there, back } of entries) {
+      const packed = await time(there, () => one.compress(bytes));
+      await time(back, () => one.decompress(packed));
+    }
+  }
+  const rate = (times) => bytes.length / MB / (median(times) / 1000);
+  return entries.map(({ one, ratio, there, back }) => ({ name: one.name, ratio, compress: rate(there), decompress: rate(back) }));
+}
+
+/** Benches the first `maxBytes` of each of `files`; gives a line for each contender to `note`. */
+async function benchPeers({ files, maxBytes, runs }, note) {
+  const list = await contenders();
+  for (const file of files) {
+    const response = await fetch(file);
+    if (!response.ok) throw new Error(`${file}: ${response.status}`);
+    const bytes = new Uint8Array(await response.arrayBuffer()).slice(0, maxBytes);
+    note({ file, n_bytes: bytes.length, runs, cores: navigator.hardwareConcurrency });
+    const results = await race(list, bytes, runs);
+    const [wasm, script] = ["lz4-wasm", "fflate 1"].map((name) => results.find((result) => result.name === name));
+    for (const { name, ratio, compress, decompress } of results) {
+      note({
+        name,
+        ratio: short(ratio),
+        compress_mbps: short(compress),
+        decompress_mbps: short(decompress),
+        to_lz4_wasm: [short(compress / wasm.compress), short(decompress / wasm.decompress)],
+        to_fflate: [short(compress / script.compress), short(decompress / script.decompress)],
+      });
+    }
+  }
+  for (const { close } of list) await close?.();
+}
+
+addEventListener("message", async ({ data }) => {
+  try {
+    await benchPeers(data, (line) => postMessage({ line }));
+    postMessage({ done: true });
+  } catch (error) {
+    postMessage({ error: String(error?.stack ?? error) });
+  }
+});
+postMessage({ ready: true });
