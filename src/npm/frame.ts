@@ -45,13 +45,18 @@ export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | n
     if (at + END_MARK_BYTES > bytes.length) return null;
     const size = view.getUint32(at, true);
     if (size === 0) break;
-    at += 4 + (size & ~STORED) + (has(BLOCK_CHECKSUMS) ? 4 : 0);
+    at += blockBytes(size, has(BLOCK_CHECKSUMS));
     starts.push(at);
   }
   at += END_MARK_BYTES;
   const contentChecksum = has(CONTENT_CHECKSUM) && at + 4 <= bytes.length ? view.getUint32(at, true) : null;
   if (at + (has(CONTENT_CHECKSUM) ? 4 : 0) !== bytes.length) return null;
   return { blockSize, blockChecksums: has(BLOCK_CHECKSUMS), contentSize, contentChecksum, starts };
+}
+
+/** Bytes of a block with the word before it, which says its size, and its checksum. */
+export function blockBytes(sizeWord: number, blockChecksums: boolean): number {
+  return 4 + (sizeWord & ~STORED) + (blockChecksums ? 4 : 0);
 }
 
 /** Whether the first frame of `bytes` is of the kind that GPUs decode: independent blocks of at most 64 KiB. */
