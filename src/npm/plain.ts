@@ -94,13 +94,14 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
     throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${maxOutputSize} bytes`);
   }
 
-  /** The blocks of `bytes` as they are in a frame, each after its size and, if it has one, before its checksum. */
-  compressBlocks(bytes: Uint8Array, { blockSize, level, blockChecksums }: BlockOptions): Bytes {
+  /** The blocks of `bytes` as they are in a frame, each after its size and, if it has one, before its checksum. They are put
+   * into `room` if they fit. */
+  compressBlocks(bytes: Uint8Array, { blockSize, level, blockChecksums }: BlockOptions, room?: Bytes): Bytes {
     const options = { blockSize, level, contentChecksum: false, blockChecksums, index: false };
     return this.#compressed(options, -1, (frame) => {
       // The header comes with the first blocks.
       frame.push(new Uint8Array(), false);
-      return frame.push(bytes, false);
+      return frame.push(bytes, false, room);
     });
   }
 
@@ -190,12 +191,12 @@ export class FrameCompression extends Held<Plain> {
   }
 
   /** The blocks of `content`, which are whole ones but for the last of the frame; after the header if these are the
-   * first, before the end if they are the last. */
-  push(content: Uint8Array, isLast: boolean): Bytes {
+   * first, before the end if they are the last. They are put into `room` if they fit. */
+  push(content: Uint8Array, isLast: boolean, room?: Bytes): Bytes {
     const { module } = this;
     return this.use((at) => {
       const start = module.give(content);
-      return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0));
+      return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0), room);
     });
   }
 

@@ -53,8 +53,7 @@ export class PooledCodec implements Codec {
     if (!isStream || isShort || this.#pool.failure || options.blockSize === 0) {
       return this.#alone.beginCompression(options, contentSize, isStream);
     }
-    const partBytes = this.#jobBytes(contentSize < 0 ? Infinity : contentSize, options.blockSize);
-    return new PooledCompression(this.#plain, this.#pool, options, contentSize, partBytes);
+    return new PooledCompression(this.#plain, this.#pool, options, contentSize);
   }
 
   compressPart(session: Compression, isLast: boolean): Call<Bytes> {

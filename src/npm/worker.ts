@@ -1,6 +1,5 @@
 // What a worker of the pool runs. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of
 // its own, and `createWorker` starts it.
-import { release } from "./arguments.js";
 import { CpuCodec } from "./cpu-codec.js";
 import { drive } from "./drive.js";
 import { toPagepressError } from "./errors.js";
@@ -33,22 +32,16 @@ async function obey(order: Order): Promise<Answer> {
 
 /** What `call` gives. Frames and their blocks are made at once, pages by the codec. */
 async function make(module: Plain, call: WorkerCall, args: unknown[]): Promise<unknown> {
-  if (call === "compressLent") return compressLent(module, ...(args as [Lent, BlockOptions]));
+  if (call === "compressLent") {
+    const [{ content, blocks }, options] = args as [Lent, BlockOptions];
+    return { content, blocks: module.compressBlocks(content, options, blocks) };
+  }
   if (call === "compressBlocks" || call === "decompressSync") {
     return (module[call] as (...args: unknown[]) => Uint8Array).apply(module, args);
   }
   const codec: Codec = new CpuCodec(module);
   const method = codec[call] as (...args: unknown[]) => Call<unknown>;
   return (await drive(method.apply(codec, args))).value;
-}
-
-/** Compresses into memory that came with the content, and gives both back. */
-function compressLent(module: Plain, { content, blocks }: Lent, options: BlockOptions): Lent {
-  const made = module.compressBlocks(content, options);
-  blocks.set(made);
-  const { length } = made;
-  release(made);
-  return { content, blocks: blocks.subarray(0, length) };
 }
 
 function listen(port: Port): void {

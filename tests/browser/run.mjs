@@ -55,8 +55,8 @@ async function runLongStream(report, url) {
   const page = await openPage(browser, `${url}tests/browser/index.html`);
   page.setDefaultTimeout(0);
   await report.run(line, async () => {
-    const stream = (bytes) => import("/tests/browser/suite/long-stream.js").then(({ run }) => run(bytes));
-    const { value, before, peak } = await watchMemory(() => page.evaluate(stream, STREAM_BYTES));
+    const stream = (bytes) => import("/tests/browser/suite/long-stream.js").then(({ run }) => run(...bytes));
+    const { value, before, peak } = await watchMemory(() => page.evaluate(stream, [STREAM_BYTES, Number(process.env.W ?? 2)]));
     const mb = (bytes) => Math.round(bytes / 1e6);
     const speed = Math.round(value.bytes / value.ms / 1000);
     console.log(
