@@ -11,12 +11,12 @@ import type { FrameOptions } from "./types.js";
 /** Content of less than this is not worth the way to a worker and back. */
 export const WORTH_SHARING_BYTES = 256 * 1024;
 
-/** Content of a part. Parts of 1 MiB are no faster, and with sixteen workers take 40 MB more. */
+/** Content of a part. Larger ones are no faster, and take more memory. */
 const PART_BYTES = 512 * 1024;
 /** Most parts on their way. Beside one for each worker there are some, so that a worker that is done finds the next one.
- * A worker takes some ten times as long for a part as the stream's own thread, which cannot keep more of them busy, and
- * takes some 8 MB of memory. */
-const FLIGHT = { spare: 4, most: 10 };
+ * More workers than that the stream's own thread could not keep busy: it takes about a tenth of their time for a part. And
+ * each takes some 7 MB of memory. */
+const FLIGHT = { spare: 4, most: 20 };
 /** Most content on its way, of which there are two copies: blocks may be of 4 MiB. */
 const FLIGHT_BYTES = 32 * 2 ** 20;
 
@@ -130,7 +130,8 @@ export class PooledCompression implements Compression {
     content.set(given);
     this.#frame.add(content);
     const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
-    this.#parts.push(new Part(content, isShort ? Promise.reject(new NotThisWay()) : this.#share(content)));
+    const isInPlace = isShort || this.#pool.failure;
+    this.#parts.push(new Part(content, isInPlace ? Promise.reject(new NotThisWay()) : this.#share(content)));
     this.#isBegun = true;
   }
 

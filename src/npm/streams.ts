@@ -70,17 +70,25 @@ class Lz4Stream {
     const ends: { error(reason: unknown): void }[] = [];
     const abort = (): void => fail(signal?.reason);
     const leave = (): void => signal?.removeEventListener("abort", abort);
-    const fail = (reason: unknown): void => {
+    const stop = (reason: unknown): void => {
       leave();
       input.fail(reason);
       end.abort(reason);
-      for (const controller of ends) controller.error(reason);
       // What it had to say of the failure it has said, or nobody asked.
       output.return(undefined).catch(() => undefined);
     };
+    const fail = (reason: unknown): void => {
+      stop(reason);
+      for (const controller of ends) controller.error(reason);
+    };
     this.writable = new WritableStream<StreamInput>(
       {
-        start: (controller) => void ends.push(controller),
+        start: (controller) => {
+          ends.push(controller);
+          // `abort` below waits for a write under way, which may wait for workers, or for who reads. Older browsers have no
+          // signal here.
+          controller.signal?.addEventListener("abort", () => stop(controller.signal.reason));
+        },
         write: async (chunk) => {
           try {
             const bytes = bytesOf("chunk", chunk);

@@ -19,7 +19,7 @@ const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu", "tensor"] },
-  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers", "calls", "streams", "access", "tensor-without-gpu"] },
+  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers", "calls", "streams", "pooled-streams", "access", "tensor-without-gpu"] },
 ];
 
 const withTimeout = (work) => {
@@ -55,8 +55,8 @@ async function runLongStream(report, url) {
   const page = await openPage(browser, `${url}tests/browser/index.html`);
   page.setDefaultTimeout(0);
   await report.run(line, async () => {
-    const stream = (bytes) => import("/tests/browser/suite/long-stream.js").then(({ run }) => run(...bytes));
-    const { value, before, peak } = await watchMemory(() => page.evaluate(stream, [STREAM_BYTES, Number(process.env.W ?? 2)]));
+    const stream = (bytes) => import("/tests/browser/suite/long-stream.js").then(({ run }) => run(bytes));
+    const { value, before, peak } = await watchMemory(() => page.evaluate(stream, STREAM_BYTES));
     const mb = (bytes) => Math.round(bytes / 1e6);
     const speed = Math.round(value.bytes / value.ms / 1000);
     console.log(
