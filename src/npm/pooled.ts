@@ -208,7 +208,7 @@ export class PooledCodec implements Codec {
   /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
   #jobBytes(nBytes: number, unit: number): number {
     const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
-    return wholeBlocks(share, unit);
+    return wholeBlocks(share, Math.max(unit, 1));
   }
 
   #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
