@@ -76,16 +76,9 @@ export interface Codec extends Partial<ResidentCodec> {
   close(): void;
   free(): void;
   /** `contentSize` is -1 if it is not known. A stream takes smaller parts than a call. */
-  beginCompression(
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    contentSize: number,
-    index: boolean,
-    isStream: boolean,
-  ): Compression;
-  /** Compresses what the session holds; the last part ends the frame. */
+  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression;
+  /** Compresses what the session holds, and gives what there is of the frame, which may be nothing yet; the last part ends
+   * the frame. */
   compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>>;
   beginDecompression(maxOutputSize: number, isStream: boolean): Decompression;
   /** Decompresses some of what the session holds; null if nothing can be made of it before more comes. */

@@ -1,11 +1,12 @@
 import { checkUnchanged } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Compression, Decompression, Outcome } from "./codec.js";
+import { ContentPart, wholeBlocks } from "./content-part.js";
 import type { Bytes } from "./module-memory.js";
 import { joinPages, type Share } from "./packed-pages.js";
 import { FrameCompression, FrameDecompression, PageDecompression, type Plain } from "./plain.js";
 import { cancelled } from "./promise-call.js";
-import type { BackendInfo, CheckedPages, Device, PackedPages } from "./types.js";
+import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
 
 /** Bytes that are done in one step, in between which others get the thread: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
@@ -99,22 +100,8 @@ export class CpuCodec implements Codec {
     // As above.
   }
 
-  beginCompression(
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    contentSize: number,
-    index: boolean,
-    isStream: boolean,
-  ): Compression {
-    const frame = new FrameCompression(this.#module, blockSize, level, contentChecksum, blockChecksums, contentSize, index);
-    return this.sessionOf(frame, Math.ceil(STEP_BYTES / blockSize) * blockSize, isStream);
-  }
-
-  /** A session that compresses `frame` in parts of `partBytes`. */
-  sessionOf(frame: FrameCompression, partBytes: number, isStream: boolean): CpuCompression {
-    return new CpuCompression(frame, partBytes, isStream);
+  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
+    return new CpuCompression(this.#module, options, contentSize, isStream);
   }
 
   compressPart(session: Compression, isLast: boolean): Call<Bytes> {
@@ -193,57 +180,31 @@ class Session {
 }
 
 /** A frame that is being compressed, and what is held of its content. */
-export class CpuCompression extends Session implements Compression {
+class CpuCompression extends Session implements Compression {
   #frame: FrameCompression;
-  #partBytes: number;
-  #isStream: boolean;
-  /** Memory for content that its owner may change before it is compressed. */
-  #room: Uint8Array | undefined;
-  #held = new Uint8Array() as Uint8Array;
+  #held: ContentPart;
 
-  constructor(frame: FrameCompression, partBytes: number, isStream: boolean) {
+  constructor(module: Plain, options: Required<FrameOptions>, contentSize: number, isStream: boolean) {
+    const frame = new FrameCompression(module, options, contentSize);
     super(frame);
     this.#frame = frame;
-    this.#partBytes = partBytes;
-    this.#isStream = isStream;
+    this.#held = new ContentPart(wholeBlocks(STEP_BYTES, options.blockSize), isStream);
   }
 
-  /** What is full, or of a call, is compressed before the caller has it again, so that it need not be copied. */
   add(content: Uint8Array): number {
-    const { length } = this.#held;
-    const taken = content.subarray(0, this.#partBytes - length);
-    if (length === 0 && (!this.#isStream || taken.length === this.#partBytes)) {
-      this.#held = taken;
-    } else {
-      this.#room ??= new Uint8Array(this.#partBytes);
-      this.#room.set(taken, length);
-      this.#held = this.#room.subarray(0, length + taken.length);
-    }
-    return taken.length;
+    return this.#held.add(content);
   }
 
   isFull(): boolean {
-    return this.#held.length === this.#partBytes;
-  }
-
-  /** What is held, which is the caller's to put into the frame. */
-  take(): Uint8Array {
-    const content = this.#held;
-    this.#held = new Uint8Array();
-    return content;
-  }
-
-  /** The blocks that `work` makes of `content`. */
-  put(content: Uint8Array, work: (frame: FrameCompression) => Bytes): Bytes {
-    const made = this.part(() => work(this.#frame));
-    this.done.bytesIn += content.length;
-    this.done.bytesOut += made.length;
-    return made;
+    return this.#held.isFull();
   }
 
   compress(isLast: boolean): Bytes {
-    const content = this.take();
-    return this.put(content, (frame) => frame.push(content, isLast));
+    const content = this.#held.take();
+    const made = this.part(() => this.#frame.push(content, isLast));
+    this.done.bytesIn += content.length;
+    this.done.bytesOut += made.length;
+    return made;
   }
 }
 

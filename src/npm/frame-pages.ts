@@ -1,5 +1,5 @@
 import { cutFrame } from "./frame.js";
-import { PAGE_SIZES } from "./packed-pages.js";
+import { entryWord, PAGE_KIND, PAGE_SIZES } from "./packed-pages.js";
 import type { Plain } from "./plain.js";
 
 /** A frame as pages of one size, for a GPU to decode. */
@@ -18,7 +18,6 @@ export interface FramePages {
 }
 
 const LARGEST_PAGE = 65536;
-const KIND_STORED = 1 << 30;
 const CHECKSUM_BYTES = 4;
 
 interface Block {
@@ -38,7 +37,7 @@ export function framePages(bytes: Uint8Array, plain: Plain): FramePages | null {
     const start = frame.starts[i] as number;
     const end = (frame.starts[i + 1] as number) - checksumBytes;
     const data = bytes.subarray(start + 4, end);
-    if (frame.blockChecksums && checksum(data, plain) !== view.getUint32(end, true)) return null;
+    if (frame.blockChecksums && plain.checksum(data) !== view.getUint32(end, true)) return null;
     blocks.push({ data, isStored: view.getUint32(start, true) >= 0x8000_0000 });
   }
   const first = contentLength(blocks[0] as Block, plain);
@@ -56,7 +55,7 @@ function placed(blocks: readonly Block[]): Pick<FramePages, "table" | "packedByt
   let words = 0;
   blocks.forEach(({ data, isStored }, i) => {
     table[2 * i] = words;
-    table[2 * i + 1] = data.length | (isStored ? KIND_STORED : 0);
+    table[2 * i + 1] = entryWord(isStored ? PAGE_KIND.stored : PAGE_KIND.lz4, data.length);
     words += Math.ceil(data.length / 4);
   });
   const fill = (to: Uint8Array): void => blocks.forEach(({ data }, i) => to.set(data, 4 * (table[2 * i] as number)));
@@ -70,15 +69,5 @@ function contentLength({ data, isStored }: Block, plain: Plain): number {
     return plain.decompressSync(data, "block", LARGEST_PAGE).length;
   } catch {
     return 0;
-  }
-}
-
-function checksum(data: Uint8Array, plain: Plain): number {
-  const sum = new plain.ContentSum();
-  try {
-    sum.add(data);
-    return sum.value();
-  } finally {
-    sum.free();
   }
 }

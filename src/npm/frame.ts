@@ -45,7 +45,7 @@ export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | n
     if (at + END_MARK_BYTES > bytes.length) return null;
     const size = view.getUint32(at, true);
     if (size === 0) break;
-    at += 4 + (size & ~STORED) + (has(BLOCK_CHECKSUMS) ? 4 : 0);
+    at += blockBytes(size, has(BLOCK_CHECKSUMS));
     starts.push(at);
   }
   at += END_MARK_BYTES;
@@ -59,6 +59,11 @@ export function contentSizeOf(bytes: Uint8Array): number | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < SIZED_HEADER_BYTES || view.getUint32(0, true) !== MAGIC) return null;
   return (view.getUint8(4) & CONTENT_SIZE) === 0 ? null : Number(view.getBigUint64(6, true));
+}
+
+/** Bytes of a block with the word before it, which says its size, and its checksum. */
+export function blockBytes(sizeWord: number, blockChecksums: boolean): number {
+  return 4 + (sizeWord & ~STORED) + (blockChecksums ? 4 : 0);
 }
 
 /** Whether the first frame of `bytes` is of the kind that GPUs decode: independent blocks of at most 64 KiB. */

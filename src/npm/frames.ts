@@ -58,13 +58,13 @@ async function runWhole(
 async function compressByParts(
   codec: Codec,
   bytes: Uint8Array,
-  { blockSize, level, contentChecksum, blockChecksums, index }: Required<FrameOptions>,
+  options: Required<FrameOptions>,
   maxOutputSize: number,
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
   const parts = new Content(maxOutputSize, null, 0);
-  const session = codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, length, index, false);
+  const session = codec.beginCompression(options, length, false);
   try {
     let timing;
     for (let at = 0; !timing || at < length; await job.rest()) {

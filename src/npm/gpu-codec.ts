@@ -1,11 +1,12 @@
-import { CpuCodec, type CpuCompression } from "./cpu-codec.js";
-import { compressFrame, decompressFrame, putPages } from "./gpu-frames.js";
-import type { Call, Codec, Compression, Decompression } from "./codec.js";
+import { ContentPart } from "./content-part.js";
+import { CpuCodec } from "./cpu-codec.js";
+import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
+import type { Call, Codec, Compression, Decompression, Outcome } from "./codec.js";
 import type { GpuModule } from "./gpu-module.js";
 import { ModuleCall, REASON } from "./module-call.js";
 import { type Bytes, Held } from "./module-memory.js";
-import { FrameCompression, levelFlag, type Plain } from "./plain.js";
-import { driveWithin, PromiseCall } from "./promise-call.js";
+import { levelFlag, type Plain } from "./plain.js";
+import { type Control, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, ResidentPart } from "./types.js";
 import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
 import type { OpenDevice } from "./webgpu-device.js";
@@ -18,8 +19,6 @@ const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 export class GpuCodec extends Held<GpuModule> implements Codec {
   readonly #plain: Plain;
   readonly #cpu: CpuCodec;
-  /** Frames whose blocks the GPU compresses, and how. */
-  readonly #own = new WeakMap<Compression, { blockSize: number; level: string }>();
 
   constructor(module: GpuModule, at: number, plain: Plain) {
     super(module, at, module.exports.free_codec);
@@ -49,47 +48,21 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     this.free();
   }
 
-  beginCompression(
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    contentSize: number,
-    index: boolean,
-    isStream: boolean,
-  ): Compression {
-    const args = [blockSize, level, contentChecksum, blockChecksums, contentSize, index] as const;
-    if (!PAGE_SIZES.includes(blockSize) || level === "sequential") return this.#cpu.beginCompression(...args, isStream);
-    const frame = new FrameCompression(this.#plain, ...args);
-    const session = this.#cpu.sessionOf(frame, isStream ? PART_BYTES.stream : PART_BYTES.call, isStream);
-    this.#own.set(session, { blockSize, level });
-    return session;
+  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
+    if (!isForPages(options)) return this.#cpu.beginCompression(options, contentSize, isStream);
+    const held = new ContentPart(isStream ? PART_BYTES.stream : PART_BYTES.call, isStream);
+    return new GpuCompression(this, this.#plain, options, contentSize, held);
   }
 
   compressPart(session: Compression, isLast: boolean): Call<Bytes> {
-    const own = this.#own.get(session);
-    if (!own) return this.#cpu.compressPart(session, isLast);
-    const { blockSize, level } = own;
-    return new PromiseCall(async (control) => {
-      const frame = session as CpuCompression;
-      const content = frame.take();
-      const { value, timing } = await driveWithin(control, this.compressPages(content, blockSize, level));
-      const start = performance.now();
-      const made = await putPages(frame, content, value, isLast, control);
-      return { value: made, timing: { ...timing, totalNs: timing.totalNs + since(start) } };
-    });
+    if (!(session instanceof GpuCompression)) return this.#cpu.compressPart(session, isLast);
+    return timed((control) => session.compress(isLast, control));
   }
 
   compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Bytes> | undefined {
-    const { blockSize, level, blockChecksums, index } = options;
-    const isOwn = PAGE_SIZES.includes(blockSize) && level !== "sequential" && bytes.length > 0;
-    // Checksums of blocks, and their index, are made where the frame is.
-    if (!isOwn || blockChecksums || index) return undefined;
-    return new PromiseCall(async (control) => {
-      const start = performance.now();
-      const { value, timing } = await compressFrame(this, this.#plain, bytes, options, PART_BYTES.call, control);
-      return { value, timing: { ...timing, totalNs: since(start) } };
-    });
+    if (!isForPages(options) || bytes.length === 0) return undefined;
+    const frame = new GpuCompression(this, this.#plain, options, bytes.length, new ContentPart(0, false));
+    return timed((control) => compressFrame(frame, bytes, PART_BYTES.call, control));
   }
 
   /** Streams are decompressed by the CPU: their parts are not worth the way to a GPU and back. */
@@ -102,11 +75,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
   }
 
   decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Bytes> {
-    return new PromiseCall(async (control) => {
-      const start = performance.now();
-      const { value, timing } = await decompressFrame(this, this.#plain, bytes, maxOutputSize, control);
-      return { value, timing: { ...timing, totalNs: since(start) } };
-    });
+    return timed((control) => decompressFrame(this, this.#plain, bytes, maxOutputSize, control));
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
@@ -198,7 +167,16 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
   }
 }
 
-/** Nanoseconds since a moment. */
-function since(start: number): number {
-  return Math.round((performance.now() - start) * 1e6);
+/** Whether kernels compress the blocks of such frames. */
+function isForPages({ blockSize, level }: Required<FrameOptions>): boolean {
+  return PAGE_SIZES.includes(blockSize) && level !== "sequential";
+}
+
+/** A call whose time in all is that of `work`, not of the GPU's part in it. */
+function timed<T>(work: (control: Control) => Promise<Outcome<T>>): Call<T> {
+  return new PromiseCall(async (control) => {
+    const start = performance.now();
+    const { value, timing } = await work(control);
+    return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
+  });
 }

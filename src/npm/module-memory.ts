@@ -40,12 +40,15 @@ export class ModuleMemory<Exports extends MemoryExports> {
     return new Uint8Array(buffer, start, length);
   }
 
-  /** The bytes that a call gave or lent, null if none; throws the error that it gave. */
-  taken(status: Status): Bytes | null {
+  /** The bytes that a call gave or lent, null if none; throws the error that it gave. They are put into `room` if they
+   * fit. */
+  taken(status: Status, room?: Bytes): Bytes | null {
     if (status === 0) return null;
     const { buffer } = this.exports.memory;
     const [start, length, capacity] = new Uint32Array(buffer, this.#answer, 3) as unknown as [number, number, number];
-    const bytes = new Uint8Array(buffer.slice(start, start + length) as ArrayBuffer);
+    const isRoom = room && status === 1 && length <= room.length;
+    const bytes = isRoom ? room.subarray(0, length) : new Uint8Array(buffer.slice(start, start + length) as ArrayBuffer);
+    if (isRoom) bytes.set(new Uint8Array(buffer, start, length));
     this.exports.free_answer(start, capacity);
     if (status === 1) return bytes;
     const [, code, message] = /^(\w+) (.*)$/s.exec(new TextDecoder().decode(bytes)) as unknown as [string, PagepressErrorCode, string];
@@ -53,8 +56,8 @@ export class ModuleMemory<Exports extends MemoryExports> {
   }
 
   /** The bytes that a call gave. */
-  bytes(status: Status): Bytes {
-    return this.taken(status) ?? new Uint8Array();
+  bytes(status: Status, room?: Bytes): Bytes {
+    return this.taken(status, room) ?? new Uint8Array();
   }
 
   /** The object that a call made; throws the error that it gave instead. */

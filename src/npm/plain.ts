@@ -3,24 +3,15 @@ import { PagepressError } from "./errors.js";
 import { join } from "./frame.js";
 import type { FrameParts } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
-import type { Level, PackedPages } from "./types.js";
+import type { FrameOptions, Level } from "./types.js";
 
 /** What a module exports that needs no GPU. Objects and places in memory are numbers; `src/web/plain` says what each
  * function takes and gives. */
 export interface Exports extends MemoryExports {
   begin_compression(blockSize: number, flags: number, contentSize: number): number;
   compress(frame: number, start: number, length: number, isLast: number): Status;
-  push_pages(
-    frame: number,
-    content: number,
-    contentLength: number,
-    packed: number,
-    packedLength: number,
-    table: number,
-    tableLength: number,
-    pageSize: number,
-    isLast: number,
-  ): Status;
+  add_content(frame: number, start: number, length: number): void;
+  note_blocks(frame: number, contentLength: number, sizes: number, sizesLength: number): void;
   free_compression(frame: number): void;
   begin_decompression(limit: number, groupBytes: number): number;
   add_input(frames: number, length: number): number;
@@ -72,31 +63,43 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
     blockChecksums: boolean,
     contentSize: number | undefined,
   ): Bytes {
-    const frame = new FrameCompression(this, blockSize, "fast", contentChecksum, blockChecksums, contentSize ?? -1, false);
+    const options = { blockSize, level: "fast", contentChecksum, blockChecksums, index: false } as const;
+    return this.#compressed(options, contentSize ?? -1, (frame) => frame.push(new Uint8Array(), false));
+  }
+
+  compressSync(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
+    const made = this.#compressed(options, bytes.length, (frame) => frame.push(bytes, true));
+    if (made.length <= maxOutputSize) return made;
+    throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${maxOutputSize} bytes`);
+  }
+
+  /** The blocks of `bytes` as they are in a frame, each after its size and, if it has one, before its checksum. They are put
+   * into `room` if they fit. */
+  compressBlocks(bytes: Uint8Array, { blockSize, level, blockChecksums }: BlockOptions, room?: Bytes): Bytes {
+    const options = { blockSize, level, contentChecksum: false, blockChecksums, index: false };
+    return this.#compressed(options, -1, (frame) => {
+      // The header comes with the first blocks.
+      frame.push(new Uint8Array(), false);
+      return frame.push(bytes, false, room);
+    });
+  }
+
+  #compressed(options: Required<FrameOptions>, contentSize: number, work: (frame: FrameCompression) => Bytes): Bytes {
+    const frame = new FrameCompression(this, options, contentSize);
     try {
-      return frame.push(new Uint8Array(), false);
+      return work(frame);
     } finally {
       frame.free();
     }
   }
 
-  compressSync(
-    bytes: Uint8Array,
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    index: boolean,
-    maxOutputSize: number,
-  ): Bytes {
-    const frame = new FrameCompression(this, blockSize, level, contentChecksum, blockChecksums, bytes.length, index);
-    try {
-      const made = frame.push(bytes, true);
-      if (made.length <= maxOutputSize) return made;
-    } finally {
-      frame.free();
-    }
-    throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${maxOutputSize} bytes`);
+  /** The checksum of `bytes`. */
+  checksum(bytes: Uint8Array): number {
+    const { begin_sum, add_to_sum, free_sum } = this.exports;
+    const sum = begin_sum();
+    const value = add_to_sum(sum, this.give(bytes), bytes.length) >>> 0;
+    free_sum(sum);
+    return value;
   }
 
   decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Bytes {
@@ -152,17 +155,13 @@ export function joined(parts: readonly Bytes[]): Bytes {
   return first && parts.length === 1 ? first : join(parts);
 }
 
+/** What the blocks of a frame depend on. */
+export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
+
 /** A frame that is being compressed. `contentSize` is -1 if it is not known. */
 export class FrameCompression extends Held<Plain> {
-  constructor(
-    module: Plain,
-    blockSize: number,
-    level: string,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    contentSize: number,
-    index: boolean,
-  ) {
+  constructor(module: Plain, options: Required<FrameOptions>, contentSize: number) {
+    const { blockSize, level, contentChecksum, blockChecksums, index } = options;
     const flags =
       levelFlag(level) |
       (contentChecksum ? CONTENT_CHECKSUM : 0) |
@@ -172,30 +171,29 @@ export class FrameCompression extends Held<Plain> {
     super(module, at, module.exports.free_compression);
   }
 
-  /** The blocks of `content`, which are whole ones but for the last of the frame. */
-  push(content: Uint8Array, isLast: boolean): Bytes {
+  /** The blocks of `content`, which are whole ones but for the last of the frame; after the header if these are the
+   * first, before the end if they are the last. They are put into `room` if they fit. */
+  push(content: Uint8Array, isLast: boolean, room?: Bytes): Bytes {
     const { module } = this;
     return this.use((at) => {
       const start = module.give(content);
-      return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0));
+      return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0), room);
     });
   }
 
-  /** The blocks of `content`, pages of `pages` that are compressed already. */
-  pushPages(content: Uint8Array, { packed, table, pageSize }: Pages, isLast: boolean): Bytes {
+  /** Adds content whose blocks are made elsewhere to the checksum, if there is to be one. */
+  addContent(content: Uint8Array): void {
     const { module } = this;
-    const entries = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
-    return this.use((at) => {
-      const given = [content, packed, entries].flatMap((bytes) => [module.give(bytes), bytes.length]);
-      const [from, n, blocks, nBlocks, words, nWords] = given as [number, number, number, number, number, number];
-      const status = module.exports.push_pages(at, from, n, blocks, nBlocks, words, nWords, pageSize, isLast ? 1 : 0);
-      return module.bytes(status);
-    });
+    this.use((at) => module.exports.add_content(at, module.give(content), content.length));
+  }
+
+  /** Counts such blocks of `nBytes` of content; `sizes` are the words before them, which only an index needs. */
+  noteBlocks(nBytes: number, sizes: Uint32Array): void {
+    const { module } = this;
+    const bytes = new Uint8Array(sizes.buffer, sizes.byteOffset, sizes.byteLength);
+    this.use((at) => module.exports.note_blocks(at, nBytes, module.give(bytes), bytes.length));
   }
 }
-
-/** Pages and their table. */
-type Pages = Pick<PackedPages, "packed" | "table" | "pageSize">;
 
 /** Frames that are being decompressed, to at most `groupBytes` of content at once if blocks are not larger. */
 export class FrameDecompression extends Held<Plain> {

@@ -1,7 +1,15 @@
 import { PagepressError, type PagepressErrorCode } from "./errors.js";
+import { cancelled } from "./promise-call.js";
 
 /** The calls that workers take. */
-export type WorkerCall = "compressSync" | "decompressSync" | "compressPages" | "decompressPagesStatus";
+export type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPagesStatus";
+
+/** Memory that goes to a worker and comes back: content, and room for its blocks. Browsers free a buffer that was sent only
+ * when the collector comes by, and those of a long stream would pile up. */
+export interface Lent {
+  content: Uint8Array<ArrayBuffer>;
+  blocks: Uint8Array<ArrayBuffer>;
+}
 
 /** What a worker is told. */
 export type Order =
@@ -30,6 +38,7 @@ export interface PoolWorker {
 interface Job {
   order: Order;
   transfer: Transferable[];
+  signal?: AbortSignal | undefined;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -70,13 +79,13 @@ export class Pool {
     return this.#failure;
   }
 
-  /** Has a worker make `call`, and gives what it gives. */
-  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[]): Promise<T> {
+  /** Has a worker make `call`, and gives what it gives. No worker gets it once `signal` is aborted. */
+  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: AbortSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       clearTimeout(this.#idle);
       const order: Order = { id: this.#nextId++, call, args };
-      this.#waiting.push({ order, transfer, resolve: (value) => resolve(value as T), reject });
+      this.#waiting.push({ order, transfer, signal, resolve: (value) => resolve(value as T), reject });
       this.#assign();
     });
   }
@@ -93,6 +102,9 @@ export class Pool {
   }
 
   #assign(): void {
+    const givenUp = this.#waiting.filter(({ signal }) => signal?.aborted);
+    if (givenUp.length > 0) this.#waiting = this.#waiting.filter(({ signal }) => !signal?.aborted);
+    for (const job of givenUp) job.reject(cancelled());
     for (const depth of Array.from({ length: DEPTH }, (_, i) => i)) {
       for (const member of this.#members) {
         if (member.jobs.length > depth) continue;

@@ -1,15 +1,18 @@
-import { cutFrame, END_MARK_BYTES, join, SIZED_HEADER_BYTES, type BlockedFrame } from "./frame.js";
-import { checkUnchanged, MAX_BYTES } from "./arguments.js";
+import { cutFrame, END_MARK_BYTES, join, type BlockedFrame } from "./frame.js";
+import { checkUnchanged } from "./arguments.js";
 import { Content } from "./content.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Compression, Decompression, FrameParts, Outcome } from "./codec.js";
-import { joinPages } from "./packed-pages.js";
+import { wholeBlocks } from "./content-part.js";
+import { FrameWriter } from "./frame-writer.js";
+import type { Bytes } from "./module-memory.js";
+import { entryOf, joinPages } from "./packed-pages.js";
+import type { Plain } from "./plain.js";
 import type { Pool } from "./pool.js";
+import { PooledCompression, WORTH_SHARING_BYTES } from "./pooled-compression.js";
 import { cancelled, type Control, driveWithin, NotThisWay, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
 
-/** Content of less than this is not worth the way to a worker and back. */
-const WORTH_SHARING_BYTES = 256 * 1024;
 /** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
  * slower than in place. */
 const WORKERS_TO_DECOMPRESS = 4;
@@ -20,12 +23,12 @@ const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 export class PooledCodec implements Codec {
   #alone: Codec;
   #pool: Pool;
-  #parts: FrameParts;
+  #plain: Plain;
 
-  constructor(alone: Codec, pool: Pool, parts: FrameParts) {
+  constructor(alone: Codec, pool: Pool, plain: Plain) {
     this.#alone = alone;
     this.#pool = pool;
-    this.#parts = parts;
+    this.#plain = plain;
   }
 
   backend(): BackendInfo | undefined {
@@ -45,12 +48,18 @@ export class PooledCodec implements Codec {
     this.#alone.free();
   }
 
-  beginCompression(...args: Parameters<Codec["beginCompression"]>): Compression {
-    return this.#alone.beginCompression(...args);
+  /** Streams are shared; the parts of a call are what is done in place when sharing it did not work. */
+  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
+    const isShort = contentSize >= 0 && !this.#isWorthSharing(contentSize);
+    if (!isStream || isShort || this.#pool.failure || options.blockSize === 0) {
+      return this.#alone.beginCompression(options, contentSize, isStream);
+    }
+    return new PooledCompression(this.#plain, this.#pool, options, contentSize);
   }
 
-  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>> {
-    return this.#alone.compressPart(session, isLast);
+  compressPart(session: Compression, isLast: boolean): Call<Bytes> {
+    if (!(session instanceof PooledCompression)) return this.#alone.compressPart(session, isLast);
+    return new PromiseCall((control) => this.#timed(session.compress(isLast, control)));
   }
 
   beginDecompression(maxOutputSize: number, isStream: boolean): Decompression {
@@ -61,33 +70,29 @@ export class PooledCodec implements Codec {
     return this.#alone.decompressPart(session);
   }
 
-  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined {
-    const { blockSize, level, contentChecksum, blockChecksums, index } = options;
-    // The index is made where all blocks are.
-    if (index || blockSize === 0 || !this.#isWorthSharing(bytes.length)) return undefined;
+  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Bytes> | undefined {
+    const { blockSize, level, blockChecksums } = options;
+    if (blockSize === 0 || !this.#isWorthSharing(bytes.length)) return undefined;
     const { length } = bytes;
     const step = this.#jobBytes(length, blockSize);
     return this.#shared(async (control) => {
-      const header = this.#parts.frameHeader(blockSize, contentChecksum, blockChecksums, length);
-      let made = header.length;
-      const sum = new this.#parts.ContentSum();
+      const frame = new FrameWriter(this.#plain, options, length);
       try {
         const job = (i: number): Parameters<Pool["run"]> => {
           checkUnchanged(bytes, length);
           const content = bytes.slice(i * step, (i + 1) * step);
-          if (contentChecksum) sum.add(content);
-          return ["compressSync", [content, blockSize, level, false, blockChecksums, false, MAX_BYTES], [content.buffer]];
+          frame.add(content);
+          return ["compressBlocks", [content, { blockSize, level, blockChecksums }], [content.buffer]];
         };
-        const blocks = await this.#each<Uint8Array>(control, Math.ceil(length / step), job, (frame, i) => {
-          made += frame.length - SIZED_HEADER_BYTES - END_MARK_BYTES;
+        await this.#each<Bytes>(control, Math.ceil(length / step), job, (blocks, i) => {
+          frame.put(blocks, Math.min(step, length - i * step));
           // The last byte is done when the frame is whole.
-          control.tell(Math.min((i + 1) * step, length - 1), made);
+          control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut());
         });
-        const inner = blocks.map((frame) => frame.subarray(SIZED_HEADER_BYTES, frame.length - END_MARK_BYTES));
-        const end = new Uint32Array(contentChecksum ? [0, sum.value()] : [0]);
-        return join([header, ...inner, new Uint8Array(end.buffer)]);
+        frame.end();
+        return frame.take();
       } finally {
-        sum.free();
+        frame.free();
       }
     });
   }
@@ -96,11 +101,11 @@ export class PooledCodec implements Codec {
     const { length } = bytes;
     if (!this.#isWorthSharing(length, WORKERS_TO_DECOMPRESS)) return undefined;
     return this.#shared(async (control) => {
-      const frame = cutFrame(bytes, this.#parts);
+      const frame = cutFrame(bytes, this.#plain);
       if (!frame) throw new NotThisWay();
-      const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
+      const header = this.#plain.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
-      const out = new FrameContent(frame, new Content(maxOutputSize, frame.contentSize, length), new this.#parts.ContentSum());
+      const out = new FrameContent(frame, new Content(maxOutputSize, frame.contentSize, length), new this.#plain.ContentSum());
       try {
         const job = (i: number): Parameters<Pool["run"]> => {
           checkUnchanged(bytes, length);
@@ -204,7 +209,7 @@ export class PooledCodec implements Codec {
   /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
   #jobBytes(nBytes: number, unit: number): number {
     const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
-    return Math.ceil(share / Math.max(unit, 1)) * unit;
+    return wholeBlocks(share, Math.max(unit, 1));
   }
 
   #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
@@ -334,10 +339,10 @@ function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, jobBytes:
 /** A copy of the blocks of `entries`, which then count from its start. */
 function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): Uint8Array<ArrayBuffer> {
   let [first, end] = [Infinity, 0];
-  for (let i = 0; i < entries.length; i += 2) {
-    const start = (entries[i] as number) * 4;
+  for (let page = 0; page < entries.length / 2; page += 1) {
+    const { start, length } = entryOf(entries, page);
     first = Math.min(first, start);
-    end = Math.max(end, start + ((entries[i + 1] as number) & 0x3fff_ffff));
+    end = Math.max(end, start + length);
   }
   // Entries that leave the array, or lie far apart, are as they are for the codec in place.
   if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotThisWay();

@@ -42,34 +42,53 @@ export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
 const HIGH_WATER_BYTES = 2 ** 20;
 
 /** Makes output of the bytes that are written. */
-type Transform = (input: AsyncIterable<Uint8Array>, job: Job, compressor: Compressor) => AsyncGenerator<Bytes>;
+type Transform = (input: AsyncIterable<Uint8Array>, work: Work) => AsyncGenerator<Bytes>;
+
+/** What does it, and what ends it. */
+interface Work {
+  readonly compressor: Compressor;
+  readonly job: Job;
+  readonly signal: AbortSignal;
+}
 
 /** What is common to both streams: shaped like `CompressionStream`, for `pipeThrough`. */
 class Lz4Stream {
   /** The output. */
   readonly readable: ReadableStream<Bytes>;
-  /** The input. A write is done when all output of it was taken or waits in `readable`. */
+  /** The input. A write is done when what was made of it was taken or waits in `readable`, but for what waits for more to
+   * come, or is on its way through workers: a few MiB. */
   readonly writable: WritableStream<StreamInput>;
 
   /** @internal */
   constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
     const { signal } = options;
-    const job = new Job(options, totalBytes);
+    // Whatever ends the stream ends the work that is under way.
+    const end = new AbortController();
+    const job = new Job({ ...options, signal: end.signal }, totalBytes);
     const input = new Handoff<Uint8Array>();
-    const output = run(input, job, options, transform);
+    const output = run(input, job, end.signal, options, transform);
     const ends: { error(reason: unknown): void }[] = [];
     const abort = (): void => fail(signal?.reason);
     const leave = (): void => signal?.removeEventListener("abort", abort);
-    const fail = (reason: unknown): void => {
+    const stop = (reason: unknown): void => {
       leave();
       input.fail(reason);
-      for (const controller of ends) controller.error(reason);
+      end.abort(reason);
       // What it had to say of the failure it has said, or nobody asked.
       output.return(undefined).catch(() => undefined);
     };
+    const fail = (reason: unknown): void => {
+      stop(reason);
+      for (const controller of ends) controller.error(reason);
+    };
     this.writable = new WritableStream<StreamInput>(
       {
-        start: (controller) => void ends.push(controller),
+        start: (controller) => {
+          ends.push(controller);
+          // `abort` below waits for a write under way, which may wait for workers, or for who reads. Older browsers have no
+          // signal here.
+          controller.signal?.addEventListener("abort", () => stop(controller.signal.reason));
+        },
         write: async (chunk) => {
           try {
             const bytes = bytesOf("chunk", chunk);
@@ -113,7 +132,7 @@ export class Lz4CompressionStream extends Lz4Stream {
   constructor(options: Lz4CompressionStreamOptions = {}) {
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize, Number.MAX_SAFE_INTEGER);
-    super(options, contentSize ?? null, (input, job, compressor) => compress(input, job, compressor, options));
+    super(options, contentSize ?? null, (input, work) => compress(input, work, options));
   }
 }
 
@@ -123,9 +142,7 @@ export class Lz4DecompressionStream extends Lz4Stream {
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize, Number.MAX_SAFE_INTEGER);
     checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
-    super(options, inputSize ?? null, (input, job, compressor) =>
-      decompress(input, job, compressor, options, maxOutputSize),
-    );
+    super(options, inputSize ?? null, (input, work) => decompress(input, work, maxOutputSize));
   }
 }
 
@@ -133,6 +150,7 @@ export class Lz4DecompressionStream extends Lz4Stream {
 async function* run(
   input: Handoff<Uint8Array>,
   job: Job,
+  signal: AbortSignal,
   options: Lz4StreamOptions,
   transform: Transform,
 ): AsyncGenerator<Bytes, undefined, undefined> {
@@ -140,7 +158,7 @@ async function* run(
   try {
     job.check();
     const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "fast"));
-    yield* transform(input, job, compressor);
+    yield* transform(input, { compressor, job, signal });
   } catch (error) {
     throw input.isFailure(error) ? error : job.errorOf(error);
   } finally {
@@ -150,18 +168,18 @@ async function* run(
 
 async function* compress(
   input: AsyncIterable<Uint8Array>,
-  job: Job,
-  compressor: Compressor,
+  { compressor, job, signal }: Work,
   options: Lz4CompressionStreamOptions,
 ): AsyncGenerator<Bytes> {
-  const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, compressor.level);
+  const all = frameOptions(options, compressor.level);
   const { contentSize = -1 } = options;
   const session = await compressor.look(async (codec) => {
+    const { blockSize, level } = all;
     await codec.prepare?.({ kind: "compress", length: contentSize, blockSize, level });
-    return codec.beginCompression(blockSize, level, contentChecksum, blockChecksums, contentSize, index, true);
+    return codec.beginCompression(all, contentSize, true);
   });
   const part = (isLast: boolean): Promise<Bytes> =>
-    compressor.run(job, options, async (codec) => {
+    compressor.run(job, { signal }, async (codec) => {
       const outcome = await job.drive(codec.compressPart(session, isLast));
       job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
       return outcome;
@@ -170,21 +188,24 @@ async function* compress(
     for await (const bytes of input) {
       for (let at = 0; at < bytes.length; ) {
         at += session.add(bytes.subarray(at));
-        if (session.isFull()) yield await part(false);
+        if (session.isFull()) yield* made(await part(false));
         await job.rest();
       }
     }
-    yield await part(true);
+    yield* made(await part(true));
   } finally {
     session.free();
   }
 }
 
+/** What a part made: it may be nothing yet. */
+function* made(bytes: Bytes): Generator<Bytes> {
+  if (bytes.length > 0) yield bytes;
+}
+
 async function* decompress(
   input: AsyncIterable<Uint8Array>,
-  job: Job,
-  compressor: Compressor,
-  options: Lz4DecompressionStreamOptions,
+  { compressor, job, signal }: Work,
   maxOutputSize: number,
 ): AsyncGenerator<Bytes> {
   const session = await compressor.look(async (codec) => {
@@ -192,7 +213,7 @@ async function* decompress(
     return codec.beginDecompression(maxOutputSize, true);
   });
   const part = (): Promise<Bytes | null> =>
-    compressor.run(job, options, async (codec): Promise<Outcome<Bytes | null>> => {
+    compressor.run(job, { signal }, async (codec): Promise<Outcome<Bytes | null>> => {
       const outcome = await job.drive(codec.decompressPart(session));
       job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
       return outcome;

@@ -20,10 +20,10 @@ export async function init(): Promise<void> {
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((plain) => {
-    const { blockSize, level, contentChecksum, blockChecksums, index } = frameOptions(options, "fast");
+    const all = frameOptions(options, "fast");
     const limit = checkedLimit(options.maxOutputSize);
     checkBytes("bytes", bytes);
-    return plain.compressSync(bytes, blockSize, level, contentChecksum, blockChecksums, index, limit);
+    return plain.compressSync(bytes, all, limit);
   });
 }
 

@@ -53,7 +53,7 @@ pub(in crate::web) fn give(bytes: Vec<u8>) -> u32 {
 }
 
 /// Leaves bytes as the answer that stay whose they are: there is nothing to free.
-#[cfg(not(js_engine))]
+#[cfg(feature = "npm-cpu")]
 pub(in crate::web) fn lend(bytes: &[u8]) -> u32 {
     answer_with(bytes, 0)
 }

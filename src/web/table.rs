@@ -37,7 +37,7 @@ pub(super) fn read_entry(entry: &[u8; ENTRY_BYTES], packed: &[u8]) -> PageEntry 
 }
 
 /// All entries of a table.
-
+#[cfg(js_pages)]
 pub(super) fn read_table(table: &[u8], packed: &[u8]) -> Result<Vec<PageEntry>> {
     let read = |entry| read_entry(entry, packed);
     Ok(entries(table)?.iter().map(read).collect())

@@ -19,7 +19,11 @@ const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 const runs = [
   { gpu: "software", scopes: ["window"], suites: ["shaders"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu", "tensor"] },
-  { gpu: "none", scopes: ["window", "worker"], suites: ["cpu-without-gpu", "workers", "calls", "files", "streams", "access", "tensor-without-gpu"] },
+  {
+    gpu: "none",
+    scopes: ["window", "worker"],
+    suites: ["cpu-without-gpu", "workers", "calls", "files", "streams", "pooled-streams", "access", "tensor-without-gpu"],
+  },
 ];
 
 const withTimeout = (work) => {

@@ -180,6 +180,27 @@ impl FrameWriter {
         Ok(())
     }
 
+    /// Adds content to the checksum, if there is to be one; that alone is for content whose blocks are made elsewhere.
+    pub(crate) fn add_content(&mut self, content: &[u8]) {
+        if self.options.content_checksum {
+            self.sum.add(content);
+        }
+    }
+
+    /// Counts blocks of `n_bytes` of content in all that are made elsewhere; `sizes` are the words before them, for the
+    /// index. All but the last of the frame are full.
+    #[cfg(any(test, all(target_arch = "wasm32", feature = "npm", not(js_engine))))]
+    pub(crate) fn note_blocks(&mut self, n_bytes: usize, sizes: &[u8]) {
+        self.n_bytes += n_bytes as u64;
+        let mut left = n_bytes;
+        if let Some(index) = &mut self.index {
+            for size in sizes.as_chunks().0 {
+                let size = u32::from_le_bytes(*size);
+                index.note_block(size, &mut left, self.options.block_size as usize);
+            }
+        }
+    }
+
     /// Ends the frame: appends the end mark and, if asked for, the content's checksum and the index.
     ///
     /// # Errors
@@ -215,9 +236,7 @@ impl FrameWriter {
 
     fn count(&mut self, content: &[u8]) {
         self.n_bytes += content.len() as u64;
-        if self.options.content_checksum {
-            self.sum.add(content);
-        }
+        self.add_content(content);
     }
 }
 
@@ -258,4 +277,45 @@ pub fn compress(content: &[u8], options: &FrameOptions) -> Result<Vec<u8>> {
     writer.push(content, &mut out)?;
     writer.finish(&mut out)?;
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+    use super::*;
+    use crate::lz4::frame::word;
+
+    #[test]
+    fn blocks_made_elsewhere_are_counted_summed_and_indexed() {
+        let content: Vec<u8> = (0..10_000_u32).map(|i| (i % 251) as u8).collect();
+        for block_checksums in [false, true] {
+            let options = FrameOptions {
+                block_size: 4096,
+                content_size: Some(10_000),
+                block_checksums,
+                index: true,
+                ..FrameOptions::default()
+            };
+            let whole = compress(&content, &options).expect("in range");
+            let mut out = Vec::new();
+            let mut writer = FrameWriter::new(&options, &mut out).expect("in range");
+            let (mut at, mut sizes) = (out.len(), Vec::new());
+            for _ in 0..3 {
+                let size = word(&whole, at).expect("a block");
+                sizes.extend(size.to_le_bytes());
+                at += (size & !STORED_BIT) as usize + if block_checksums { 8 } else { 4 };
+            }
+            out.extend_from_slice(&whole[out.len()..at]);
+            writer.add_content(&content);
+            writer.note_blocks(8192, &sizes[..8]);
+            writer.note_blocks(1808, &sizes[8..]);
+            writer.end(&mut out).expect("all of it");
+            assert!(out == whole);
+            writer.note_blocks(1, &[]);
+            let (stored, actual) = (10_000, 10_001);
+            let mismatch = Error::ContentSizeMismatch { stored, actual };
+            assert_eq!(writer.end(&mut out), Err(mismatch));
+        }
+    }
 }

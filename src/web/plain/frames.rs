@@ -4,7 +4,6 @@ use crate::Result;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 use crate::web::level;
 use crate::web::memory::{NOTHING, fail, lend, object, settle, settle_empty, taken};
-use crate::web::table::read_table;
 
 /// Bits of the options of a frame; the lowest two are its level.
 const CONTENT_CHECKSUM: u32 = 4;
@@ -43,7 +42,8 @@ extern "C" fn begin_compression(
     object(writer.map(|writer| Compression { writer, header }))
 }
 
-/// Gives the blocks of `content`, which are whole ones but for the last of the frame.
+/// Gives the blocks of `content`, which are whole ones but for the last of the frame: after the header if that was not
+/// given yet, before the end if this is the last part.
 ///
 /// # Safety
 /// The object is there; the memory is the call's.
@@ -56,18 +56,13 @@ unsafe extern "C" fn compress(
 ) -> u32 {
     // SAFETY: the caller says so.
     let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
-    settle(frame.add(is_last, |writer, out| writer.push(&content, out)))
+    settle(frame.push(&content, is_last))
 }
 
 impl Compression {
-    /// What `push` appends, after the header if that was not given yet, before the end if this is the last part.
-    fn add(
-        &mut self,
-        is_last: bool,
-        push: impl FnOnce(&mut FrameWriter, &mut Vec<u8>) -> Result<()>,
-    ) -> Result<Vec<u8>> {
+    fn push(&mut self, content: &[u8], is_last: bool) -> Result<Vec<u8>> {
         let mut out = std::mem::take(&mut self.header);
-        push(&mut self.writer, &mut out)?;
+        self.writer.push(content, &mut out)?;
         if is_last {
             self.writer.end(&mut out)?;
         }
@@ -75,30 +70,32 @@ impl Compression {
     }
 }
 
-/// The same, of pages that are compressed already: their blocks, and their table.
+/// Adds content whose blocks are made elsewhere to the checksum, if there is to be one.
 ///
 /// # Safety
 /// The object is there; the memory is the call's.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn push_pages(
-    frame: *mut Compression,
-    content: *mut u8,
-    n_bytes: usize,
-    packed: *mut u8,
-    n_packed: usize,
-    table: *mut u8,
-    n_table: usize,
-    page_size: u32,
-    is_last: bool,
-) -> u32 {
+unsafe extern "C" fn add_content(frame: *mut Compression, content: *mut u8, n_bytes: usize) {
     // SAFETY: the caller says so.
     let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
-    // SAFETY: likewise.
-    let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
-    settle(frame.add(is_last, |writer, out| {
-        let table = read_table(&table, &packed)?;
-        writer.push_pages(&content, &packed, &table, page_size, out)
-    }))
+    frame.writer.add_content(&content);
+}
+
+/// Counts blocks that are made elsewhere, of `n_content` bytes of content in all. `sizes` are the words before them, which
+/// only an index needs.
+///
+/// # Safety
+/// The object is there; the memory is the call's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn note_blocks(
+    frame: *mut Compression,
+    n_content: usize,
+    sizes: *mut u8,
+    n_bytes: usize,
+) {
+    // SAFETY: the caller says so.
+    let (frame, sizes) = unsafe { (&mut *frame, taken(sizes, n_bytes)) };
+    frame.writer.note_blocks(n_content, &sizes);
 }
 
 /// # Safety

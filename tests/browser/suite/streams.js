@@ -1,44 +1,19 @@
 // Streams in the browser's own sense: pipes, back-pressure, aborts.
-import { createCompressor, Lz4CompressionStream, Lz4DecompressionStream, PagepressError } from "/dist/index.js";
+import {
+  compressSync,
+  createCompressor,
+  init,
+  Lz4CompressionStream,
+  Lz4DecompressionStream,
+  openFrame,
+  PagepressError,
+} from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
-import { kinds, mixed, randomNumbers } from "./data.js";
+import { kinds, mixed } from "./data.js";
+import { collect, join, source } from "./pipes.js";
 
 const MIB = 2 ** 20;
 const cpu = { backend: "cpu" };
-
-/** Gives `bytes` in pieces of changing, odd sizes, and counts in `given` how many bytes were asked for. */
-function source(bytes, given = { bytes: 0 }, most = 300_000) {
-  const next = randomNumbers(bytes.length);
-  return new ReadableStream(
-    {
-      pull(controller) {
-        const piece = bytes.subarray(given.bytes, given.bytes + 1 + (next() % most));
-        given.bytes += piece.length;
-        if (piece.length > 0) controller.enqueue(piece);
-        else controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** All that a stream gives; unlike a Response it rejects with the stream's own error. */
-async function collect(stream) {
-  const parts = [];
-  const reader = stream.getReader();
-  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) parts.push(value);
-  return join(...parts);
-}
-
-function join(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
 
 async function pipes() {
   const compressor = await createCompressor(cpu);
@@ -241,6 +216,34 @@ async function runsOnTheGpu() {
   check(seen.length > 0 && seen.every(({ backend }) => backend === "cpu"), JSON.stringify(seen));
 }
 
+/** Checksums of blocks and an index are put around what the GPU makes; frames and streams are those of the CPU. */
+async function writesAllKindsOfFrames() {
+  await init();
+  const compressor = await createCompressor(gpu);
+  const bytes = mixed(65536, 1);
+  for (const blockSize of [4096, 65536]) {
+    for (const [blockChecksums, contentChecksum, index] of [[true, true, false], [false, false, true], [true, false, true]]) {
+      const options = { blockSize, blockChecksums, contentChecksum, index };
+      const what = JSON.stringify(options);
+      const expected = compressSync(bytes, options);
+      same(await compressor.compress(bytes, options), expected, `frame, ${what}`);
+      check(compressor.lastTiming.engine === "webgpu", `${what}: ${compressor.lastTiming.reason}`);
+      const stream = new Lz4CompressionStream({ ...options, compressor, contentSize: bytes.length });
+      same(await collect(source(bytes).pipeThrough(stream)), expected, `stream, ${what}`);
+      check(compressor.lastTiming.engine === "webgpu", `${what}: ${compressor.lastTiming.reason}`);
+    }
+  }
+  const file = await openFrame(await compressor.compress(bytes, { index: true, blockSize: 4096 }));
+  check(file.hasIndex, "no index");
+  same(await file.read(200_000, 70_000), bytes.subarray(200_000, 270_000), "a part");
+  const short = new Lz4CompressionStream({ compressor, contentSize: bytes.length + 1 });
+  await rejects(collect(source(bytes).pipeThrough(short)), "CONTENT_SIZE_MISMATCH", PagepressError);
+  for (const options of [{}, { index: true, blockChecksums: true }]) {
+    same(await compressor.compress(new Uint8Array(0), options), compressSync(new Uint8Array(0), options), "no content");
+  }
+  await compressor.dispose();
+}
+
 /** Work that waits for the GPU is given up at once, and the engine is ready for more. */
 async function stopsOnTheGpu() {
   const compressor = await createCompressor(gpu);
@@ -271,5 +274,6 @@ async function stopsOnTheGpu() {
 
 export const casesWithGpu = [
   ["streams run on the GPU", runsOnTheGpu],
+  ["frames of all kinds on the GPU", writesAllKindsOfFrames],
   ["an abort stops work on the GPU", stopsOnTheGpu],
 ];

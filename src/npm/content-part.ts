@@ -1,0 +1,44 @@
+/** Content that comes in pieces of any size, until there is a part of it to compress. */
+export class ContentPart {
+  readonly #partBytes: number;
+  readonly #isStream: boolean;
+  /** Memory for content that its owner may change before it is compressed. */
+  #room: Uint8Array | undefined;
+  #held = new Uint8Array() as Uint8Array;
+
+  constructor(partBytes: number, isStream: boolean) {
+    this.#partBytes = partBytes;
+    this.#isStream = isStream;
+  }
+
+  /** Takes what fits of `content`, and says how many bytes. What is full, or of a call, is compressed before the caller has
+   * it again, so that it need not be copied. */
+  add(content: Uint8Array): number {
+    const { length } = this.#held;
+    const taken = content.subarray(0, this.#partBytes - length);
+    if (length === 0 && (!this.#isStream || taken.length === this.#partBytes)) {
+      this.#held = taken;
+    } else {
+      this.#room ??= new Uint8Array(this.#partBytes);
+      this.#room.set(taken, length);
+      this.#held = this.#room.subarray(0, length + taken.length);
+    }
+    return taken.length;
+  }
+
+  isFull(): boolean {
+    return this.#held.length === this.#partBytes;
+  }
+
+  /** What is held, until more is added. */
+  take(): Uint8Array {
+    const content = this.#held;
+    this.#held = new Uint8Array();
+    return content;
+  }
+}
+
+/** The least multiple of `blockSize` that is not below `nBytes`. */
+export function wholeBlocks(nBytes: number, blockSize: number): number {
+  return Math.ceil(nBytes / blockSize) * blockSize;
+}

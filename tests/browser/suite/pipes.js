@@ -1,0 +1,36 @@
+// Streams of known content, and what comes out of others.
+import { randomNumbers } from "./data.js";
+
+/** Gives `bytes` in pieces of changing, odd sizes, and counts in `given` how many bytes were asked for. */
+export function source(bytes, given = { bytes: 0 }, most = 300_000) {
+  const next = randomNumbers(bytes.length);
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const piece = bytes.subarray(given.bytes, given.bytes + 1 + (next() % most));
+        given.bytes += piece.length;
+        if (piece.length > 0) controller.enqueue(piece);
+        else controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** All that a stream gives; unlike a Response it rejects with the stream's own error. */
+export async function collect(stream) {
+  const parts = [];
+  const reader = stream.getReader();
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) parts.push(value);
+  return join(...parts);
+}
+
+export function join(...parts) {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,210 @@
+// Compression streams whose parts workers compress: the same bytes and errors as in place, and nothing is lost with a
+// worker.
+import { compressSync, createCompressor, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
+import { check, rejects, same } from "./check.js";
+import { kinds, mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
+
+const MIB = 2 ** 20;
+
+const startWorker = () => new Worker("/dist/worker.js", { type: "module" });
+
+/** What a stream makes of `bytes`. */
+const compressed = (bytes, options) => collect(source(bytes).pipeThrough(new Lz4CompressionStream(options)));
+
+/** A worker that dies with its `n`-th order, which the pool counts from its start, and is told of in `deaths`. */
+function mortal(n, deaths) {
+  const worker = startWorker();
+  let orders = 0;
+  const shown = {
+    postMessage(message, transfer) {
+      orders += 1;
+      if (orders < n) return worker.postMessage(message, transfer);
+      worker.terminate();
+      structuredClone(message, { transfer });
+      if (orders > n) return;
+      deaths.push(message.call);
+      setTimeout(() => shown.onerror({ message: "died" }));
+    },
+    terminate: () => worker.terminate(),
+  };
+  worker.onmessage = (event) => shown.onmessage?.(event);
+  worker.onerror = (event) => shown.onerror?.(event);
+  return shown;
+}
+
+async function writesTheSameBytes() {
+  await init();
+  const compressor = await createCompressor({ backend: "cpu", workers: 3 });
+  const all = mixed(65536, 9);
+  for (const length of [0, 100, 300_000, all.length]) {
+    const bytes = all.subarray(0, length);
+    for (const [blockSize, level] of [[4096, "fast"], [65536, "high"], [100_000, "sequential"], [4 << 20, "fast"]]) {
+      for (const [blockChecksums, contentChecksum, index] of [[false, true, false], [true, false, false], [true, true, true]]) {
+        const options = { blockSize, level, blockChecksums, contentChecksum, index };
+        const what = `${length} bytes, ${JSON.stringify(options)}`;
+        same(await compressed(bytes, { ...options, compressor, contentSize: length }), compressSync(bytes, options), what);
+        check(compressor.lastTiming.workers === (length < 262_144 ? undefined : 3), `${what}: ${compressor.lastTiming.workers} workers`);
+      }
+    }
+    // Without a content size the header is another.
+    const alone = await createCompressor({ backend: "cpu", workers: 0 });
+    const expected = await compressed(bytes, { compressor: alone, index: true });
+    same(await compressed(bytes, { compressor, index: true }), expected, `${length} bytes of a stream without a size`);
+    await alone.dispose();
+  }
+  await compressor.dispose();
+}
+
+async function survivesWorkersThatDie() {
+  await init();
+  const bytes = mixed(65536, 16);
+  const options = { level: "high", index: true };
+  const expected = compressSync(bytes, options);
+  const deaths = [];
+  const dying = () => mortal(3 + deaths.length, deaths);
+  const refuse = () => {
+    throw new Error("no workers today");
+  };
+  const missing = () => new Worker("/dist/no-such-file.js", { type: "module" });
+  for (const createWorker of [dying, refuse, missing]) {
+    const compressor = await createCompressor({ backend: "cpu", workers: 2, createWorker });
+    same(await compressed(bytes, { ...options, compressor, contentSize: bytes.length }), expected, "frame");
+    await compressor.dispose();
+  }
+  check(deaths.length > 0 && deaths.every((call) => call === "compressLent"), `died with ${deaths}`);
+}
+
+async function saysWhatIsWrong() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 2 });
+  const bytes = kinds.text(3 * MIB);
+  for (const contentSize of [5, 3 * MIB - 1, 3 * MIB + 1]) {
+    await rejects(compressed(bytes, { compressor, contentSize }), "CONTENT_SIZE_MISMATCH", PagepressError);
+  }
+  for (const blockSize of [0, 5, 8 * MIB]) {
+    await rejects(compressed(bytes, { compressor, blockSize }), "INVALID_ARGUMENT", PagepressError);
+  }
+  await rejects(compressed(bytes, { compressor, level: "slow" }), "INVALID_ARGUMENT", PagepressError);
+  same(await compressor.decompress(await compressed(bytes, { compressor })), bytes, "after all that");
+  const disposed = new Lz4CompressionStream({ compressor });
+  const writer = disposed.writable.getWriter();
+  const read = rejects(collect(disposed.readable), "DISPOSED", PagepressError);
+  await writer.write(bytes);
+  writer.closed.catch(() => undefined);
+  await compressor.dispose();
+  await rejects(writer.close(), "DISPOSED", PagepressError);
+  await read;
+}
+
+/** Whatever stops a stream, it stops soon, and workers get nothing more of it. */
+async function stopsInTime() {
+  const reason = new Error("enough");
+  const bytes = kinds.text(8 * MIB);
+  const outcome = (work) => work.then(() => "done", (error) => error);
+  for (const how of ["signal", "cancel", "abort"]) {
+    for (const isStarted of [true, false]) {
+      let orders = 0;
+      let begin = () => undefined;
+      const begun = new Promise((resolve) => (begin = resolve));
+      const createWorker = async () => {
+        if (!isStarted) await begun;
+        const worker = startWorker();
+        const { postMessage } = worker;
+        worker.postMessage = (message, transfer) => {
+          if (message.call !== "start") orders += 1;
+          postMessage.call(worker, message, transfer);
+        };
+        return worker;
+      };
+      const compressor = await createCompressor({ backend: "cpu", workers: 2, createWorker, level: "high" });
+      const what = `${how}, workers ${isStarted ? "" : "not "}started`;
+      if (isStarted) await compressor.compress(bytes);
+      const [before, controller] = [orders, new AbortController()];
+      const stream = new Lz4CompressionStream({ compressor, signal: controller.signal });
+      const [reader, writer] = [stream.readable.getReader(), stream.writable.getWriter()];
+      writer.closed.catch(() => undefined);
+      const written = outcome(writer.write(bytes));
+      const read = outcome(reader.read());
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      const start = performance.now();
+      if (how === "signal") controller.abort(reason);
+      if (how === "cancel") await reader.cancel(reason);
+      if (how === "abort") await writer.abort(reason);
+      check((await written) === reason, `${what}: the write ${await written}`);
+      if (!isStarted && how !== "cancel") check((await read) === reason, `${what}: the read ${await read}`);
+      const atEnd = orders;
+      await compressor.compress(new Uint8Array(1000));
+      const ms = performance.now() - start;
+      check(ms < 100, `${what}: after ${ms} ms`);
+      check(isStarted === orders > before, `${what}: ${orders - before} orders before it was stopped`);
+      begin();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      check(orders === atEnd, `${what}: ${orders - atEnd} orders after it was stopped`);
+      same(await compressor.decompress(await compressor.compress(bytes)), bytes, `${what}: the compressor after it`);
+      await compressor.dispose();
+    }
+  }
+}
+
+async function sharesACompressor() {
+  await init();
+  const compressor = await createCompressor({ backend: "cpu", workers: 2 });
+  const inputs = Object.values(kinds).map((kind) => kind(4 * MIB + 5));
+  const frames = await Promise.all(
+    inputs.map((bytes) => compressed(bytes, { compressor, contentSize: bytes.length, index: true })),
+  );
+  frames.forEach((frame, i) => same(frame, compressSync(inputs[i], { index: true }), `frame ${i}`));
+  await compressor.dispose();
+}
+
+async function reportsProgress() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 2 });
+  const bytes = mixed(65536, 16);
+  const seen = [];
+  const onProgress = (progress) => seen.push(progress);
+  const frame = await compressed(bytes, { compressor, contentSize: bytes.length, onProgress });
+  check(seen.length > 4, `${seen.length} reports`);
+  for (const [i, { bytesIn, bytesOut, totalBytes }] of seen.entries()) {
+    const before = seen[i - 1] ?? { bytesIn: 0, bytesOut: 0 };
+    check(bytesIn >= before.bytesIn && bytesOut >= before.bytesOut && totalBytes === bytes.length, JSON.stringify(seen));
+    check(i === seen.length - 1 || bytesIn < bytes.length, "all is done before the end");
+  }
+  check(seen.at(-1).bytesIn === bytes.length && seen.at(-1).bytesOut === frame.length, JSON.stringify(seen.at(-1)));
+  const oops = new Error("oops");
+  const throwing = () => {
+    throw oops;
+  };
+  const error = await compressed(bytes, { compressor, onProgress: throwing }).catch((reason) => reason);
+  check(error === oops, `rejected with ${error}`);
+  same(await compressor.decompress(frame), bytes, "content");
+  await compressor.dispose();
+}
+
+/** No part of any size is empty, and an index tells where the blocks of workers are. */
+async function givesPiecesAndIndexes() {
+  await init();
+  const bytes = mixed(65536, 16);
+  const stream = new Lz4CompressionStream({ backend: "cpu", workers: 2, index: true, blockSize: 16384, blockChecksums: true });
+  const pieces = [];
+  for (const reader = source(bytes).pipeThrough(stream).getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    pieces.push(value.slice());
+  }
+  check(pieces.length > 4 && pieces.every(({ length }) => length > 0), `${pieces.map(({ length }) => length)}`);
+  const file = await openFrame(await new Blob(pieces).arrayBuffer());
+  check(file.hasIndex, "no index");
+  for (const [offset, length] of [[0, 1], [600_000, 70_000], [bytes.length - 5, 5]]) {
+    same(await file.read(offset, length), bytes.subarray(offset, offset + length), `${offset}+${length}`);
+  }
+}
+
+export const cases = [
+  ["the same bytes as in place", writesTheSameBytes],
+  ["workers that die", survivesWorkersThatDie],
+  ["say what is wrong", saysWhatIsWrong],
+  ["stop in time", stopsInTime],
+  ["share a compressor", sharesACompressor],
+  ["report progress", reportsProgress],
+  ["pieces and indexes", givesPiecesAndIndexes],
+];
