@@ -239,10 +239,10 @@ impl Search {
                 bits |= u64::from(found) << i;
             }
             // The lowest position of a bucket comes last and stays.
-            for group in (0..WINDOW).step_by(8).rev() {
+            for group in (0..rolled(WINDOW / 8)).rev() {
                 for i in (0..8).rev() {
-                    let bucket = *window.buckets.get_unchecked(group + i);
-                    let pair = *window.pairs.get_unchecked(group + L::PAIR[i]);
+                    let bucket = *window.buckets.get_unchecked(8 * group + i);
+                    let pair = *window.pairs.get_unchecked(8 * group + L::PAIR[i]);
                     *self.buckets.get_unchecked_mut(bucket as usize) = pair;
                 }
             }

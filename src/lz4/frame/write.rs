@@ -189,7 +189,7 @@ impl FrameWriter {
 
     /// Counts blocks of `n_bytes` of content in all that are made elsewhere; `sizes` are the words before them, for the
     /// index. All but the last of the frame are full.
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "npm", not(js_engine))))]
+    #[cfg(any(test, all(target_arch = "wasm32", feature = "npm-cpu")))]
     pub(crate) fn note_blocks(&mut self, n_bytes: usize, sizes: &[u8]) {
         self.n_bytes += n_bytes as u64;
         let mut left = n_bytes;
