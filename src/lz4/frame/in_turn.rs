@@ -144,9 +144,10 @@ mod tests {
     fn read(
         file: &[u8],
         step: usize,
+        group_bytes: usize,
         mut advance: impl FnMut(&mut FrameDecoder, &[u8], &mut Vec<u8>) -> Result<usize>,
     ) -> (Vec<u8>, Result<()>) {
-        let mut decoder = FrameDecoder::new(None).with_group_bytes(100_000);
+        let mut decoder = FrameDecoder::new(None).with_group_bytes(group_bytes);
         let (mut out, mut at, mut end) = (Vec::new(), 0, 0);
         while end < file.len() {
             end = file.len().min(end + step);
@@ -170,10 +171,10 @@ mod tests {
 
     fn assert_same(file: &[u8], expected: &[u8]) {
         for step in [file.len(), 70_000, 1000] {
-            let (content, result) = read(file, step, in_turn);
+            let (content, result) = read(file, step, 100_000, in_turn);
             result.expect("is sound");
             assert!(content == expected, "content differs, {step} bytes at once");
-            let (content, result) = read(file, step, FrameDecoder::advance);
+            let (content, result) = read(file, step, 100_000, FrameDecoder::advance);
             result.expect("is sound");
             assert!(content == expected, "content of groups differs");
         }
@@ -231,11 +232,31 @@ mod tests {
         // The first match one byte further than the frame goes.
         let offset = at + 7 + 4 + 60_000 + 4 + 1;
         file[offset..offset + 2].copy_from_slice(&60_001_u16.to_le_bytes());
-        let (_, found) = read(&file, file.len(), in_turn);
-        let (_, expected) = read(&file, file.len(), FrameDecoder::advance);
+        let (_, found) = read(&file, file.len(), 100_000, in_turn);
+        let (_, expected) = read(&file, file.len(), 100_000, FrameDecoder::advance);
         assert!(
             found.is_err() && found == expected,
             "{found:?}, not {expected:?}"
         );
+    }
+
+    /// Of two faults, which a wrong block size makes, the same one is told.
+    #[test]
+    fn faults_in_turn_are_those_in_groups() {
+        let options = FrameOptions {
+            block_size: 4096,
+            content_size: Some(10_000),
+            ..FrameOptions::default()
+        };
+        let sound = crate::lz4::frame::compress(&noise(10_000, 3), &options).expect("in range");
+        for at in 0..sound.len() {
+            for flip in [1, 0x10, 0xff] {
+                let mut file = sound.clone();
+                file[at] ^= flip;
+                let (_, found) = read(&file, file.len(), 1 << 20, in_turn);
+                let (_, expected) = read(&file, file.len(), 1 << 20, FrameDecoder::advance);
+                assert_eq!(found, expected, "byte {at} changed by {flip}");
+            }
+        }
     }
 }
