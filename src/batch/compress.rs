@@ -240,6 +240,8 @@ impl Pipeline {
             )));
         }
         meter.readback_ns += clock.elapsed_ns();
+        #[cfg(js_pages)]
+        meter.done(job.n_pages, job.packed_bytes);
         Ok(())
     }
 

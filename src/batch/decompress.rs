@@ -213,6 +213,8 @@ impl Pipeline {
             }
         }
         meter.readback_ns += clock.elapsed_ns();
+        #[cfg(js_pages)]
+        meter.done(job.pages.len(), 0);
         Ok(())
     }
 }

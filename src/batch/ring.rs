@@ -40,9 +40,21 @@ pub(super) struct Meter {
     kernel_ns: Option<u64>,
     n_kernels: usize,
     pub(super) readback_ns: u64,
+    /// Pages whose results are there, and bytes of their blocks.
+    #[cfg(js_pages)]
+    done: [usize; 2],
 }
 
 impl Meter {
+    /// Counts pages whose results are there, and has the page told.
+    #[cfg(js_pages)]
+    pub(super) fn done(&mut self, n_pages: usize, n_bytes: u64) {
+        let [pages, bytes] = &mut self.done;
+        *pages += n_pages;
+        *bytes += n_bytes as usize;
+        crate::js::tell(*pages, *bytes);
+    }
+
     /// Counts the kernels of one job; one unmeasured job leaves all unmeasured.
     pub(super) fn kernels(&mut self, measured: Option<u64>) {
         self.kernel_ns = match self.n_kernels {

@@ -233,6 +233,7 @@ function withReason<T>(call: Call<T>, reason: string): Call<T> {
     cancel: () => call.cancel(),
     bytesIn: () => call.bytesIn(),
     bytesOut: () => call.bytesOut(),
+    engine: () => call.engine(),
     free: () => call.free(),
   };
 }

@@ -4,6 +4,7 @@ import type {
   CheckedPages,
   Device,
   DeviceBuffer,
+  Engine,
   FrameOptions,
   PackedPages,
   ResidentPart,
@@ -25,6 +26,8 @@ export interface Call<T> {
   /** Bytes of input done and of output made, where the call tells; else 0. */
   bytesIn(): number;
   bytesOut(): number;
+  /** Who did it. */
+  engine(): Engine;
   free(): void;
 }
 

@@ -6,7 +6,7 @@ import type { Bytes } from "./module-memory.js";
 import { joinPages, type Share } from "./packed-pages.js";
 import { FrameCompression, FrameDecompression, PageDecompression, type Plain } from "./plain.js";
 import { cancelled } from "./promise-call.js";
-import type { BackendInfo, CheckedPages, Device, FrameOptions, PackedPages } from "./types.js";
+import type { BackendInfo, CheckedPages, Device, Engine, FrameOptions, PackedPages } from "./types.js";
 
 /** Bytes that are done in one step, in between which others get the thread: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
@@ -69,6 +69,10 @@ class StepCall<T> implements Call<T> {
 
   bytesOut(): number {
     return this.#told[1];
+  }
+
+  engine(): Engine {
+    return "cpu";
   }
 
   free(): void {

@@ -87,7 +87,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       const packed = values.take<Bytes>(number);
       const table = new Uint32Array(entries.slice().buffer);
       return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
-    });
+    }, (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes]);
   }
 
   decompressPages(packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): Call<Bytes> {
@@ -119,7 +119,11 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       const strict = isStrict ? 1 : 0;
       return exports.gpu_decompress_pages(at, values.add(packed), entries, words.length, pageSize, byteLength, strict);
     });
-    return new ModuleCall(module, call, (number, status) => take({ bytes: values.take(number), status: status.slice() }));
+    const read = (number: number, status: Bytes): T => take({ bytes: values.take(number), status: status.slice() });
+    return new ModuleCall(module, call, read, (nPages) => {
+      const done = Math.min(nPages * pageSize, byteLength - 1);
+      return [done, done];
+    });
   }
 
   compressResident(

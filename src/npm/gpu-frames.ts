@@ -58,7 +58,10 @@ export class GpuCompression implements Compression {
   /** Compresses `content`. Its checksum is made while the GPU works. */
   async put(content: Uint8Array, control: Control): Promise<Timing> {
     const { blockSize, level } = this.#options;
-    const call = driveWithin(control, this.#codec.compressPages(content, blockSize, level));
+    const [before, made] = [this.bytesIn(), this.bytesOut()];
+    const call = driveWithin(control, this.#codec.compressPages(content, blockSize, level), (bytesIn, bytesOut, engine) =>
+      control.tell(before + bytesIn, made + bytesOut, engine),
+    );
     // It may fail while the checksum is made.
     call.catch(() => undefined);
     await addTo(this.#frame, content, control);
@@ -88,7 +91,7 @@ export async function compressFrame(
       checkUnchanged(bytes, length);
       timing = added(timing, await frame.put(bytes.subarray(at, at + partBytes), control));
       // The last byte is done when the frame is whole.
-      control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut());
+      control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "webgpu");
     }
     if (!timing) throw new NotThisWay();
     return { value: frame.end(), timing };
@@ -124,7 +127,10 @@ export async function decompressFrame(
   const packed = new Uint8Array(pages.packedBytes);
   pages.fill(packed);
   const call = codec.decompressPages(packed, pages.table, pages.pageSize, pages.byteLength);
-  const outcome = await driveWithin(control, call).catch((error: unknown) => {
+  // Pages are counted in bytes of content, frames in their own.
+  const tell: Control["tell"] = (done, _, engine) =>
+    control.tell(4 * (pages.table[2 * Math.floor(done / pages.pageSize)] ?? 0), done, engine);
+  const outcome = await driveWithin(control, call, tell).catch((error: unknown) => {
     throw (error as { code?: unknown }).code === "CORRUPT_PAGE" ? new NotThisWay() : error;
   });
   if (pages.contentChecksum !== null && pages.contentChecksum !== (await sumOf(outcome.value, plain, control))) {

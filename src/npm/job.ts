@@ -54,7 +54,7 @@ export class Job {
   #reportOf(call: Call<unknown>): void {
     if (call.bytesIn() === 0) return;
     try {
-      this.report(call.bytesIn(), call.bytesOut(), "cpu");
+      this.report(call.bytesIn(), call.bytesOut(), call.engine());
     } catch {
       call.cancel();
     }

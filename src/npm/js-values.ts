@@ -37,10 +37,12 @@ export interface Host {
   fail(token: number, error: unknown): void;
   /** Says that a call is to be polled again. */
   wake(call: number): void;
+  /** Says how far the call is that is being polled. */
+  tell?(nPages: number, nBytes: number): void;
 }
 
 /** The functions `js` of a module. None of them throws. */
-export function valueFunctions({ values, memory, answer, wake }: Host): WebAssembly.ModuleImports {
+export function valueFunctions({ values, memory, answer, wake, tell = () => undefined }: Host): WebAssembly.ModuleImports {
   const inside = (start: number, length: number): Uint8Array => new Uint8Array(memory(), start >>> 0, length);
   const bytesAt = (number: number): Uint8Array => values.get<Uint8Array>(number);
   return {
@@ -58,6 +60,7 @@ export function valueFunctions({ values, memory, answer, wake }: Host): WebAssem
     now: () => performance.now(),
     after_turn: (token: number) => void setTimeout(() => answer(token, 0)),
     wake,
+    tell,
   };
 }
 

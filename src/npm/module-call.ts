@@ -1,6 +1,7 @@
 import type { Call, Outcome } from "./codec.js";
 import { type Host, valueFunctions, Values } from "./js-values.js";
 import { type Bytes, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
+import type { Engine } from "./types.js";
 import { gpuFunctions } from "./webgpu.js";
 
 /** What drives calls of a module, and answers what it asks: `src/web/call.rs` and `src/js.rs`. */
@@ -17,6 +18,8 @@ export class CallModule<Exports extends CallExports> extends ModuleMemory<Export
   readonly values: Values;
   /** What wakes each call. */
   readonly wakers: Map<number, () => void>;
+  /** Told how far the call is that is being polled: pages whose results are there, and bytes of their blocks. */
+  tell: (nPages: number, nBytes: number) => void = () => undefined;
 
   constructor(exports: Exports, values: Values, wakers: Map<number, () => void>) {
     super(exports);
@@ -40,6 +43,7 @@ export async function instantiate<Exports extends CallExports>(module: WebAssemb
   const values = new Values();
   const wakers = new Map<number, () => void>();
   let exports: Exports;
+  let made: CallModule<Exports>;
   const host: Host = {
     values,
     memory: () => exports.memory.buffer as ArrayBuffer,
@@ -49,10 +53,12 @@ export async function instantiate<Exports extends CallExports>(module: WebAssemb
       exports.fail_later(token, values.add(new TextEncoder().encode(message)));
     },
     wake: (call) => wakers.get(call)?.(),
+    tell: (nPages, nBytes) => made.tell(nPages, nBytes >>> 0),
   };
   const instance = await WebAssembly.instantiate(module, { js: valueFunctions(host), gpu: gpuFunctions(host) });
   exports = instance.exports as unknown as Exports;
-  return new CallModule(exports, values, wakers);
+  made = new CallModule(exports, values, wakers);
+  return made;
 }
 
 /** Numbers before what else a call gives. */
@@ -61,21 +67,33 @@ const HEAD_BYTES = 40;
 /** Why the engine is the GPU, where nobody measured. */
 export const REASON = "asked for; the adapter that the browser gives";
 
+/** Bytes of input done and of output made of a call, of its pages whose results are there and the bytes of their blocks. */
+export type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
+
 /** A call of a module under way. `read` makes its value of what it gives. */
 export class ModuleCall<T> implements Call<T> {
   readonly #module: CallModule<CallExports>;
   readonly #at: number;
   readonly #read: (number: number, bytes: Bytes) => T;
+  readonly #toldOf: Told;
+  #told: [bytesIn: number, bytesOut: number] = [0, 0];
 
-  constructor(module: CallModule<CallExports>, at: number, read: (number: number, bytes: Bytes) => T) {
+  constructor(
+    module: CallModule<CallExports>,
+    at: number,
+    read: (number: number, bytes: Bytes) => T,
+    toldOf: Told = () => [0, 0],
+  ) {
     this.#module = module;
     this.#at = at;
     this.#read = read;
+    this.#toldOf = toldOf;
   }
 
   poll(wake: () => void): Outcome<T> | undefined {
     const { exports, wakers } = this.#module;
     wakers.set(this.#at, wake);
+    this.#module.tell = (...told) => (this.#told = this.#toldOf(...told));
     const given = this.#module.taken(exports.poll_call(this.#at));
     if (!given) return undefined;
     const [upload, kernel, readback, totalNs, number] = new Float64Array(given.buffer, 0, 5) as unknown as [
@@ -91,13 +109,16 @@ export class ModuleCall<T> implements Call<T> {
     this.#module.exports.cancel_call(this.#at);
   }
 
-  /** Calls of a GPU do not tell how far they are. */
   bytesIn(): number {
-    return 0;
+    return this.#told[0];
   }
 
   bytesOut(): number {
-    return 0;
+    return this.#told[1];
+  }
+
+  engine(): Engine {
+    return "webgpu";
   }
 
   free(): void {

@@ -108,7 +108,7 @@ export class PooledCompression implements Compression {
     while (this.#parts.length > 0) {
       await this.#putOldest(control);
       // The last byte is done when the frame is whole.
-      if (this.#parts.length > 0) control.tell(this.bytesIn(), this.bytesOut());
+      if (this.#parts.length > 0) control.tell(this.bytesIn(), this.bytesOut(), "cpu");
       await job.rest();
     }
     this.#frame.end();

@@ -87,7 +87,7 @@ export class PooledCodec implements Codec {
         await this.#each<Bytes>(control, Math.ceil(length / step), job, (blocks, i) => {
           frame.put(blocks, Math.min(step, length - i * step));
           // The last byte is done when the frame is whole.
-          control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut());
+          control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "cpu");
         });
         frame.end();
         return frame.take();
@@ -115,7 +115,7 @@ export class PooledCodec implements Codec {
         };
         await this.#each<Uint8Array>(control, ranges.length, job, (content, i) => {
           out.add(content);
-          control.tell((ranges[i] as [number, number])[1], out.length);
+          control.tell((ranges[i] as [number, number])[1], out.length, "cpu");
         });
         return out.finish();
       } finally {
@@ -137,7 +137,7 @@ export class PooledCodec implements Codec {
       };
       const shares = await this.#each<PackedPages>(control, Math.ceil(length / step), job, (share, i) => {
         made += share.packed.length;
-        control.tell(Math.min((i + 1) * step, length - 1), made);
+        control.tell(Math.min((i + 1) * step, length - 1), made, "cpu");
       });
       return joinPages(shares, pageSize, length);
     });
@@ -200,7 +200,7 @@ export class PooledCodec implements Codec {
         status.set(share.status, at);
         at += share.status.length;
         const done = Math.min(at * pageSize, byteLength - 1);
-        control.tell(done, done);
+        control.tell(done, done, "cpu");
       },
     );
     return { bytes, status };

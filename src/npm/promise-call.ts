@@ -1,12 +1,13 @@
 import { drive } from "./drive.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Outcome } from "./codec.js";
+import type { Engine, Progress } from "./types.js";
 
 /** How work in a promise is told to stop, and tells how far it is. */
 export interface Control {
   isCancelled: boolean;
   /** Has what was done so far told. */
-  tell(bytesIn: number, bytesOut: number): void;
+  tell(bytesIn: number, bytesOut: number, engine: Engine): void;
   /** Stops the call that does the work at present, if one does. */
   stop?: () => void;
 }
@@ -20,8 +21,8 @@ type Settled<T> = { outcome: Outcome<T> } | { error: unknown };
 
 /** A promise in the form of a module's call. */
 export class PromiseCall<T> implements Call<T> {
-  #control: Control = { isCancelled: false, tell: (bytesIn, bytesOut) => this.#tell(bytesIn, bytesOut) };
-  #told = { bytesIn: 0, bytesOut: 0 };
+  #control: Control = { isCancelled: false, tell: (...told) => this.#tell(...told) };
+  #told: { bytesIn: number; bytesOut: number; engine: Engine } = { bytesIn: 0, bytesOut: 0, engine: "cpu" };
   #wake: () => void = () => undefined;
   #settled: Settled<T> | undefined;
 
@@ -56,22 +57,27 @@ export class PromiseCall<T> implements Call<T> {
     return this.#told.bytesOut;
   }
 
+  engine(): Engine {
+    return this.#told.engine;
+  }
+
   free(): void {
     // There is nothing to free.
   }
 
-  #tell(bytesIn: number, bytesOut: number): void {
-    this.#told = { bytesIn, bytesOut };
+  #tell(bytesIn: number, bytesOut: number, engine: Engine): void {
+    this.#told = { bytesIn, bytesOut, engine };
     this.#wake();
   }
 }
 
-/** Drives `call` as a part of the work of `control`. */
-export function driveWithin<T>(control: Control, call: Call<T>): Promise<Outcome<T>> {
+/** Drives `call` as a part of the work of `control`. `tell` is told how far it is. */
+export function driveWithin<T>(control: Control, call: Call<T>, tell: Control["tell"] = control.tell): Promise<Outcome<T>> {
   const controller = new AbortController();
   control.stop = () => controller.abort(cancelled());
   if (control.isCancelled) control.stop();
-  return drive(call, { signal: controller.signal }).finally(() => delete control.stop);
+  const onProgress = ({ bytesIn, bytesOut, backend }: Progress): void => tell(bytesIn, bytesOut, backend);
+  return drive(call, { signal: controller.signal, onProgress }).finally(() => delete control.stop);
 }
 
 export function cancelled(): PagepressError {

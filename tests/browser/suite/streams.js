@@ -244,6 +244,34 @@ async function writesAllKindsOfFrames() {
   await compressor.dispose();
 }
 
+/** Calls of several jobs tell of each, and of the engine. */
+async function tellsHowFarTheGpuIs() {
+  const compressor = await createCompressor(gpu);
+  // A job is of 32 MiB. Pages of zeros cost a software GPU the least; the second job takes its time.
+  const bytes = new Uint8Array(35 * MIB);
+  bytes.set(mixed(65536, 4), 33 * MIB);
+  const pages = await compressor.compressPages(bytes);
+  const frame = await compressor.compress(bytes);
+  for (const [name, total, call] of [
+    ["compressPages", bytes.length, (options) => compressor.compressPages(bytes, options)],
+    ["decompressPages", bytes.length, (options) => compressor.decompressPages(pages, options)],
+    ["compress", bytes.length, (options) => compressor.compress(bytes, options)],
+    ["decompress", frame.length, (options) => compressor.decompress(frame, options)],
+  ]) {
+    const seen = [];
+    await call({ onProgress: (progress) => seen.push(progress) });
+    check(seen.length > 1, `${name}: ${JSON.stringify(seen)}`);
+    for (const [i, { bytesIn, bytesOut, totalBytes, backend }] of seen.entries()) {
+      const before = seen[i - 1] ?? { bytesIn: 0, bytesOut: 0 };
+      const isHigher = bytesIn >= before.bytesIn && bytesOut >= before.bytesOut;
+      const isEnd = i === seen.length - 1;
+      check(isHigher && isEnd === (bytesIn === total), `${name}: ${JSON.stringify(seen)}`);
+      check(totalBytes === total && backend === "webgpu", `${name}: ${JSON.stringify(seen)}`);
+    }
+  }
+  await compressor.dispose();
+}
+
 /** Work that waits for the GPU is given up at once, and the engine is ready for more. */
 async function stopsOnTheGpu() {
   const compressor = await createCompressor(gpu);
@@ -275,5 +303,6 @@ async function stopsOnTheGpu() {
 export const casesWithGpu = [
   ["streams run on the GPU", runsOnTheGpu],
   ["frames of all kinds on the GPU", writesAllKindsOfFrames],
+  ["calls tell how far the GPU is", tellsHowFarTheGpuIs],
   ["an abort stops work on the GPU", stopsOnTheGpu],
 ];
