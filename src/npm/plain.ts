@@ -1,6 +1,5 @@
 import { Content } from "./content.js";
 import { PagepressError } from "./errors.js";
-import { join } from "./frame.js";
 import type { ContentRead, FrameMap, FrameParts, Range } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { Level, PackedPages } from "./types.js";
@@ -128,7 +127,7 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
     }
     const frames = new FrameDecompression(this, maxOutputSize, SYNC_BYTES.content);
     try {
-      const content = Content.of(bytes, maxOutputSize);
+      const content = new Content(maxOutputSize, bytes);
       for (let at = 0; at < bytes.length; at += SYNC_BYTES.input) {
         frames.add(bytes.subarray(at, at + SYNC_BYTES.input));
         for (let part = frames.lent(); part; part = frames.lent()) content.add(part);
@@ -166,12 +165,6 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
 export async function start(module: WebAssembly.Module): Promise<Plain> {
   const { exports } = await WebAssembly.instantiate(module);
   return new Plain(exports as unknown as Exports);
-}
-
-/** All `parts` in one array: the part itself if it is the only one. */
-export function joined(parts: readonly Bytes[]): Bytes {
-  const [first] = parts;
-  return first && parts.length === 1 ? first : join(parts);
 }
 
 /** A frame that is being compressed. `contentSize` is -1 if it is not known. */

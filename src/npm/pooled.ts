@@ -100,7 +100,7 @@ export class PooledCodec implements Codec {
       if (!frame) throw new NotThisWay();
       const header = this.#parts.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
-      const out = new FrameContent(frame, new Content(maxOutputSize, frame.contentSize, length), new this.#parts.ContentSum());
+      const out = new FrameContent(frame, new Content(maxOutputSize, bytes), new this.#parts.ContentSum());
       try {
         const job = (i: number): Parameters<Pool["run"]> => {
           checkUnchanged(bytes, length);
