@@ -1,8 +1,8 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
+import { joined } from "./content.js";
 import { toPagepressError } from "./errors.js";
 import type { FrameMap, Range } from "./codec.js";
 import { load } from "./modules.js";
-import { joined } from "./plain.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 import type { ModuleSource } from "./types.js";
 

@@ -12,52 +12,44 @@ const PAGE_BYTES = 4096;
 export class Content {
   readonly #limit: number;
   /** What the header promises, filled from the start. */
-  #whole: Bytes;
+  readonly #whole: Bytes;
   /** What comes after that, or all if nothing was promised. */
-  #rest: Bytes[] = [];
-  #length = 0;
+  readonly #rest: Bytes[] = [];
+  length = 0;
 
-  /** Content of at most `limit` bytes; `size` is what a header says of it, which may be wrong: so much must be possible for
-   * `packedLength` bytes. */
-  constructor(limit: number, size: number | null, packedLength: number) {
+  /** Content of at most `limit` bytes, of the frames in `packed`, whose header may be wrong: what it says must be possible. */
+  constructor(limit: number, packed = new Uint8Array() as Uint8Array) {
     this.#limit = limit;
-    const most = Math.min(limit, packedLength * LARGEST_EXPANSION);
-    this.#whole = allocated(size !== null && size <= most ? size : 0);
-  }
-
-  /** That of the frames in `packed`. */
-  static of(packed: Uint8Array, limit: number): Content {
-    return new Content(limit, contentSizeOf(packed), packed.length);
-  }
-
-  get length(): number {
-    return this.#length;
+    const size = contentSizeOf(packed);
+    this.#whole = allocated(size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0);
   }
 
   /** Takes the next part; `isOwn` if nobody else changes it later. */
   add(part: Uint8Array, isOwn = false): void {
-    const at = this.#length;
-    this.#length += part.length;
-    checkLimit(this.#length, this.#limit);
-    if (this.#length <= this.#whole.length) place(this.#whole, part, at);
-    else this.#rest.push((isOwn ? part : part.slice()) as Bytes);
+    const at = this.length;
+    this.length += part.length;
+    checkLimit(this.length, this.#limit);
+    if (this.length > this.#whole.length) {
+      this.#rest.push((isOwn ? part : part.slice()) as Bytes);
+      return;
+    }
+    // To be stopped by each fresh page in the middle of a copy costs a quarter more than to touch them all before.
+    for (let i = at; i < this.length; i += PAGE_BYTES) this.#whole[i] = 0;
+    this.#whole.set(part, at);
   }
 
   /** All parts in one array. */
   finish(): Bytes {
-    const [first] = this.#rest;
-    if (!first && this.#length === this.#whole.length) return this.#whole;
-    const inPlace = this.#rest.reduce((left, { length }) => left - length, this.#length);
-    if (first?.length === this.#length) return first;
-    return join([this.#whole.subarray(0, inPlace), ...this.#rest]);
+    const inPlace = this.#rest.reduce((left, { length }) => left - length, this.length);
+    const start = inPlace === this.#whole.length ? this.#whole : this.#whole.slice(0, inPlace);
+    return joined(inPlace > 0 ? [start, ...this.#rest] : this.#rest);
   }
 }
 
-/** Copies `part` to `at` in fresh memory. Pages of it are touched before: to be stopped by each one in the middle of a copy
- * costs a quarter more. */
-function place(whole: Bytes, part: Uint8Array, at: number): void {
-  for (let i = at; i < at + part.length; i += PAGE_BYTES) whole[i] = 0;
-  whole.set(part, at);
+/** All `parts` in one array: the part itself if it is the only one. */
+export function joined(parts: readonly Bytes[]): Bytes {
+  const [first] = parts;
+  return first && parts.length === 1 ? first : join(parts);
 }
 
 /** Throws `OUTPUT_LIMIT` if `length` is more than `limit` bytes of output. */

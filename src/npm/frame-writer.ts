@@ -1,6 +1,7 @@
+import { joined } from "./content.js";
 import { blockBytes } from "./frame.js";
 import type { Bytes } from "./module-memory.js";
-import { FrameCompression, joined, type Plain } from "./plain.js";
+import { FrameCompression, type Plain } from "./plain.js";
 import type { FrameOptions } from "./types.js";
 
 /** Bytes of content that the module takes at a time, so that its memory stays small. */

@@ -54,11 +54,11 @@ export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | n
   return { blockSize, blockChecksums: has(BLOCK_CHECKSUMS), contentSize, contentChecksum, starts };
 }
 
-/** The content size in the header that `bytes` start with; null if there is none. */
-export function contentSizeOf(bytes: Uint8Array): number | null {
+/** The content size in the header that `bytes` start with; 0 if there is none. */
+export function contentSizeOf(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < SIZED_HEADER_BYTES || view.getUint32(0, true) !== MAGIC) return null;
-  return (view.getUint8(4) & CONTENT_SIZE) === 0 ? null : Number(view.getBigUint64(6, true));
+  const isSized = bytes.length >= SIZED_HEADER_BYTES && view.getUint32(0, true) === MAGIC && (view.getUint8(4) & CONTENT_SIZE) !== 0;
+  return isSized ? Number(view.getBigUint64(6, true)) : 0;
 }
 
 /** Bytes of a block with the word before it, which says its size, and its checksum. */

@@ -63,7 +63,7 @@ async function compressByParts(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  const parts = new Content(maxOutputSize, null, 0);
+  const parts = new Content(maxOutputSize);
   const session = codec.beginCompression(options, length, false);
   try {
     let timing;
@@ -106,7 +106,7 @@ async function decompressByParts(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  const content = Content.of(bytes, maxOutputSize);
+  const content = new Content(maxOutputSize, bytes);
   const session = codec.beginDecompression(maxOutputSize, false);
   session.into((part) => content.add(part));
   try {

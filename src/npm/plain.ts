@@ -1,6 +1,5 @@
 import { Content } from "./content.js";
 import { PagepressError } from "./errors.js";
-import { join } from "./frame.js";
 import type { FrameParts } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { FrameOptions, Level } from "./types.js";
@@ -109,7 +108,7 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
     }
     const frames = new FrameDecompression(this, maxOutputSize, SYNC_BYTES.content);
     try {
-      const content = Content.of(bytes, maxOutputSize);
+      const content = new Content(maxOutputSize, bytes);
       for (let at = 0; at < bytes.length; at += SYNC_BYTES.input) {
         frames.add(bytes.subarray(at, at + SYNC_BYTES.input));
         for (let part = frames.lent(); part; part = frames.lent()) content.add(part);
@@ -147,12 +146,6 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
 export async function start(module: WebAssembly.Module): Promise<Plain> {
   const { exports } = await WebAssembly.instantiate(module);
   return new Plain(exports as unknown as Exports);
-}
-
-/** All `parts` in one array: the part itself if it is the only one. */
-export function joined(parts: readonly Bytes[]): Bytes {
-  const [first] = parts;
-  return first && parts.length === 1 ? first : join(parts);
 }
 
 /** What the blocks of a frame depend on. */

@@ -105,7 +105,7 @@ export class PooledCodec implements Codec {
       if (!frame) throw new NotThisWay();
       const header = this.#plain.frameHeader(frame.blockSize, false, frame.blockChecksums, undefined);
       const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? bytes.length, 1));
-      const out = new FrameContent(frame, new Content(maxOutputSize, frame.contentSize, length), new this.#plain.ContentSum());
+      const out = new FrameContent(frame, new Content(maxOutputSize, bytes), new this.#plain.ContentSum());
       try {
         const job = (i: number): Parameters<Pool["run"]> => {
           checkUnchanged(bytes, length);
