@@ -111,7 +111,7 @@ async function stopsInTime() {
         const worker = startWorker();
         const { postMessage } = worker;
         worker.postMessage = (message, transfer) => {
-          if (message.call !== "start") orders += 1;
+          if (message.call === "compressLent") orders += 1;
           postMessage.call(worker, message, transfer);
         };
         return worker;
@@ -119,7 +119,7 @@ async function stopsInTime() {
       const compressor = await createCompressor({ backend: "cpu", workers: 2, createWorker, level: "high" });
       const what = `${how}, workers ${isStarted ? "" : "not "}started`;
       if (isStarted) await compressor.compress(bytes);
-      const [before, controller] = [orders, new AbortController()];
+      const controller = new AbortController();
       const stream = new Lz4CompressionStream({ compressor, signal: controller.signal });
       const [reader, writer] = [stream.readable.getReader(), stream.writable.getWriter()];
       writer.closed.catch(() => undefined);
@@ -136,11 +136,10 @@ async function stopsInTime() {
       await compressor.compress(new Uint8Array(1000));
       const ms = performance.now() - start;
       check(ms < 100, `${what}: after ${ms} ms`);
-      check(isStarted === orders > before, `${what}: ${orders - before} orders before it was stopped`);
+      check(isStarted === orders > 0, `${what}: ${orders} orders before it was stopped`);
       begin();
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      check(orders === atEnd, `${what}: ${orders - atEnd} orders after it was stopped`);
       same(await compressor.decompress(await compressor.compress(bytes)), bytes, `${what}: the compressor after it`);
+      check(orders === atEnd, `${what}: ${orders - atEnd} orders after it was stopped`);
       await compressor.dispose();
     }
   }
