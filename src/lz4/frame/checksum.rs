@@ -1,29 +1,127 @@
 //! The checksum of the frame format: xxHash32 with seed 0.
+//!
+//! It has four lanes, which take a word of each stripe. Words are multiplied before they meet what came before: as vectors
+//! where a machine has no more than one multiplier for numbers, and the lanes one by one, whose next step waits for the
+//! last and would wait longer for a vector's.
 
-use std::hash::Hasher;
+const PRIMES: [u32; 5] = [
+    0x9e37_79b1,
+    0x85eb_ca77,
+    0xc2b2_ae3d,
+    0x27d4_eb2f,
+    0x1656_67b1,
+];
+const STRIPE_BYTES: usize = 16;
 
-use twox_hash::XxHash32;
+type Stripe = [u8; STRIPE_BYTES];
 
 /// The checksum of bytes that come in parts.
 #[derive(Debug)]
-pub(crate) struct Checksum(XxHash32);
+pub(crate) struct Checksum {
+    lanes: [u32; 4],
+    /// What does not fill a stripe yet: the first `n_bytes % STRIPE_BYTES`.
+    held: Stripe,
+    n_bytes: u64,
+}
 
 impl Checksum {
     /// Of nothing yet.
-    pub(crate) fn new() -> Self {
-        Self(XxHash32::with_seed(0))
+    pub(crate) const fn new() -> Self {
+        let [first, second, ..] = PRIMES;
+        Self {
+            lanes: [first.wrapping_add(second), second, 0, first.wrapping_neg()],
+            held: [0; _],
+            n_bytes: 0,
+        }
     }
 
     /// Adds the next part.
-    pub(crate) fn add(&mut self, part: &[u8]) {
-        self.0.write(part);
+    #[inline(never)]
+    pub(crate) fn add(&mut self, mut part: &[u8]) {
+        let n_held = self.n_held();
+        self.n_bytes += part.len() as u64;
+        if n_held > 0 {
+            let (start, rest) = part.split_at(part.len().min(STRIPE_BYTES - n_held));
+            self.held[n_held..n_held + start.len()].copy_from_slice(start);
+            if n_held + start.len() < STRIPE_BYTES {
+                return;
+            }
+            self.lanes = mixed(self.lanes, &[self.held]);
+            part = rest;
+        }
+        let (stripes, rest) = part.as_chunks();
+        self.lanes = mixed(self.lanes, stripes);
+        self.held[..rest.len()].copy_from_slice(rest);
     }
 
     /// The checksum of all parts so far.
     #[inline(never)]
     pub(crate) fn value(&self) -> u32 {
-        self.0.finish_32()
+        let [first, second, third, fourth, fifth] = PRIMES;
+        let mut sum = if self.n_bytes < STRIPE_BYTES as u64 {
+            fifth
+        } else {
+            let turned = self.lanes.iter().zip([1, 7, 12, 18]);
+            turned.fold(0, |sum: u32, (lane, bits)| {
+                sum.wrapping_add(lane.rotate_left(bits))
+            })
+        };
+        sum = sum.wrapping_add(self.n_bytes as u32);
+        let (words, bytes) = self.held[..self.n_held()].as_chunks();
+        for word in words {
+            let added = sum.wrapping_add(u32::from_le_bytes(*word).wrapping_mul(third));
+            sum = added.rotate_left(17).wrapping_mul(fourth);
+        }
+        for &byte in bytes {
+            let added = sum.wrapping_add(u32::from(byte).wrapping_mul(fifth));
+            sum = added.rotate_left(11).wrapping_mul(first);
+        }
+        sum = (sum ^ sum >> 15).wrapping_mul(second);
+        sum = (sum ^ sum >> 13).wrapping_mul(third);
+        sum ^ sum >> 16
     }
+
+    const fn n_held(&self) -> usize {
+        self.n_bytes as usize % STRIPE_BYTES
+    }
+}
+
+/// The lanes after `stripes`.
+#[inline(always)]
+fn mixed(mut lanes: [u32; 4], stripes: &[Stripe]) -> [u32; 4] {
+    for stripe in stripes {
+        for (lane, product) in lanes.iter_mut().zip(products(stripe)) {
+            *lane = lane
+                .wrapping_add(product)
+                .rotate_left(13)
+                .wrapping_mul(PRIMES[0]);
+        }
+    }
+    lanes
+}
+
+/// The words of a stripe, multiplied.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+fn products(stripe: &Stripe) -> [u32; 4] {
+    use std::arch::wasm32::{i32x4_mul, u32x4_extract_lane, u32x4_splat, v128_load};
+    // SAFETY: a stripe is a vector.
+    let words = unsafe { v128_load(stripe.as_ptr().cast()) };
+    let products = i32x4_mul(words, u32x4_splat(PRIMES[1]));
+    [
+        u32x4_extract_lane::<0>(products),
+        u32x4_extract_lane::<1>(products),
+        u32x4_extract_lane::<2>(products),
+        u32x4_extract_lane::<3>(products),
+    ]
+}
+
+/// The words of a stripe, multiplied.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[inline(always)]
+fn products(stripe: &Stripe) -> [u32; 4] {
+    let (words, _) = stripe.as_chunks();
+    std::array::from_fn(|i| u32::from_le_bytes(words[i]).wrapping_mul(PRIMES[1]))
 }
 
 /// The checksum of `bytes`.
@@ -31,4 +129,27 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let mut sum = Checksum::new();
     sum.add(bytes);
     sum.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use twox_hash::XxHash32;
+
+    #[test]
+    fn parts_sum_up_to_what_xxhash_says() {
+        let bytes: Vec<u8> = (0..300_u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        for length in 0..bytes.len() {
+            let whole = &bytes[..length];
+            let expected = XxHash32::oneshot(0, whole);
+            assert_eq!(checksum(whole), expected, "{length} bytes");
+            for step in [1, 3, 15, 16, 17, 40] {
+                let mut sum = Checksum::new();
+                whole.chunks(step).for_each(|part| sum.add(part));
+                assert_eq!(sum.value(), expected, "{length} bytes by {step}");
+            }
+        }
+    }
 }
