@@ -11,7 +11,7 @@ const budgets = {
   "seek_bg.wasm": 10_500,
   "gpu_bg.wasm": 57_500,
   "gpu.js": 6_000,
-  "index.js": 19_500,
+  "index.js": 19_200,
   "worker.js": 5_000,
   "tensor_bg.wasm": 81_000,
   "engine.js": 5_600,
