@@ -292,7 +292,9 @@ async function stopsOnTheGpu() {
     }, 5);
     const outcome = await call(controller.signal).then(() => "done", (error) => error);
     const ms = performance.now() - abortedAt;
-    check(outcome === name && ms < 100, `${name}: ${outcome} after ${ms} ms`);
+    // A GPU may be done before; software is not.
+    const isTooQuick = outcome === "done" && abortedAt === Infinity && !compressor.backend.software;
+    check(isTooQuick || (outcome === name && ms < 100), `${name}: ${outcome} after ${ms} ms`);
     same(await compressor.compress(bytes), expected, `after an aborted ${name}`);
     check(compressor.lastTiming.engine === "webgpu", compressor.lastTiming.reason);
   }
