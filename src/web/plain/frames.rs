@@ -62,6 +62,8 @@ unsafe extern "C" fn compress(
 impl Compression {
     fn push(&mut self, content: &[u8], is_last: bool) -> Result<Vec<u8>> {
         let mut out = std::mem::take(&mut self.header);
+        // Most that comes of it, but for what is around blocks.
+        out.reserve(content.len());
         self.writer.push(content, &mut out)?;
         if is_last {
             self.writer.end(&mut out)?;
