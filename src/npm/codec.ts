@@ -114,7 +114,7 @@ export interface ResidentCodec {
   decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null>;
 }
 
-/** What a module has to put the blocks of workers together to frames. */
+/** What a module has to take frames apart, and to check what workers made of them. */
 export interface FrameParts {
   /** The header of a frame; with its content size if that is given. */
   frameHeader(

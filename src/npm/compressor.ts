@@ -5,9 +5,10 @@ import { DeviceWatch } from "./device-watch.js";
 import { PagepressError } from "./errors.js";
 import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./codec.js";
-import { Job } from "./job.js";
+import { Job, type JobOptions } from "./job.js";
 import type { Opened } from "./open.js";
 import { compressResident, decompressResident, ResidentPages } from "./resident.js";
+import type { StopSignal } from "./stop.js";
 import type {
   BackendInfo,
   CallOptions,
@@ -224,7 +225,7 @@ export class Compressor {
   /** Runs `work` once it is its turn. Rejects as soon as the signal is aborted; the next turn begins when the work has
    * stopped.
    * @internal */
-  run<T>(job: Job, { signal }: CallOptions, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+  run<T>(job: Job, { signal }: JobOptions, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     const result = this.#queue(() => this.#call(job, work));
     return signal ? unlessAborted(result, signal) : result;
   }
@@ -269,11 +270,11 @@ function checkPages(pages: PackedPagesInput): void {
 }
 
 /** `result`, or the signal's reason as soon as it is aborted. */
-function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
+    signal.addEventListener("abort", abort);
     result.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }

@@ -1,9 +1,8 @@
 import type { Call, Outcome } from "./codec.js";
-import { Job } from "./job.js";
-import type { CallOptions } from "./types.js";
+import { Job, type JobOptions } from "./job.js";
 
 /** Drives a call to its end that no caller watches. */
-export function drive<T>(call: Call<T>, options: CallOptions = {}): Promise<Outcome<T>> {
+export function drive<T>(call: Call<T>, options: JobOptions = {}): Promise<Outcome<T>> {
   const job = new Job(options, null);
   return job.drive(call);
 }

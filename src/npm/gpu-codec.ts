@@ -83,11 +83,13 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     const flags = levelFlag(level);
     const call = this.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
-    return new ModuleCall(this.module, call, (number, entries) => {
+    const read = (number: number, entries: Bytes): PackedPages => {
       const packed = values.take<Bytes>(number);
       const table = new Uint32Array(entries.slice().buffer);
       return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
-    }, (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes]);
+    };
+    // The last byte is done when the call is.
+    return new ModuleCall(this.module, call, read, (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes]);
   }
 
   decompressPages(packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): Call<Bytes> {

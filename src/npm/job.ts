@@ -1,5 +1,6 @@
 import { toPagepressError } from "./errors.js";
 import type { Call, Outcome } from "./codec.js";
+import type { StopSignal } from "./stop.js";
 import { nextTask } from "./task.js";
 import type { CallOptions, Engine } from "./types.js";
 
@@ -9,16 +10,19 @@ const LONGEST_STEP_MS = 8;
 /** Calls whose module trapped in them. They are kept, since they can neither be freed nor be left to the collector. */
 const stopped: unknown[] = [];
 
+/** How a call is watched, and stopped. */
+export type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
+
 /** What a caller asked of a call beside its result: to be told how far it is, and to be able to stop it. */
 export class Job {
-  readonly #options: CallOptions;
+  readonly #options: JobOptions;
   readonly #totalBytes: number | null;
   #told = { bytesIn: -1, bytesOut: 0 };
   #lastRest = performance.now();
   #thrown: { error: unknown } | undefined;
 
   /** `totalBytes` is the length of the input, null if it is not known. */
-  constructor(options: CallOptions, totalBytes: number | null) {
+  constructor(options: JobOptions, totalBytes: number | null) {
     this.#options = options;
     this.#totalBytes = totalBytes;
   }

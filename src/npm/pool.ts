@@ -1,15 +1,10 @@
 import { PagepressError, type PagepressErrorCode } from "./errors.js";
 import { cancelled } from "./promise-call.js";
+import type { StopSignal } from "./stop.js";
 
-/** The calls that workers take. */
+/** The calls that workers take. The blocks of `compressLent` come back in the memory that the content came in: browsers free
+ * a buffer that was sent when their collector comes by, and those of a long stream would pile up. */
 export type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPagesStatus";
-
-/** Memory that goes to a worker and comes back: content, and room for its blocks. Browsers free a buffer that was sent only
- * when the collector comes by, and those of a long stream would pile up. */
-export interface Lent {
-  content: Uint8Array<ArrayBuffer>;
-  blocks: Uint8Array<ArrayBuffer>;
-}
 
 /** What a worker is told. */
 export type Order =
@@ -38,7 +33,7 @@ export interface PoolWorker {
 interface Job {
   order: Order;
   transfer: Transferable[];
-  signal?: AbortSignal | undefined;
+  signal?: StopSignal | undefined;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -80,7 +75,7 @@ export class Pool {
   }
 
   /** Has a worker make `call`, and gives what it gives. No worker gets it once `signal` is aborted. */
-  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: AbortSignal): Promise<T> {
+  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       clearTimeout(this.#idle);

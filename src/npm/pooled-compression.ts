@@ -4,19 +4,20 @@ import { FrameWriter } from "./frame-writer.js";
 import { Job } from "./job.js";
 import type { Bytes } from "./module-memory.js";
 import type { BlockOptions, Plain } from "./plain.js";
-import type { Lent, Pool } from "./pool.js";
+import type { Pool } from "./pool.js";
 import { cancelled, type Control, NotThisWay } from "./promise-call.js";
+import { Stop } from "./stop.js";
 import type { FrameOptions } from "./types.js";
 
 /** Content of less than this is not worth the way to a worker and back. */
 export const WORTH_SHARING_BYTES = 256 * 1024;
 
-/** Content of a part. Larger ones are no faster, and take more memory. */
-const PART_BYTES = 512 * 1024;
+/** Content of a part. */
+const PART_BYTES = 2 ** 20;
 /** Most parts on their way. Beside one for each worker there are some, so that a worker that is done finds the next one.
  * More workers than that the stream's own thread could not keep busy: it takes about a tenth of their time for a part. And
  * each takes some 7 MB of memory. */
-const FLIGHT = { spare: 4, most: 20 };
+const FLIGHT = { spare: 4, most: 10 };
 /** Most content on its way, of which there are two copies: blocks may be of 4 MiB. */
 const FLIGHT_BYTES = 32 * 2 ** 20;
 
@@ -28,12 +29,12 @@ class Part {
   /** Ours, until its blocks are there: a worker may fail. */
   readonly content: Uint8Array<ArrayBuffer>;
   /** What came back, if anything did. */
-  back: Lent | undefined;
+  back: Bytes | undefined;
   /** Resolves when something came back, or nothing will. */
   readonly settled: Promise<void>;
   isSettled = false;
 
-  constructor(content: Uint8Array<ArrayBuffer>, work: Promise<Lent>) {
+  constructor(content: Uint8Array<ArrayBuffer>, work: Promise<Bytes>) {
     this.content = content;
     this.settled = work
       .then((back) => void (this.back = back))
@@ -55,9 +56,9 @@ export class PooledCompression implements Compression {
   #parts: Part[] = [];
   /** Memory of parts that are done: ours, and what workers had. */
   #rooms: ArrayBuffer[] = [];
-  #lent: { content: ArrayBuffer; blocks: ArrayBuffer }[] = [];
+  #lent: ArrayBuffer[] = [];
   #isBegun = false;
-  readonly #end = new AbortController();
+  readonly #end = new Stop();
 
   constructor(plain: Plain, pool: Pool, options: Required<FrameOptions>, contentSize: number) {
     const { blockSize, level, blockChecksums } = options;
@@ -89,7 +90,7 @@ export class PooledCompression implements Compression {
 
   /** Jobs that no worker has yet are given up. */
   free(): void {
-    this.#end.abort();
+    this.#end.abort(cancelled());
     this.#parts = [];
     this.#frame.free();
   }
@@ -135,22 +136,21 @@ export class PooledCompression implements Compression {
     this.#isBegun = true;
   }
 
-  #share(content: Uint8Array): Promise<Lent> {
+  #share(content: Uint8Array): Promise<Bytes> {
     const { length } = content;
     const most = length + AROUND_BLOCK_BYTES * Math.ceil(length / this.#options.blockSize);
-    const { content: sent, blocks } = this.#lent.pop() ?? { content: new ArrayBuffer(length), blocks: new ArrayBuffer(most) };
-    const lent = { content: new Uint8Array(sent, 0, length), blocks: new Uint8Array(blocks) };
-    lent.content.set(content);
-    return this.#pool.run("compressLent", [lent, this.#options], [sent, blocks], this.#end.signal);
+    const memory = this.#lent.pop() ?? new ArrayBuffer(most);
+    const sent = new Uint8Array(memory, 0, length);
+    sent.set(content);
+    return this.#pool.run("compressLent", [sent, this.#options], [memory], this.#end);
   }
 
   /** The blocks of a part; what no worker did is done here. */
   #blocksOf({ content, back }: Part): Bytes {
     this.#rooms.push(content.buffer);
     if (!back) return this.#plain.compressBlocks(content, this.#options);
-    const blocks = back.blocks.slice();
-    this.#lent.push({ content: back.content.buffer, blocks: back.blocks.buffer });
-    return blocks;
+    this.#lent.push(back.buffer);
+    return back.slice();
   }
 }
 

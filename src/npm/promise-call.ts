@@ -1,6 +1,7 @@
 import { drive } from "./drive.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Outcome } from "./codec.js";
+import { Stop } from "./stop.js";
 import type { Engine, Progress } from "./types.js";
 
 /** How work in a promise is told to stop, and tells how far it is. */
@@ -73,11 +74,11 @@ export class PromiseCall<T> implements Call<T> {
 
 /** Drives `call` as a part of the work of `control`. `tell` is told how far it is. */
 export function driveWithin<T>(control: Control, call: Call<T>, tell: Control["tell"] = control.tell): Promise<Outcome<T>> {
-  const controller = new AbortController();
-  control.stop = () => controller.abort(cancelled());
+  const signal = new Stop();
+  control.stop = () => signal.abort(cancelled());
   if (control.isCancelled) control.stop();
   const onProgress = ({ bytesIn, bytesOut, backend }: Progress): void => tell(bytesIn, bytesOut, backend);
-  return drive(call, { signal: controller.signal, onProgress }).finally(() => delete control.stop);
+  return drive(call, { signal, onProgress }).finally(() => delete control.stop);
 }
 
 export function cancelled(): PagepressError {

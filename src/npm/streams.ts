@@ -5,6 +5,7 @@ import type { Outcome } from "./codec.js";
 import { Handoff } from "./handoff.js";
 import { Job } from "./job.js";
 import { open } from "./open.js";
+import { Stop, type StopSignal } from "./stop.js";
 import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -48,7 +49,7 @@ type Transform = (input: AsyncIterable<Uint8Array>, work: Work) => AsyncGenerato
 interface Work {
   readonly compressor: Compressor;
   readonly job: Job;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** What is common to both streams: shaped like `CompressionStream`, for `pipeThrough`. */
@@ -63,10 +64,10 @@ class Lz4Stream {
   constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
     const { signal } = options;
     // Whatever ends the stream ends the work that is under way.
-    const end = new AbortController();
-    const job = new Job({ ...options, signal: end.signal }, totalBytes);
+    const end = new Stop();
+    const job = new Job({ ...options, signal: end }, totalBytes);
     const input = new Handoff<Uint8Array>();
-    const output = run(input, job, end.signal, options, transform);
+    const output = run(input, job, end, options, transform);
     const ends: { error(reason: unknown): void }[] = [];
     const abort = (): void => fail(signal?.reason);
     const leave = (): void => signal?.removeEventListener("abort", abort);
@@ -150,7 +151,7 @@ export class Lz4DecompressionStream extends Lz4Stream {
 async function* run(
   input: Handoff<Uint8Array>,
   job: Job,
-  signal: AbortSignal,
+  signal: StopSignal,
   options: Lz4StreamOptions,
   transform: Transform,
 ): AsyncGenerator<Bytes, undefined, undefined> {

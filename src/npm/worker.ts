@@ -5,7 +5,7 @@ import { drive } from "./drive.js";
 import { toPagepressError } from "./errors.js";
 import type { Call, Codec } from "./codec.js";
 import { type BlockOptions, start, type Plain } from "./plain.js";
-import type { Answer, Lent, Order, WorkerCall } from "./pool.js";
+import type { Answer, Order, WorkerCall } from "./pool.js";
 
 interface Port {
   postMessage(message: Answer, transfer: Transferable[]): void;
@@ -33,8 +33,8 @@ async function obey(order: Order): Promise<Answer> {
 /** What `call` gives. Frames and their blocks are made at once, pages by the codec. */
 async function make(module: Plain, call: WorkerCall, args: unknown[]): Promise<unknown> {
   if (call === "compressLent") {
-    const [{ content, blocks }, options] = args as [Lent, BlockOptions];
-    return { content, blocks: module.compressBlocks(content, options, blocks) };
+    const [content, options] = args as [Uint8Array<ArrayBuffer>, BlockOptions];
+    return module.compressBlocks(content, options, new Uint8Array(content.buffer));
   }
   if (call === "compressBlocks" || call === "decompressSync") {
     return (module[call] as (...args: unknown[]) => Uint8Array).apply(module, args);
