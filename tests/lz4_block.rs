@@ -108,6 +108,28 @@ fn sizes_between_powers_of_two_and_large_blocks() {
     }
 }
 
+/// What a position of 16 bits cannot count: the sequential parse goes on from a later base.
+#[test]
+fn sequential_blocks_of_more_than_64_kib() {
+    let mut encoder = Encoder::new(&parse(1 << 20, Level::Sequential));
+    for (name, generator) in GENERATORS {
+        for length in (65_530..65_560).chain([98_304, 131_083, 500_000]) {
+            let what = format!("{name} {length}");
+            check(&mut encoder, &generator(length, 7), &what);
+        }
+    }
+    let noise = GENERATORS[2].1;
+    let far = [
+        noise(70_000, 1),
+        vec![7; 200_000],
+        noise(70_000, 1),
+        noise(30_000, 2),
+        noise(40_000, 1),
+        noise(30_000, 2),
+    ];
+    check(&mut encoder, &far.concat(), "runs and repeats");
+}
+
 #[test]
 fn every_small_period() {
     let mut encoder = Encoder::new(&parse(4096, Level::Fast));

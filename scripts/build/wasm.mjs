@@ -9,8 +9,9 @@ import { slim } from "./slim.mjs";
 /** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
 const smallCode = ["-Cllvm-args=-inline-threshold=25", "-Cllvm-args=-unroll-full-max-count=8"];
 
-/** What is called compresses better than what is inlined, also where there is but one call. */
-const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge"];
+/** What is called compresses better than what is inlined, also where there is but one call. Functions that are alike but for
+ * constants stay apart: they are alike for speed. */
+const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", "--skip-pass=merge-similar-functions"];
 
 /** Those for LZ4 come as text, too, for the entry `inline`. */
 const modules = [

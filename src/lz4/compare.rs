@@ -67,6 +67,15 @@ pub(super) fn match_length_by_eights(input: &[u8], p: usize, q: usize) -> usize 
 pub(super) fn extended_back(input: &[u8], p: usize, offset: usize, anchor: usize) -> usize {
     let lowest = anchor.max(offset);
     let mut start = p;
+    // No branch for how far: that is hard to foretell.
+    if p >= offset + 8 {
+        let difference = eight(input, p - 8) ^ eight(input, p - 8 - offset);
+        let n = difference.leading_zeros() as usize / 8;
+        start -= n.min(p - lowest);
+        if n < 8 {
+            return start;
+        }
+    }
     while start > lowest && input[start - 1] == input[start - 1 - offset] {
         start -= 1;
     }

@@ -1,174 +1,159 @@
 //! The parse of [`Level::Sequential`](super::Level::Sequential): from position to position, as C lz4 goes.
 //!
-//! A table has for each hash of five bytes the last position that was looked at. Where nothing is found for long, ever
+//! A table has for each hash of a few bytes the last position that was looked at. Where nothing is found for long, ever
 //! more positions are left out. The bytes are the same on every machine:
 //!
-//! `n` is the length of the block, `last = n - 12`, `word(p)` the four bytes at `p`. `T` has 2^12 positions, all 0 at the
-//! start; `T(p)` is the one at the upper 12 bits of (the five bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^40.
-//! - `q` *agrees* with `p` if `word(q) = word(p)` and `p - q <= 65535`.
-//! - *Find* from `p`, with `k = 32`: unless `p <= last`, there is nothing. `p' = p + k / 32`, rounded down; if
-//!   `p' > last`, there is nothing. `q = T(p)`; `T(p)` becomes `p`; if `q` agrees with `p`, the match is `(p, q)`. Else
-//!   `p = p'`, `k = k + 1`, and again.
+//! `n` is the length of the block, `word(p)` the four bytes at `p`. `T` has 2^b positions, all 0 at the start; `T(p)` is the
+//! one at the upper b bits of (the k bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^8k. `k = 6` and `b = 13` if blocks
+//! may have more than 16 KiB, else `k = 5` and `b = 12`. Positions count from `base`, which is 0 at the start: lower ones
+//! are `base`. `last` is `n - 12`, or `base + 65535` if that is less.
+//! - *Look* at `p`: `q = T(p)`; `T(p)` becomes `p`; if `word(q) = word(p)`, the match is `(p, q)`.
+//! - *Find* from `p`, with `t = 32`: unless `p <= last`, that ends at `p`. `p' = p + t / 32`, rounded down; if `p' > last`, it
+//!   ends at `p`. Look at `p`; if there is no match, `p = p'`, `t = t + 1`, and again.
 //! - Find from 1. A match `(p, q)` is as long as the bytes agree, at most to `n - 5`, and goes back as far as they agree,
-//!   at most to the end of the match before and to `q = 0`. Behind it, at `e`: if `e > last`, all is found. `T(e - 2)`
-//!   becomes `e - 2`; `q = T(e)`; `T(e)` becomes `e`; if `q` agrees with `e`, the next match is `(e, q)`, else find from
-//!   `e + 1`.
+//!   at most to the end of the match before and to `q = base`. Behind it, at `e`: if `e > last`, that ends at `e`. `T(e - 2)`
+//!   becomes `e - 2`; look at `e`; if there is no match, find from `e + 1`.
+//! - Where it ends, at `p`: if `last = n - 12`, all is found. Else `base` becomes `p - 32768`, and find from `p`.
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
-use super::instructions::IS_SMALL;
 use super::parse::{MATCH_START_MARGIN, Parse};
 use super::write::Writer;
 
-/// Base-2 logarithm of the entries of a table.
-const TABLE_BITS: u32 = 12;
 /// Positions that find nothing before every second one is left out; after as many of these, two of three are.
 const PATIENCE: usize = 1 << 5;
 /// 2^40 over the golden ratio.
 const HASH_MULTIPLIER: u64 = 0x9e_3779_b97f;
-/// How far back a match may lie.
-const MAX_OFFSET: usize = 65_535;
+/// Positions before the next one that entries count on from, in blocks of more than they can count.
+const KEPT: usize = 1 << 15;
 
-/// Positions by hash; at the start of a block all are 0, which is a position like others.
+/// Positions by hash. Matches of four bytes are rarely worth their sequence, nor are those of five where there is much to
+/// choose from.
 #[derive(Debug)]
 pub(super) enum Table {
-    /// Of blocks of at most 64 KiB.
-    Page(Box<[u16; 1 << TABLE_BITS]>),
-    /// Of larger ones.
-    Large(Box<[u32; 1 << TABLE_BITS]>),
+    /// By the hash of five bytes.
+    Five(Box<[u16; 1 << 12]>),
+    /// By the hash of six.
+    Six(Box<[u16; 1 << 13]>),
 }
 
 impl Table {
     pub(super) fn new(parse: &Parse) -> Self {
-        if IS_SMALL || parse.is_large() {
-            Self::Large(Box::new([0; _]))
+        if parse.page_size() > 16_384 {
+            Self::Six(Box::new([0; _]))
         } else {
-            Self::Page(Box::new([0; _]))
+            Self::Five(Box::new([0; _]))
         }
     }
 
     /// Writes the block of `input`; returns its length.
     pub(super) fn encode(&mut self, input: &[u8], writer: Writer<'_>) -> usize {
-        let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) else {
-            return writer.finish();
-        };
         match self {
-            Self::Page(positions) => parse(positions, input, last, writer),
-            Self::Large(positions) => parse(positions, input, last, writer),
+            Self::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
+            Self::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
         }
     }
 }
 
-/// A position in a table.
-trait Position: Copy + Default {
-    /// Whether positions can be farther apart than a match may reach.
-    const IS_LARGE: bool;
-    fn new(position: usize) -> Self;
-    fn get(self) -> usize;
-}
-
-impl Position for u16 {
-    const IS_LARGE: bool = false;
-
-    #[inline(always)]
-    fn new(position: usize) -> Self {
-        position as Self
-    }
-
-    #[inline(always)]
-    fn get(self) -> usize {
-        usize::from(self)
-    }
-}
-
-impl Position for u32 {
-    const IS_LARGE: bool = true;
-
-    #[inline(always)]
-    fn new(position: usize) -> Self {
-        position as Self
-    }
-
-    #[inline(always)]
-    fn get(self) -> usize {
-        self as usize
-    }
-}
-
-type Positions<P> = [P; 1 << TABLE_BITS];
-
-/// A position, and an earlier one with the same four bytes.
-type Found = (usize, usize);
-
-/// Positions up to `last` may begin a match.
-#[inline(always)]
-fn parse<P: Position>(
-    positions: &mut Positions<P>,
-    input: &[u8],
-    last: usize,
+#[inline(never)]
+fn encode<const BYTES: u32, const N: usize>(
+    mut entries: Entries<'_, BYTES, N>,
+    mut input: &[u8],
     mut writer: Writer<'_>,
 ) -> usize {
-    positions.fill(P::default());
-    let mut found = find(positions, input, 1, last);
-    while let Some((p, q)) = found {
-        let start = extended_back(input, p, p - q, writer.anchor());
-        let end = writer.sequence(start, p - q, p + match_length_by_eights(input, p, q));
-        if end > last {
+    entries.0.fill(0);
+    let (mut base, mut from) = (0, 1);
+    while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
+        let within = last.min(u16::MAX.into());
+        from = entries.parse(input, from, within, base, &mut writer);
+        if within == last {
             break;
         }
-        positions[hash(eight(input, end - 2))] = P::new(end - 2);
-        let before = replace(positions, hash(eight(input, end)), end);
-        found = if agrees::<P>(input, end, before) {
-            Some((end, before))
-        } else {
-            find(positions, input, end + 1, last)
-        };
+        let gone = from - KEPT;
+        let less = u16::try_from(gone).unwrap_or(u16::MAX);
+        entries
+            .0
+            .iter_mut()
+            .for_each(|entry| *entry = entry.saturating_sub(less));
+        (input, base, from) = (&input[gone..], base + gone, KEPT);
     }
     writer.finish()
 }
 
-/// The first match found from position `from` on.
-#[inline(always)]
-fn find<P: Position>(
-    positions: &mut Positions<P>,
-    input: &[u8],
-    from: usize,
-    last: usize,
-) -> Option<Found> {
-    if from > last {
-        return None;
-    }
-    let (mut next, mut next_hash) = (from, hash(eight(input, from)));
-    let mut tried = PATIENCE;
-    loop {
-        let (p, p_hash) = (next, next_hash);
-        next += tried / PATIENCE;
-        tried += 1;
-        if next > last {
-            return None;
+/// A position, and an earlier one with the same four bytes.
+type Match = (usize, usize);
+
+/// Positions by the hash of so many bytes.
+struct Entries<'a, const BYTES: u32, const N: usize>(&'a mut [u16; N]);
+
+impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
+    /// Writes what begins in `input` from position `from` up to `last`; returns where it ended. `base` bytes are before.
+    #[inline(always)]
+    fn parse(
+        &mut self,
+        input: &[u8],
+        mut from: usize,
+        last: usize,
+        base: usize,
+        writer: &mut Writer<'_>,
+    ) -> usize {
+        loop {
+            let (p, q) = match self.find(input, from, last) {
+                Ok(found) => found,
+                Err(end) => return end,
+            };
+            let anchor = writer.anchor().saturating_sub(base);
+            let start = extended_back(input, p, p - q, anchor);
+            let mut end = p + match_length_by_eights(input, p, q);
+            writer.sequence(base + start, p - q, base + end);
+            loop {
+                if end > last {
+                    return end;
+                }
+                self.0[Self::hash(input, end - 2)] = (end - 2) as u16;
+                let Some(q) = self.look(input, end, Self::hash(input, end)) else {
+                    break;
+                };
+                let offset = end - q;
+                end += match_length_by_eights(input, end, q);
+                writer.match_only(offset, base + end);
+            }
+            from = end + 1;
         }
-        // Asked for early, since it takes a while.
-        next_hash = hash(eight(input, next));
-        let before = replace(positions, p_hash, p);
-        if agrees::<P>(input, p, before) {
-            return Some((p, before));
+    }
+
+    /// The first match from position `from` on, up to `last`; else where the search ended.
+    #[inline(always)]
+    fn find(&mut self, input: &[u8], from: usize, last: usize) -> Result<Match, usize> {
+        if from > last {
+            return Err(from);
+        }
+        let (mut next, mut next_hash) = (from, Self::hash(input, from));
+        let mut tried = PATIENCE;
+        loop {
+            let (p, hash) = (next, next_hash);
+            next += tried / PATIENCE;
+            tried += 1;
+            if next > last {
+                return Err(p);
+            }
+            // Asked for early, since it takes a while.
+            next_hash = Self::hash(input, next);
+            if let Some(q) = self.look(input, p, hash) {
+                return Ok((p, q));
+            }
         }
     }
-}
 
-/// Puts `p` in place of the position of its hash.
-#[inline(always)]
-fn replace<P: Position>(positions: &mut Positions<P>, hash: usize, p: usize) -> usize {
-    std::mem::replace(&mut positions[hash], P::new(p)).get()
-}
+    /// Where the word at `p` was before, if the entry of its hash knows.
+    #[inline(always)]
+    fn look(&mut self, input: &[u8], p: usize, hash: usize) -> Option<usize> {
+        let q = std::mem::replace(&mut self.0[hash], p as u16).into();
+        (word(input, q) == word(input, p)).then_some(q)
+    }
 
-/// Whether a match may begin at `p` with the bytes at `q`.
-#[inline(always)]
-fn agrees<P: Position>(input: &[u8], p: usize, q: usize) -> bool {
-    word(input, q) == word(input, p) && (!P::IS_LARGE || p - q <= MAX_OFFSET)
-}
-
-/// The hash of the first five bytes: matches of four are rarely worth their sequence.
-#[inline(always)]
-fn hash(eight: u64) -> usize {
-    ((eight << 24).wrapping_mul(HASH_MULTIPLIER) >> (64 - TABLE_BITS)) as usize
+    #[inline(always)]
+    fn hash(input: &[u8], p: usize) -> usize {
+        let bytes = eight(input, p) << (64 - 8 * BYTES);
+        (bytes.wrapping_mul(HASH_MULTIPLIER) >> (64 - N.ilog2())) as usize
+    }
 }

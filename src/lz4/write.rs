@@ -91,44 +91,66 @@ impl<'a> Writer<'a> {
         }
     }
 
-    #[inline(never)]
+    /// A match right behind the one before, to `end`, which is returned.
+    #[inline(always)]
+    pub(super) fn match_only(&mut self, offset: usize, end: usize) -> usize {
+        let extra = end - self.anchor - MIN_MATCH;
+        if extra < TOKEN_MAX + 255 {
+            debug_assert!(self.at + SHORT_WRITES <= self.output.len());
+            // SAFETY: as for a short sequence.
+            unsafe {
+                let token = self.output.as_mut_ptr().add(self.at);
+                token.write(extra.min(TOKEN_MAX) as u8);
+                self.at += 1 + write_match(token.add(1), offset, extra);
+            }
+        } else {
+            self.long_sequence(0, offset, extra);
+        }
+        self.anchor = end;
+        end
+    }
+
+    #[inline(always)]
     fn long_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
-        self.literals(n_literals, extra.min(TOKEN_MAX));
-        self.output[self.at..self.at + 2].copy_from_slice(&(offset as u16).to_le_bytes());
-        self.at += 2;
-        self.length(extra);
+        let literals = &self.input[self.anchor..self.anchor + n_literals];
+        self.at += write_sequence(literals, offset, extra, &mut self.output[self.at..]);
     }
 
     /// Writes what follows the last match; returns the length of the block.
-    pub(super) fn finish(mut self) -> usize {
-        self.literals(self.input.len() - self.anchor, 0);
-        self.at
+    #[inline(always)]
+    pub(super) fn finish(self) -> usize {
+        let literals = &self.input[self.anchor..];
+        self.at + write_literals(literals, 0, &mut self.output[self.at..])
     }
+}
 
-    /// A token and literals.
-    fn literals(&mut self, count: usize, low_half: usize) {
-        self.byte((count.min(TOKEN_MAX) << 4 | low_half) as u8);
-        self.length(count);
-        let literals = &self.input[self.anchor..self.anchor + count];
-        self.output[self.at..self.at + count].copy_from_slice(literals);
-        self.at += count;
-    }
+/// Writes any sequence; returns its length.
+#[inline(never)]
+fn write_sequence(literals: &[u8], offset: usize, extra: usize, to: &mut [u8]) -> usize {
+    let at = write_literals(literals, extra.min(TOKEN_MAX), to);
+    to[at..at + 2].copy_from_slice(&(offset as u16).to_le_bytes());
+    at + 2 + write_length(extra, &mut to[at + 2..])
+}
 
-    fn byte(&mut self, byte: u8) {
-        self.output[self.at] = byte;
-        self.at += 1;
-    }
+/// Writes a token and literals; returns their length.
+#[inline(never)]
+fn write_literals(literals: &[u8], low_half: usize, to: &mut [u8]) -> usize {
+    let count = literals.len();
+    to[0] = (count.min(TOKEN_MAX) << 4 | low_half) as u8;
+    let at = 1 + write_length(count, &mut to[1..]);
+    to[at..at + count].copy_from_slice(literals);
+    at + count
+}
 
-    /// The bytes that continue a length which does not fit its half of the token.
-    fn length(&mut self, length: usize) {
-        if length < TOKEN_MAX {
-            return;
-        }
-        let left = length - TOKEN_MAX;
-        self.output[self.at..self.at + left / 255].fill(255);
-        self.at += left / 255;
-        self.byte((left % 255) as u8);
+/// Writes the bytes that continue a length which does not fit its half of the token; returns how many.
+fn write_length(length: usize, to: &mut [u8]) -> usize {
+    if length < TOKEN_MAX {
+        return 0;
     }
+    let left = length - TOKEN_MAX;
+    to[..left / 255].fill(255);
+    to[left / 255] = (left % 255) as u8;
+    left / 255 + 1
 }
 
 /// Writes the offset of a match and the byte that may continue its length; returns how many bytes count.

@@ -94,7 +94,7 @@ fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
 /// The block of `input`.
 pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
     if parse.sequential() {
-        return sequential_block(input);
+        return sequential_block(input, parse.page_size());
     }
     let offsets = candidates(input, parse);
     let mut out = Vec::new();
@@ -125,64 +125,97 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
 }
 
 /// Positions by hash, for the sequential parse.
-#[derive(Default)]
-struct Table(std::collections::BTreeMap<u64, usize>);
+struct Table<'a> {
+    input: &'a [u8],
+    n_bytes: usize,
+    n_bits: usize,
+    /// What is before counts as this.
+    base: usize,
+    positions: std::collections::BTreeMap<u64, usize>,
+}
 
-impl Table {
+impl Table<'_> {
     /// Puts `p` in the place of its hash, and gives what was there.
-    fn replace(&mut self, input: &[u8], p: usize) -> usize {
-        let five = input[p..p + 5]
+    fn replace(&mut self, p: usize) -> usize {
+        let bytes = self.input[p..p + self.n_bytes]
             .iter()
             .rev()
             .fold(0_u128, |sum, &byte| sum << 8 | u128::from(byte));
-        let hash = (five * 0x9e_3779_b97f % (1 << 40)) >> 28;
-        self.0.insert(hash as u64, p).unwrap_or(0)
+        let n_bits = 8 * self.n_bytes;
+        let hash = (bytes * 0x9e_3779_b97f % (1 << n_bits)) >> (n_bits - self.n_bits);
+        let before = self.positions.insert(hash as u64, p);
+        before.unwrap_or(0).max(self.base)
     }
 
-    fn find(&mut self, input: &[u8], mut p: usize, last: usize) -> Option<(usize, usize)> {
-        for k in 32.. {
-            let next = p + k / 32;
+    fn look(&mut self, p: usize) -> Option<usize> {
+        let q = self.replace(p);
+        (word(self.input, q) == word(self.input, p)).then_some(q)
+    }
+
+    fn find(&mut self, mut p: usize, last: usize) -> Result<(usize, usize), usize> {
+        for t in 32.. {
+            let next = p + t / 32;
             if p > last || next > last {
                 break;
             }
-            let q = self.replace(input, p);
-            if agrees(input, p, q) {
-                return Some((p, q));
+            if let Some(q) = self.look(p) {
+                return Ok((p, q));
             }
             p = next;
         }
-        None
+        Err(p)
     }
 }
 
-fn agrees(input: &[u8], p: usize, q: usize) -> bool {
-    word(input, q) == word(input, p) && p - q <= 65_535
-}
-
 /// The block of the sequential parse.
-fn sequential_block(input: &[u8]) -> Vec<u8> {
+fn sequential_block(input: &[u8], largest: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let mut anchor = 0;
     if let Some(last) = input.len().checked_sub(12) {
-        let mut table = Table::default();
-        let mut found = table.find(input, 1, last);
-        while let Some((mut p, mut q)) = found {
-            let end = p + match_length(input, p, p - q);
-            while p > anchor && q > 0 && input[p - 1] == input[q - 1] {
-                (p, q) = (p - 1, q - 1);
-            }
-            sequence(&mut out, &input[anchor..p], Some((p - q, end - p)));
-            anchor = end;
-            if end > last {
+        let (n_bytes, n_bits) = if largest > 16_384 { (6, 13) } else { (5, 12) };
+        let mut table = Table {
+            input,
+            n_bytes,
+            n_bits,
+            base: 0,
+            positions: [].into(),
+        };
+        let mut p = 1;
+        loop {
+            let within = last.min(table.base + 65_535);
+            let ended = loop {
+                let (mut start, mut q) = match table.find(p, within) {
+                    Ok(found) => found,
+                    Err(ended) => break ended,
+                };
+                loop {
+                    let end = start + match_length(input, start, start - q);
+                    while start > anchor && q > table.base && input[start - 1] == input[q - 1] {
+                        (start, q) = (start - 1, q - 1);
+                    }
+                    sequence(
+                        &mut out,
+                        &input[anchor..start],
+                        Some((start - q, end - start)),
+                    );
+                    (anchor, p) = (end, end + 1);
+                    if end > within {
+                        break;
+                    }
+                    table.replace(end - 2);
+                    match table.look(end) {
+                        Some(again) => (start, q) = (end, again),
+                        None => break,
+                    }
+                }
+                if anchor > within {
+                    break anchor;
+                }
+            };
+            if within == last {
                 break;
             }
-            table.replace(input, end - 2);
-            let before = table.replace(input, end);
-            found = if agrees(input, end, before) {
-                Some((end, before))
-            } else {
-                table.find(input, end + 1, last)
-            };
+            (table.base, p) = (ended - 32_768, ended);
         }
     }
     sequence(&mut out, &input[anchor..], None);
