@@ -11,8 +11,8 @@
 //! - *Find* from `p`, with `t = 32`: unless `p <= last`, that ends at `p`. `p' = p + t / 32`, rounded down; if `p' > last`, it
 //!   ends at `p`. Look at `p`; if there is no match, `p = p'`, `t = t + 1`, and again.
 //! - Find from 1. A match `(p, q)` is as long as the bytes agree, at most to `n - 5`, and goes back as far as they agree,
-//!   at most to the end of the match before and to `q = base`. Behind it, at `e`: if `e > last`, that ends at `e`. `T(e - 2)`
-//!   becomes `e - 2`; look at `e`; if there is no match, find from `e + 1`.
+//!   at most to the end of the match before and to `q = base`. Behind it, at `e`: if `e > last`, that ends at `e`. Else
+//!   look at `e`; if there is no match, find from `e + 1`.
 //! - Where it ends, at `p`: if `last = n - 12`, all is found. Else `base` becomes `p - 32768`, and find from `p`.
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
@@ -109,7 +109,6 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
                 if end > last {
                     return end;
                 }
-                self.0[Self::hash(input, end - 2)] = (end - 2) as u16;
                 let Some(q) = self.look(input, end, Self::hash(input, end)) else {
                     break;
                 };

@@ -33,6 +33,8 @@ export interface Call<T> {
 
 /** A frame that is being compressed. It holds content until a part of it is compressed. */
 export interface Compression {
+  /** Has parts be put to where `room` says, if they fit there. */
+  into?(room: () => Uint8Array<ArrayBuffer> | undefined): void;
   /** Takes what fits of `content`, and says how many bytes. */
   add(content: Uint8Array): number;
   /** Whether it takes no more until it is compressed. */

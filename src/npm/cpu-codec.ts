@@ -10,7 +10,7 @@ import type { BackendInfo, CheckedPages, Device, Engine, FrameOptions, PackedPag
 
 /** Bytes that are done in one step, in between which others get the thread: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
-/** Content that is decompressed before it is copied to its place: so much stays in a core's cache. */
+/** Content that is done at once where it is copied from place to place: so much stays in a core's cache. */
 const CACHED_BYTES = 2 ** 18;
 
 const CHOICE: BackendInfo = {
@@ -187,12 +187,17 @@ class Session {
 class CpuCompression extends Session implements Compression {
   #frame: FrameCompression;
   #held: ContentPart;
+  #room: (() => Bytes | undefined) | undefined;
 
   constructor(module: Plain, options: Required<FrameOptions>, contentSize: number, isStream: boolean) {
     const frame = new FrameCompression(module, options, contentSize);
     super(frame);
     this.#frame = frame;
-    this.#held = new ContentPart(wholeBlocks(STEP_BYTES, options.blockSize), isStream);
+    this.#held = new ContentPart(wholeBlocks(isStream ? STEP_BYTES : CACHED_BYTES, options.blockSize), isStream);
+  }
+
+  into(room: () => Bytes | undefined): void {
+    this.#room = room;
   }
 
   add(content: Uint8Array): number {
@@ -205,7 +210,7 @@ class CpuCompression extends Session implements Compression {
 
   compress(isLast: boolean): Bytes {
     const content = this.#held.take();
-    const made = this.part(() => this.#frame.push(content, isLast));
+    const made = this.part(() => this.#frame.push(content, isLast, this.#room?.()));
     this.done.bytesIn += content.length;
     this.done.bytesOut += made.length;
     return made;

@@ -1,5 +1,6 @@
 import { checkSize, checkUnchanged, MAX_BYTES } from "./arguments.js";
 import { checkLimit, Content } from "./content.js";
+import { Draft } from "./draft.js";
 import { PagepressError } from "./errors.js";
 import type { Call, Codec, Decompression, Outcome } from "./codec.js";
 import type { Job } from "./job.js";
@@ -63,8 +64,9 @@ async function compressByParts(
   job: Job,
 ): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  const parts = new Content(maxOutputSize);
+  const draft = new Draft(maxOutputSize, length);
   const session = codec.beginCompression(options, length, false);
+  session.into?.(() => draft.room());
   try {
     let timing;
     for (let at = 0; !timing || at < length; await job.rest()) {
@@ -72,13 +74,14 @@ async function compressByParts(
       job.check();
       at += session.add(bytes.subarray(at));
       const outcome = await job.drive(codec.compressPart(session, at === length));
-      parts.add(outcome.value, true);
+      draft.add(outcome.value);
       timing = outcome.timing;
       job.report(session.bytesIn(), session.bytesOut(), timing.engine);
     }
-    return { value: parts.finish(), timing };
+    return { value: draft.finish(), timing };
   } finally {
     session.free();
+    draft.free();
   }
 }
 

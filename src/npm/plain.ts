@@ -1,4 +1,6 @@
 import { Content } from "./content.js";
+import { wholeBlocks } from "./content-part.js";
+import { Draft } from "./draft.js";
 import { PagepressError } from "./errors.js";
 import type { FrameParts } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
@@ -33,7 +35,7 @@ const LEVELS: readonly string[] = ["fast", "high", "sequential"] satisfies Level
 const CONTENT_CHECKSUM = 4;
 const BLOCK_CHECKSUMS = 8;
 const INDEX = 16;
-/** Input that `decompressSync` gives at once, and most content that it gets, if blocks are not larger: both stay in a cache. */
+/** Input that is decompressed at once, and most content on either way, if blocks are not larger: both stay in a cache. */
 const SYNC_BYTES = { input: 1024 * 1024, content: 256 * 1024 };
 
 export function levelFlag(level: string): number {
@@ -67,9 +69,18 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
   }
 
   compressSync(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
-    const made = this.#compressed(options, bytes.length, (frame) => frame.push(bytes, true));
-    if (made.length <= maxOutputSize) return made;
-    throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${maxOutputSize} bytes`);
+    const step = wholeBlocks(SYNC_BYTES.content, options.blockSize);
+    const draft = new Draft(maxOutputSize, bytes.length);
+    return this.#compressed(options, bytes.length, (frame) => {
+      try {
+        for (let at = 0; at === 0 || at < bytes.length; at += step) {
+          draft.add(frame.push(bytes.subarray(at, at + step), at + step >= bytes.length, draft.room()));
+        }
+        return draft.finish();
+      } finally {
+        draft.free();
+      }
+    });
   }
 
   /** The blocks of `bytes` as they are in a frame, each after its size and, if it has one, before its checksum. They are put

@@ -202,7 +202,6 @@ fn sequential_block(input: &[u8], largest: u32) -> Vec<u8> {
                     if end > within {
                         break;
                     }
-                    table.replace(end - 2);
                     match table.look(end) {
                         Some(again) => (start, q) = (end, again),
                         None => break,
