@@ -49,13 +49,13 @@ function workerCounts() {
 async function contenders() {
   const list = [];
   for (const blockSize of [undefined, 4096]) {
-    for (const level of ["fast", "high", "sequential"]) list.push(await pagepress(0, { level, blockSize }));
+    for (const level of ["auto", "fast", "high"]) list.push(await pagepress(0, { level, blockSize }));
   }
   // lz4-wasm has no checksum, either.
-  list.push(await pagepress(0, { level: "sequential", contentChecksum: false }));
+  list.push(await pagepress(0, { level: "auto", contentChecksum: false }));
   list.push(...others);
   for (const n of workerCounts()) {
-    for (const level of ["fast", "sequential"]) list.push(await pagepress(n, { level }));
+    for (const level of ["auto", "fast"]) list.push(await pagepress(n, { level }));
   }
   return list;
 }

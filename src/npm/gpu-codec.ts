@@ -51,7 +51,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
   beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
     if (!isForPages(options)) return this.#cpu.beginCompression(options, contentSize, isStream);
     const held = new ContentPart(isStream ? PART_BYTES.stream : PART_BYTES.call, isStream);
-    return new GpuCompression(this, this.#plain, options, contentSize, held);
+    return new GpuCompression(this, this.#plain, gpuOptions(options), contentSize, held);
   }
 
   compressPart(session: Compression, isLast: boolean): Call<Bytes> {
@@ -61,7 +61,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
 
   compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Bytes> | undefined {
     if (!isForPages(options) || bytes.length === 0) return undefined;
-    const frame = new GpuCompression(this, this.#plain, options, bytes.length, new ContentPart(0, false));
+    const frame = new GpuCompression(this, this.#plain, gpuOptions(options), bytes.length, new ContentPart(0, false));
     return timed((control) => compressFrame(frame, bytes, PART_BYTES.call, control));
   }
 
@@ -80,7 +80,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
     const { exports, values } = this.module;
-    const flags = levelFlag(level);
+    const flags = levelFlag(gpuLevel(level));
     const call = this.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
     const read = (number: number, entries: Bytes): PackedPages => {
@@ -141,7 +141,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       made.push(make(bytes));
       return made[made.length - 1];
     });
-    const flags = levelFlag(level);
+    const flags = levelFlag(gpuLevel(level));
     const call = this.use((at) =>
       exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
     );
@@ -171,6 +171,15 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     });
     return new ModuleCall(this.module, call, () => null);
   }
+}
+
+/** The level that a GPU takes for `level`. */
+function gpuLevel<T extends string>(level: T): T | "fast" {
+  return level === "auto" ? "fast" : level;
+}
+
+function gpuOptions(options: Required<FrameOptions>): Required<FrameOptions> {
+  return { ...options, level: gpuLevel(options.level) };
 }
 
 /** Whether kernels compress the blocks of such frames. */

@@ -57,7 +57,7 @@ export {
 /** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
   try {
-    return new Compressor(await open(options), options.level ?? "fast", options.onDeviceLost);
+    return new Compressor(await open(options), options.level ?? "auto", options.onDeviceLost);
   } catch (error) {
     throw toPagepressError(error);
   }

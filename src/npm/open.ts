@@ -22,7 +22,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   const { backend = "auto", powerPreference = "high-performance", allowSoftware = false } = options;
   checkOneOf("backend", backend, ["auto", "cpu", "webgpu"]);
   checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
-  checkOneOf("level", options.level ?? "fast", ["fast", "high", "sequential"]);
+  checkOneOf("level", options.level ?? "auto", ["auto", "fast", "high", "sequential"]);
   checkSize("workers", options.workers ?? 0, 1024);
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });

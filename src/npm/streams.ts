@@ -158,7 +158,7 @@ async function* run(
   let own: Compressor | undefined;
   try {
     job.check();
-    const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "fast"));
+    const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "auto"));
     yield* transform(input, { compressor, job, signal });
   } catch (error) {
     throw input.isFailure(error) ? error : job.errorOf(error);

@@ -14,13 +14,13 @@ export async function init(): Promise<void> {
   }
 }
 
-/** Compresses `bytes` to an LZ4 frame on the CPU before it returns: the frame of `compress`. For small inputs, since
+/** Compresses `bytes` to an LZ4 frame on the CPU before it returns: the frame that `compress` gives there. For small inputs, since
  * nothing else runs meanwhile.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((plain) => {
-    const all = frameOptions(options, "fast");
+    const all = frameOptions(options, "auto");
     const limit = checkedLimit(options.maxOutputSize);
     checkBytes("bytes", bytes);
     return plain.compressSync(bytes, all, limit);

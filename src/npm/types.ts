@@ -1,8 +1,9 @@
-/** How to look for matches. `"fast"` is greedy, `"high"` slower and smaller; both give the same bytes on every engine.
- * `"sequential"` is for CPUs: there it is the quickest, twice as quick as `"fast"`, and GPUs do not take part. */
-export type Level = "fast" | "high" | "sequential";
+/** How to look for matches. `"auto"` is the quickest of the engine: `"fast"` on a GPU, `"sequential"` on the CPU. `"fast"` is
+ * greedy, `"high"` slower and smaller; both give the same bytes on every engine. `"sequential"` is for CPUs: there it is two
+ * to four times as quick as `"fast"`, and GPUs do not take part. */
+export type Level = "auto" | "fast" | "high" | "sequential";
 
-/** An engine: a GPU through WebGPU, or the CPU through WebAssembly. Both write the same bytes. */
+/** An engine: a GPU through WebGPU, or the CPU through WebAssembly. At a level but `"auto"`, bytes do not depend on it. */
 export type Engine = "webgpu" | "cpu";
 
 /** The browser's `GPUDevice`, where types for WebGPU are installed. */
@@ -18,7 +19,7 @@ export interface CompressorOptions {
   powerPreference?: "high-performance" | "low-power";
   /** Whether `backend: "webgpu"` may take an adapter that is software. Default false; `"auto"` never takes one. */
   allowSoftware?: boolean;
-  /** The level of calls that name none. Default `"fast"`. */
+  /** The level of calls that name none. Default `"auto"`. */
   level?: Level;
   /** Most workers for the CPU's part of the work: 0 has it done in place. Default: one a core. */
   workers?: number;
@@ -137,6 +138,7 @@ export interface InputOptions extends CallOptions {
 export interface FrameOptions {
   /** Content of a block in bytes, 4096 to 4194304. Default 65536; GPUs take 4, 8, 16, 32 and 64 KiB. */
   blockSize?: number;
+  /** Default: the compressor's. */
   level?: Level;
   /** Whether a checksum of the content ends the frame. Default true. */
   contentChecksum?: boolean;

@@ -77,7 +77,7 @@ function pageFramesCase(blockSize, contentChecksum) {
     const view = new DataView(bytes.buffer);
     for (let at = 0; at + 4 <= 2 * blockSize; at += 4) view.setUint32(at, at < blockSize ? 0 : 0x01020304, true);
     const content = bytes.subarray(0, bytes.length - 3);
-    const options = { blockSize, contentChecksum };
+    const options = { blockSize, level: "fast", contentChecksum };
     const expected = await cpu.compress(content, options);
     same(await gpu.compress(content, options), expected, "frame");
     check(gpu.lastTiming.engine === "webgpu", `compressed on ${gpu.lastTiming.engine}`);
@@ -91,8 +91,8 @@ function edgesCase() {
   return both(async (gpu, cpu) => {
     for (const length of [0, 1, 5, 12, 13, 64, 4095, 4096, 4097, 8191]) {
       const bytes = kinds.text(length);
-      const expected = await cpu.compressPages(bytes);
-      const actual = await gpu.compressPages(bytes);
+      const expected = await cpu.compressPages(bytes, { level: "fast" });
+      const actual = await gpu.compressPages(bytes, { level: "fast" });
       same(actual.table, expected.table, `table of ${length} bytes`);
       same(actual.packed, expected.packed, `packed of ${length} bytes`);
       same(await gpu.decompressPages(actual), bytes, `${length} bytes`);
@@ -100,9 +100,28 @@ function edgesCase() {
   });
 }
 
+/** Without a level each engine takes the one that it is quickest at. */
+function quickestCase() {
+  return both(async (gpu, cpu) => {
+    const bytes = mixed(4096, 2);
+    for (const [compressor, quickest] of [[gpu, "fast"], [cpu, "sequential"]]) {
+      for (const level of [undefined, "auto"]) {
+        const expected = await compressor.compressPages(bytes, { level: quickest });
+        same((await compressor.compressPages(bytes, { level })).packed, expected.packed, `pages, ${level}`);
+        same(await compressor.compress(bytes, { level }), await compressor.compress(bytes, { level: quickest }), `frame, ${level}`);
+      }
+    }
+    const [there, here] = [await gpu.compress(bytes), await cpu.compress(bytes)];
+    check(there.length !== here.length, "the levels give the same");
+    same(await gpu.decompress(here), bytes, "the CPU's on the GPU");
+    same(await cpu.decompress(there), bytes, "the GPU's on the CPU");
+  });
+}
+
 export const cases = [
   ...pageSizes.flatMap((size) => levels.map((level) => [`pages of ${size}, ${level}`, () => pagesCase(size, level)])),
   ["short and empty pages", edgesCase],
+  ["the quickest level of each engine", quickestCase],
   ["corrupt pages of 4096", () => corruptCase(4096)],
   ["corrupt pages of 65536", () => corruptCase(65536)],
   ["frames of pages of 4096", () => pageFramesCase(4096, true)],

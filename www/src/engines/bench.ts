@@ -14,7 +14,7 @@ async function open({ engine, blockSize, level, allowSoftware }: BenchOrder): Pr
   const { openPagepress } = await import("./pagepress");
   if (engine === "gpu") return openPagepress({ backend: "webgpu", allowSoftware }, blockSize, level);
   if (engine === "cpu") return openPagepress({ backend: "cpu" }, blockSize, level);
-  return openPagepress({ backend: "cpu", workers: 0 }, blockSize, engine === "sequential" ? "sequential" : level);
+  return openPagepress({ backend: "cpu", workers: 0 }, blockSize, engine === "fast" ? "fast" : level);
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {

@@ -1,8 +1,8 @@
 // What the worker of an engine is asked, and what it answers. Times are in milliseconds, sizes in bytes.
 import type { BackendInfo, Level, Timing } from "pagepress";
 
-/** Pagepress on the GPU, on all cores, on one, and on one at the level for CPUs; and the packages it is compared with. */
-export type EngineId = "gpu" | "cpu" | "one" | "sequential" | "lz4-wasm" | "fflate-1" | "fflate-6" | "gzip";
+/** Pagepress on the GPU, on all cores, on one, and on one with the bytes of a GPU; and the packages it is compared with. */
+export type EngineId = "gpu" | "cpu" | "one" | "fast" | "lz4-wasm" | "fflate-1" | "fflate-6" | "gzip";
 
 /** How to run an engine. The last three are for Pagepress alone. */
 export interface BenchOrder {

@@ -12,7 +12,7 @@ export const engines: EngineEntry[] = [
   { id: "gpu", name: "Pagepress, GPU", family: "gpu" },
   { id: "cpu", name: "Pagepress, CPU", family: "cpu" },
   { id: "one", name: "Pagepress, one thread", family: "cpu" },
-  { id: "sequential", name: "Pagepress, one thread, sequential", family: "cpu" },
+  { id: "fast", name: "Pagepress, one thread, fast", family: "cpu" },
   { id: "lz4-wasm", name: "lz4-wasm", family: "peer" },
   { id: "fflate-1", name: "fflate, fastest", family: "peer" },
   { id: "fflate-6", name: "fflate, default", family: "peer" },
