@@ -66,6 +66,15 @@ function isSame(a, b) {
   return true;
 }
 
+function shuffled(list) {
+  const order = [...list];
+  for (let i = order.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
+}
+
 async function time(times, work) {
   // What others left is not for this one to clear away.
   globalThis.gc?.();
@@ -84,7 +93,8 @@ async function race(list, bytes, runs) {
     entries.push({ one, ratio: bytes.length / packed.length, there: [], back: [] });
   }
   for (let i = 0; i < runs; i += 1) {
-    for (const { one, there, back } of entries) {
+    // What the one before has left, memory that is still being given back, is to be another's each time.
+    for (const { one, there, back } of shuffled(entries)) {
       // Workers that have nothing to do for long are ended.
       if (one.isShared) await one.decompress(await one.compress(bytes));
       const packed = await time(there, () => one.compress(bytes));
