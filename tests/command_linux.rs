@@ -240,6 +240,16 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
             .succeeds();
         assert!(back.stdout == folder.read("file"), "{level}");
     }
+    // Without a level each takes what it is quickest at.
+    for (engine, quickest) in [(&gpu[..], "fast"), (&["--backend", "cpu"], "sequential")] {
+        let compress = [&["compress", "-f", "-c", "file"], engine].concat();
+        let named = [&compress[..], &["--level", quickest]].concat();
+        let (run, named) = (folder.run(&compress), folder.run(&named));
+        assert!(
+            run.succeeds().stdout == named.succeeds().stdout,
+            "{quickest}"
+        );
+    }
     let bench = ["bench", "file", "--resident", "--json", "--runs", "1"];
     let run = folder.run(&[&bench[..], &gpu].concat()).succeeds();
     let line: serde_json::Value = serde_json::from_str(&run.text()).expect("a line is JSON");

@@ -86,9 +86,9 @@ pub struct CompressArguments {
     /// Content of a block in bytes, 4096 to 4194304
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = block_size())]
     pub block_size: u32,
-    /// How hard to look for matches
-    #[arg(long, value_enum, default_value_t = Level::Fast)]
-    pub level: Level,
+    /// How hard to look for matches [default: fast where there is a GPU, else sequential]
+    #[arg(long, value_enum)]
+    pub level: Option<Level>,
     /// Add an index of the blocks, with which --range finds its part at once. Other LZ4 programs skip it
     #[arg(long)]
     pub index: bool,
@@ -134,11 +134,11 @@ pub struct FileArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Level {
-    /// A greedy search
+    /// The quickest of GPUs
     Fast,
     /// Smaller output, slower
     High,
-    /// For CPUs: quicker there, other bytes
+    /// The quickest of CPUs, other bytes
     Sequential,
 }
 

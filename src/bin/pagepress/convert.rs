@@ -8,7 +8,7 @@ use std::time::Duration;
 use pagepress::batch::{Codec, Progress};
 use pagepress::lz4::frame::{FrameOptions, StreamError};
 
-use crate::args::{CompressArguments, DecompressArguments, FileArguments};
+use crate::args::{CompressArguments, DecompressArguments, FileArguments, Level};
 use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
@@ -22,24 +22,32 @@ const CPU: &str = "the CPU";
 
 /// Compresses all inputs; false if one failed.
 pub fn compress_files(arguments: &CompressArguments) -> bool {
-    let options = FrameOptions {
-        block_size: arguments.block_size,
-        level: arguments.level.into(),
-        index: arguments.index,
-        ..FrameOptions::default()
-    };
     let files = &arguments.files;
     for_each_input(files, &arguments.engine, |codec, path| {
         let output = compressed_path(files, path);
         if output.is_none() && stdout_is_terminal() && !files.force {
             return Err(Failure::TerminalOutput);
         }
+        let options = FrameOptions {
+            block_size: arguments.block_size,
+            level: arguments.level.unwrap_or_else(|| quickest(codec)).into(),
+            index: arguments.index,
+            ..FrameOptions::default()
+        };
         convert(files, path, output.as_deref(), |input, output, progress| {
             let (total, report) =
                 codec.compress_stream(input.reader, output, &options, progress)?;
             Ok((total, engine::describe(codec, &report)))
         })
     })
+}
+
+/// The level that the codec's engine is quickest at.
+fn quickest(codec: &Codec) -> Level {
+    match codec.choice().engine {
+        "cpu" => Level::Sequential,
+        _ => Level::Fast,
+    }
 }
 
 /// Decompresses all inputs; false if one failed.
