@@ -1,5 +1,5 @@
 // What the package does on the CPU, where there is no GPU or none is asked for.
-import { createCompressor, PagepressError } from "/dist/index.js";
+import { compressSync, createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -58,9 +58,29 @@ async function takesViews() {
   await cpu.dispose();
 }
 
+/** Large outputs are put together in memory that calls share, one after the other. */
+async function givesEachItsOwn() {
+  const cpus = await Promise.all([0, 1].map(() => createCompressor({ backend: "cpu", workers: 0 })));
+  const inputs = [kinds.memory(9_000_001), kinds.random(6_000_000), kinds.text(5_000_000), kinds.random(300_000), kinds.text(99_999)];
+  const kindsOfFrames = [{ index: true }, {}, { blockSize: 4 << 20 }, { blockSize: 4096, index: true }, {}];
+  const all = await Promise.all(inputs.map((bytes, i) => cpus[i % 2].compress(bytes, kindsOfFrames[i])));
+  const stopped = new AbortController();
+  const late = cpus[0].compress(inputs[0], { signal: stopped.signal, onProgress: () => stopped.abort() });
+  check((await late.catch((error) => error)) === stopped.signal.reason, "not stopped");
+  await rejects(cpus[1].compress(inputs[1], { maxOutputSize: 5_000_000 }), "OUTPUT_LIMIT", PagepressError);
+  for (const [i, bytes] of inputs.entries()) {
+    const frame = compressSync(bytes, kindsOfFrames[i]);
+    same(frame, all[i], `frame ${i}, at once and in parts`);
+    check(frame.buffer.byteLength === frame.length, `frame ${i} is a part of ${frame.buffer.byteLength} bytes`);
+    same(await cpus[0].decompress(all[i]), bytes, `content ${i}`);
+  }
+  for (const cpu of cpus) await cpu.dispose();
+}
+
 export const cases = [
   ["says what is wrong", saysWhatIsWrong],
   ["takes views, keeps its level", takesViews],
+  ["gives each caller its own", givesEachItsOwn],
 ];
 
 export const casesWithoutGpu = [["falls back to the CPU", fallsBack], ...cases];
