@@ -45,7 +45,8 @@ async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibra
   };
 }
 
-/** Milliseconds to compress `bytes`, at what is quickest there, and to get them back; the better of two tries, since others use the machine too. */
+/** Milliseconds to compress `bytes`, at the level that is quickest there, and to get them back; the better of two tries,
+ * since others use the machine too. */
 async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, number]> {
   let [compressing, decompressing] = [Infinity, Infinity];
   for (let i = 0; i < 2; i += 1) {

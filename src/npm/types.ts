@@ -49,7 +49,7 @@ export interface DeviceCounters {
   readonly replaced: number;
 }
 
-/** Milliseconds of both engines for the same work. */
+/** Milliseconds of both engines for the same work, at the level `"auto"`. */
 export interface CalibrationRow {
   readonly bytes: number;
   readonly compressMs: Readonly<Record<Engine, number>>;

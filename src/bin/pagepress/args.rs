@@ -134,11 +134,11 @@ pub struct FileArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Level {
-    /// The quickest of GPUs
+    /// The quickest on GPUs
     Fast,
     /// Smaller output, slower
     High,
-    /// The quickest of CPUs, other bytes
+    /// The quickest on CPUs, which GPUs do not take
     Sequential,
 }
 
