@@ -91,13 +91,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A match right behind the one before, to `end`, which is returned.
+    /// A match right behind the one before, to `end`.
     #[inline(always)]
-    pub(super) fn match_only(&mut self, offset: usize, end: usize) -> usize {
+    pub(super) fn match_only(&mut self, offset: usize, end: usize) {
         let extra = end - self.anchor - MIN_MATCH;
         if extra < TOKEN_MAX + 255 {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: as for a short sequence.
+            // SAFETY: what is written so far is no longer than the longest block of what is parsed so far, so the room for a
+            // short sequence is there.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write(extra.min(TOKEN_MAX) as u8);
@@ -107,7 +108,6 @@ impl<'a> Writer<'a> {
             self.long_sequence(0, offset, extra);
         }
         self.anchor = end;
-        end
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@ export class Content {
   length = 0;
 
   /** Content of at most `limit` bytes, of the frames in `packed`, whose header may be wrong: what it says must be possible. */
-  constructor(limit: number, packed = new Uint8Array() as Uint8Array) {
+  constructor(limit: number, packed: Uint8Array) {
     this.#limit = limit;
     const size = contentSizeOf(packed);
     this.#whole = allocated(size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0);
