@@ -2,7 +2,8 @@
 import { tmpdir } from "node:os";
 import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
 
-const wasm = ["--target", "wasm32-unknown-unknown"];
+const wasm = ["--package", "pagepress", "--target", "wasm32-unknown-unknown"];
+const everything = ["--workspace", "--all-targets"];
 const node = (script, ...args) => ["node", [script, ...args]];
 const cargo = (...args) => ["cargo", args];
 const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
@@ -33,18 +34,18 @@ export function steps() {
   const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
-    { group: "native", name: "format", command: cargo("fmt", "--check") },
-    { group: "native", name: "lint, all features", command: clippy("--all-targets", "--all-features") },
-    { group: "native", name: "lint, CPU only", command: clippy("--all-targets", "--no-default-features") },
+    { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
+    { group: "native", name: "lint, all features", command: clippy(...everything, "--all-features") },
+    { group: "native", name: "lint, CPU only", command: clippy(...everything, "--no-default-features") },
     {
       group: "native",
-      name: "lint, library with wgpu",
-      command: clippy("--all-targets", "--no-default-features", "--features", "wgpu"),
+      name: "lint, with wgpu",
+      command: clippy(...everything, "--no-default-features", "--features", "wgpu"),
     },
     {
       group: "native",
-      name: "lint, library with CUDA",
-      command: clippy("--all-targets", "--no-default-features", "--features", "cuda"),
+      name: "lint, with CUDA",
+      command: clippy(...everything, "--no-default-features", "--features", "cuda"),
     },
     {
       group: "native",
@@ -74,7 +75,7 @@ export function steps() {
     {
       group: "native",
       name: "Rust tests, GPU is lavapipe",
-      command: cargo("test", "--all-targets", "--all-features", "--no-fail-fast"),
+      command: cargo("test", ...everything, "--all-features", "--no-fail-fast"),
       env: driver(lavapipe()),
     },
     {

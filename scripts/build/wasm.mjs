@@ -37,7 +37,7 @@ export async function buildModules() {
 }
 
 function compile({ profile, features, flags }) {
-  const options = ["--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
+  const options = ["--package", "pagepress", "--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
   const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`;
   return run("cargo", ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")]);
 }

@@ -7,8 +7,6 @@
     reason = "a test that cannot go on fails"
 )]
 
-#[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
-pub mod command;
 #[cfg(cuda_engine)]
 pub mod cuda;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::args::Level;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
-#[cfg(gpu_engine)]
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
 
 #[derive(Debug, Args)]
@@ -159,7 +159,7 @@ fn time_end_to_end(
     })
 }
 
-#[cfg(gpu_engine)]
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 fn time_resident(
     codec: &Codec,
     arguments: &BenchArguments,
@@ -189,7 +189,7 @@ fn time_resident(
     })
 }
 
-#[cfg(not(gpu_engine))]
+#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
 fn time_resident(
     _codec: &Codec,
     _arguments: &BenchArguments,

@@ -1,5 +1,5 @@
 //! `pagepress ptx`.
-#![cfg(all(feature = "cli", feature = "cuda", not(target_arch = "wasm32")))]
+#![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;

@@ -18,11 +18,11 @@ mod input;
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
-#[cfg(cuda_engine)]
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 mod ptx;
 #[cfg(not(target_arch = "wasm32"))]
 mod range;
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#[cfg(all(any(feature = "wgpu", feature = "cuda"), not(target_arch = "wasm32")))]
 mod resident;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,6 +1,6 @@
 //! Drivers that cannot be used: none, one that is too old, one without a GPU. A library that stands in for NVIDIA's is
 //! built here and put where the command looks first.
-#![cfg(all(cuda_engine, feature = "cli", target_os = "linux"))]
+#![cfg(all(feature = "cuda", target_os = "linux"))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

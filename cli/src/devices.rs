@@ -24,7 +24,7 @@ pub fn print() -> Result<(), Failure> {
     Ok(())
 }
 
-#[cfg(cuda_engine)]
+#[cfg(feature = "cuda")]
 fn print_cuda() {
     match pagepress::gpu::cuda::list() {
         Ok(gpus) => print_all("cuda", &gpus),
@@ -32,7 +32,7 @@ fn print_cuda() {
     }
 }
 
-#[cfg(not(cuda_engine))]
+#[cfg(not(feature = "cuda"))]
 fn print_cuda() {
     println!("cuda    not in this build");
 }
@@ -52,7 +52,7 @@ fn print_wgpu() {
     println!("wgpu    not in this build");
 }
 
-#[cfg(gpu_engine)]
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 fn print_all(engine: &str, gpus: &[pagepress::gpu::GpuDeviceInfo]) {
     for (index, info) in gpus.iter().enumerate() {
         let driver = if info.driver.is_empty() {

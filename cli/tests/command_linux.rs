@@ -1,5 +1,5 @@
 //! What the `pagepress` command does with devices, pipes, permissions and signals.
-#![cfg(all(feature = "cli", feature = "wgpu", target_os = "linux"))]
+#![cfg(all(feature = "wgpu", target_os = "linux"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;

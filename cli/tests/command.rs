@@ -1,5 +1,5 @@
 //! The `pagepress` command against the real `lz4`, in temporary folders.
-#![cfg(all(feature = "cli", not(target_arch = "wasm32")))]
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
