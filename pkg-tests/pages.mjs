@@ -20,7 +20,7 @@ export function checkOutcomes(outcomes, engines, scope) {
 async function checkPage(browser, site, gpu, scopes, engines) {
   const query = new URLSearchParams({ scopes: scopes.join(","), ...(gpu === "software" ? { software: "" } : {}) });
   const page = await openPage(browser, `${site.url}?${query}`);
-  await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 }).catch((error) => {
+  await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
     throw new Error([error.message, ...page.faults].join("\n"));
   });
   const result = await page.evaluate(() => globalThis.result);
@@ -44,7 +44,7 @@ function checkRequests(requests, scopes, modules) {
 async function checkPart(browser, site) {
   const before = site.requests.length;
   const page = await openPage(browser, `${site.url}?part`);
-  await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 });
+  await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 });
   assert.deepEqual(await page.evaluate(() => globalThis.result), { part: "page" });
   await page.close();
   assert.deepEqual(page.faults, []);
@@ -89,7 +89,7 @@ export async function checkTensorSite(report, browsers, name, open, query = {}) 
       if (site instanceof Error) throw site;
       const before = site.requests.length;
       const page = await openPage(browsers[gpu], `${site.url}?${new URLSearchParams(query)}`);
-      await page.waitForFunction(() => globalThis.result, null, { timeout: 60_000 }).catch((error) => {
+      await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
         throw new Error([error.message, ...page.faults].join("\n"));
       });
       checkTensorOutcome(await page.evaluate(() => globalThis.result), gpu === "software" ? "webgpu" : "cpu");

@@ -20,7 +20,9 @@ const driver = (manifest) => ({
 const browserRunner = (place) => ({
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner"),
   CHROMEDRIVER: findProgram("chromedriver"),
-  WASM_BINDGEN_TEST_TIMEOUT: "300",
+  // Seconds for all tests of a suite together, which says nothing about one: each has a limit of its own
+  // (`tests/common/limit.rs`), and this one only ends a runner whose browser is gone.
+  WASM_BINDGEN_TEST_TIMEOUT: "3000",
   [`WASM_BINDGEN_USE_${place}`]: "1",
 });
 
@@ -111,11 +113,12 @@ export function choose(chosen) {
   );
 }
 
-/** Counts `{passed, failed}` that a step's output reports for its single tests, or null. */
+/** Counts `{passed, failed, skipped}` that a step's output reports for its single tests, or null. */
 export function countTests(output) {
   const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
-  const found = [...plain.matchAll(/^(?:test result: .*?\. )?(\d+) passed[;,] (\d+) failed/gm)];
+  const pattern = /^(?:test result: .*?\. )?(\d+) passed[;,] (\d+) failed(?:[;,] (\d+) (?:ignored|skipped))?/gm;
+  const found = [...plain.matchAll(pattern)];
   if (found.length === 0) return null;
-  const sum = (column) => found.reduce((total, match) => total + Number(match[column]), 0);
-  return { passed: sum(1), failed: sum(2) };
+  const sum = (column) => found.reduce((total, match) => total + Number(match[column] ?? 0), 0);
+  return { passed: sum(1), failed: sum(2), skipped: sum(3) };
 }

@@ -1,19 +1,29 @@
 // `npm test`: installs what is missing, runs every step, shows a table, fails when a step fails.
 //
 // `npm test -- native browser package page` runs only the groups named.
-import { exitWith, Remedy, run } from "./process.mjs";
+import { exitWith, Remedy, run, skippedCode } from "./process.mjs";
 import { setup } from "./setup.mjs";
 import { choose, countTests, groups } from "./steps.mjs";
 
-/** Runs a step; a step whose own count has failures fails even when its exit code is 0. */
-async function runStep({ group, name, command: [program, args], env }) {
+/**
+ * Runs a step. One whose own count has failures fails even when its exit code is 0.
+ *
+ * Gives `{outcome, tests}`: "pass", "FAIL" or "skip", and how many tests passed, failed and were skipped. A step without a
+ * count of its own is one test.
+ */
+async function runStep({ group, name, command: [program, args], env, minutes }) {
   console.log(`\n=== ${group}: ${name}\n$ ${program} ${args.join(" ")}`);
   const begin = performance.now();
-  const { code, output } = await run(program, args, { env });
-  const tests = countTests(output);
-  const passed = code === 0 && !tests?.failed;
-  return { group, name, passed, tests, seconds: (performance.now() - begin) / 1000 };
+  const { code, output } = await run(program, args, { env, minutes });
+  const counted = countTests(output);
+  const tests = counted ?? { passed: 0, failed: 0, skipped: 0 };
+  const outcome = code === skippedCode ? "skip" : code === 0 && tests.failed === 0 ? "pass" : "FAIL";
+  if (outcome === "FAIL") tests.failed ||= 1;
+  else if (!counted) tests[outcome === "skip" ? "skipped" : "passed"] = 1;
+  return { group, name, outcome, tests, isCounted: counted !== null, seconds: (performance.now() - begin) / 1000 };
 }
+
+const sentence = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
 function duration(seconds) {
   const minutes = Math.floor(seconds / 60);
@@ -22,11 +32,11 @@ function duration(seconds) {
 }
 
 function printSummary(results) {
-  const rows = results.map(({ group, name, passed, tests, seconds }) => [
-    passed ? "pass" : "FAIL",
+  const rows = results.map(({ group, name, outcome, tests, isCounted, seconds }) => [
+    outcome,
     group,
     name,
-    tests ? `${tests.passed} passed, ${tests.failed} failed` : "",
+    isCounted ? sentence(tests) : "",
     duration(seconds),
   ]);
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
@@ -48,7 +58,8 @@ await exitWith(async () => {
   for (const step of choose(chosen.length > 0 ? chosen : groups)) results.push(await runStep(step));
   printSummary(results);
 
-  const failed = results.filter((result) => !result.passed).length;
-  console.log(`${results.length - failed} passed, ${failed} failed`);
-  if (failed > 0) process.exitCode = 1;
+  const sum = (of) => results.reduce((total, { tests }) => total + tests[of], 0);
+  const all = { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
+  console.log(sentence(all));
+  if (all.failed > 0) process.exitCode = 1;
 });

@@ -1,4 +1,4 @@
-//! The CUDA engine by itself. Without CUDA only what is said about its absence is tested, unless
+//! The CUDA engine by itself. Where CUDA finds no GPU all tests but the one about its absence are ignored, or fail if
 //! `PAGEPRESS_REQUIRE_CUDA` is set.
 #![cfg(cuda_engine)]
 #![allow(
@@ -11,9 +11,10 @@
 mod common;
 
 use std::pin::pin;
+use std::process::ExitCode;
 use std::task::{Context, Poll, Waker};
 
-use common::cuda::{cuda_is_there, in_own_process};
+use common::cuda::{cuda_is_there, in_own_process, need_cuda};
 use common::engine::{self, expected, squares};
 use common::pages::{mixed, text};
 use common::slow::Slow;
@@ -31,6 +32,11 @@ use pagepress::kernels::Access;
 use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{self, Level};
 use pagepress::{Error, PAGE_SIZE};
+use pagepress_test_harness::test;
+
+fn main() -> ExitCode {
+    common::harness::run()
+}
 
 fn request() -> DeviceRequest {
     DeviceRequest {
@@ -39,11 +45,10 @@ fn request() -> DeviceRequest {
     }
 }
 
-/// Runs `test` where there is CUDA.
+/// Runs `test`, which is ignored where CUDA finds no GPU.
 fn with_cuda(test: impl FnOnce(&GpuDevice)) {
-    if cuda_is_there() {
-        test(&GpuDevice::open(&request()).unwrap());
-    }
+    need_cuda();
+    test(&GpuDevice::open(&request()).unwrap());
 }
 
 fn codec_options(backend: BackendRequest) -> CodecOptions {
@@ -98,9 +103,7 @@ fn what_is_missing_is_said() {
 
 #[test]
 fn a_kernel_runs_on_every_path_with_the_same_result() {
-    if !cuda_is_there() {
-        return;
-    }
+    need_cuda();
     for limits in [LimitTier::Adapter, LimitTier::WebGpuDefault] {
         for runtime_checks in [RuntimeChecks::WhereNeeded, RuntimeChecks::Always] {
             let device = GpuDevice::open(&DeviceRequest {
@@ -368,9 +371,7 @@ fn resident_pages_come_and_go_by_device_pointers() {
 /// Each GPU by a thread of its own, all at once, and two devices on each.
 #[test]
 fn all_gpus_work_at_once() {
-    if !cuda_is_there() {
-        return;
-    }
+    need_cuda();
     let n_gpus = pagepress::gpu::cuda::list().unwrap().len();
     println!("{n_gpus} GPUs");
     std::thread::scope(|scope| {

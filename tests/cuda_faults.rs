@@ -10,6 +10,8 @@
 
 mod common;
 
+use std::process::ExitCode;
+
 use common::cuda::in_own_process;
 use common::engine::{expected, squares};
 use common::pages::mixed;
@@ -24,8 +26,13 @@ use pagepress::kernels::Access;
 use pagepress::lz4::{self, Level};
 use pagepress::ptx::{CompiledPtx, PtxParam, PtxParamKind};
 use pagepress::{Error, PAGE_SIZE};
+use pagepress_test_harness::test;
 
-/// Runs `test`, which is named `name`, in a process of its own, where there is CUDA.
+fn main() -> ExitCode {
+    common::harness::run()
+}
+
+/// Runs `test`, which is named `name`, in a process of its own. Ignored where CUDA finds no GPU.
 fn alone(name: &str, test: impl FnOnce(&GpuDevice)) {
     in_own_process(name, || test(&open()));
 }

@@ -1,7 +1,6 @@
 //! The programs of `tests/ptx/in` give the committed results on every engine there is.
 //!
 //! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `tests/ptx/results`.
-#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,13 +12,20 @@ mod common;
 #[path = "ptx/programs.rs"]
 mod programs;
 
+use std::process::ExitCode;
+
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
     Backend, Capabilities, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource,
     Waitable,
 };
 use pagepress::kernels::Access;
+use pagepress_test_harness::test;
 use programs::{Program, input, programs};
+
+fn main() -> ExitCode {
+    common::harness::run()
+}
 
 async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec<u32>> {
     let bindings = [Access::Read, Access::ReadWrite, Access::Uniform];
@@ -115,7 +121,6 @@ fn every_program_gives_the_committed_results_through_wgpu() {
 #[cfg(cuda_engine)]
 #[test]
 fn every_program_gives_the_committed_results_through_cuda() {
-    if common::cuda::cuda_is_there() {
-        check_through(EngineChoice::Cuda);
-    }
+    common::cuda::need_cuda();
+    check_through(EngineChoice::Cuda);
 }

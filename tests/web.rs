@@ -16,7 +16,7 @@ use pagepress::Error;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, gpu_available_async};
 use pagepress::lz4::frame::FrameOptions;
 use pagepress::lz4::{self, Level};
-use wasm_bindgen_test::wasm_bindgen_test;
+use pagepress_test_harness::wasm_bindgen_test;
 
 /// A codec on the browser's GPU, which is SwiftShader in tests.
 async fn gpu() -> Codec {

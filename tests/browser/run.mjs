@@ -6,12 +6,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, openPage } from "./harness/chromium.mjs";
+import { Late } from "./harness/limit.mjs";
 import { watchMemory } from "./harness/memory.mjs";
 import { Report } from "./harness/report.mjs";
 import { serve } from "./harness/server.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const CASE_TIMEOUT_MS = 120_000;
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
 /** Most memory of the page that streams, all of the browser's own included. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
@@ -26,27 +26,28 @@ const runs = [
   },
 ];
 
-const withTimeout = (work) => {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done after ${CASE_TIMEOUT_MS / 1000} s`)), CASE_TIMEOUT_MS);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-};
-
 async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
-  const page = await openPage(browser, `${url}tests/browser/index.html`);
-  await page.waitForFunction(() => globalThis.tests);
+  const open = async () => {
+    const page = await openPage(browser, `${url}tests/browser/index.html`);
+    await page.waitForFunction(() => globalThis.tests);
+    return page;
+  };
+  let page = await open();
   const names = await page.evaluate(([of, files]) => globalThis.tests.namesOf(of, files), [suite, shaders]);
   for (const name of names) {
     const line = `${suite} / ${name} [${scope}, ${gpu}]`;
     if (!line.includes(process.argv[2] ?? "")) continue;
-    await report.run(line, async () => {
-      const call = page.evaluate(([where, what]) => globalThis.tests[where](what), [scope, { suite, name, shaders }]);
-      const error = await withTimeout(call);
+    const failure = await report.run(line, async () => {
+      const call = [scope, { suite, name, shaders }];
+      const error = await page.evaluate(([where, what]) => globalThis.tests[where](what), call);
       if (error !== null) throw error;
       if (page.faults.length > 0) throw new Error(page.faults.splice(0).join("\n"));
     });
+    if (failure instanceof Late) {
+      // A case that hangs could answer in the place of a later one.
+      await page.close();
+      page = await open();
+    }
   }
   await page.close();
 }
@@ -68,7 +69,7 @@ async function runLongStream(report, url) {
         `the page's memory: ${mb(before)} MB before, ${mb(peak)} MB at most`,
     );
     if (peak > STREAM_MEMORY_BYTES) throw new Error("more than 300 MiB");
-  });
+  }, 600 + STREAM_BYTES / 1e6);
   await browser.close();
 }
 

@@ -1,30 +1,40 @@
-//! Whether there is CUDA to test, and tests that cannot share a process.
+//! Tests that need CUDA, and tests that cannot share a process.
 
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Whether CUDA finds a GPU. Without one this says so, and fails if `PAGEPRESS_REQUIRE_CUDA` is set.
+use pagepress::Error;
+
+use super::harness;
+
+/// `true` where CUDA finds a GPU. Where it finds none this fails if `PAGEPRESS_REQUIRE_CUDA` is set.
+///
+/// For tests that have something to show without CUDA, too. One that has not calls [`need_cuda`].
 pub fn cuda_is_there() -> bool {
-    match pagepress::gpu::cuda::list() {
-        Ok(_) => true,
-        Err(error) => {
-            let required = std::env::var_os("PAGEPRESS_REQUIRE_CUDA").is_some();
-            assert!(!required, "PAGEPRESS_REQUIRE_CUDA is set: {error}");
-            eprintln!("not tested: {error}");
-            false
-        }
+    reason_without().is_none()
+}
+
+/// Ends the running test as ignored where CUDA finds no GPU, or as failed if `PAGEPRESS_REQUIRE_CUDA` is set.
+pub fn need_cuda() {
+    if let Some(reason) = reason_without() {
+        harness::ignore(reason);
     }
 }
 
-/// Runs `test`, which is named `name`, where there is CUDA: in a new process that runs this test and no other, and while
-/// no other such test runs.
+fn reason_without() -> Option<Error> {
+    let error = pagepress::gpu::cuda::list().err()?;
+    let required = std::env::var_os("PAGEPRESS_REQUIRE_CUDA").is_some();
+    assert!(!required, "PAGEPRESS_REQUIRE_CUDA is set: {error}");
+    Some(error)
+}
+
+/// Runs `test`, which is named `name`, in a new process that runs this test and no other, and while
+/// no other such test runs. Ignored where CUDA finds no GPU.
 pub fn in_own_process(name: &str, test: impl FnOnce()) {
     const CHILD: &str = "PAGEPRESS_TEST_ALONE";
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !cuda_is_there() {
-        return;
-    }
+    need_cuda();
     if std::env::var_os(CHILD).is_some() {
         test();
         return;

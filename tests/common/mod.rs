@@ -12,6 +12,10 @@ pub mod cuda;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 pub mod engine;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod harness;
+#[cfg(target_arch = "wasm32")]
+pub mod limit;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod lz4_command;
 pub mod naive;
 pub mod pages;

@@ -1,9 +1,8 @@
 //! One suite for every engine and every way to it: the bytes are those of the CPU twin, the statuses too.
 //!
 //! `PAGEPRESS_CONFORMANCE_PAGES` is the number of generated pages for each page size and level (software GPUs are
-//! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is left out,
-//! unless `PAGEPRESS_REQUIRE_CUDA` is set: then it fails.
-#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+//! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is ignored,
+//! or fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,15 +17,24 @@ mod corrupt;
 mod pages;
 mod subject;
 
+use std::process::ExitCode;
+
+use pagepress_test_harness::test;
+
+fn main() -> ExitCode {
+    common::harness::run()
+}
+
 /// The suite on one way to an engine.
 macro_rules! conformance {
     ($name:ident, $request:expr, $share:expr) => {
         mod $name {
             use pagepress::gpu::*;
+            use pagepress_test_harness::test;
 
             use crate::subject::Subject;
 
-            fn subject() -> Option<Subject> {
+            fn subject() -> [Subject; 1] {
                 Subject::open(stringify!($name), &$request, $share)
             }
 
@@ -141,17 +149,16 @@ conformance!(
     8
 );
 
+#[cfg(feature = "wgpu")]
 #[test]
-fn corpora_equal_the_twins() {
-    let engines = [
-        ("wgpu", EngineChoice::Wgpu, cfg!(feature = "wgpu")),
-        ("cuda", EngineChoice::Cuda, cfg!(cuda_engine)),
-    ];
-    for (name, engine, built) in engines {
-        if built {
-            subject::Subject::open(name, &through(engine), 1)
-                .iter_mut()
-                .for_each(corpus::corpora_equal_the_twins);
-        }
-    }
+fn corpora_equal_the_twins_through_wgpu() {
+    let [mut subject] = subject::Subject::open("wgpu", &through(EngineChoice::Wgpu), 1);
+    corpus::corpora_equal_the_twins(&mut subject);
+}
+
+#[cfg(cuda_engine)]
+#[test]
+fn corpora_equal_the_twins_through_cuda() {
+    let [mut subject] = subject::Subject::open("cuda", &through(EngineChoice::Cuda), 1);
+    corpus::corpora_equal_the_twins(&mut subject);
 }

@@ -2,7 +2,6 @@
 //! `onnx/backend/test/data/node` of the Python package `onnx` 1.17, of which later versions have no data.
 //!
 //! Cases of `OPERATIONS` all run, but for those that ask for what our operations do not do; these are counted by reason.
-#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,12 +19,17 @@ mod protobuf;
 mod subject;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use model::{Model, Value};
 use operations::{Inputs, OPERATIONS};
+use pagepress_test_harness::test;
 use subject::{Subject, Tensor};
+
+fn main() -> ExitCode {
+    common::harness::run()
+}
 
 /// How far results may be from ONNX's, which are computed in single precision, too. ONNX asks for 1e-3 and 1e-7.
 const RELATIVE: f32 = 1e-5;
@@ -52,24 +56,17 @@ const NEEDED: &[&str] = &[
     "Tanh",
 ];
 
-fn folder() -> Option<PathBuf> {
-    let found = std::env::var_os("PAGEPRESS_ONNX").map(PathBuf::from);
-    if found.is_none() {
-        // Past the harness, which would keep it to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: ONNX's cases; PAGEPRESS_ONNX names no folder"
-        );
+/// The folder of the cases; without one the running test is ignored.
+fn folder() -> PathBuf {
+    match std::env::var_os("PAGEPRESS_ONNX") {
+        Some(folder) => folder.into(),
+        None => common::harness::ignore("PAGEPRESS_ONNX names no folder of ONNX's cases"),
     }
-    found
 }
 
 /// Runs all cases.
 fn cases_agree(name: &str, on: &Subject) {
-    let Some(folder) = folder() else {
-        return;
-    };
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -97,15 +94,9 @@ fn cases_agree(name: &str, on: &Subject) {
         }
     }
     let n: u32 = n_ran.values().sum();
-    let _ = writeln!(
-        std::io::stderr(),
-        "{name}: {n} cases of ONNX ran: {n_ran:?}"
-    );
+    println!("{name}: {n} cases of ONNX ran: {n_ran:?}");
     for (reason, cases) in &left_out {
-        let _ = writeln!(
-            std::io::stderr(),
-            "{name}: left out for {reason}: {cases:?}"
-        );
+        println!("{name}: left out for {reason}: {cases:?}");
     }
     assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
     let missing: Vec<_> = NEEDED
@@ -164,22 +155,16 @@ fn on_the_cpu() {
 #[cfg(feature = "wgpu")]
 #[test]
 fn on_wgpu() {
-    if folder().is_some() {
-        cases_agree(
-            "wgpu",
-            &pagepress::gpu::runtime::block_on(Subject::wgpu(
-                pagepress::gpu::DeviceRequest::default(),
-            ))[0],
-        );
-    }
+    folder();
+    let request = pagepress::gpu::DeviceRequest::default();
+    let [wgpu] = pagepress::gpu::runtime::block_on(Subject::wgpu(request));
+    cases_agree("wgpu", &wgpu);
 }
 
 #[cfg(cuda_engine)]
 #[test]
 fn on_cuda() {
-    if folder().is_some()
-        && let Some(cuda) = Subject::cuda(pagepress::gpu::DeviceRequest::default())
-    {
-        cases_agree("cuda", &cuda);
-    }
+    folder();
+    let [cuda] = Subject::cuda(pagepress::gpu::DeviceRequest::default());
+    cases_agree("cuda", &cuda);
 }

@@ -1,8 +1,7 @@
 //! One suite of tensor operations for the CPU and every engine: results are compared with plain loops in double precision,
 //! within the tolerances of `tolerance.rs`. For wasm32 it runs in a browser, on the CPU and on WebGPU.
 //!
-//! Where CUDA finds no GPU its part is left out, unless `PAGEPRESS_REQUIRE_CUDA` is set: then it fails.
-#![cfg(gpu_engine)]
+//! Where CUDA finds no GPU its part is ignored, or fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,12 +33,22 @@ mod subject;
 mod tolerance;
 mod views;
 
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    common::harness::run()
+}
+
+/// The runner of wasm-bindgen calls the tests by their exports.
+#[cfg(target_arch = "wasm32")]
+fn main() {}
+
 /// Cases on one way to an engine.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! suite {
     ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
         mod $name {
             use pagepress::gpu::runtime::block_on;
+            use pagepress_test_harness::test;
             $(
                 #[test]
                 fn $case() {
@@ -66,7 +75,7 @@ macro_rules! suite {
     ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
         mod $name {
             $(
-                #[wasm_bindgen_test::wasm_bindgen_test]
+                #[pagepress_test_harness::wasm_bindgen_test]
                 async fn $case() {
                     for subject in $subject.iter() {
                         crate::$test::$case(subject).await;

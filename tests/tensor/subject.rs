@@ -82,12 +82,13 @@ impl Subject {
     }
 
     #[cfg(cuda_engine)]
-    pub fn cuda(request: DeviceRequest) -> Option<Self> {
+    pub fn cuda(request: DeviceRequest) -> [Self; 1] {
+        crate::common::cuda::need_cuda();
         let request = DeviceRequest {
             engine: EngineChoice::Cuda,
             ..request
         };
-        crate::common::cuda::cuda_is_there().then(|| Self::Gpu(GpuDevice::open(&request).unwrap()))
+        [Self::Gpu(GpuDevice::open(&request).unwrap())]
     }
 
     pub async fn elementwise(

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { strict as assert } from "node:assert";
 import { Remedy } from "../../scripts/process.mjs";
+import { within } from "../../tests/browser/harness/limit.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "pagepress-page-"));
 
@@ -60,7 +61,7 @@ export async function open(context, url) {
     const { protocol, hostname } = new URL(request.url());
     if (protocol.startsWith("http") && hostname !== "localhost") page.complaints.push(`asks ${request.url()}`);
   });
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(180_000);
   await page.goto(url);
   await page.waitForFunction(() => window.__backend !== null);
   return page;
@@ -75,7 +76,7 @@ export async function findings(page, kind, act, count = 1) {
       window.__results.slice(from).filter((one) => wanted.includes(one.kind)).length >= many &&
       document.getElementById("jobs").hidden,
     [before, [kind].flat(), count],
-    { timeout: 90_000 },
+    { timeout: 300_000 },
   );
   return page.evaluate(([from, wanted]) => window.__results.slice(from).filter((one) => wanted.includes(one.kind)), [
     before,
@@ -127,11 +128,11 @@ export async function download(page, outputName) {
 
 const results = { passed: 0, failed: 0 };
 
-/** Runs a test and counts it. */
+/** Runs a test and counts it. It fails if it has not ended after the limit of a case. */
 export async function check(name, body) {
   const begin = performance.now();
   try {
-    await body();
+    await within(body());
     results.passed += 1;
     console.log(`ok    ${name} (${Math.round(performance.now() - begin)} ms)`);
   } catch (error) {

@@ -22,7 +22,7 @@ export function launch(gpu, more = []) {
     throw new Error("no Chromium found; install it (Debian: apt-get install chromium) or set CHROMIUM to its path");
   }
   const args = [...quiet, ...(gpu === "software" ? software : []), ...more];
-  return chromium.launch({ executablePath, args, timeout: 60_000 });
+  return chromium.launch({ executablePath, args, timeout: 180_000 });
 }
 
 /** A page at `url` whose errors are collected in `page.faults`. */
@@ -31,7 +31,7 @@ export async function openPage(browser, url) {
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(String(error)));
   page.on("crash", () => page.faults.push("the page crashed"));
-  page.setDefaultTimeout(150_000);
+  page.setDefaultTimeout(180_000);
   await page.goto(url);
   return page;
 }

@@ -1,4 +1,5 @@
 // Counts what passed and what failed.
+import { within } from "./limit.mjs";
 
 /** Collects outcomes, prints each, and the sum at the end. */
 export class Report {
@@ -19,15 +20,17 @@ export class Report {
     if (error !== null) console.log(`       ${String(error).replaceAll("\n", "\n       ")}`);
   }
 
-  /** Runs `work` as a case of its own. */
-  async run(name, work) {
-    if (!name.includes(this.#filter)) return;
+  /** Runs `work` as a case of its own, which fails if it has not ended after `seconds`. Gives null or what it failed with. */
+  async run(name, work, seconds) {
+    if (!name.includes(this.#filter)) return null;
     const start = performance.now();
     try {
-      await work();
+      await within(work(), seconds);
       this.add(name, null, performance.now() - start);
+      return null;
     } catch (error) {
       this.add(name, error?.stack ?? error, performance.now() - start);
+      return error;
     }
   }
 
