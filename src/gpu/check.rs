@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::backend::HostUse;
+use super::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::text::fill;
 use crate::{Error, Result};
@@ -85,6 +86,14 @@ pub(super) fn foreign(what: &'static str) -> Error {
         "of another device".into(),
         "handles made by the device they are used on",
     )
+}
+
+/// Refuses a handle that another device made.
+pub(super) fn same_device(what: &'static str, device: DeviceId, handle: &impl Owned) -> Result<()> {
+    if handle.device_id() == device {
+        return Ok(());
+    }
+    Err(foreign(what))
 }
 
 /// A range of a buffer as the argument of a launch.

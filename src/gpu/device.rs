@@ -1,10 +1,12 @@
 //! [`GpuDevice`]: one device on whichever engine runs it.
 
 use super::backend::{Backend, HostUse, KernelSource};
+use super::check;
 use super::choice::{DeviceRequest, Rejected};
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
 use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
+use super::id::DeviceId;
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::open;
 #[cfg(js_engine)]
@@ -106,6 +108,18 @@ impl GpuDevice {
     #[cfg(not(js_engine))]
     pub(super) fn into_engine(self) -> Engine {
         self.engine
+    }
+
+    /// The identity of this open device, which its clones share and no other device has, not even the same one
+    /// [reopened](Self::reopen_async).
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        on_engine!(&self.engine, Engine, device => device.id())
+    }
+
+    /// Refuses a buffer that another device made.
+    pub(crate) fn check_buffer(&self, buffer: &Buffer) -> Result<()> {
+        check::same_device("buffer", self.id(), buffer)
     }
 
     /// Why this device was taken.

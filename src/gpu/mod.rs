@@ -14,8 +14,8 @@ pub(crate) mod detect;
 mod device;
 mod device_pool;
 mod handles;
+mod id;
 mod info;
-
 mod open;
 mod pipeline_cache;
 mod pool;
@@ -41,6 +41,7 @@ pub use detect::WgpuContext;
 pub use device::GpuDevice;
 pub use device_pool::GpuDevicePool;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+pub use id::DeviceId;
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
 pub use pipeline_cache::PipelineCache;
 

@@ -12,6 +12,7 @@ use super::lanes::Uses;
 use crate::copy::copy;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Most pinned bytes kept for later: what is pinned is missing elsewhere.
@@ -121,10 +122,6 @@ impl CudaHostBuffer {
         self.0.host_use
     }
 
-    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
-        Arc::ptr_eq(&self.0.shared, shared)
-    }
-
     pub(super) fn uses(&self) -> Option<&Uses> {
         self.0.memory.as_ref().map(|memory| &memory.uses)
     }
@@ -172,6 +169,12 @@ impl CudaHostBuffer {
                 return Ok(touch(memory));
             }
         }
+    }
+}
+
+impl Owned for CudaHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 

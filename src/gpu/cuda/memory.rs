@@ -9,6 +9,7 @@ use super::device::Shared;
 use super::lanes::Uses;
 use crate::gpu::backend::Sized64;
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Addresses given to [`CudaBuffer::from_device_ptr`] are multiples of this: the widest access of a kernel.
@@ -138,9 +139,11 @@ impl CudaBuffer {
             Memory::Foreign { uses, .. } => Some(uses),
         }
     }
+}
 
-    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
-        Arc::ptr_eq(&self.0.shared, shared)
+impl Owned for CudaBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 

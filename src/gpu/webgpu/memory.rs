@@ -8,6 +8,7 @@ use super::calls;
 use super::device::{Shared, answered};
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::js::{self, Bytes, Value};
 use crate::signal::Receiver;
 use crate::{Error, Result};
@@ -60,7 +61,7 @@ enum Owner {
     Pool(Option<Raw>, Rc<Shared>),
     /// Somebody else's.
     #[cfg(js_pages)]
-    Page(Value),
+    Page(Value, DeviceId),
 }
 
 impl Drop for Memory {
@@ -72,7 +73,7 @@ impl Drop for Memory {
                 }
             }
             #[cfg(js_pages)]
-            Owner::Page(_) => {}
+            Owner::Page(..) => {}
         }
     }
 }
@@ -102,7 +103,7 @@ impl WebBuffer {
 
     #[cfg(js_pages)]
     /// Memory that belongs to the page.
-    pub(super) fn lent(buffer: Value) -> Result<Self> {
+    pub(super) fn lent(device: DeviceId, buffer: Value) -> Result<Self> {
         let (usage, size) = (
             calls::buffer_usage(buffer.number()),
             calls::buffer_size(buffer.number()),
@@ -122,7 +123,7 @@ impl WebBuffer {
             ));
         }
         Ok(Self(Rc::new(Memory {
-            owner: Owner::Page(buffer),
+            owner: Owner::Page(buffer, device),
             n_bytes: size as u64 / 4 * 4,
         })))
     }
@@ -131,7 +132,17 @@ impl WebBuffer {
         match &self.0.owner {
             Owner::Pool(raw, _) => raw.as_ref().map_or(0, |raw| raw.value.number()),
             #[cfg(js_pages)]
-            Owner::Page(value) => value.number(),
+            Owner::Page(value, _) => value.number(),
+        }
+    }
+}
+
+impl Owned for WebBuffer {
+    fn device_id(&self) -> DeviceId {
+        match &self.0.owner {
+            Owner::Pool(_, shared) => shared.id,
+            #[cfg(js_pages)]
+            Owner::Page(_, device) => *device,
         }
     }
 }
@@ -281,6 +292,12 @@ impl WebHostBuffer {
         let value = read(&self.mapped_async(range, HostUse::Download).await?);
         self.unmap();
         Ok(value)
+    }
+}
+
+impl Owned for WebHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 

@@ -1,6 +1,7 @@
 //! Device memory from a bounded pool, and memory that host and device share.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::device;
@@ -8,6 +9,7 @@ use super::device::Shared;
 use super::fault::guarded;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::signal;
 use crate::{Error, Result};
 
@@ -27,12 +29,17 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 struct PooledBuffer {
     buffer: Option<wgpu::Buffer>,
     n_bytes: u64,
+    /// Whether code outside of the engine was given the buffer, and may still hold it.
+    is_shown: AtomicBool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
+        // What others may still write to, or destroy, is not for later calls.
+        if let Some(buffer) = self.buffer.take()
+            && !*self.is_shown.get_mut()
+        {
             let (usage, size) = (buffer.usage().bits(), buffer.size());
             self.shared.pool.put(usage, size, buffer);
         }
@@ -67,14 +74,28 @@ impl WgpuBuffer {
         Ok(Self(Arc::new(PooledBuffer {
             buffer: Some(buffer),
             n_bytes,
+            is_shown: AtomicBool::new(false),
             shared: Arc::clone(shared),
         })))
     }
 
-    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.
+    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device. It is not used again
+    /// for other buffers.
     #[must_use]
     pub fn raw(&self) -> Option<&wgpu::Buffer> {
+        self.0.is_shown.store(true, Ordering::Relaxed);
+        self.handle()
+    }
+
+    /// The same for the engine, which keeps no clone.
+    pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
         self.0.buffer.as_ref()
+    }
+}
+
+impl Owned for WgpuBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 
@@ -304,6 +325,12 @@ impl WgpuHostBuffer {
             Ok(mapping) => Ok(js_sys::Uint8Array::new(&mapping)),
             Err(error) => Err(shared.failed(format!("{error:?}")).await),
         }
+    }
+}
+
+impl Owned for WgpuHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 
