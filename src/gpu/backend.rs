@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::info::{Capabilities, GpuDeviceInfo};
 use crate::Result;
-use crate::kernels::{Access, KernelInfo};
+use crate::kernels::{Access, KernelInfo, Launch};
 
 /// WGSL to compile, with all that makes one compiled kernel different from another.
 #[derive(Debug, Clone, Copy)]
@@ -18,11 +18,10 @@ pub struct KernelSource<'a> {
     pub overrides: &'a [(&'a str, f64)],
     /// Access of each binding of group 0; binding `i` is element `i`.
     pub bindings: &'a [Access],
-    /// The kernel checks its own accesses, divisors and loops, so that the engine may leave out its own checks.
-    /// `false` is always safe.
-    pub self_checked: bool,
-    /// The kernel writes workgroup memory before it reads it: the engine need not clear it. `false` is always safe.
-    pub fills_workgroup: bool,
+    /// The engine puts its own checks of accesses, divisors and loops into the kernel.
+    is_checked: bool,
+    /// The engine clears workgroup memory before the kernel runs.
+    is_cleared: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -34,22 +33,73 @@ impl<'a> KernelSource<'a> {
             entry,
             overrides: &[],
             bindings,
-            self_checked: false,
-            fills_workgroup: false,
+            is_checked: true,
+            is_cleared: true,
         }
     }
 
-    /// A kernel of the crate's own table.
+    /// A kernel of the crate's own table, with the engine's checks: it may be launched on anything.
     #[must_use]
     pub const fn of(kernel: &'a KernelInfo, overrides: &'a [(&'a str, f64)]) -> Self {
+        Self::new(kernel.wgsl, kernel.name, kernel.bindings).with_overrides(overrides)
+    }
+
+    /// The kernel of a job's launch, without the checks that the crate's kernels do not need.
+    ///
+    /// # Safety
+    /// A function of [`crate::kernels`] made `launch`, as part of a job, and every buffer that is bound in a role has at
+    /// least the bytes that the job names for that role; of a job's launches, all before this one have run.
+    pub(crate) unsafe fn of_launch(launch: &'a Launch, overrides: &'a [(&'a str, f64)]) -> Self {
         Self {
-            wgsl: kernel.wgsl,
-            entry: kernel.name,
-            overrides,
-            bindings: kernel.bindings,
-            self_checked: kernel.self_checked,
-            fills_workgroup: kernel.fills_workgroup,
+            is_checked: false,
+            is_cleared: !launch.kernel.fills_workgroup(),
+            ..Self::of(launch.kernel, overrides)
         }
+    }
+
+    /// The same kernel with values of `override` constants by name.
+    #[must_use]
+    pub const fn with_overrides(self, overrides: &'a [(&'a str, f64)]) -> Self {
+        Self { overrides, ..self }
+    }
+
+    /// The same kernel without the engine's checks of accesses, divisors and loops, where the engine can leave them out.
+    ///
+    /// # Safety
+    /// At every launch, whatever its arguments and grid: the kernel accesses no element outside of its buffers, variables
+    /// and values, but may read up to 32 bytes behind a buffer if it does not use them; it divides by no zero and does not
+    /// divide the least integer by -1; and its loops end.
+    #[must_use]
+    pub const unsafe fn without_checks(self) -> Self {
+        Self {
+            is_checked: false,
+            ..self
+        }
+    }
+
+    /// The same kernel without the clearing of its workgroup memory.
+    ///
+    /// # Safety
+    /// At every launch the kernel reads no workgroup memory that its own workgroup has not written before. What it would
+    /// read instead is undefined, and may be data of other programs.
+    #[must_use]
+    pub const unsafe fn without_clearing(self) -> Self {
+        Self {
+            is_cleared: false,
+            ..self
+        }
+    }
+
+    /// Whether the engine puts its own checks into the kernel.
+    #[must_use]
+    pub const fn is_checked(&self) -> bool {
+        self.is_checked
+    }
+
+    /// Whether workgroup memory is cleared before the kernel runs.
+    #[must_use]
+    pub const fn is_cleared(&self) -> bool {
+        self.is_cleared
     }
 }
 

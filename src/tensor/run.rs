@@ -63,7 +63,10 @@ impl Recording {
         let mut buffers: Vec<(Slot, Buffer, u64)> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
             buffers.push(match given.iter().find(|(role, ..)| *role == slot) {
-                Some((_, buffer, start)) => (slot, (*buffer).clone(), *start),
+                Some((_, buffer, start)) => {
+                    check_room(buffer, *start, n_bytes)?;
+                    (slot, (*buffer).clone(), *start)
+                }
                 None => (slot, self.device.allocate_memory(n_bytes)?, 0),
             });
         }
@@ -80,7 +83,10 @@ impl Recording {
                 .iter()
                 .map(|&(name, value)| (name, f64::from(value)))
                 .collect();
-            let source = KernelSource::of(launch.kernel, &overrides);
+            // SAFETY: jobs are made by functions of `crate::kernels`, in all callers. Every role has a buffer of the job's
+            // bytes, or one with room for them from where it starts (`check_room`); launches are recorded in order, in one
+            // stream.
+            let source = unsafe { KernelSource::of_launch(launch, &overrides) };
             let kernel = self.device.compile_kernel(&source).await?;
             let mut args = Vec::with_capacity(launch.args.len());
             for arg in &launch.args {
@@ -182,6 +188,18 @@ impl Recording {
     pub(super) fn submit_untimed(self) -> Result<()> {
         self.stream.submit_untimed()
     }
+}
+
+/// Refuses a buffer that has not the bytes of its role from `start` on.
+fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
+    if buffer.n_bytes().saturating_sub(start) >= n_bytes {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch {
+        name: "buffer",
+        expected: n_bytes / 4,
+        actual: buffer.n_bytes().saturating_sub(start) / 4,
+    })
 }
 
 /// Elements on their way to the host.

@@ -14,6 +14,7 @@ use super::wait::Waiters;
 use super::{ENGINE, driver};
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::choice::{DeviceRequest, RuntimeChecks};
+use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
@@ -28,6 +29,7 @@ pub struct CudaDevice(Arc<Shared>);
 /// What all handles of a device share. Dropped in this order: waits end, work ends, then what it worked on goes.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub id: DeviceId,
     pub waiters: Waiters,
     pub lanes: Lanes,
     pub kernels: PipelineCache<CudaKernel>,
@@ -39,7 +41,7 @@ pub(super) struct Shared {
     pub info: GpuDeviceInfo,
     pub capabilities: Capabilities,
     pub sm: u32,
-    pub trust_self_checked: bool,
+    pub may_leave_out_checks: bool,
     pci: String,
     given_up: AtomicBool,
 }
@@ -69,6 +71,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
     let lanes = Lanes::new(&context, &entered)?;
     drop(entered);
     Ok(CudaDevice(Arc::new(Shared {
+        id: DeviceId::new(),
         waiters: Waiters::default(),
         lanes,
         kernels: PipelineCache::default(),
@@ -79,7 +82,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
         context,
         capabilities: adapter.capabilities(free, total, request.limits),
         sm: adapter.sm,
-        trust_self_checked: request.runtime_checks == RuntimeChecks::WhereNeeded,
+        may_leave_out_checks: request.runtime_checks == RuntimeChecks::WhereNeeded,
         info: adapter.info,
         pci: adapter.pci,
         given_up: AtomicBool::new(false),
@@ -87,6 +90,12 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
 }
 
 impl CudaDevice {
+    /// The identity of this open device.
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        self.0.id
+    }
+
     /// Opens the GPU at `index` of [`list`](super::list).
     ///
     /// # Errors

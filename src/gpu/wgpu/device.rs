@@ -13,6 +13,7 @@ use super::timer::Timers;
 use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough};
+use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
@@ -26,11 +27,12 @@ pub struct WgpuDevice(Arc<Shared>);
 /// What all handles of a device share.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub id: DeviceId,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub info: GpuDeviceInfo,
     pub capabilities: Capabilities,
-    pub trust_self_checked: bool,
+    may_leave_out_checks: bool,
     pub timestamp_period_ns: f32,
     pub faults: Arc<Faults>,
     /// Free buffers by usage and size.
@@ -126,15 +128,16 @@ async fn open_adapter(
         info
     };
     let capabilities = capabilities(&limits, features);
-    let trust_self_checked =
+    let may_leave_out_checks =
         cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded;
     Ok(WgpuDevice(Arc::new(Shared {
+        id: DeviceId::new(),
         timestamp_period_ns: queue.get_timestamp_period(),
         device,
         queue,
         info,
         capabilities,
-        trust_self_checked,
+        may_leave_out_checks,
         faults,
         pool: Pool::new(MAX_POOLED_BYTES),
         timers: Timers::default(),
@@ -204,6 +207,11 @@ pub(super) fn let_go(device: &wgpu::Device) {
 }
 
 impl Shared {
+    /// Whether a kernel is compiled without checks.
+    pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
+        self.may_leave_out_checks && !source.is_checked()
+    }
+
     /// Natively: blocks until the submission (`None`: the latest) has run and its callbacks were called; somebody
     /// must poll. In a browser the event loop does it, and this returns at once.
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
@@ -239,6 +247,12 @@ impl Shared {
 }
 
 impl WgpuDevice {
+    /// The identity of this open device.
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        self.0.id
+    }
+
     /// wgpu's device, for use with wgpu itself.
     #[must_use]
     pub fn raw_device(&self) -> &wgpu::Device {
