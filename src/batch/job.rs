@@ -27,7 +27,7 @@ impl JobBuffers {
                 Some((_, buffer, range)) => {
                     buffers.push((slot, (*buffer).clone(), range.start..range.start + n_bytes))
                 }
-                None => buffers.push((slot, device.allocate_memory(n_bytes)?, 0..n_bytes)),
+                None => buffers.push((slot, device.allocate_uncleared(n_bytes)?, 0..n_bytes)),
             }
         }
         Ok(Self { buffers })

@@ -3,9 +3,11 @@
 use std::future::Future;
 use std::ops::Range;
 
+use super::check;
 use super::info::{Capabilities, GpuDeviceInfo};
 use crate::Result;
 use crate::kernels::{Access, KernelInfo, Launch};
+use crate::memory;
 
 /// WGSL to compile, with all that makes one compiled kernel different from another.
 #[derive(Debug, Clone, Copy)]
@@ -275,14 +277,14 @@ pub trait Backend: Clone {
         source: &KernelSource<'_>,
     ) -> impl Future<Output = Result<Self::Kernel>>;
 
-    /// Device memory of `n_bytes`, a positive multiple of 4. Contents are unspecified.
+    /// Device memory of `n_bytes`, a positive multiple of 4. It holds zeros.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::Error::OutOfMemory); [`InvalidArgument`](crate::Error::InvalidArgument) beyond the
     /// device's largest buffer.
     fn allocate_memory(&self, n_bytes: u64) -> Result<Self::Buffer>;
 
-    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share.
+    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share. It holds zeros.
     ///
     /// # Errors
     /// As [`allocate_memory`](Self::allocate_memory).
@@ -316,20 +318,8 @@ pub trait Backend: Clone {
         offset: u64,
         bytes: &[u8],
     ) -> impl Future<Output = Result<()>> {
-        async move {
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let host = self.allocate_host(bytes.len() as u64, HostUse::Upload)?;
-            host.write_async(0, bytes).await?;
-            let mut stream = self.stream();
-            stream.copy(
-                Place::Device(dst, offset),
-                Place::Host(&host, 0),
-                bytes.len() as u64,
-            )?;
-            stream.submit()?.wait_async().await.map(drop)
-        }
+        let allocate = |n_bytes| self.allocate_host(n_bytes, HostUse::Upload);
+        upload(self, allocate, dst, offset, bytes)
     }
 
     /// Copies `range` (multiples of 4) of `src` to the host.
@@ -338,20 +328,51 @@ pub trait Backend: Clone {
         src: &Self::Buffer,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<u8>>> {
-        async move {
-            if range.is_empty() {
-                return Ok(Vec::new());
-            }
-            let n_bytes = range.end - range.start;
-            let host = self.allocate_host(n_bytes, HostUse::Download)?;
-            let mut stream = self.stream();
-            stream.copy(
-                Place::Host(&host, 0),
-                Place::Device(src, range.start),
-                n_bytes,
-            )?;
-            stream.submit()?;
-            host.read_async(0..n_bytes, <[u8]>::to_vec).await
-        }
+        let allocate = |n_bytes| self.allocate_host(n_bytes, HostUse::Download);
+        download(self, allocate, src, range)
     }
+}
+
+/// [`Backend::upload_async`] through memory that `allocate` gives.
+pub(super) async fn upload<B: Backend>(
+    backend: &B,
+    allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,
+    dst: &B::Buffer,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let n_bytes = bytes.len() as u64;
+    // The copy first, so that nothing is allocated for a range that is wrong.
+    check::copy_end(offset, n_bytes, dst.n_bytes())?;
+    let host = allocate(n_bytes)?;
+    host.write_async(0, bytes).await?;
+    let mut stream = backend.stream();
+    stream.copy(Place::Device(dst, offset), Place::Host(&host, 0), n_bytes)?;
+    stream.submit()?.wait_async().await.map(drop)
+}
+
+/// [`Backend::download_async`] through memory that `allocate` gives.
+pub(super) async fn download<B: Backend>(
+    backend: &B,
+    allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,
+    src: &B::Buffer,
+    range: Range<u64>,
+) -> Result<Vec<u8>> {
+    if range.is_empty() {
+        return Ok(Vec::new());
+    }
+    let n_bytes = range.end - range.start;
+    check::copy_end(range.start, n_bytes, src.n_bytes())?;
+    let host = allocate(n_bytes)?;
+    let mut stream = backend.stream();
+    stream.copy(
+        Place::Host(&host, 0),
+        Place::Device(src, range.start),
+        n_bytes,
+    )?;
+    stream.submit()?;
+    host.read_async(0..n_bytes, memory::copied).await?
 }

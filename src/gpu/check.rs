@@ -12,7 +12,7 @@ use crate::{Error, Result};
 const SLICE_ALIGNMENT: u64 = 256;
 
 /// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
-const SLACK_BYTES: u64 = 64;
+pub(super) const SLACK_BYTES: u64 = 64;
 
 /// Size actually allocated: at most a sixteenth more than asked for (above 16 KiB), so that buffers of about one size
 /// are exchangeable.

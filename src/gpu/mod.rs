@@ -5,6 +5,8 @@
 //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
 
 mod backend;
+#[cfg(not(js_engine))]
+mod budget;
 mod check;
 mod choice;
 #[cfg(cuda_engine)]
@@ -22,6 +24,8 @@ mod pool;
 pub mod runtime;
 pub mod shaders;
 pub(crate) mod spread;
+#[cfg(not(target_arch = "wasm32"))]
+mod watch;
 #[cfg(js_engine)]
 pub mod webgpu;
 #[cfg(feature = "wgpu")]
@@ -43,6 +47,9 @@ pub use device_pool::GpuDevicePool;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use id::DeviceId;
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub use open::fail_opening;
 pub use pipeline_cache::PipelineCache;
 
 #[cfg(not(target_arch = "wasm32"))]

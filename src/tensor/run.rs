@@ -54,7 +54,7 @@ impl Recording {
 
     /// A buffer for `n` elements.
     pub(super) fn allocate(&self, n: usize) -> Result<Buffer> {
-        self.device.allocate_memory(padded_bytes(n as u64))
+        self.device.allocate_uncleared(padded_bytes(n as u64))
     }
 
     /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
@@ -67,7 +67,7 @@ impl Recording {
                     check_room(buffer, *start, n_bytes)?;
                     (slot, (*buffer).clone(), *start)
                 }
-                None => (slot, self.device.allocate_memory(n_bytes)?, 0),
+                None => (slot, self.device.allocate_uncleared(n_bytes)?, 0),
             });
         }
         let find = |slot: Slot| {
@@ -135,7 +135,9 @@ impl Recording {
         let buffer = self.allocate(values.len())?;
         if !values.is_empty() {
             let n_bytes = 4 * values.len() as u64;
-            let host = self.device.allocate_host(n_bytes, HostUse::Upload)?;
+            let host = self
+                .device
+                .allocate_host_uncleared(n_bytes, HostUse::Upload)?;
             self.upload_through(&host, values, &buffer).await?;
         }
         Ok(buffer)
@@ -171,7 +173,9 @@ impl Recording {
         if n_bytes == 0 {
             return Ok(Download(None));
         }
-        let host = self.device.allocate_host(n_bytes, HostUse::Download)?;
+        let host = self
+            .device
+            .allocate_host_uncleared(n_bytes, HostUse::Download)?;
         let (to, from) = (
             Place::Host(&host, 0),
             Place::Device(from, 4 * range.start as u64),

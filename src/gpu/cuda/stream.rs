@@ -275,7 +275,7 @@ impl Waitable for CudaSubmission {
         let shared = &self.shared;
         // The last lane is most often the last to be done; then the others need no wait.
         for event in self.marks.into_iter().rev() {
-            shared.waiters.wait_async(&shared.context, event).await?;
+            shared.waiters.wait_async(shared, event).await?;
         }
         shared.check()?;
         if self.times.is_empty() {

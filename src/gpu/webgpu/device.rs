@@ -180,6 +180,11 @@ impl WebDevice {
         WebBuffer::lent(self.0.id, buffer)
     }
 
+    /// Memory that holds what was there before.
+    pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<WebBuffer> {
+        WebBuffer::uncleared(&self.0, n_bytes)
+    }
+
     /// Whether the device still answers.
     ///
     /// # Errors
@@ -218,7 +223,7 @@ impl Backend for WebDevice {
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<WebBuffer> {
-        WebBuffer::storage(&self.0, n_bytes)
+        WebBuffer::cleared(&self.0, n_bytes)
     }
 
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<WebHostBuffer> {

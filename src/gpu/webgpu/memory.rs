@@ -16,6 +16,9 @@ use crate::{Error, Result};
 /// Most bytes the pool keeps for later; buffers beyond it are freed. A page shares graphics memory with others.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
 
+/// Usages of memory for kernels.
+const STORAGE: u32 = calls::STORAGE | calls::COPY_SRC | calls::COPY_DST;
+
 /// A buffer of our own, destroyed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Raw {
@@ -79,11 +82,19 @@ impl Drop for Memory {
 }
 
 impl WebBuffer {
-    /// Memory for kernels: storage, source and target of copies.
-    pub(super) fn storage(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
+    /// Memory for kernels: storage, source and target of copies. It holds what was there before.
+    pub(super) fn uncleared(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
-        let usage = calls::STORAGE | calls::COPY_SRC | calls::COPY_DST;
-        Self::new(shared, n_bytes, usage)
+        Self::new(shared, n_bytes, STORAGE)
+    }
+
+    /// The same, of zeros: the pool has none, but a browser clears what is new.
+    pub(super) fn cleared(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let size = check::size_class(n_bytes, shared.capabilities.max_buffer_bytes);
+        let raw = Raw::create(shared, size, STORAGE, false)?;
+        let owner = Owner::Pool(Some(raw), Rc::clone(shared));
+        Ok(Self(Rc::new(Memory { owner, n_bytes })))
     }
 
     /// Memory for the parameters of launches.
@@ -320,7 +331,7 @@ impl HostMemory for WebHostBuffer {
         fill: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
         // A mapping is not memory of the module.
-        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        let mut bytes = crate::memory::zeros(range.end.saturating_sub(range.start) as usize)?;
         let value = fill(&mut bytes);
         self.write_async(range.start, &bytes).await?;
         Ok(value)

@@ -209,6 +209,14 @@ impl WgpuStream {
                 .queue
                 .submit([self.encode(params.as_ref(), &mut timer)])
         })?;
+        // Counted for whoever waits, natively; a browser watches its GPU itself.
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let n_done = Arc::clone(&shared.n_done);
+            shared.queue.on_submitted_work_done(move || {
+                n_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            });
+        }
         for (host, range) in self.hosts_used() {
             host.used_by(index.clone(), range)?;
         }
