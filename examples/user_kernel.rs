@@ -48,10 +48,8 @@ async fn on<B: Backend>(
     numbers: &[u32],
 ) -> pagepress::Result<(Vec<u32>, Option<u64>)> {
     let width = backend.capabilities().max_workgroup_invocations.min(256);
-    let source = KernelSource {
-        overrides: &[("WIDTH", f64::from(width))],
-        ..KernelSource::new(WGSL, "collatz", BINDINGS)
-    };
+    let overrides = [("WIDTH", f64::from(width))];
+    let source = KernelSource::new(WGSL, "collatz", BINDINGS).with_overrides(&overrides);
     let kernel = backend.compile_kernel(&source).await?;
     let bytes: Vec<u8> = numbers
         .iter()

@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use crate::{Result, memory};
+
 /// Bytes that one core copies at a time.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE_BYTES: usize = 1 << 20;
@@ -13,24 +15,31 @@ const STREAMED_BYTES: usize = 4 << 20;
 
 /// Copies `bytes` to `out`, which is as long.
 pub(crate) fn copy(out: &mut [u8], bytes: &[u8]) {
-    // SAFETY: the same memory; only bytes are written to it, never anything uninitialised.
+    // SAFETY: the same memory, borrowed for as long; `fill` writes bytes to it, never anything uninitialised, and gives the
+    // slice to nobody else.
     let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
     fill(room, bytes);
 }
 
 /// Appends `bytes` to `out`. Memory is touched once, when it is written.
-pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.reserve(bytes.len());
+pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    memory::reserve(out, bytes.len())?;
     let end = out.len() + bytes.len();
     fill(&mut out.spare_capacity_mut()[..bytes.len()], bytes);
-    // SAFETY: all bytes up to `end` were just written, and the capacity holds them.
+    // SAFETY: `fill` has written all of the range that was cut from the spare capacity, which begins at the length and ends
+    // at `end`; it panics before this if the lengths differ.
     unsafe { out.set_len(end) };
+    Ok(())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
     use rayon::prelude::*;
-    debug_assert_eq!(room.len(), bytes.len());
+    assert_eq!(
+        room.len(),
+        bytes.len(),
+        "a copy between ranges of one length"
+    );
     let streamed = bytes.len() >= STREAMED_BYTES;
     room.par_chunks_mut(SHARE_BYTES)
         .zip(bytes.par_chunks(SHARE_BYTES))
@@ -48,11 +57,11 @@ fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
     room.write_copy_of_slice(bytes);
 }
 
-/// Copies past the caches.
+/// Copies past the caches; the lengths are equal.
 #[cfg(target_arch = "x86_64")]
 fn stream(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-    // SAFETY: memory that may be uninitialised is as good in units of 16 bytes.
+    // SAFETY: `align_to_mut` makes units of 16 bytes of bytes that may be uninitialised, which both types allow.
     let (head, body, tail) = unsafe { room.align_to_mut::<MaybeUninit<__m128i>>() };
     let (first, rest) = bytes.split_at(head.len());
     let (chunks, last) = rest.as_chunks::<16>();
@@ -87,7 +96,7 @@ mod tests {
                 assert!(out[..to].iter().all(|&byte| byte == 0xff));
                 assert!(out[to + n_bytes..].iter().all(|&byte| byte == 0xff));
                 let mut appended = vec![1; to];
-                append(&mut appended, bytes);
+                append(&mut appended, bytes).unwrap();
                 assert!(appended[to..] == *bytes && appended[..to].iter().all(|&byte| byte == 1));
             }
         }

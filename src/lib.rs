@@ -17,6 +17,8 @@ mod error;
 #[cfg(js_engine)]
 mod js;
 #[cfg(gpu_engine)]
+mod memory;
+#[cfg(gpu_engine)]
 mod signal;
 mod text;
 #[cfg(all(target_arch = "wasm32", feature = "npm"))]

@@ -206,10 +206,9 @@ fn f082_addresses_computed_from_shared_memory_values_work() {
         }
         for self_checked in [false, true] {
             let found = block_on(async {
-                let source = KernelSource {
-                    self_checked,
-                    ..KernelSource::new(SCATTER, "scatter", &[Access::Read, Access::ReadWrite])
-                };
+                let source =
+                    KernelSource::new(SCATTER, "scatter", &[Access::Read, Access::ReadWrite]);
+                let source = common::engine::unchecked_if(self_checked, source);
                 let kernel = device.compile_kernel(&source).await?;
                 let input = device.allocate_memory(4 * u64::from(n))?;
                 let output = device.allocate_memory(4 * u64::from(n))?;

@@ -30,7 +30,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
         overrides: &overrides,
         sm,
         bounds,
-        clear_workgroup: !launch.kernel.fills_workgroup,
+        clear_workgroup: !launch.kernel.fills_workgroup(),
         ..PtxOptions::new(launch.kernel.name)
     };
     compile_wgsl(launch.kernel.wgsl, &options)

@@ -23,6 +23,7 @@ use crate::gpu::{
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
 use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::memory;
 use crate::text::fill;
 
 /// Where the table starts in what is read back first; the packed size comes before it.
@@ -60,7 +61,7 @@ pub(crate) enum Sink<'a> {
 
 impl Sink<'_> {
     /// Forgets what an earlier attempt left, and makes room for pages of `n_bytes`.
-    fn begin(&mut self, n_bytes: u64, page_size: u32) {
+    fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
         match self {
             Self::Pinned(parts) => parts.clear(),
             #[cfg(js_pages)]
@@ -71,13 +72,13 @@ impl Sink<'_> {
                 (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
                 // A browser's memory never shrinks; elsewhere it costs nothing until it is written.
                 if cfg!(not(target_arch = "wasm32")) {
-                    pages.packed.reserve(n_bytes.next_multiple_of(4) as usize);
-                    pages
-                        .table
-                        .reserve(n_bytes.div_ceil(page_size.into()) as usize);
+                    let n_pages = n_bytes.div_ceil(page_size.into());
+                    memory::reserve(&mut pages.packed, n_bytes.next_multiple_of(4) as usize)?;
+                    memory::reserve(&mut pages.table, n_pages as usize)?;
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -118,7 +119,7 @@ impl Pipeline {
         plan::check_page_size(page_size)?;
         let mut meter = Meter::default();
         let n_bytes = source.n_bytes();
-        sink.begin(n_bytes, page_size);
+        sink.begin(n_bytes, page_size)?;
         let plan = plan::compress(
             n_bytes,
             page_size,
@@ -128,7 +129,7 @@ impl Pipeline {
         );
         let mut running: VecDeque<Running> = VecDeque::new();
         let mut n_held = 0;
-        for (k, range) in plan.into_iter().enumerate() {
+        for (k, range) in plan.enumerate() {
             if sink.wants_total() {
                 n_held += range.end - range.start;
                 if n_held > MAX_HELD_BYTES {
@@ -229,7 +230,7 @@ impl Pipeline {
         };
         let mut read = sizes
             .read_async(0..TABLE_AT + 8 * job.n_pages as u64, words)
-            .await?;
+            .await??;
         job.packed_bytes = 4 * u64::from(read[0]);
         job.table = read.split_off(TABLE_AT as usize / 4);
         if job.packed_bytes > job.packed.n_bytes() {
@@ -254,7 +255,9 @@ impl Pipeline {
         let n_bytes = job.packed_bytes.max(4);
         let download = match sink {
             // The caller keeps it.
-            Sink::Pinned(_) => self.device.allocate_host(n_bytes, HostUse::Download)?,
+            Sink::Pinned(_) => self
+                .device
+                .allocate_host_uncleared(n_bytes, HostUse::Download)?,
             _ => {
                 let held = &mut self.ring[job.place].bytes;
                 reserve(&self.device, held, n_bytes, HostUse::Download)?.clone()
@@ -316,7 +319,7 @@ impl Pipeline {
                 let packed = &mut pages.packed;
                 download
                     .read_async(part, |bytes| append(packed, bytes))
-                    .await?;
+                    .await??;
                 entries(&job.table, base, &pages.packed, &mut pages.table)?;
             }
             #[cfg(js_pages)]
@@ -325,7 +328,7 @@ impl Pipeline {
                 blocks.append(&download, n_bytes, &job.table).await?;
             }
             Sink::Pinned(parts) => {
-                let mut table = Vec::with_capacity(job.n_pages);
+                let mut table = Vec::new();
                 let read =
                     download.read_async(part, |bytes| entries(&job.table, 0, bytes, &mut table));
                 read.await??;
@@ -344,6 +347,7 @@ impl Pipeline {
 /// Appends the entries of a job whose blocks start at `base` of `packed`.
 fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
     let blocks = &packed[base..];
+    memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
         let entry = PageEntry::from_words([entry[0], entry[1]], blocks).map_err(|error| {
             broken(fill(

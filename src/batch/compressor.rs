@@ -11,7 +11,7 @@ use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{BlockError, PackedPages};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// How [`GpuBatchCompressor`] works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,18 +43,19 @@ impl Default for GpuBatchConfig {
 
 impl GpuBatchConfig {
     pub(super) fn check(&self) -> Result<()> {
-        let invalid = |name| Error::InvalidArgument {
-            name,
-            value: "0".into(),
-            expected: "give at least 1",
-        };
-        match (self.batch_size, self.ring_buffer_slots) {
-            (0, _) => Err(invalid("batch_size")),
-            (_, 0) => Err(invalid("ring_buffer_slots")),
-            _ => Ok(()),
+        if self.batch_size == 0 {
+            return Err(Error::invalid("batch_size", 0, "give at least 1"));
         }
+        if !(1..=MAX_SLOTS).contains(&self.ring_buffer_slots) {
+            let given = self.ring_buffer_slots as u64;
+            return Err(Error::invalid("ring_buffer_slots", given, "give 1 to 1024"));
+        }
+        Ok(())
     }
 }
+
+/// Most jobs in flight; a few keep any device busy.
+const MAX_SLOTS: usize = 1024;
 
 /// Compresses and decompresses batches of pages on one GPU.
 ///
@@ -185,9 +186,7 @@ impl GpuBatchCompressor {
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
         check_pages(pages)?;
-        // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
-        let out = vec![0u8; pages.table.len() * PAGE_SIZE];
-        let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
+        let mut out: Vec<[u8; PAGE_SIZE]> = memory::zeros(pages.table.len())?;
         let (errors, timings) = self.decompress_to(&pages.into(), &mut out).await?;
         Ok(DecompressResult {
             pages: out,

@@ -17,6 +17,7 @@ use crate::gpu::{
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
 use crate::lz4::{BlockError, PageEntry};
+use crate::memory;
 use crate::text::fill;
 use crate::{Error, Result};
 
@@ -76,7 +77,7 @@ impl Pipeline {
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let clock = Clock::start();
         let mut meter = Meter::default();
-        let mut status = Vec::with_capacity(pages.table.len());
+        let mut status = memory::with_room(pages.table.len())?;
         let plan = plan::decompress(
             pages.table.len() as u64,
             pages.page_size,
@@ -84,7 +85,7 @@ impl Pipeline {
             self.device.capabilities(),
         );
         let mut running = VecDeque::new();
-        for (k, range) in plan.into_iter().enumerate() {
+        for (k, range) in plan.enumerate() {
             if running.len() == self.ring.len() {
                 self.collect(&mut running, pages, target, &mut status, &mut meter)
                     .await?;
@@ -205,8 +206,8 @@ impl Pipeline {
         }
         let codes = host_status
             .read_async(0..4 * job.pages.len() as u64, words)
-            .await?;
-        status.extend(block_errors(&codes)?);
+            .await??;
+        block_errors(&codes, status)?;
         for page in job.oversized {
             if let Some(block) = pages.blocks.block(&pages.table[page])? {
                 status[page] = target.decompress(pages, page, &block);

@@ -15,7 +15,7 @@ use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use crate::lz4::{self, BlockError, Level, PackedPages};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Bytes, and of each page what is wrong with it.
 type Pages = (Vec<u8>, Vec<Option<BlockError>>);
@@ -190,7 +190,7 @@ impl GpuCodec {
 
     pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
         self.prepare(pages.page_size);
-        let mut bytes = vec![0; decompress::check(&pages.into())?];
+        let mut bytes = memory::zeros(decompress::check(&pages.into())?)?;
         let given = pages.into();
         let run = self
             .pipeline

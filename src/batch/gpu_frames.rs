@@ -11,7 +11,7 @@ use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
 };
 use crate::lz4::{BlockError, MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
 #[derive(Debug)]
@@ -187,7 +187,7 @@ impl GpuFrameDecoder {
                 timings,
             });
             frame.block_size = Some(content.len() as u32);
-            out.extend_from_slice(&content);
+            memory::extend(out, &content)?;
             blocks = rest;
         }
         let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
@@ -195,7 +195,7 @@ impl GpuFrameDecoder {
             report.add(decode_pages(codec, blocks, block_size, out).await?);
         } else {
             for block in blocks {
-                out.extend_from_slice(&decode_alone(block)?);
+                memory::extend(out, &decode_alone(block)?)?;
             }
         }
         let added = (out.len() - start) as u64;
@@ -284,6 +284,7 @@ async fn decode_pages(
             length: block.data.len() as u32,
             kind,
         };
+        memory::reserve(&mut pages.packed, block.data.len() + 4)?;
         pages.packed.extend_from_slice(block.data);
         pages
             .packed
@@ -298,10 +299,10 @@ async fn decode_pages(
         .filter(|&(i, _)| errors[i].is_some())
     {
         let start = i * block_size as usize;
-        out.extend_from_slice(&bytes[taken..start]);
-        out.extend_from_slice(&decode_alone(block)?);
+        memory::extend(out, &bytes[taken..start])?;
+        memory::extend(out, &decode_alone(block)?)?;
         taken = start + block_size as usize;
     }
-    out.extend_from_slice(&bytes[taken..]);
+    memory::extend(out, &bytes[taken..])?;
     Ok(report)
 }

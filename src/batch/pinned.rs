@@ -58,7 +58,7 @@ impl GpuBatchCompressor {
         pages: &HostBuffer,
         n_pages: usize,
     ) -> Result<PinnedPages> {
-        let n_bytes = n_pages as u64 * PAGE_SIZE as u64;
+        let n_bytes = (n_pages as u64).saturating_mul(PAGE_SIZE as u64);
         check_length("n_pages", n_bytes, pages)?;
         let level = self.config().algorithm.level();
         let mut parts = Vec::new();
@@ -87,8 +87,9 @@ impl GpuBatchCompressor {
         table: &[PageEntry],
         out: &HostBuffer,
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
-        let n_bytes = table.len() as u64 * PAGE_SIZE as u64;
-        check_length("packed_bytes", packed_bytes.next_multiple_of(4), packed)?;
+        let n_bytes = (table.len() as u64).saturating_mul(PAGE_SIZE as u64);
+        let rounded = packed_bytes.checked_next_multiple_of(4);
+        check_length("packed_bytes", rounded.unwrap_or(u64::MAX), packed)?;
         check_length("table", n_bytes, out)?;
         let pages = Packed {
             blocks: Source::Pinned(packed, packed_bytes),

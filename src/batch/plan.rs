@@ -1,5 +1,6 @@
 //! Cutting work into jobs that fit the device. Pure.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ring::Piece;
@@ -9,7 +10,7 @@ use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
 use crate::text::fill;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
 pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
@@ -68,7 +69,7 @@ pub(crate) fn compress(
     level: Level,
     batch_pages: u64,
     capabilities: &Capabilities,
-) -> Vec<Range<u64>> {
+) -> impl Iterator<Item = Range<u64>> + use<> {
     let page = u64::from(page_size);
     let most = batch_pages
         .min(n_bytes.div_ceil(page))
@@ -85,7 +86,7 @@ pub(crate) fn decompress(
     page_size: u32,
     batch_pages: u64,
     capabilities: &Capabilities,
-) -> Vec<Range<u64>> {
+) -> impl Iterator<Item = Range<u64>> + use<> {
     let job = |n: u64| {
         decompress_job(
             n * u64::from(page_size),
@@ -99,10 +100,8 @@ pub(crate) fn decompress(
     cut(n_pages, most_pages(most, capabilities, job))
 }
 
-fn cut(n: u64, step: u64) -> Vec<Range<u64>> {
-    (0..n.div_ceil(step))
-        .map(|i| i * step..((i + 1) * step).min(n))
-        .collect()
+fn cut(n: u64, step: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..n.div_ceil(step)).map(move |i| i * step..((i + 1) * step).min(n))
 }
 
 /// Pages to decompress.
@@ -123,10 +122,16 @@ impl Packed<'_> {
         let end = |entry: &PageEntry| entry.offset.saturating_add(u64::from(entry.length));
         let end = table.iter().map(end).max().unwrap_or(0);
         let end = usize::try_from(end.min(self.blocks.n_bytes())).unwrap_or(usize::MAX);
-        let packed = self.blocks.get(0..end)?;
-        Ok(packed.map(|packed| PackedPages {
-            packed: packed.into_owned(),
-            table: table.to_vec(),
+        let Some(packed) = self.blocks.get(0..end)? else {
+            return Ok(None);
+        };
+        let packed = match packed {
+            Cow::Borrowed(packed) => memory::copied(packed)?,
+            Cow::Owned(packed) => packed,
+        };
+        Ok(Some(PackedPages {
+            packed,
+            table: memory::copied(table)?,
             page_size: self.page_size,
             n_bytes: self
                 .n_bytes
@@ -228,10 +233,12 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
         }
     };
     if end - start <= n_pages * worst {
-        let table = entries
-            .iter()
-            .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start)))
-            .collect();
+        let mut table = memory::with_room(2 * entries.len())?;
+        table.extend(
+            entries
+                .iter()
+                .flat_map(|entry| words(entry, entry.offset.wrapping_sub(start))),
+        );
         return Ok(Gathered {
             blocks: Blocks::Whole(start..end),
             table,
@@ -244,11 +251,12 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
         expected: "blocks that lie together, as they were compressed",
     };
     let mut copied = Vec::new();
-    let mut table = Vec::with_capacity(2 * entries.len());
+    let mut table = memory::with_room(2 * entries.len())?;
     for entry in entries {
         table.extend(words(entry, copied.len() as u64));
         if is_given(entry) {
             let block = pages.blocks.block(entry)?.ok_or_else(far_apart)?;
+            memory::reserve(&mut copied, block.len() + 4)?;
             copied.extend_from_slice(&block);
             copied.resize(copied.len().next_multiple_of(4), 0);
         }
@@ -268,13 +276,13 @@ mod tests {
     #[test]
     fn cuts_cover_everything_once() {
         for (n, step) in [(1, 1), (10, 3), (9, 3), (5, 100)] {
-            let ranges = cut(n, step);
+            let ranges: Vec<Range<u64>> = cut(n, step).collect();
             assert_eq!(ranges.first().map(|r| r.start), Some(0));
             assert_eq!(ranges.last().map(|r| r.end), Some(n));
             assert!(ranges.windows(2).all(|w| w[0].end == w[1].start));
             assert!(ranges.iter().all(|r| r.end - r.start <= step));
         }
-        assert!(cut(0, 5).is_empty());
+        assert_eq!(cut(0, 5).count(), 0);
     }
 
     #[test]

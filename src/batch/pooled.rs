@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::gpu::spread::{parts, spread};
 use crate::gpu::{Backend, GpuDevicePool};
 use crate::lz4::PackedPages;
+use crate::memory;
 
 /// Parts that each device gets of a batch, if all are as fast. A faster one takes more.
 const PARTS_PER_DEVICE: usize = 4;
@@ -90,9 +91,9 @@ impl GpuPoolCompressor {
             n_bytes: pages.as_flattened().len() as u64,
             ..PackedPages::default()
         };
-        all.packed
-            .reserve_exact(found.iter().map(|part| part.pages.packed.len()).sum());
-        all.table.reserve_exact(pages.len());
+        let n_packed = found.iter().map(|part| part.pages.packed.len()).sum();
+        memory::reserve_exact(&mut all.packed, n_packed)?;
+        memory::reserve_exact(&mut all.table, pages.len())?;
         let mut timings = Timings::default();
         for part in &found {
             let start = all.packed.len() as u64;
@@ -130,9 +131,7 @@ impl GpuPoolCompressor {
     ) -> Result<DecompressResult> {
         check_pages(pages)?;
         let clock = Clock::start();
-        // As bytes: the allocator has zeros at no cost, which a vector of pages does not ask for.
-        let out = vec![0u8; pages.table.len() * PAGE_SIZE];
-        let mut out: Vec<[u8; PAGE_SIZE]> = bytemuck::cast_vec(out);
+        let mut out: Vec<[u8; PAGE_SIZE]> = memory::zeros(pages.table.len())?;
         let mut rest = &mut out[..];
         let mut shares = Vec::new();
         for range in self.parts(pages.table.len()) {
@@ -150,7 +149,7 @@ impl GpuPoolCompressor {
             on.decompress_to(&part.pages, part.out).await
         };
         let found = spread(&mut self.compressors, shares, work).await?;
-        let mut errors = Vec::with_capacity(out.len());
+        let mut errors = memory::with_room(out.len())?;
         let mut timings = Timings::default();
         for (of_part, times) in found {
             errors.extend(of_part);

@@ -9,7 +9,7 @@ use crate::kernels::Slot;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{BlockError, Level};
 use crate::text::fill;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Compressed pages in GPU memory.
 #[derive(Debug, Clone)]
@@ -56,7 +56,8 @@ impl ResidentPages {
     /// Parts made elsewhere.
     #[must_use]
     pub fn new(parts: Vec<ResidentPart>, page_size: u32) -> Self {
-        let n_bytes = parts.iter().map(|part| part.n_bytes).sum();
+        let n_bytes = parts.iter().map(|part| part.n_bytes);
+        let n_bytes = n_bytes.fold(0, u64::saturating_add);
         Self {
             parts,
             page_size,
@@ -68,16 +69,17 @@ impl ResidentPages {
     /// Bytes of pages over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        let pages = |part: &ResidentPart| part.n_bytes.div_ceil(u64::from(self.page_size));
-        let stored: u64 = self
+        let page_size = u64::from(self.page_size.max(1));
+        let n_pages = |part: &ResidentPart| part.n_bytes.div_ceil(page_size) as f64;
+        let stored: f64 = self
             .parts
             .iter()
-            .map(|part| part.packed_bytes + 8 * pages(part))
+            .map(|part| part.packed_bytes as f64 + 8.0 * n_pages(part))
             .sum();
-        if stored == 0 {
+        if stored == 0.0 {
             1.0
         } else {
-            self.n_bytes as f64 / stored as f64
+            self.n_bytes as f64 / stored
         }
     }
 }
@@ -110,7 +112,7 @@ pub async fn compress_resident_async(
     }
     let most_pages = u64::from(MAX_PAGES_PER_JOB);
     let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
-    let mut submitted = Vec::with_capacity(plan.len());
+    let mut submitted = Vec::new();
     for range in plan {
         let processors = device.capabilities().processors;
         let job = compress_job(range.end - range.start, page_size, level, processors);
@@ -136,7 +138,7 @@ pub async fn compress_resident_async(
             .zip(kernel_ns)
             .map(|(so_far, more)| so_far + more);
         let total = device.download_async(&sums?, 0..4).await?;
-        let packed_bytes = 4 * words(&total).first().copied().map_or(0, u64::from);
+        let packed_bytes = 4 * words(&total)?.first().copied().map_or(0, u64::from);
         result.parts.push(ResidentPart {
             packed: packed?,
             packed_bytes,
@@ -158,23 +160,10 @@ pub async fn decompress_resident_async(
     pages: &Buffer,
 ) -> Result<ResidentOutcome> {
     check(pages, compressed.n_bytes, compressed.page_size)?;
-    let mut submitted = Vec::with_capacity(compressed.parts.len());
+    check_parts(compressed, pages)?;
+    let mut submitted = memory::with_room(compressed.parts.len())?;
     let mut start = 0;
     for part in &compressed.parts {
-        if start % u64::from(compressed.page_size) != 0
-            || part.packed_bytes == 0
-            || part.n_bytes == 0
-        {
-            return Err(invalid(
-                "parts",
-                fill(
-                    "# packed bytes of #",
-                    &[],
-                    &[part.packed_bytes, part.n_bytes],
-                ),
-                "whole pages in every part but the last, none empty",
-            ));
-        }
         let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes);
         let whole = |buffer: &Buffer| 0..buffer.n_bytes();
         let given = [
@@ -204,18 +193,57 @@ pub async fn decompress_resident_async(
             .zip(kernel_ns)
             .map(|(so_far, more)| so_far + more);
         let codes = device.download_async(&status, 0..4 * n_pages).await?;
-        outcome.errors.extend(block_errors(&words(&codes))?);
+        block_errors(&words(&codes)?, &mut outcome.errors)?;
     }
     Ok(outcome)
 }
 
+/// Sizes come from callers: nothing is added or multiplied before they are known to be inside their buffers.
 fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
     plan::check_page_size(page_size)?;
-    if n_bytes.next_multiple_of(4) > pages.n_bytes() {
+    if !is_inside(n_bytes, pages) {
         let value = fill("# in a buffer of #", &[], &[n_bytes, pages.n_bytes()]);
         return Err(invalid("n_bytes", value, "at most the size of the buffer"));
     }
     Ok(())
+}
+
+/// Whether the buffer has `n_bytes`, rounded up to whole words.
+fn is_inside(n_bytes: u64, buffer: &Buffer) -> bool {
+    n_bytes
+        .checked_next_multiple_of(4)
+        .is_some_and(|n| n <= buffer.n_bytes())
+}
+
+/// Refuses parts that leave their buffers, or that do not make up the pages.
+fn check_parts(compressed: &ResidentPages, pages: &Buffer) -> Result<()> {
+    let page_size = u64::from(compressed.page_size);
+    let mut start = 0;
+    for part in &compressed.parts {
+        let n_pages = part.n_bytes.div_ceil(page_size);
+        let is_table = n_pages
+            .checked_mul(8)
+            .is_some_and(|n| n <= part.table.n_bytes());
+        let end = u64::checked_add(start, part.n_bytes).filter(|&end| is_inside(end, pages));
+        let is_whole = start % page_size == 0 && part.packed_bytes > 0 && part.n_bytes > 0;
+        match end {
+            Some(end) if is_whole && is_table && is_inside(part.packed_bytes, &part.packed) => {
+                start = end;
+            }
+            _ => {
+                let sizes = [part.packed_bytes, part.n_bytes];
+                let value = fill("# packed bytes of #", &[], &sizes);
+                let expected =
+                    "whole pages in every part but the last, none empty, each inside its buffers";
+                return Err(invalid("parts", value, expected));
+            }
+        }
+    }
+    if start == compressed.n_bytes {
+        return Ok(());
+    }
+    let value = fill("# in parts of #", &[], &[compressed.n_bytes, start]);
+    Err(invalid("n_bytes", value, "the bytes of all parts"))
 }
 
 fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {

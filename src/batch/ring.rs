@@ -6,7 +6,7 @@ use crate::gpu::{
     Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
     Waitable,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// A device and its ring. What runs on it is in [`super::compress`] and [`super::decompress`].
 #[derive(Debug)]
@@ -226,22 +226,24 @@ pub(super) fn reserve<'a>(
             HostUse::Upload => n_bytes / 64,
             HostUse::Download => n_bytes / 8,
         };
-        let roomy = (n_bytes + more)
-            .next_multiple_of(256)
+        let roomy = n_bytes
+            .saturating_add(more)
+            .checked_next_multiple_of(256)
+            .unwrap_or(n_bytes)
             .min(most)
             .max(n_bytes);
-        *held = Some(device.allocate_host(roomy, host_use)?);
+        *held = Some(device.allocate_host_uncleared(roomy, host_use)?);
     }
     held.as_ref()
         .ok_or_else(|| broken("shared memory was not allocated".into()))
 }
 
 /// Little-endian words.
-pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-        .collect()
+pub(super) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
+    let (bytes, _) = bytes.as_chunks();
+    let mut words = memory::with_room(bytes.len())?;
+    words.extend(bytes.iter().map(|&word| u32::from_le_bytes(word)));
+    Ok(words)
 }
 
 pub(super) fn broken(message: String) -> Error {

@@ -3,6 +3,7 @@
 use super::ring::broken;
 use crate::Result;
 use crate::lz4::BlockError;
+use crate::memory;
 use crate::text::fill;
 
 /// The error that a status word stands for; 0 is none.
@@ -27,7 +28,11 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
         .ok_or_else(|| broken(fill("the kernel wrote status #", &[], &[code.into()])))
 }
 
-/// The errors of many status words.
-pub(crate) fn block_errors(codes: &[u32]) -> Result<Vec<Option<BlockError>>> {
-    codes.iter().map(|&code| block_error(code)).collect()
+/// Appends the errors of many status words to `errors`.
+pub(crate) fn block_errors(codes: &[u32], errors: &mut Vec<Option<BlockError>>) -> Result<()> {
+    memory::reserve(errors, codes.len())?;
+    for &code in codes {
+        errors.push(block_error(code)?);
+    }
+    Ok(())
 }

@@ -113,7 +113,7 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
-    /// The GPU has not enough memory.
+    /// There is not enough memory, of the GPU or of the host.
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,

@@ -3,9 +3,11 @@
 use std::future::Future;
 use std::ops::Range;
 
+use super::check;
 use super::info::{Capabilities, GpuDeviceInfo};
 use crate::Result;
-use crate::kernels::{Access, KernelInfo};
+use crate::kernels::{Access, KernelInfo, Launch};
+use crate::memory;
 
 /// WGSL to compile, with all that makes one compiled kernel different from another.
 #[derive(Debug, Clone, Copy)]
@@ -18,11 +20,10 @@ pub struct KernelSource<'a> {
     pub overrides: &'a [(&'a str, f64)],
     /// Access of each binding of group 0; binding `i` is element `i`.
     pub bindings: &'a [Access],
-    /// The kernel checks its own accesses, divisors and loops, so that the engine may leave out its own checks.
-    /// `false` is always safe.
-    pub self_checked: bool,
-    /// The kernel writes workgroup memory before it reads it: the engine need not clear it. `false` is always safe.
-    pub fills_workgroup: bool,
+    /// The engine puts its own checks of accesses, divisors and loops into the kernel.
+    is_checked: bool,
+    /// The engine clears workgroup memory before the kernel runs.
+    is_cleared: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -34,22 +35,73 @@ impl<'a> KernelSource<'a> {
             entry,
             overrides: &[],
             bindings,
-            self_checked: false,
-            fills_workgroup: false,
+            is_checked: true,
+            is_cleared: true,
         }
     }
 
-    /// A kernel of the crate's own table.
+    /// A kernel of the crate's own table, with the engine's checks: it may be launched on anything.
     #[must_use]
     pub const fn of(kernel: &'a KernelInfo, overrides: &'a [(&'a str, f64)]) -> Self {
+        Self::new(kernel.wgsl, kernel.name, kernel.bindings).with_overrides(overrides)
+    }
+
+    /// The kernel of a job's launch, without the checks that the crate's kernels do not need.
+    ///
+    /// # Safety
+    /// A function of [`crate::kernels`] made `launch`, as part of a job, and every buffer that is bound in a role has at
+    /// least the bytes that the job names for that role; of a job's launches, all before this one have run.
+    pub(crate) unsafe fn of_launch(launch: &'a Launch, overrides: &'a [(&'a str, f64)]) -> Self {
         Self {
-            wgsl: kernel.wgsl,
-            entry: kernel.name,
-            overrides,
-            bindings: kernel.bindings,
-            self_checked: kernel.self_checked,
-            fills_workgroup: kernel.fills_workgroup,
+            is_checked: false,
+            is_cleared: !launch.kernel.fills_workgroup(),
+            ..Self::of(launch.kernel, overrides)
         }
+    }
+
+    /// The same kernel with values of `override` constants by name.
+    #[must_use]
+    pub const fn with_overrides(self, overrides: &'a [(&'a str, f64)]) -> Self {
+        Self { overrides, ..self }
+    }
+
+    /// The same kernel without the engine's checks of accesses, divisors and loops, where the engine can leave them out.
+    ///
+    /// # Safety
+    /// At every launch, whatever its arguments and grid: the kernel accesses no element outside of its buffers, variables
+    /// and values, but may read up to 32 bytes behind a buffer if it does not use them; it divides by no zero and does not
+    /// divide the least integer by -1; and its loops end.
+    #[must_use]
+    pub const unsafe fn without_checks(self) -> Self {
+        Self {
+            is_checked: false,
+            ..self
+        }
+    }
+
+    /// The same kernel without the clearing of its workgroup memory.
+    ///
+    /// # Safety
+    /// At every launch the kernel reads no workgroup memory that its own workgroup has not written before. What it would
+    /// read instead is undefined, and may be data of other programs.
+    #[must_use]
+    pub const unsafe fn without_clearing(self) -> Self {
+        Self {
+            is_cleared: false,
+            ..self
+        }
+    }
+
+    /// Whether the engine puts its own checks into the kernel.
+    #[must_use]
+    pub const fn is_checked(&self) -> bool {
+        self.is_checked
+    }
+
+    /// Whether workgroup memory is cleared before the kernel runs.
+    #[must_use]
+    pub const fn is_cleared(&self) -> bool {
+        self.is_cleared
     }
 }
 
@@ -225,14 +277,14 @@ pub trait Backend: Clone {
         source: &KernelSource<'_>,
     ) -> impl Future<Output = Result<Self::Kernel>>;
 
-    /// Device memory of `n_bytes`, a positive multiple of 4. Contents are unspecified.
+    /// Device memory of `n_bytes`, a positive multiple of 4. It holds zeros.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::Error::OutOfMemory); [`InvalidArgument`](crate::Error::InvalidArgument) beyond the
     /// device's largest buffer.
     fn allocate_memory(&self, n_bytes: u64) -> Result<Self::Buffer>;
 
-    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share.
+    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share. It holds zeros.
     ///
     /// # Errors
     /// As [`allocate_memory`](Self::allocate_memory).
@@ -266,20 +318,8 @@ pub trait Backend: Clone {
         offset: u64,
         bytes: &[u8],
     ) -> impl Future<Output = Result<()>> {
-        async move {
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let host = self.allocate_host(bytes.len() as u64, HostUse::Upload)?;
-            host.write_async(0, bytes).await?;
-            let mut stream = self.stream();
-            stream.copy(
-                Place::Device(dst, offset),
-                Place::Host(&host, 0),
-                bytes.len() as u64,
-            )?;
-            stream.submit()?.wait_async().await.map(drop)
-        }
+        let allocate = |n_bytes| self.allocate_host(n_bytes, HostUse::Upload);
+        upload(self, allocate, dst, offset, bytes)
     }
 
     /// Copies `range` (multiples of 4) of `src` to the host.
@@ -288,20 +328,51 @@ pub trait Backend: Clone {
         src: &Self::Buffer,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<u8>>> {
-        async move {
-            if range.is_empty() {
-                return Ok(Vec::new());
-            }
-            let n_bytes = range.end - range.start;
-            let host = self.allocate_host(n_bytes, HostUse::Download)?;
-            let mut stream = self.stream();
-            stream.copy(
-                Place::Host(&host, 0),
-                Place::Device(src, range.start),
-                n_bytes,
-            )?;
-            stream.submit()?;
-            host.read_async(0..n_bytes, <[u8]>::to_vec).await
-        }
+        let allocate = |n_bytes| self.allocate_host(n_bytes, HostUse::Download);
+        download(self, allocate, src, range)
     }
+}
+
+/// [`Backend::upload_async`] through memory that `allocate` gives.
+pub(super) async fn upload<B: Backend>(
+    backend: &B,
+    allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,
+    dst: &B::Buffer,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let n_bytes = bytes.len() as u64;
+    // The copy first, so that nothing is allocated for a range that is wrong.
+    check::copy_end(offset, n_bytes, dst.n_bytes())?;
+    let host = allocate(n_bytes)?;
+    host.write_async(0, bytes).await?;
+    let mut stream = backend.stream();
+    stream.copy(Place::Device(dst, offset), Place::Host(&host, 0), n_bytes)?;
+    stream.submit()?.wait_async().await.map(drop)
+}
+
+/// [`Backend::download_async`] through memory that `allocate` gives.
+pub(super) async fn download<B: Backend>(
+    backend: &B,
+    allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,
+    src: &B::Buffer,
+    range: Range<u64>,
+) -> Result<Vec<u8>> {
+    if range.is_empty() {
+        return Ok(Vec::new());
+    }
+    let n_bytes = range.end - range.start;
+    check::copy_end(range.start, n_bytes, src.n_bytes())?;
+    let host = allocate(n_bytes)?;
+    let mut stream = backend.stream();
+    stream.copy(
+        Place::Host(&host, 0),
+        Place::Device(src, range.start),
+        n_bytes,
+    )?;
+    stream.submit()?;
+    host.read_async(0..n_bytes, memory::copied).await?
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::backend::HostUse;
+use super::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::text::fill;
 use crate::{Error, Result};
@@ -11,7 +12,7 @@ use crate::{Error, Result};
 const SLICE_ALIGNMENT: u64 = 256;
 
 /// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
-const SLACK_BYTES: u64 = 64;
+pub(super) const SLACK_BYTES: u64 = 64;
 
 /// Size actually allocated: at most a sixteenth more than asked for (above 16 KiB), so that buffers of about one size
 /// are exchangeable.
@@ -85,6 +86,14 @@ pub(super) fn foreign(what: &'static str) -> Error {
         "of another device".into(),
         "handles made by the device they are used on",
     )
+}
+
+/// Refuses a handle that another device made.
+pub(super) fn same_device(what: &'static str, device: DeviceId, handle: &impl Owned) -> Result<()> {
+    if handle.device_id() == device {
+        return Ok(());
+    }
+    Err(foreign(what))
 }
 
 /// A range of a buffer as the argument of a launch.

@@ -1,5 +1,7 @@
 //! What a caller can ask for when a device is opened.
 
+use std::time::Duration;
+
 pub use crate::batch::{PowerPreference, Rejected};
 
 /// Whether the engine's own run-time checks are compiled into kernels.
@@ -76,4 +78,12 @@ pub struct DeviceRequest {
     pub runtime_checks: RuntimeChecks,
     /// The way to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
+    /// Most bytes that all allocations of the device may hold at once: buffers, pools, and memory shared with the host.
+    /// Work that can be cut is cut to fit; what cannot fails with [`OutOfMemory`](crate::Error::OutOfMemory). `None`: what
+    /// the device has.
+    pub memory_limit: Option<u64>,
+    /// How long a wait goes on while none of the submitted work ends; then the device counts as lost
+    /// ([`DeviceLost`](crate::Error::DeviceLost)). A single submission that takes longer is lost too. `None`: a minute, ten
+    /// for a software adapter. Native only: browsers watch their GPUs themselves.
+    pub wait_limit: Option<Duration>,
 }

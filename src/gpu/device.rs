@@ -1,10 +1,14 @@
 //! [`GpuDevice`]: one device on whichever engine runs it.
 
-use super::backend::{Backend, HostUse, KernelSource};
+use std::ops::Range;
+
+use super::backend::{Backend, HostUse, KernelSource, download, upload};
+use super::check;
 use super::choice::{DeviceRequest, Rejected};
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
 use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
+use super::id::DeviceId;
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::open;
 #[cfg(js_engine)]
@@ -88,9 +92,22 @@ impl GpuDevice {
         open::list_async().await
     }
 
-    /// Whether there is a hardware GPU.
+    /// Whether there is a hardware GPU. Natively its driver is only asked for its list; a browser shows what its adapter
+    /// is by a device alone, which is opened and closed again. Nothing is kept: a GPU may be plugged in later.
     pub async fn is_available_async() -> bool {
-        Self::new_async().await.is_ok()
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let listed = Self::list_adapters_async().await;
+            listed.iter().any(|adapter| !adapter.is_software())
+        }
+        #[cfg(target_arch = "wasm32")]
+        match Self::new_async().await {
+            Ok(device) => {
+                device.destroy();
+                true
+            }
+            Err(_) => false,
+        }
     }
 
     #[cfg(any(js_tensor, not(js_engine)))]
@@ -106,6 +123,54 @@ impl GpuDevice {
     #[cfg(not(js_engine))]
     pub(super) fn into_engine(self) -> Engine {
         self.engine
+    }
+
+    /// The identity of this open device, which its clones share and no other device has, not even the same one
+    /// [reopened](Self::reopen_async).
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        on_engine!(&self.engine, Engine, device => device.id())
+    }
+
+    /// Refuses a buffer that another device made.
+    pub(crate) fn check_buffer(&self, buffer: &Buffer) -> Result<()> {
+        check::same_device("buffer", self.id(), buffer)
+    }
+
+    /// Device memory that holds what was there before, perhaps of an earlier call: for what writes all of it.
+    pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<Buffer> {
+        on_engine!(&self.engine, Engine, device => device.allocate_uncleared(n_bytes).map(Buffer::from))
+    }
+
+    /// Memory shared with the host that holds what was there before, likewise.
+    pub(crate) fn allocate_host_uncleared(
+        &self,
+        n_bytes: u64,
+        host_use: HostUse,
+    ) -> Result<HostBuffer> {
+        match &self.engine {
+            #[cfg(cuda_engine)]
+            Engine::Cuda(device) => device
+                .allocate_host_uncleared(n_bytes, host_use)
+                .map(HostBuffer::from),
+            // Memory shared with the host is new there, and zero.
+            #[cfg(feature = "wgpu")]
+            Engine::Wgpu(device) => device
+                .allocate_host(n_bytes, host_use)
+                .map(HostBuffer::from),
+            #[cfg(js_engine)]
+            Engine::Web(device) => device
+                .allocate_host(n_bytes, host_use)
+                .map(HostBuffer::from),
+        }
+    }
+
+    /// For tests: empties the pools, then has `n_failing` allocations of the device fail after `n_before` that do not. Gives
+    /// how many were asked for since the last such call.
+    #[cfg(all(feature = "fault-injection", not(js_engine)))]
+    #[doc(hidden)]
+    pub fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
+        on_engine!(&self.engine, Engine, device => device.fail_allocations(n_before, n_failing))
     }
 
     /// Why this device was taken.
@@ -245,6 +310,16 @@ impl Backend for GpuDevice {
 
     fn stream(&self) -> Stream {
         on_engine!(&self.engine, Engine, device => Stream::from(device.stream()))
+    }
+
+    async fn upload_async(&self, dst: &Buffer, offset: u64, bytes: &[u8]) -> Result<()> {
+        let allocate = |n_bytes| self.allocate_host_uncleared(n_bytes, HostUse::Upload);
+        upload(self, allocate, dst, offset, bytes).await
+    }
+
+    async fn download_async(&self, src: &Buffer, range: Range<u64>) -> Result<Vec<u8>> {
+        let allocate = |n_bytes| self.allocate_host_uncleared(n_bytes, HostUse::Download);
+        download(self, allocate, src, range).await
     }
 
     async fn synchronize_async(&self) -> Result<()> {

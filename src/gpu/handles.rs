@@ -7,6 +7,7 @@ use super::backend::{HostMemory, KernelArg, Place, Recorder, Sized64, Waitable};
 use super::check;
 #[cfg(cuda_engine)]
 use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
+use super::id::{DeviceId, Owned};
 #[cfg(js_engine)]
 use super::webgpu::{WebBuffer, WebHostBuffer, WebKernel, WebStream, WebSubmission};
 #[cfg(feature = "wgpu")]
@@ -102,6 +103,29 @@ handle!(
     #[derive(Debug)]
     Submission, CudaSubmission, WgpuSubmission, WebSubmission
 );
+
+/// The identity of the device behind each handle.
+macro_rules! owned {
+    ($($kind:ident),*) => {
+        $(
+            impl $kind {
+                /// The identity of the device that made it.
+                #[must_use]
+                pub fn device_id(&self) -> DeviceId {
+                    on_engine!(self, Self, handle => Owned::device_id(handle))
+                }
+            }
+
+            impl Owned for $kind {
+                fn device_id(&self) -> DeviceId {
+                    self.device_id()
+                }
+            }
+        )*
+    };
+}
+
+owned!(Kernel, Buffer, HostBuffer, Stream, Submission);
 
 impl Sized64 for Buffer {
     fn n_bytes(&self) -> u64 {

@@ -5,6 +5,8 @@
 //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
 
 mod backend;
+#[cfg(not(js_engine))]
+mod budget;
 mod check;
 mod choice;
 #[cfg(cuda_engine)]
@@ -14,14 +16,16 @@ pub(crate) mod detect;
 mod device;
 mod device_pool;
 mod handles;
+mod id;
 mod info;
-
 mod open;
 mod pipeline_cache;
 mod pool;
 pub mod runtime;
 pub mod shaders;
 pub(crate) mod spread;
+#[cfg(not(target_arch = "wasm32"))]
+mod watch;
 #[cfg(js_engine)]
 pub mod webgpu;
 #[cfg(feature = "wgpu")]
@@ -41,7 +45,11 @@ pub use detect::WgpuContext;
 pub use device::GpuDevice;
 pub use device_pool::GpuDevicePool;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+pub use id::DeviceId;
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub use open::fail_opening;
 pub use pipeline_cache::PipelineCache;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -40,23 +40,70 @@ pub(super) async fn open_async(request: &DeviceRequest) -> Result<Opened> {
 
 #[cfg(cuda_engine)]
 fn cuda(request: &DeviceRequest, reason: &str) -> Result<Opened> {
-    let device = super::cuda::open(request)?;
-    let reason = match request.adapter_index {
-        Some(index) => format!("adapter {index} was asked for"),
-        None => reason.to_owned(),
+    let gpus = super::cuda::list()?;
+    let candidates = match request.adapter_index {
+        Some(index) => index..index.saturating_add(1),
+        None => 0..gpus.len(),
     };
-    let taken = request.adapter_index.unwrap_or(0);
-    let others = super::cuda::list()?.into_iter().enumerate();
-    let others = others.filter(|(index, _)| *index != taken);
-    let rejected = others.map(|(_, other)| Rejected {
-        candidate: other.to_string(),
-        reason: "another GPU was taken; an index asks for this one".into(),
-    });
-    Ok(Opened {
-        engine: Engine::Cuda(device),
-        reason,
-        rejected: rejected.collect(),
+    let mut failed = Vec::new();
+    for index in candidates {
+        match super::cuda::open(index, request) {
+            Ok(device) => {
+                return Ok(Opened {
+                    engine: Engine::Cuda(device),
+                    reason: match request.adapter_index {
+                        Some(index) => format!("adapter {index} was asked for"),
+                        None => reason.to_owned(),
+                    },
+                    rejected: others(&gpus, index, &failed),
+                });
+            }
+            Err(error) => failed.push(self::reason(error)),
+        }
+    }
+    Err(Error::BackendUnavailable {
+        backend: "cuda",
+        reason: failed.join("; "),
     })
+}
+
+/// All GPUs but the one at `taken`; the first of them failed.
+#[cfg(cuda_engine)]
+fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Rejected> {
+    let others = gpus.iter().enumerate().filter(|&(i, _)| i != taken);
+    let rejected = others.map(|(i, gpu)| Rejected {
+        candidate: gpu.to_string(),
+        reason: match failed.get(i) {
+            Some(why) => why.clone(),
+            None => "another GPU was taken; an index asks for this one".into(),
+        },
+    });
+    rejected.collect()
+}
+
+/// Adapters that the next attempts find impossible to open.
+#[cfg(feature = "fault-injection")]
+static FAULTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// For tests: has the next `n` attempts to open an adapter fail.
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub fn fail_opening(n: u32) {
+    FAULTS.store(n, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// The failure of an attempt that was asked for, if one was.
+#[cfg(feature = "fault-injection")]
+pub(super) fn fault(backend: &'static str) -> Result<()> {
+    use std::sync::atomic::Ordering::SeqCst;
+    let taken = FAULTS.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1));
+    match taken {
+        Err(_) => Ok(()),
+        Ok(_) => Err(Error::BackendUnavailable {
+            backend,
+            reason: "a test has it fail".into(),
+        }),
+    }
 }
 
 #[cfg(not(cuda_engine))]

@@ -13,8 +13,8 @@ struct Key {
     entry: String,
     overrides: Vec<(String, u64)>,
     bindings: Vec<Access>,
-    self_checked: bool,
-    fills_workgroup: bool,
+    is_checked: bool,
+    is_cleared: bool,
 }
 
 impl Key {
@@ -28,8 +28,8 @@ impl Key {
                 .map(|&(name, value)| (name.to_owned(), value.to_bits()))
                 .collect(),
             bindings: source.bindings.to_vec(),
-            self_checked: source.self_checked,
-            fills_workgroup: source.fills_workgroup,
+            is_checked: source.is_checked(),
+            is_cleared: source.is_cleared(),
         }
     }
 
@@ -40,8 +40,8 @@ impl Key {
         self.entry == source.entry
             && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
             && self.bindings == source.bindings
-            && self.self_checked == source.self_checked
-            && self.fills_workgroup == source.fills_workgroup
+            && self.is_checked == source.is_checked()
+            && self.is_cleared == source.is_cleared()
             && self.wgsl == source.wgsl
     }
 }
@@ -137,10 +137,7 @@ mod tests {
             [0, 1, 2].map(|i: usize| KernelSource::new(&texts[i], "a", &[Access::Read]));
         cache.keep(&source, 1);
         assert_eq!([cache.find(&again), cache.find(&other)], [Some(1), None]);
-        let factor = KernelSource {
-            overrides: &[("FACTOR", 2.0)],
-            ..source
-        };
+        let factor = source.with_overrides(&[("FACTOR", 2.0)]);
         assert_eq!(cache.find(&factor), None);
         cache.keep(&factor, 2);
         cache.keep(&again, 3);

@@ -53,13 +53,18 @@ const W: Access = Access::ReadWrite;
 const U: Access = Access::Uniform;
 
 const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
-    KernelInfo {
-        name,
-        wgsl,
-        bindings,
-        self_checked: true,
-        fills_workgroup: false,
-    }
+    // SAFETY: as each kernel's head says, on the buffers and parameters of one job:
+    // - `lz4_begin` writes word 0 of the tile sums, which every job has.
+    // - `lz4_parse` takes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
+    //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
+    //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
+    // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
+    // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
+    //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
+    // - `lz4_decompress` trusts neither table nor blocks: it compares every read with the end of the block, every block
+    //   with `n_packed_words` and every write with the end of the page; a step of its loop consumes input or ends the page.
+    // Workgroup memory is cleared for all of them.
+    unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
 /// Pages that share one tile of the placement scan.

@@ -36,10 +36,36 @@ pub struct KernelInfo {
     pub wgsl: &'static str,
     /// Access of each binding of group 0, in binding order.
     pub bindings: &'static [Access],
-    /// The kernel checks every access itself, so engines may compile it without their own bounds checks.
-    pub self_checked: bool,
-    /// The kernel writes workgroup memory before it reads it, so engines need not clear it.
-    pub fills_workgroup: bool,
+    /// The kernel writes workgroup memory before it reads it.
+    fills_workgroup: bool,
+}
+
+impl KernelInfo {
+    /// A kernel that engines may run without checks of their own.
+    ///
+    /// # Safety
+    /// Launched as part of a job of this module, on buffers of the job's sizes, after the job's launches before it: the
+    /// kernel accesses nothing outside of its buffers, but may read up to 32 bytes behind one; it divides by no zero; its
+    /// loops end; and with `fills_workgroup`, it reads no workgroup memory that its workgroup has not written.
+    const unsafe fn trusted(
+        name: &'static str,
+        wgsl: &'static str,
+        bindings: &'static [Access],
+        fills_workgroup: bool,
+    ) -> Self {
+        Self {
+            name,
+            wgsl,
+            bindings,
+            fills_workgroup,
+        }
+    }
+
+    /// Whether the kernel writes workgroup memory before it reads it, so that engines need not clear it.
+    #[must_use]
+    pub const fn fills_workgroup(&self) -> bool {
+        self.fills_workgroup
+    }
 }
 
 /// What runs the workgroups of a device.
@@ -125,7 +151,7 @@ pub enum Arg {
     Params(Vec<u32>),
 }
 
-/// One dispatch.
+/// One dispatch of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
     /// What to run.

@@ -88,10 +88,14 @@ impl GpuCommandBatch {
         self.push(Ok((shape, Operation::Upload(values.to_vec()))))
     }
 
-    /// A tensor that is on the device already.
+    /// A tensor that is on the device already. One of another device is wrong.
     pub fn tensor(&mut self, tensor: &GpuTensor) -> BufferId {
-        let id = self.push(Ok((tensor.shape().clone(), Operation::Given)));
-        self.nodes[id.node].made = Some(tensor.clone());
+        let of_device = self.device.check_buffer(tensor.buffer());
+        let is_of_device = of_device.is_ok();
+        let id = self.push(of_device.map(|()| (tensor.shape().clone(), Operation::Given)));
+        if is_of_device {
+            self.nodes[id.node].made = Some(tensor.clone());
+        }
         id
     }
 

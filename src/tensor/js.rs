@@ -27,7 +27,7 @@ impl GpuTensor {
         let buffer = recording.allocate(n)?;
         if n > 0 {
             let n_bytes = 4 * n as u64;
-            let host = device.allocate_host(n_bytes, HostUse::Upload)?;
+            let host = device.allocate_host_uncleared(n_bytes, HostUse::Upload)?;
             let mapped = host.mapped_async(0..n_bytes, HostUse::Upload).await?;
             mapped.copy(0, values, 0..4 * n)?;
             let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));

@@ -281,10 +281,14 @@ impl GpuMatmulCache {
         let before = before.map_or((0, 0), |old| (old.input.n_bytes(), old.output.n_bytes()));
         let (input, output) = (input.max(before.0), output.max(before.1));
         self.transfer = Some(Transfer {
-            host_input: self.device.allocate_host(input, HostUse::Upload)?,
-            input: self.device.allocate_memory(input)?,
-            output: self.device.allocate_memory(output)?,
-            host_output: self.device.allocate_host(output, HostUse::Download)?,
+            host_input: self
+                .device
+                .allocate_host_uncleared(input, HostUse::Upload)?,
+            input: self.device.allocate_uncleared(input)?,
+            output: self.device.allocate_uncleared(output)?,
+            host_output: self
+                .device
+                .allocate_host_uncleared(output, HostUse::Download)?,
         });
         Ok(())
     }

@@ -34,7 +34,7 @@ impl QuantizedWeights {
     ) -> Result<Self> {
         let n_bytes = quantization.bytes_of(n, k)?;
         super::check_len("bytes", bytes.len(), n_bytes)?;
-        let buffer = device.allocate_memory(n_bytes.next_multiple_of(16).max(16))?;
+        let buffer = device.allocate_uncleared(n_bytes.next_multiple_of(16).max(16))?;
         // Whole words, and what is left of the last one.
         let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
         device.upload_async(&buffer, 0, words).await?;

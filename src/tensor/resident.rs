@@ -56,8 +56,10 @@ impl GpuTensor {
     /// A tensor in memory that is there already.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless the buffer has all elements of the view, rounded up to four.
+    /// [`Error::LengthMismatch`] unless the buffer has all elements of the view, rounded up to four;
+    /// [`Error::InvalidArgument`] for a buffer of another device.
     pub fn from_buffer(device: &GpuDevice, buffer: Buffer, view: TensorView) -> Result<Self> {
+        device.check_buffer(&buffer)?;
         let n = view.end() as u64;
         if buffer.n_bytes() < padded_bytes(n) {
             return Err(Error::LengthMismatch {

@@ -54,7 +54,7 @@ impl Recording {
 
     /// A buffer for `n` elements.
     pub(super) fn allocate(&self, n: usize) -> Result<Buffer> {
-        self.device.allocate_memory(padded_bytes(n as u64))
+        self.device.allocate_uncleared(padded_bytes(n as u64))
     }
 
     /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
@@ -63,8 +63,11 @@ impl Recording {
         let mut buffers: Vec<(Slot, Buffer, u64)> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
             buffers.push(match given.iter().find(|(role, ..)| *role == slot) {
-                Some((_, buffer, start)) => (slot, (*buffer).clone(), *start),
-                None => (slot, self.device.allocate_memory(n_bytes)?, 0),
+                Some((_, buffer, start)) => {
+                    check_room(buffer, *start, n_bytes)?;
+                    (slot, (*buffer).clone(), *start)
+                }
+                None => (slot, self.device.allocate_uncleared(n_bytes)?, 0),
             });
         }
         let find = |slot: Slot| {
@@ -80,7 +83,10 @@ impl Recording {
                 .iter()
                 .map(|&(name, value)| (name, f64::from(value)))
                 .collect();
-            let source = KernelSource::of(launch.kernel, &overrides);
+            // SAFETY: jobs are made by functions of `crate::kernels`, in all callers. Every role has a buffer of the job's
+            // bytes, or one with room for them from where it starts (`check_room`); launches are recorded in order, in one
+            // stream.
+            let source = unsafe { KernelSource::of_launch(launch, &overrides) };
             let kernel = self.device.compile_kernel(&source).await?;
             let mut args = Vec::with_capacity(launch.args.len());
             for arg in &launch.args {
@@ -129,7 +135,9 @@ impl Recording {
         let buffer = self.allocate(values.len())?;
         if !values.is_empty() {
             let n_bytes = 4 * values.len() as u64;
-            let host = self.device.allocate_host(n_bytes, HostUse::Upload)?;
+            let host = self
+                .device
+                .allocate_host_uncleared(n_bytes, HostUse::Upload)?;
             self.upload_through(&host, values, &buffer).await?;
         }
         Ok(buffer)
@@ -165,7 +173,9 @@ impl Recording {
         if n_bytes == 0 {
             return Ok(Download(None));
         }
-        let host = self.device.allocate_host(n_bytes, HostUse::Download)?;
+        let host = self
+            .device
+            .allocate_host_uncleared(n_bytes, HostUse::Download)?;
         let (to, from) = (
             Place::Host(&host, 0),
             Place::Device(from, 4 * range.start as u64),
@@ -182,6 +192,18 @@ impl Recording {
     pub(super) fn submit_untimed(self) -> Result<()> {
         self.stream.submit_untimed()
     }
+}
+
+/// Refuses a buffer that has not the bytes of its role from `start` on.
+fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
+    if buffer.n_bytes().saturating_sub(start) >= n_bytes {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch {
+        name: "buffer",
+        expected: n_bytes / 4,
+        actual: buffer.n_bytes().saturating_sub(start) / 4,
+    })
 }
 
 /// Elements on their way to the host.

@@ -36,13 +36,20 @@ pub fn expected(n: u32, factor: u32, add: u32) -> Vec<u32> {
         .collect()
 }
 
+/// A kernel without the engine's checks, or as it is.
+pub fn unchecked_if(self_checked: bool, source: KernelSource<'_>) -> KernelSource<'_> {
+    match self_checked {
+        // SAFETY: the kernels of this file and of the tests that call this compare their indices with the sizes they are
+        // launched with, or do not compile.
+        true => unsafe { source.without_checks() },
+        false => source,
+    }
+}
+
 pub fn squares(device: &GpuDevice, n: u32, self_checked: bool) -> Result<Vec<u32>, Error> {
     block_on(async {
-        let source = KernelSource {
-            overrides: &[("FACTOR", 3.0)],
-            self_checked,
-            ..KernelSource::new(SQUARES, "squares", BINDINGS)
-        };
+        let source = KernelSource::new(SQUARES, "squares", BINDINGS);
+        let source = unchecked_if(self_checked, source).with_overrides(&[("FACTOR", 3.0)]);
         let kernel = device.compile_kernel(&source).await?;
         let bytes: Vec<u8> = (0..n).flat_map(u32::to_le_bytes).collect();
         let input = device.allocate_memory(bytes.len() as u64)?;
@@ -107,25 +114,18 @@ pub fn wrong_kernels_are_typed_errors(device: &GpuDevice) {
     block_on(async {
         let broken = "@compute @workgroup_size(1)\nfn broken() { let x: u32 = 1.5; }";
         for self_checked in [false, true] {
-            let source = KernelSource {
-                self_checked,
-                ..KernelSource::new(broken, "broken", &[])
-            };
+            let source = unchecked_if(self_checked, KernelSource::new(broken, "broken", &[]));
             let error = device.compile_kernel(&source).await.unwrap_err();
             assert_eq!(error.code(), "KERNEL_COMPILE");
             assert!(error.to_string().contains("2:"), "{error}");
-            let missing = KernelSource {
-                self_checked,
-                ..KernelSource::new(SQUARES, "no_such_entry", BINDINGS)
-            };
+            let missing = KernelSource::new(SQUARES, "no_such_entry", BINDINGS);
+            let missing = unchecked_if(self_checked, missing);
             assert_eq!(
                 device.compile_kernel(&missing).await.unwrap_err().code(),
                 "KERNEL_COMPILE"
             );
-            let unbound = KernelSource {
-                self_checked,
-                ..KernelSource::new(SQUARES, "squares", &BINDINGS[..1])
-            };
+            let unbound = KernelSource::new(SQUARES, "squares", &BINDINGS[..1]);
+            let unbound = unchecked_if(self_checked, unbound);
             assert_eq!(
                 device.compile_kernel(&unbound).await.unwrap_err().code(),
                 "KERNEL_COMPILE"
@@ -156,10 +156,8 @@ pub fn errors_of_kernels_say_where(device: &GpuDevice) {
             false => &[],
         };
         for self_checked in [false, true] {
-            let source = KernelSource {
-                self_checked,
-                ..KernelSource::new(&wgsl, "broken", bindings)
-            };
+            let source = KernelSource::new(&wgsl, "broken", bindings);
+            let source = unchecked_if(self_checked, source);
             let error = block_on(device.compile_kernel(&source)).unwrap_err();
             let Error::KernelCompile { message, .. } = &error else {
                 panic!("{error}");

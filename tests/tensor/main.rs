@@ -17,6 +17,7 @@ mod common;
 mod devices;
 mod elementwise;
 mod errors;
+mod handles;
 #[cfg(not(target_arch = "wasm32"))]
 mod layer;
 #[cfg(not(target_arch = "wasm32"))]
@@ -123,6 +124,7 @@ macro_rules! every_case {
                 calls::batches_give_what_single_operations_give,
                 calls::wrong_batches_are_typed_errors,
                 calls::backends_work_along_axes,
+                handles::handles_of_another_device_are_refused,
             ],
             [
                 calls::slices_go_in_and_out,

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub(super) struct Context {
     raw: RawContext,
     ordinal: c_int,
-    /// Why it is gone, once a kernel has broken it.
+    /// Why it is gone, once a kernel has broken it or it made no progress.
     lost: Mutex<Option<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Entered<'_> {
 
 fn broken_for_good(reason: &str) -> Error {
     adapter::unavailable(format!(
-        "a kernel broke CUDA for this process ({reason}); start the process anew"
+        "CUDA is broken for this process ({reason}); start the process anew"
     ))
 }
 
@@ -131,6 +131,11 @@ impl Context {
             context: self,
             _stays_here: PhantomData,
         })
+    }
+
+    /// Notes that the device behind it makes no progress: nothing of it is used, or freed, from now on.
+    pub(super) fn note_lost(&self, reason: String) {
+        lock(&self.lost).get_or_insert(reason);
     }
 
     fn reason(&self) -> String {

@@ -1,5 +1,6 @@
 //! An open CUDA device and its [`Backend`] implementation.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,11 +13,14 @@ use super::memory::{CudaBuffer, DeviceMemory};
 use super::stream::{CudaStream, CudaSubmission};
 use super::wait::Waiters;
 use super::{ENGINE, driver};
-use crate::gpu::backend::{Backend, HostUse, KernelSource};
+use crate::gpu::backend::{Backend, HostUse, KernelSource, download, upload};
+use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, RuntimeChecks};
+use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
+use crate::gpu::watch;
 use crate::kernels::Access;
 use crate::ptx::CompiledPtx;
 use crate::{Error, Result};
@@ -28,6 +32,7 @@ pub struct CudaDevice(Arc<Shared>);
 /// What all handles of a device share. Dropped in this order: waits end, work ends, then what it worked on goes.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub id: DeviceId,
     pub waiters: Waiters,
     pub lanes: Lanes,
     pub kernels: PipelineCache<CudaKernel>,
@@ -36,10 +41,11 @@ pub(super) struct Shared {
     pub memory: Pool<(), DeviceMemory>,
     pub pinned: Pool<(), PinnedMemory>,
     pub context: Arc<Context>,
+    pub budget: Arc<Budget>,
     pub info: GpuDeviceInfo,
     pub capabilities: Capabilities,
     pub sm: u32,
-    pub trust_self_checked: bool,
+    pub may_leave_out_checks: bool,
     pci: String,
     given_up: AtomicBool,
 }
@@ -56,20 +62,24 @@ impl Shared {
     }
 }
 
-/// Opens the GPU that `request` asks for: the one at its index, or the first.
-pub(crate) fn open(request: &DeviceRequest) -> Result<CudaDevice> {
-    let adapter = adapter::adapter(request.adapter_index.unwrap_or(0))?;
-    open_adapter(adapter, request)
+/// Opens the GPU at `index`, as `request` says.
+pub(crate) fn open(index: usize, request: &DeviceRequest) -> Result<CudaDevice> {
+    open_adapter(adapter::adapter(index)?, request)
 }
 
 fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice> {
+    #[cfg(feature = "fault-injection")]
+    crate::gpu::open::fault(ENGINE)?;
     let context = Context::open(adapter.ordinal)?;
     let (free, total) = context.memory()?;
     let entered = context.enter()?;
-    let lanes = Lanes::new(&context, &entered)?;
+    let wait_limit = watch::limit(request, adapter.info.is_software());
+    let lanes = Lanes::new(&context, &entered, wait_limit)?;
+    let budget = Budget::new(request.memory_limit);
     drop(entered);
     Ok(CudaDevice(Arc::new(Shared {
-        waiters: Waiters::default(),
+        id: DeviceId::new(),
+        waiters: Waiters::new(wait_limit),
         lanes,
         kernels: PipelineCache::default(),
         loaded: Mutex::new(Vec::new()),
@@ -77,9 +87,13 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
         memory: Pool::new(total / 4),
         pinned: Pool::new(host::MAX_POOLED_BYTES),
         context,
-        capabilities: adapter.capabilities(free, total, request.limits),
+        capabilities: Capabilities {
+            free_memory_bytes: budget.free_of(Some(free)),
+            ..adapter.capabilities(free, total, request.limits)
+        },
+        budget,
         sm: adapter.sm,
-        trust_self_checked: request.runtime_checks == RuntimeChecks::WhereNeeded,
+        may_leave_out_checks: request.runtime_checks == RuntimeChecks::WhereNeeded,
         info: adapter.info,
         pci: adapter.pci,
         given_up: AtomicBool::new(false),
@@ -87,15 +101,18 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
 }
 
 impl CudaDevice {
+    /// The identity of this open device.
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        self.0.id
+    }
+
     /// Opens the GPU at `index` of [`list`](super::list).
     ///
     /// # Errors
     /// [`Error::BackendUnavailable`] with the reason: no driver, a driver or GPU that is too old, no such index.
     pub fn open(index: usize) -> Result<Self> {
-        open(&DeviceRequest {
-            adapter_index: Some(index),
-            ..DeviceRequest::default()
-        })
+        open(index, &DeviceRequest::default())
     }
 
     /// The newest CUDA version that the driver supports, for example `"13.0"`.
@@ -173,6 +190,28 @@ impl CudaDevice {
         self.0.check()
     }
 
+    /// Memory that holds what was there before.
+    pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<CudaBuffer> {
+        CudaBuffer::uncleared(&self.0, n_bytes)
+    }
+
+    /// Memory shared with the host that holds what was there before.
+    pub(crate) fn allocate_host_uncleared(
+        &self,
+        n_bytes: u64,
+        host_use: HostUse,
+    ) -> Result<CudaHostBuffer> {
+        CudaHostBuffer::uncleared(&self.0, n_bytes, host_use)
+    }
+
+    /// Has allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
+    #[cfg(feature = "fault-injection")]
+    pub(crate) fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
+        self.0.memory.clear();
+        self.0.pinned.clear();
+        self.0.budget.fail(n_before, n_failing)
+    }
+
     /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
     pub fn destroy(&self) {
         self.0.given_up.store(true, Ordering::Release);
@@ -203,22 +242,32 @@ impl Backend for CudaDevice {
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<CudaBuffer> {
-        CudaBuffer::new(&self.0, n_bytes)
+        CudaBuffer::cleared(&self.0, n_bytes)
     }
 
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<CudaHostBuffer> {
-        CudaHostBuffer::new(&self.0, n_bytes, host_use)
+        CudaHostBuffer::cleared(&self.0, n_bytes, host_use)
     }
 
     fn stream(&self) -> CudaStream {
         CudaStream::new(&self.0)
     }
 
+    async fn upload_async(&self, dst: &CudaBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
+        let allocate = |n_bytes| self.allocate_host_uncleared(n_bytes, HostUse::Upload);
+        upload(self, allocate, dst, offset, bytes).await
+    }
+
+    async fn download_async(&self, src: &CudaBuffer, range: Range<u64>) -> Result<Vec<u8>> {
+        let allocate = |n_bytes| self.allocate_host_uncleared(n_bytes, HostUse::Download);
+        download(self, allocate, src, range).await
+    }
+
     async fn synchronize_async(&self) -> Result<()> {
         self.0.check()?;
         for event in self.0.lanes.after_all()? {
             let shared = &self.0;
-            shared.waiters.wait_async(&shared.context, event).await?;
+            shared.waiters.wait_async(shared, event).await?;
         }
         self.0.check()
     }

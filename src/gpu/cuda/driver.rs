@@ -11,7 +11,7 @@ use super::fault::{self, Failed, ok};
 const MIN_VERSION: i32 = 12_000;
 
 /// Calls we make; the binding looks each up at its first use and panics if it is missing, so we look before.
-const CALLS: [&str; 34] = [
+const CALLS: [&str; 35] = [
     "cuCtxPopCurrent_v2",
     "cuCtxPushCurrent_v2",
     "cuCtxSynchronize",
@@ -40,6 +40,7 @@ const CALLS: [&str; 34] = [
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
+    "cuMemsetD8Async",
     "cuModuleGetFunction",
     "cuModuleLoadDataEx",
     "cuModuleUnload",

@@ -73,8 +73,8 @@ impl Failed {
 pub(super) fn describe(failed: &Failed) -> String {
     let cause = match failed.code {
         Code::CUDA_ERROR_ILLEGAL_ADDRESS | Code::CUDA_ERROR_INVALID_ADDRESS_SPACE => {
-            "a kernel read or wrote outside of all memory; kernels that are not `self_checked` are kept inside their \
-             buffers"
+            "a kernel read or wrote outside of all memory; kernels are kept inside their buffers unless they \
+             were compiled without checks"
                 .into()
         }
         Code::CUDA_ERROR_MISALIGNED_ADDRESS => {

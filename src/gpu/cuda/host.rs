@@ -11,7 +11,9 @@ use super::device::Shared;
 use super::lanes::Uses;
 use crate::copy::copy;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::gpu::budget::Charge;
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Most pinned bytes kept for later: what is pinned is missing elsewhere.
@@ -24,6 +26,7 @@ pub(super) struct PinnedMemory {
     n_bytes: u64,
     uses: Uses,
     context: Arc<Context>,
+    _charge: Charge,
 }
 
 // SAFETY: plain memory; whoever has the value may read and write it, and `CudaHostBuffer` keeps them apart.
@@ -32,7 +35,9 @@ unsafe impl Send for PinnedMemory {}
 unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
-    fn new(context: &Arc<Context>, n_bytes: u64, requested: u64) -> Result<Self> {
+    fn new(shared: &Shared, n_bytes: u64, requested: u64) -> Result<Self> {
+        let charge = shared.budget.charge(n_bytes, requested)?;
+        let context = &shared.context;
         let entered = context.enter()?;
         let mut start = std::ptr::null_mut();
         // SAFETY: `start` outlives the call; the context is current.
@@ -55,7 +60,15 @@ impl PinnedMemory {
             n_bytes,
             uses: Uses::default(),
             context: Arc::clone(context),
+            _charge: charge,
         })
+    }
+
+    /// Writes zeros.
+    fn clear(&mut self) {
+        // SAFETY: the allocation has so many bytes, and who has it alone may write them: it is not submitted anywhere, as
+        // it is new.
+        unsafe { self.start.as_ptr().write_bytes(0, self.n_bytes as usize) };
     }
 }
 
@@ -94,35 +107,51 @@ impl Drop for Inner {
 }
 
 impl CudaHostBuffer {
-    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
+    /// Memory of zeros, which is new: what comes from the pool may still be in use.
+    pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
+        let mut memory = Self::allocate(shared, n_bytes)?;
+        memory.clear();
+        Ok(Self::of(shared, memory, n_bytes, host_use))
+    }
+
+    /// Memory that holds what was there before.
+    pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let size = check::size_class(n_bytes, u64::MAX);
         let memory = match shared.pinned.take((), size) {
             Some(memory) => memory,
-            None => match PinnedMemory::new(&shared.context, size, n_bytes) {
-                Err(Error::OutOfMemory { .. }) => {
-                    shared.pinned.clear();
-                    PinnedMemory::new(&shared.context, size, n_bytes)?
-                }
-                made => made?,
-            },
+            None => Self::allocate(shared, n_bytes)?,
         };
-        Ok(Self(Arc::new(Inner {
+        Ok(Self::of(shared, memory, n_bytes, host_use))
+    }
+
+    /// New memory. When it runs out, what the pool holds is freed and the allocation tried once more.
+    fn allocate(shared: &Shared, n_bytes: u64) -> Result<PinnedMemory> {
+        shared.check()?;
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let size = check::size_class(n_bytes, u64::MAX);
+        match PinnedMemory::new(shared, size, n_bytes) {
+            Err(Error::OutOfMemory { .. }) => {
+                shared.pinned.clear();
+                PinnedMemory::new(shared, size, n_bytes)
+            }
+            made => made,
+        }
+    }
+
+    fn of(shared: &Arc<Shared>, memory: PinnedMemory, n_bytes: u64, host_use: HostUse) -> Self {
+        Self(Arc::new(Inner {
             memory: Some(memory),
             n_bytes,
             host_use,
             access: RwLock::new(()),
             shared: Arc::clone(shared),
-        })))
+        }))
     }
 
     pub(super) fn host_use(&self) -> HostUse {
         self.0.host_use
-    }
-
-    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
-        Arc::ptr_eq(&self.0.shared, shared)
     }
 
     pub(super) fn uses(&self) -> Option<&Uses> {
@@ -164,7 +193,7 @@ impl CudaHostBuffer {
         };
         loop {
             for event in shared.lanes.after(&memory.uses)? {
-                shared.waiters.wait_async(&shared.context, event).await?;
+                shared.waiters.wait_async(shared, event).await?;
             }
             shared.check()?;
             let _access = lock();
@@ -172,6 +201,12 @@ impl CudaHostBuffer {
                 return Ok(touch(memory));
             }
         }
+    }
+}
+
+impl Owned for CudaHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 

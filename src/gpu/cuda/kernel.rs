@@ -9,6 +9,7 @@ use super::context::Context;
 use super::device::Shared;
 use super::fault::{self, ok};
 use crate::gpu::backend::KernelSource;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParam, PtxParamKind, compile_wgsl};
 use crate::{Error, Result};
@@ -22,11 +23,13 @@ pub struct CudaKernel(Arc<Loaded>);
 
 #[derive(Debug)]
 struct Loaded {
+    device: DeviceId,
     entry: String,
     bindings: Vec<Access>,
     params: Vec<PtxParam>,
     workgroup_size: [u32; 3],
-    module: Module,
+    /// Unloaded with the kernel.
+    _module: Module,
     function: sys::CUfunction,
 }
 
@@ -72,9 +75,13 @@ impl CudaKernel {
     pub(super) fn function(&self) -> sys::CUfunction {
         self.0.function
     }
+}
 
-    pub(super) fn is_of(&self, shared: &Shared) -> bool {
-        Arc::ptr_eq(&self.0.module.context, &shared.context)
+/// Of a device, not of a context: a device keeps its modules loaded until its own work has ended, and knows nothing of
+/// launches on another device in the same context.
+impl Owned for CudaKernel {
+    fn device_id(&self) -> DeviceId {
+        self.0.device
     }
 }
 
@@ -84,16 +91,16 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
     if let Some(kernel) = shared.kernels.find(source) {
         return Ok(kernel);
     }
-    let trusted = source.self_checked && shared.trust_self_checked;
+    let unchecked = shared.may_leave_out_checks && !source.is_checked();
     let options = PtxOptions {
         overrides: source.overrides,
         sm: target(shared.sm),
-        bounds: if trusted {
+        bounds: if unchecked {
             Bounds::Unchecked
         } else {
             Bounds::Clamp
         },
-        clear_workgroup: !source.fills_workgroup,
+        clear_workgroup: source.is_cleared(),
         ..PtxOptions::new(source.entry)
     };
     let ptx = compile_wgsl(source.wgsl, &options)?;
@@ -125,11 +132,12 @@ pub(super) fn load(shared: &Shared, ptx: &CompiledPtx, bindings: &[Access]) -> R
         sys::cuModuleGetFunction(&raw mut function, module.raw, name.as_ptr())
     })?;
     Ok(CudaKernel(Arc::new(Loaded {
+        device: shared.id,
         entry: ptx.entry.clone(),
         bindings: bindings.to_vec(),
         params: ptx.params.clone(),
         workgroup_size: ptx.workgroup_size,
-        module,
+        _module: module,
         function,
     })))
 }

@@ -8,13 +8,16 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUstream_flags_enum as Flags};
 
 use super::context::{Context, Entered};
 use super::event::{Event, Purpose};
 use crate::Result;
+use crate::gpu::watch::{self, Watch};
 
 /// What a lane is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +58,8 @@ impl Uses {
 pub(super) struct Lanes {
     context: Arc<Context>,
     board: Mutex<Board>,
+    /// How long the end of all work is waited for without progress.
+    wait_limit: Duration,
 }
 
 #[derive(Debug)]
@@ -132,7 +137,11 @@ impl State {
 }
 
 impl Lanes {
-    pub(super) fn new(context: &Arc<Context>, entered: &Entered<'_>) -> Result<Self> {
+    pub(super) fn new(
+        context: &Arc<Context>,
+        entered: &Entered<'_>,
+        wait_limit: Duration,
+    ) -> Result<Self> {
         let mut lanes = Vec::with_capacity(N_LANES);
         for _ in 0..N_LANES {
             lanes.push(State::new(entered)?);
@@ -146,6 +155,7 @@ impl Lanes {
                 lanes,
                 n_submissions: 0,
             }),
+            wait_limit,
         })
     }
 
@@ -183,6 +193,40 @@ impl Lanes {
         Ok(events)
     }
 
+    /// Steps that the device has passed, of all lanes; `None` while the lanes are held, or if the device is lost.
+    pub(super) fn n_passed(&self) -> Option<u64> {
+        let _entered = self.context.enter().ok()?;
+        let mut board = match self.board.try_lock() {
+            Ok(board) => board,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let passed = board.lanes.iter_mut().map(|lane| {
+            lane.forget_passed()?;
+            Ok(lane.passed)
+        });
+        passed.sum::<Result<u64>>().ok()
+    }
+
+    /// Waits until the device has passed `event`, and has the device count as lost if it makes no progress.
+    fn finish(&self, event: &Event) -> Result<()> {
+        const NAP: Duration = Duration::from_millis(1);
+        let mut watch = None;
+        let mut n_passed = 0;
+        while !event.has_passed()? {
+            // Most often there is nothing to wait for, or little.
+            thread::sleep(NAP);
+            n_passed = self.n_passed().unwrap_or(n_passed);
+            if watch
+                .get_or_insert_with(|| Watch::new(self.wait_limit, n_passed))
+                .has_stalled(n_passed)
+            {
+                self.context.note_lost(watch::reason(self.wait_limit));
+            }
+        }
+        Ok(())
+    }
+
     /// Marks that come after everything submitted.
     pub(super) fn after_all(&self) -> Result<Vec<Arc<Event>>> {
         let entered = self.context.enter()?;
@@ -199,8 +243,8 @@ impl Drop for Lanes {
     fn drop(&mut self) {
         // Kernels and memory of the device are freed next; nothing may run on them.
         for event in self.after_all().unwrap_or_default() {
-            // A lost context runs nothing.
-            drop(event.block());
+            // A lost context runs nothing, or what nobody can stop: then kernels and memory stay.
+            drop(self.finish(&event));
         }
         let Ok(_entered) = self.context.enter() else {
             return;

@@ -6,9 +6,11 @@ use cudarc::driver::sys;
 
 use super::context::Context;
 use super::device::Shared;
-use super::lanes::Uses;
+use super::lanes::{Lane, Uses};
 use crate::gpu::backend::Sized64;
+use crate::gpu::budget::Charge;
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Addresses given to [`CudaBuffer::from_device_ptr`] are multiples of this: the widest access of a kernel.
@@ -21,11 +23,14 @@ pub(super) struct DeviceMemory {
     n_bytes: u64,
     uses: Uses,
     context: Arc<Context>,
+    _charge: Charge,
 }
 
 impl DeviceMemory {
     /// `requested` is what an error names.
-    fn new(context: &Arc<Context>, n_bytes: u64, requested: u64) -> Result<Self> {
+    fn new(shared: &Shared, n_bytes: u64, requested: u64) -> Result<Self> {
+        let charge = shared.budget.charge(n_bytes, requested)?;
+        let context = &shared.context;
         let entered = context.enter()?;
         let mut address = 0;
         // SAFETY: `address` outlives the call; the context is current.
@@ -39,6 +44,7 @@ impl DeviceMemory {
             n_bytes,
             uses: Uses::default(),
             context: Arc::clone(context),
+            _charge: charge,
         })
     }
 }
@@ -86,7 +92,23 @@ impl Drop for Inner {
 }
 
 impl CudaBuffer {
-    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+    /// Memory of zeros. They are written by the device, before whatever is submitted next on the memory.
+    pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        let buffer = Self::uncleared(shared, n_bytes)?;
+        let address = buffer.device_ptr();
+        let entered = shared.context.enter()?;
+        let mut held = shared.lanes.hold(&entered);
+        held.issue(Lane::Compute, buffer.uses(), "cuMemsetD8Async", |stream| {
+            // SAFETY: the allocation has `n_bytes` at its address and is of the current context; the pool keeps it until
+            // the lane has passed this step.
+            unsafe { sys::cuMemsetD8Async(address, 0, n_bytes as usize, stream) }
+        })?;
+        drop(held);
+        Ok(buffer)
+    }
+
+    /// Memory that holds what was there before.
+    pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let size = check::size_class(n_bytes, u64::MAX);
@@ -138,9 +160,11 @@ impl CudaBuffer {
             Memory::Foreign { uses, .. } => Some(uses),
         }
     }
+}
 
-    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
-        Arc::ptr_eq(&self.0.shared, shared)
+impl Owned for CudaBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 
@@ -152,10 +176,10 @@ impl Sized64 for CudaBuffer {
 
 /// New memory. When it runs out, what the pool holds is freed and the allocation tried once more.
 fn allocate(shared: &Shared, size: u64, requested: u64) -> Result<DeviceMemory> {
-    match DeviceMemory::new(&shared.context, size, requested) {
+    match DeviceMemory::new(shared, size, requested) {
         Err(Error::OutOfMemory { .. }) => {
             shared.memory.clear();
-            DeviceMemory::new(&shared.context, size, requested)
+            DeviceMemory::new(shared, size, requested)
         }
         made => made,
     }

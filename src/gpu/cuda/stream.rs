@@ -16,6 +16,7 @@ use super::memory::CudaBuffer;
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::kernels::Access;
 
 /// Recorder of one submission.
@@ -96,9 +97,7 @@ impl CudaStream {
         buffer: &CudaBuffer,
         range: Range<u64>,
     ) -> Result<Bound> {
-        if !buffer.is_of(&self.shared) {
-            return Err(check::foreign("args"));
-        }
+        check::same_device("args", self.shared.id, buffer)?;
         let most = self.shared.capabilities.max_binding_bytes;
         check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
         Ok(Bound::Memory {
@@ -113,20 +112,19 @@ impl CudaStream {
         host_use: HostUse,
         n_bytes: u64,
     ) -> Result<End> {
-        let (end, size, offset, is_ours) = match place {
+        let (end, size, offset) = match place {
             Place::Device(buffer, offset) => {
+                check::same_device("copy", self.shared.id, buffer)?;
                 let end = End::Device(buffer.clone(), offset);
-                (end, buffer.n_bytes(), offset, buffer.is_of(&self.shared))
+                (end, buffer.n_bytes(), offset)
             }
             Place::Host(buffer, offset) => {
+                check::same_device("copy", self.shared.id, buffer)?;
                 check::copy_direction(buffer.host_use(), host_use)?;
                 let end = End::Host(buffer.clone(), offset);
-                (end, buffer.n_bytes(), offset, buffer.is_of(&self.shared))
+                (end, buffer.n_bytes(), offset)
             }
         };
-        if !is_ours {
-            return Err(check::foreign("copy"));
-        }
         check::copy_end(offset, n_bytes, size)?;
         if let End::Host(buffer, _) = &end {
             self.hosts.push(buffer.clone());
@@ -195,6 +193,18 @@ impl CudaStream {
     }
 }
 
+impl Owned for CudaStream {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
+impl Owned for CudaSubmission {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
 impl Recorder for CudaStream {
     type Kernel = CudaKernel;
     type Buffer = CudaBuffer;
@@ -207,9 +217,7 @@ impl Recorder for CudaStream {
         grid: [u32; 3],
         args: &[KernelArg<'_, CudaBuffer>],
     ) -> Result<()> {
-        if !kernel.is_of(&self.shared) {
-            return Err(check::foreign("kernel"));
-        }
+        check::same_device("kernel", self.shared.id, kernel)?;
         let n_bindings = kernel.bindings().len();
         let most = self.shared.capabilities.max_grid;
         check::launch(kernel.entry(), n_bindings, args.len(), grid, most)?;
@@ -267,7 +275,7 @@ impl Waitable for CudaSubmission {
         let shared = &self.shared;
         // The last lane is most often the last to be done; then the others need no wait.
         for event in self.marks.into_iter().rev() {
-            shared.waiters.wait_async(&shared.context, event).await?;
+            shared.waiters.wait_async(shared, event).await?;
         }
         shared.check()?;
         if self.times.is_empty() {

@@ -1,22 +1,32 @@
-//! Waiting for the device without keeping an executor busy: a few threads sleep in the driver and wake futures.
+//! Waiting for the device without keeping an executor busy: a few threads sleep in the driver and wake futures. One more
+//! looks now and then whether the device makes progress, since nothing ends a sleep in the driver on a device that hangs.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
+use std::time::Duration;
 
 use super::context::Context;
+use super::device::Shared;
 use super::event::Event;
 use crate::Result;
+use crate::gpu::watch::{self, Watch};
 use crate::signal::{self, Sender};
 
 /// Most threads of one device. Work of one device ends nearly in order, so that few are ever busy.
 const MAX_THREADS: usize = 4;
 
+/// Between two looks at the progress.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Looks without a wait after which the thread that looks ends.
+const IDLE_LOOKS: u32 = 5;
+
 /// The threads of one device; they end with it.
-#[derive(Default)]
 pub(super) struct Waiters {
     queue: Arc<Queue>,
+    limit: Duration,
 }
 
 impl fmt::Debug for Waiters {
@@ -31,20 +41,48 @@ impl fmt::Debug for Waiters {
 #[derive(Default)]
 struct Queue {
     state: Mutex<State>,
+    /// There is a wait, or the device was closed.
     changed: Condvar,
+    /// The device was closed.
+    closed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     waits: VecDeque<Wait>,
+    /// Answers that futures wait for.
+    owed: Vec<Answer>,
+    n_answered: u64,
     n_threads: usize,
     n_idle: usize,
-    closed: bool,
+    is_watched: bool,
+    is_closed: bool,
 }
 
 struct Wait {
     event: Arc<Event>,
-    done: Sender<Result<()>>,
+    answer: Answer,
+}
+
+/// The outcome of a wait, given once.
+#[derive(Clone)]
+struct Answer(Arc<Mutex<Option<Sender<Result<()>>>>>);
+
+impl Answer {
+    fn new(sender: Sender<Result<()>>) -> Self {
+        Self(Arc::new(Mutex::new(Some(sender))))
+    }
+
+    fn give(&self, outcome: Result<()>) {
+        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(sender) = sender {
+            sender.send(outcome);
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Queue {
@@ -52,16 +90,18 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of a thread.
+    /// The life of a thread that waits.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
-            if let Some(Wait { event, done }) = state.waits.pop_front() {
+            if let Some(Wait { event, answer }) = state.waits.pop_front() {
                 drop(state);
-                done.send(event.block());
+                answer.give(event.block());
                 drop(event);
                 state = self.lock();
-            } else if state.closed {
+                state.n_answered += 1;
+                state.owed.retain(|owed| !owed.is(&answer));
+            } else if state.is_closed {
                 return;
             } else {
                 state.n_idle += 1;
@@ -73,23 +113,73 @@ impl Queue {
             }
         }
     }
-}
 
-impl Waiters {
-    /// Waits until the device has passed `event`.
-    pub(super) async fn wait_async(&self, context: &Context, event: Arc<Event>) -> Result<()> {
-        if event.has_passed()? {
-            return Ok(());
-        }
-        let (done, outcome) = signal::channel();
-        self.push(context, Wait { event, done })?;
-        match outcome.receive().await {
-            Some(outcome) => outcome,
-            None => Err(context.broken("a wait was given up")),
+    /// The life of the thread that looks. It wakes by itself, so that a wait need not wake it.
+    fn watch(&self, device: &Weak<Shared>, limit: Duration) {
+        let (mut n_idle, mut n_passed, mut watched) = (0, 0, None);
+        let look = limit.clamp(Duration::from_millis(1), LOOK);
+        let mut state = self.lock();
+        loop {
+            let slept = self.closed.wait_timeout(state, look);
+            (state, _) = slept.unwrap_or_else(PoisonError::into_inner);
+            if state.is_closed || (state.owed.is_empty() && n_idle == IDLE_LOOKS) {
+                state.is_watched = false;
+                return;
+            }
+            if state.owed.is_empty() {
+                (n_idle, watched) = (n_idle + 1, None);
+                continue;
+            }
+            n_idle = 0;
+            let n_answered = state.n_answered;
+            drop(state);
+            // The last to hold the device drops it here, where the queue is not locked.
+            if let Some(device) = device.upgrade() {
+                n_passed = device.lanes.n_passed().unwrap_or(n_passed);
+                let n_done = n_answered + n_passed;
+                let watch = watched.get_or_insert_with(|| Watch::new(limit, n_done));
+                if watch.has_stalled(n_done) {
+                    device.context.note_lost(watch::reason(limit));
+                    self.give_up(&device.context);
+                }
+            }
+            state = self.lock();
         }
     }
 
-    fn push(&self, context: &Context, wait: Wait) -> Result<()> {
+    /// Answers all futures: the device is lost.
+    fn give_up(&self, context: &Context) {
+        let owed = std::mem::take(&mut self.lock().owed);
+        for answer in owed {
+            answer.give(context.check());
+        }
+    }
+}
+
+impl Waiters {
+    /// Waits that end after `limit` without progress.
+    pub(super) fn new(limit: Duration) -> Self {
+        Self {
+            queue: Arc::default(),
+            limit,
+        }
+    }
+
+    /// Waits until `device`, whose waits these are, has passed `event`.
+    pub(super) async fn wait_async(&self, device: &Arc<Shared>, event: Arc<Event>) -> Result<()> {
+        if event.has_passed()? {
+            return Ok(());
+        }
+        let (sender, outcome) = signal::channel();
+        let answer = Answer::new(sender);
+        self.push(device, Wait { event, answer })?;
+        match outcome.receive().await {
+            Some(outcome) => outcome,
+            None => Err(device.context.broken("a wait was given up")),
+        }
+    }
+
+    fn push(&self, device: &Arc<Shared>, wait: Wait) -> Result<()> {
         let mut state = self.queue.lock();
         if state.n_idle <= state.waits.len() && state.n_threads < MAX_THREADS {
             let queue = Arc::clone(&self.queue);
@@ -99,11 +189,22 @@ impl Waiters {
             match started {
                 Ok(_) => state.n_threads += 1,
                 Err(error) if state.n_threads == 0 => {
-                    return Err(context.broken(&format!("no thread to wait with: {error}")));
+                    let message = format!("no thread to wait with: {error}");
+                    return Err(device.context.broken(&message));
                 }
                 Err(_) => {}
             }
         }
+        if !state.is_watched {
+            let (queue, device, limit) =
+                (Arc::clone(&self.queue), Arc::downgrade(device), self.limit);
+            let started = thread::Builder::new()
+                .name("pagepress-watch".into())
+                .spawn(move || queue.watch(&device, limit));
+            // Without it waits have no limit, which the next one tries again.
+            state.is_watched = started.is_ok();
+        }
+        state.owed.push(wait.answer.clone());
         state.waits.push_back(wait);
         self.queue.changed.notify_one();
         Ok(())
@@ -112,7 +213,8 @@ impl Waiters {
 
 impl Drop for Waiters {
     fn drop(&mut self) {
-        self.queue.lock().closed = true;
+        self.queue.lock().is_closed = true;
         self.queue.changed.notify_all();
+        self.queue.closed.notify_all();
     }
 }

@@ -9,6 +9,7 @@ use super::memory::{MAX_POOLED_BYTES, Raw, WebBuffer, WebHostBuffer};
 use super::stream::WebStream;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::choice::{DeviceRequest, LimitTier, PowerPreference};
+use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
@@ -22,6 +23,7 @@ pub struct WebDevice(Rc<Shared>);
 /// What all handles of a device share.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub id: DeviceId,
     pub device: Value,
     pub info: GpuDeviceInfo,
     pub capabilities: Capabilities,
@@ -151,12 +153,19 @@ impl WebDevice {
     /// A device that JavaScript has open.
     pub(crate) fn of(device: Value, tier: LimitTier) -> Self {
         Self(Rc::new(Shared {
+            id: DeviceId::new(),
             info: info(&device),
             capabilities: capabilities(&device, tier),
             device,
             pool: Pool::new(MAX_POOLED_BYTES),
             kernels: PipelineCache::default(),
         }))
+    }
+
+    /// The identity of this open device.
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        self.0.id
     }
 
     /// The number of the browser's `GPUDevice`.
@@ -168,7 +177,12 @@ impl WebDevice {
     /// page's. A buffer of another device is found when work on it is waited for.
     #[cfg(js_pages)]
     pub(crate) fn lend_buffer(&self, buffer: Value) -> Result<WebBuffer> {
-        WebBuffer::lent(buffer)
+        WebBuffer::lent(self.0.id, buffer)
+    }
+
+    /// Memory that holds what was there before.
+    pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<WebBuffer> {
+        WebBuffer::uncleared(&self.0, n_bytes)
     }
 
     /// Whether the device still answers.
@@ -209,7 +223,7 @@ impl Backend for WebDevice {
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<WebBuffer> {
-        WebBuffer::storage(&self.0, n_bytes)
+        WebBuffer::cleared(&self.0, n_bytes)
     }
 
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<WebHostBuffer> {

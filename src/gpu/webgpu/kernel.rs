@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::calls::{self, Description};
 use super::device::{Shared, answered, value};
 use crate::gpu::backend::KernelSource;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::js::{self, Value};
 use crate::kernels::Access;
 use crate::{Error, Result};
@@ -15,6 +16,7 @@ pub struct WebKernel(Rc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
+    device: DeviceId,
     entry: String,
     bindings: Vec<Access>,
     pipeline: Value,
@@ -34,6 +36,12 @@ impl WebKernel {
     }
 }
 
+impl Owned for WebKernel {
+    fn device_id(&self) -> DeviceId {
+        self.0.device
+    }
+}
+
 /// The kernel of `source`, from the cache or compiled.
 pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<WebKernel> {
     if let Some(kernel) = shared.kernels.find(source) {
@@ -49,6 +57,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     };
     let pipeline = value(pipeline.map_err(failed)?).ok_or_else(|| failed(String::new()))?;
     let kernel = WebKernel(Rc::new(Compiled {
+        device: shared.id,
         entry: source.entry.to_owned(),
         bindings: source.bindings.to_vec(),
         pipeline,

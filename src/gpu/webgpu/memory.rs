@@ -8,12 +8,16 @@ use super::calls;
 use super::device::{Shared, answered};
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::js::{self, Bytes, Value};
 use crate::signal::Receiver;
 use crate::{Error, Result};
 
 /// Most bytes the pool keeps for later; buffers beyond it are freed. A page shares graphics memory with others.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
+
+/// Usages of memory for kernels.
+const STORAGE: u32 = calls::STORAGE | calls::COPY_SRC | calls::COPY_DST;
 
 /// A buffer of our own, destroyed when it is dropped.
 #[derive(Debug)]
@@ -60,7 +64,7 @@ enum Owner {
     Pool(Option<Raw>, Rc<Shared>),
     /// Somebody else's.
     #[cfg(js_pages)]
-    Page(Value),
+    Page(Value, DeviceId),
 }
 
 impl Drop for Memory {
@@ -72,17 +76,25 @@ impl Drop for Memory {
                 }
             }
             #[cfg(js_pages)]
-            Owner::Page(_) => {}
+            Owner::Page(..) => {}
         }
     }
 }
 
 impl WebBuffer {
-    /// Memory for kernels: storage, source and target of copies.
-    pub(super) fn storage(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
+    /// Memory for kernels: storage, source and target of copies. It holds what was there before.
+    pub(super) fn uncleared(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
-        let usage = calls::STORAGE | calls::COPY_SRC | calls::COPY_DST;
-        Self::new(shared, n_bytes, usage)
+        Self::new(shared, n_bytes, STORAGE)
+    }
+
+    /// The same, of zeros: the pool has none, but a browser clears what is new.
+    pub(super) fn cleared(shared: &Rc<Shared>, n_bytes: u64) -> Result<Self> {
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let size = check::size_class(n_bytes, shared.capabilities.max_buffer_bytes);
+        let raw = Raw::create(shared, size, STORAGE, false)?;
+        let owner = Owner::Pool(Some(raw), Rc::clone(shared));
+        Ok(Self(Rc::new(Memory { owner, n_bytes })))
     }
 
     /// Memory for the parameters of launches.
@@ -102,7 +114,7 @@ impl WebBuffer {
 
     #[cfg(js_pages)]
     /// Memory that belongs to the page.
-    pub(super) fn lent(buffer: Value) -> Result<Self> {
+    pub(super) fn lent(device: DeviceId, buffer: Value) -> Result<Self> {
         let (usage, size) = (
             calls::buffer_usage(buffer.number()),
             calls::buffer_size(buffer.number()),
@@ -122,7 +134,7 @@ impl WebBuffer {
             ));
         }
         Ok(Self(Rc::new(Memory {
-            owner: Owner::Page(buffer),
+            owner: Owner::Page(buffer, device),
             n_bytes: size as u64 / 4 * 4,
         })))
     }
@@ -131,7 +143,17 @@ impl WebBuffer {
         match &self.0.owner {
             Owner::Pool(raw, _) => raw.as_ref().map_or(0, |raw| raw.value.number()),
             #[cfg(js_pages)]
-            Owner::Page(value) => value.number(),
+            Owner::Page(value, _) => value.number(),
+        }
+    }
+}
+
+impl Owned for WebBuffer {
+    fn device_id(&self) -> DeviceId {
+        match &self.0.owner {
+            Owner::Pool(_, shared) => shared.id,
+            #[cfg(js_pages)]
+            Owner::Page(_, device) => *device,
         }
     }
 }
@@ -284,6 +306,12 @@ impl WebHostBuffer {
     }
 }
 
+impl Owned for WebHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
+    }
+}
+
 impl Sized64 for WebHostBuffer {
     fn n_bytes(&self) -> u64 {
         self.0.raw.size
@@ -303,7 +331,7 @@ impl HostMemory for WebHostBuffer {
         fill: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
         // A mapping is not memory of the module.
-        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        let mut bytes = crate::memory::zeros(range.end.saturating_sub(range.start) as usize)?;
         let value = fill(&mut bytes);
         self.write_async(range.start, &bytes).await?;
         Ok(value)

@@ -10,6 +10,7 @@ use super::memory::{WebBuffer, WebHostBuffer};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::js;
 use crate::kernels::Access;
 use crate::signal::Receiver;
@@ -76,6 +77,7 @@ impl WebStream {
             }
             _ => return Err(check::wrong_kind(kernel.entry(), at, access)),
         };
+        check::same_device("args", self.shared.id, buffer)?;
         let most = self.shared.capabilities.max_binding_bytes;
         check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
         let n_bytes = range.end - range.start;
@@ -95,10 +97,12 @@ impl WebStream {
     ) -> Result<[f64; 2]> {
         let (number, size, offset) = match place {
             Place::Device(buffer, offset) => {
+                check::same_device("copy", self.shared.id, buffer)?;
                 self.buffers.push(buffer.clone());
                 (buffer.number(), buffer.n_bytes(), offset)
             }
             Place::Host(host, offset) => {
+                check::same_device("copy", self.shared.id, host)?;
                 check::copy_direction(host.host_use(), host_use)?;
                 self.use_host(host, offset..offset.saturating_add(n_bytes));
                 (host.number(), host.n_bytes(), offset)
@@ -156,6 +160,18 @@ impl WebStream {
     }
 }
 
+impl Owned for WebStream {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
+impl Owned for WebSubmission {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
 impl Recorder for WebStream {
     type Kernel = WebKernel;
     type Buffer = WebBuffer;
@@ -168,6 +184,7 @@ impl Recorder for WebStream {
         grid: [u32; 3],
         args: &[KernelArg<'_, WebBuffer>],
     ) -> Result<()> {
+        check::same_device("kernel", self.shared.id, kernel)?;
         let (n_bindings, most) = (kernel.bindings().len(), self.shared.capabilities.max_grid);
         check::launch(kernel.entry(), n_bindings, args.len(), grid, most)?;
         let before = self.steps.len();
@@ -175,15 +192,16 @@ impl Recorder for WebStream {
         let number = f64::from(kernel.number());
         self.steps
             .extend([LAUNCH, number, x, y, z, args.len() as f64]);
-        for (at, arg) in args.iter().enumerate() {
-            self.bind(kernel, at, arg)?;
-        }
-        if grid.contains(&0) {
+        let mut bound = args.iter().enumerate();
+        let bound = bound.try_for_each(|(at, arg)| self.bind(kernel, at, arg));
+        // A launch that is wrong or empty leaves nothing in the recording.
+        if bound.is_err() || grid.contains(&0) {
             self.steps.truncate(before);
             self.params_used.retain(|&at| at < before);
+        } else {
+            self.kernels.push(kernel.clone());
         }
-        self.kernels.push(kernel.clone());
-        Ok(())
+        bound
     }
 
     fn copy(

@@ -1,20 +1,9 @@
-//! Which adapter to open, and why not the others. Pure; [`adapter`](super::adapter) lists, this chooses.
+//! Which adapters to try in which order, and why not the others. Pure; [`adapter`](super::adapter) lists, this chooses.
 
 use super::ENGINE;
 use crate::gpu::choice::{DeviceRequest, PowerPreference, Rejected};
 use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
 use crate::{Error, Result};
-
-/// The adapter taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
-    /// Position in the list.
-    pub index: usize,
-    /// Why this one.
-    pub reason: String,
-    /// All others.
-    pub rejected: Vec<Rejected>,
-}
 
 /// Rank of a kind of device; lower is better.
 pub(super) fn rank(kind: DeviceKind, preference: PowerPreference) -> u32 {
@@ -29,62 +18,92 @@ pub(super) fn rank(kind: DeviceKind, preference: PowerPreference) -> u32 {
     }
 }
 
-/// Chooses among `adapters`.
-pub(super) fn choose(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> Result<Chosen> {
-    let (index, reason) = match request.adapter_index {
-        Some(index) if index < adapters.len() => (index, format!("adapter {index} was asked for")),
-        Some(index) => {
-            return Err(unavailable(format!(
+/// Positions of the adapters that `request` allows, in the order in which to try them.
+pub(super) fn candidates(
+    adapters: &[GpuDeviceInfo],
+    request: &DeviceRequest,
+) -> Result<Vec<usize>> {
+    if let Some(index) = request.adapter_index {
+        return match index < adapters.len() {
+            true => Ok(vec![index]),
+            false => Err(unavailable(format!(
                 "there is no adapter {index}: {} found",
                 adapters.len()
-            )));
-        }
-        None => best(adapters, request)?,
-    };
-    let rejected = adapters.iter().enumerate().filter(|&(i, _)| i != index);
-    let rejected = rejected.map(|(_, other)| Rejected {
-        candidate: other.to_string(),
-        reason: if request.adapter_index.is_some() {
-            "another index was asked for".into()
-        } else if other.is_software() && !request.allow_software {
-            "software adapter, slower than the CPU path".into()
-        } else {
-            format!("{} comes first", adapters[index])
-        },
-    });
-    Ok(Chosen {
-        index,
-        reason,
-        rejected: rejected.collect(),
-    })
-}
-
-fn best(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> Result<(usize, String)> {
-    let allowed = adapters
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| request.allow_software || !a.is_software());
-    match allowed.min_by_key(|(i, a)| (rank(a.kind, request.power_preference), *i)) {
-        Some((index, adapter)) if adapter.is_software() => {
-            Ok((index, "only a software adapter was found".into()))
-        }
-        Some((index, adapter)) => Ok((index, format!("best adapter found: {}", adapter.kind))),
-        None if adapters.is_empty() => Err(unavailable(
+            ))),
+        };
+    }
+    let allowed = |&i: &usize| request.allow_software || !adapters[i].is_software();
+    let mut allowed: Vec<usize> = (0..adapters.len()).filter(allowed).collect();
+    allowed.sort_by_key(|&i| (rank(adapters[i].kind, request.power_preference), i));
+    if !allowed.is_empty() {
+        return Ok(allowed);
+    }
+    if adapters.is_empty() {
+        return Err(unavailable(
             if cfg!(target_arch = "wasm32") {
                 "no adapter found: this browser or runtime gives none"
             } else {
                 "no adapter found; install a Vulkan driver"
             }
             .into(),
-        )),
-        None => {
-            let names: Vec<String> = adapters.iter().map(ToString::to_string).collect();
-            Err(unavailable(format!(
-                "only software adapters found ({}) and they were not allowed",
-                names.join("; ")
-            )))
-        }
+        ));
     }
+    let names: Vec<String> = adapters.iter().map(ToString::to_string).collect();
+    Err(unavailable(format!(
+        "only software adapters found ({}) and they were not allowed",
+        names.join("; ")
+    )))
+}
+
+/// Adapters that could not be opened, each with the reason.
+pub(super) type Failed = Vec<(usize, String)>;
+
+/// Why the adapter at `taken` was taken, after those before it failed.
+pub(super) fn reason(
+    adapters: &[GpuDeviceInfo],
+    request: &DeviceRequest,
+    taken: usize,
+    failed: &Failed,
+) -> String {
+    let adapter = &adapters[taken];
+    if let Some(index) = request.adapter_index {
+        format!("adapter {index} was asked for")
+    } else if !failed.is_empty() {
+        format!("best adapter that could be opened: {}", adapter.kind)
+    } else if adapter.is_software() {
+        "only a software adapter was found".into()
+    } else {
+        format!("best adapter found: {}", adapter.kind)
+    }
+}
+
+/// All adapters but the one at `taken`, each with the reason.
+pub(super) fn rejected(
+    adapters: &[GpuDeviceInfo],
+    request: &DeviceRequest,
+    taken: usize,
+    failed: &Failed,
+) -> Vec<Rejected> {
+    let others = adapters.iter().enumerate().filter(|&(i, _)| i != taken);
+    let rejected = others.map(|(i, other)| Rejected {
+        candidate: other.to_string(),
+        reason: if let Some((_, why)) = failed.iter().find(|(at, _)| *at == i) {
+            why.clone()
+        } else if request.adapter_index.is_some() {
+            "another index was asked for".into()
+        } else if other.is_software() && !request.allow_software {
+            "software adapter, slower than the CPU path".into()
+        } else {
+            format!("{} comes first", adapters[taken])
+        },
+    });
+    rejected.collect()
+}
+
+/// The error where no candidate could be opened.
+pub(super) fn none_opened(failed: &Failed) -> Error {
+    let reasons: Vec<&str> = failed.iter().map(|(_, why)| why.as_str()).collect();
+    unavailable(reasons.join("; "))
 }
 
 fn unavailable(reason: String) -> Error {
@@ -120,39 +139,49 @@ mod tests {
 
     #[test]
     fn discrete_wins_and_all_others_have_reasons() {
-        let chosen = choose(&three(), &DeviceRequest::default()).unwrap();
-        assert_eq!(chosen.index, 2);
-        assert_eq!(chosen.rejected.len(), 2);
-        assert!(chosen.rejected[0].reason.contains("software"));
-        assert!(chosen.rejected[1].reason.contains("big"));
+        let (adapters, request) = (three(), DeviceRequest::default());
+        assert_eq!(candidates(&adapters, &request).unwrap(), [2, 1]);
+        let rejected = rejected(&adapters, &request, 2, &Vec::new());
+        assert_eq!(rejected.len(), 2);
+        assert!(rejected[0].reason.contains("software"));
+        assert!(rejected[1].reason.contains("big"));
+    }
+
+    #[test]
+    fn what_could_not_be_opened_says_why() {
+        let (adapters, request) = (three(), DeviceRequest::default());
+        let failed = vec![(2, "the driver is broken".into())];
+        let rejected = rejected(&adapters, &request, 1, &failed);
+        assert_eq!(rejected[1].reason, "the driver is broken");
+        assert!(reason(&adapters, &request, 1, &failed).contains("could be opened"));
+        assert!(none_opened(&failed).to_string().contains("broken"));
     }
 
     #[test]
     fn low_power_takes_the_integrated_one() {
         let request = DeviceRequest {
             power_preference: PowerPreference::LowPower,
+            allow_software: true,
             ..DeviceRequest::default()
         };
-        assert_eq!(choose(&three(), &request).unwrap().index, 1);
+        assert_eq!(candidates(&three(), &request).unwrap(), [1, 2, 0]);
     }
 
     #[test]
     fn software_only_when_allowed_or_asked_for() {
         let soft = &three()[..1];
-        assert_eq!(
-            choose(soft, &DeviceRequest::default()).unwrap_err().code(),
-            "BACKEND_UNAVAILABLE"
-        );
+        let refused = candidates(soft, &DeviceRequest::default()).unwrap_err();
+        assert_eq!(refused.code(), "BACKEND_UNAVAILABLE");
         let allowed = DeviceRequest {
             allow_software: true,
             ..DeviceRequest::default()
         };
-        assert_eq!(choose(soft, &allowed).unwrap().index, 0);
+        assert_eq!(candidates(soft, &allowed).unwrap(), [0]);
         let indexed = DeviceRequest {
             adapter_index: Some(0),
             ..DeviceRequest::default()
         };
-        assert_eq!(choose(soft, &indexed).unwrap().index, 0);
+        assert_eq!(candidates(soft, &indexed).unwrap(), [0]);
     }
 
     #[test]
@@ -161,17 +190,9 @@ mod tests {
             adapter_index: Some(3),
             ..DeviceRequest::default()
         };
-        assert!(
-            choose(&three(), &indexed)
-                .unwrap_err()
-                .to_string()
-                .contains("no adapter 3")
-        );
-        assert!(
-            choose(&[], &DeviceRequest::default())
-                .unwrap_err()
-                .to_string()
-                .contains("no adapter found")
-        );
+        let missing = candidates(&three(), &indexed).unwrap_err();
+        assert!(missing.to_string().contains("no adapter 3"));
+        let none = candidates(&[], &DeviceRequest::default()).unwrap_err();
+        assert!(none.to_string().contains("no adapter found"));
     }
 }

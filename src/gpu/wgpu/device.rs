@@ -1,21 +1,31 @@
 //! An open wgpu device and its [`Backend`] implementation.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::Ordering;
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::Duration;
 
 use super::ENGINE;
 use super::adapter;
-use super::choose::choose;
+use super::choose;
 use super::fault::Faults;
 use super::kernel::{self, WgpuKernel};
-use super::memory::{MAX_POOLED_BYTES, WgpuBuffer, WgpuHostBuffer};
+use super::memory::{Charged, MAX_POOLED_BYTES, WgpuBuffer, WgpuHostBuffer};
 use super::stream::{WgpuStream, WgpuSubmission};
 use super::timer::Timers;
 use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
+use crate::gpu::budget::Budget;
+use crate::gpu::check;
 use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough};
+use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::watch;
 use crate::signal;
 use crate::{Error, Result};
 
@@ -26,15 +36,23 @@ pub struct WgpuDevice(Arc<Shared>);
 /// What all handles of a device share.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub id: DeviceId,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub info: GpuDeviceInfo,
     pub capabilities: Capabilities,
-    pub trust_self_checked: bool,
+    may_leave_out_checks: bool,
     pub timestamp_period_ns: f32,
     pub faults: Arc<Faults>,
     /// Free buffers by usage and size.
-    pub pool: Pool<u32, wgpu::Buffer>,
+    pub pool: Pool<u32, Charged>,
+    pub budget: Arc<Budget>,
+    /// Largest buffer that wgpu makes, in bytes.
+    pub max_allocation: u64,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub wait_limit: Duration,
+    /// Submissions that have run.
+    pub n_done: Arc<AtomicU64>,
     pub timers: Timers,
     pub kernels: PipelineCache<WgpuKernel>,
 }
@@ -59,21 +77,37 @@ pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
         .collect()
 }
 
-/// Opens the device that `request` asks for.
+/// Opens the device that `request` asks for: the first of those allowed, best first, that can be opened.
 pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
     let adapters = adapter::list(request).await;
     let infos: Vec<GpuDeviceInfo> = adapters
         .iter()
         .map(|a| adapter::describe(&a.get_info()))
         .collect();
-    let chosen = choose(&infos, request)?;
-    let Some((adapter, info)) = adapters.into_iter().zip(infos).nth(chosen.index) else {
-        return Err(Error::BackendUnavailable {
-            backend: ENGINE,
-            reason: "the adapter went away".into(),
-        });
-    };
-    let device = open_adapter(&adapter, info, request).await?;
+    let mut failed = choose::Failed::new();
+    for index in choose::candidates(&infos, request)? {
+        match open_allowed(&adapters[index], infos[index].clone(), request).await {
+            Ok(device) => {
+                return Ok(Opened {
+                    device,
+                    reason: choose::reason(&infos, request, index, &failed),
+                    rejected: choose::rejected(&infos, request, index, &failed),
+                });
+            }
+            Err(Error::BackendUnavailable { reason, .. }) => failed.push((index, reason)),
+            Err(other) => failed.push((index, other.to_string())),
+        }
+    }
+    Err(choose::none_opened(&failed))
+}
+
+/// Opens an adapter, which may turn out to be a software one only then.
+async fn open_allowed(
+    adapter: &wgpu::Adapter,
+    info: GpuDeviceInfo,
+    request: &DeviceRequest,
+) -> Result<WgpuDevice> {
+    let device = open_adapter(adapter, info, request).await?;
     if device.0.info.is_software() && !request.allow_software && request.adapter_index.is_none() {
         let reason = format!(
             "only a software adapter found ({}) and it was not allowed",
@@ -85,11 +119,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
             reason,
         });
     }
-    Ok(Opened {
-        device,
-        reason: chosen.reason,
-        rejected: chosen.rejected,
-    })
+    Ok(device)
 }
 
 async fn open_adapter(
@@ -97,6 +127,8 @@ async fn open_adapter(
     info: GpuDeviceInfo,
     request: &DeviceRequest,
 ) -> Result<WgpuDevice> {
+    #[cfg(feature = "fault-injection")]
+    crate::gpu::open::fault(ENGINE)?;
     let features = features(adapter, request);
     let limits = limits(&adapter.limits(), request.limits);
     let descriptor = wgpu::DeviceDescriptor {
@@ -125,16 +157,26 @@ async fn open_adapter(
         adapter::describe_web(&device, &mut info);
         info
     };
-    let capabilities = capabilities(&limits, features);
-    let trust_self_checked =
+    let budget = Budget::new(request.memory_limit);
+    let capabilities = Capabilities {
+        free_memory_bytes: budget.free_of(None),
+        ..capabilities(&limits, features)
+    };
+    let may_leave_out_checks =
         cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded;
     Ok(WgpuDevice(Arc::new(Shared {
+        id: DeviceId::new(),
         timestamp_period_ns: queue.get_timestamp_period(),
         device,
         queue,
+        budget,
+        max_allocation: limits.max_buffer_size / 4 * 4,
+        #[cfg(not(target_arch = "wasm32"))]
+        wait_limit: watch::limit(request, info.is_software()),
+        n_done: Arc::default(),
         info,
         capabilities,
-        trust_self_checked,
+        may_leave_out_checks,
         faults,
         pool: Pool::new(MAX_POOLED_BYTES),
         timers: Timers::default(),
@@ -183,7 +225,11 @@ fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
         max_binding_bytes: limits.max_storage_buffer_binding_size / 4 * 4,
-        max_buffer_bytes: limits.max_buffer_size / 4 * 4,
+        // Kernels without checks may read behind a buffer.
+        max_buffer_bytes: match cfg!(target_arch = "wasm32") {
+            true => limits.max_buffer_size / 4 * 4,
+            false => limits.max_buffer_size.saturating_sub(check::SLACK_BYTES) / 4 * 4,
+        },
         max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
         max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
         max_grid: limits.max_compute_workgroups_per_dimension,
@@ -204,8 +250,37 @@ pub(super) fn let_go(device: &wgpu::Device) {
 }
 
 impl Shared {
-    /// Natively: blocks until the submission (`None`: the latest) has run and its callbacks were called; somebody
-    /// must poll. In a browser the event loop does it, and this returns at once.
+    /// Whether a kernel is compiled without checks.
+    pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
+        self.may_leave_out_checks && !source.is_checked()
+    }
+
+    /// Blocks until the submission (`None`: the latest) has run and its callbacks were called; somebody must poll. A
+    /// device on which no submission ends for as long as the limit is lost.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
+        loop {
+            let polled = self.device.poll(wgpu::PollType::Wait {
+                submission_index: submission_index.clone(),
+                timeout: Some(watch.until_next_look()),
+            });
+            self.faults.check()?;
+            match polled {
+                Ok(_) => return Ok(()),
+                Err(wgpu::PollError::Timeout) => {
+                    if watch.has_stalled(self.n_done.load(Ordering::Relaxed)) {
+                        self.faults.note_lost(watch::reason(self.wait_limit));
+                        return self.faults.check();
+                    }
+                }
+                Err(error) => return Err(self.broken(error.to_string())),
+            }
+        }
+    }
+
+    /// The event loop of a browser runs callbacks, and nobody has to poll.
+    #[cfg(target_arch = "wasm32")]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let polled = self.device.poll(wgpu::PollType::Wait {
             submission_index,
@@ -239,6 +314,12 @@ impl Shared {
 }
 
 impl WgpuDevice {
+    /// The identity of this open device.
+    #[must_use]
+    pub fn id(&self) -> DeviceId {
+        self.0.id
+    }
+
     /// wgpu's device, for use with wgpu itself.
     #[must_use]
     pub fn raw_device(&self) -> &wgpu::Device {
@@ -264,6 +345,18 @@ impl WgpuDevice {
     pub fn check(&self) -> Result<()> {
         let_go(&self.0.device);
         self.0.faults.check()
+    }
+
+    /// Memory that holds what was there before.
+    pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<WgpuBuffer> {
+        WgpuBuffer::uncleared(&self.0, n_bytes)
+    }
+
+    /// Has allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
+    #[cfg(feature = "fault-injection")]
+    pub(crate) fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
+        self.0.pool.clear();
+        self.0.budget.fail(n_before, n_failing)
     }
 
     /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
@@ -297,7 +390,7 @@ impl Backend for WgpuDevice {
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<WgpuBuffer> {
-        WgpuBuffer::storage(&self.0, n_bytes)
+        WgpuBuffer::cleared(&self.0, n_bytes)
     }
 
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<WgpuHostBuffer> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::device::Shared;
 use crate::gpu::backend::KernelSource;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::{Error, Result};
 
@@ -13,6 +14,7 @@ pub struct WgpuKernel(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
+    device: DeviceId,
     entry: String,
     bindings: Vec<Access>,
     pipeline: wgpu::ComputePipeline,
@@ -34,6 +36,12 @@ impl WgpuKernel {
 
     pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
         &self.0.layout
+    }
+}
+
+impl Owned for WgpuKernel {
+    fn device_id(&self) -> DeviceId {
+        self.0.device
     }
 }
 
@@ -67,6 +75,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     }
     shared.faults.check()?;
     let kernel = WgpuKernel(Arc::new(Compiled {
+        device: shared.id,
         entry: source.entry.to_owned(),
         bindings: source.bindings.to_vec(),
         pipeline,
@@ -109,8 +118,8 @@ fn module(
     source: &KernelSource<'_>,
 ) -> std::result::Result<wgpu::ShaderModule, String> {
     use std::borrow::Cow;
-    let trusted = source.self_checked && shared.trust_self_checked;
-    if trusted && shared.capabilities.spirv_passthrough {
+    let unchecked = shared.leaves_out_checks(source);
+    if unchecked && shared.capabilities.spirv_passthrough {
         let words = super::spirv::translate(source, shared.capabilities.int64)?;
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(source.entry),
@@ -121,13 +130,15 @@ fn module(
             spirv: Some(Cow::Owned(words)),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: naga wrote the SPIR-V from a validated module; only the scope of barriers was narrowed to the one
-        // that WGSL defines. The kernel checks its own accesses (`self_checked`).
+        // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`; only the scope of barriers
+        // was narrowed to the one that WGSL defines. It lacks checks of accesses, divisors and loops: whoever made the
+        // source unchecked promised in an `unsafe` call that the kernel needs none.
         return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
     }
     let descriptor = descriptor(source);
-    if trusted {
-        // SAFETY: the kernel checks its own accesses, divisors and loops (`self_checked`).
+    if unchecked {
+        // SAFETY: whoever made the source unchecked promised in an `unsafe` call that the kernel needs no checks of
+        // accesses, divisors and loops.
         return Ok(unsafe {
             shared
                 .device
@@ -177,8 +188,7 @@ fn pipeline(
             immediate_size: 0,
         });
     // Overrides of a passthrough module are resolved in its SPIR-V already.
-    let resolved =
-        source.self_checked && shared.trust_self_checked && shared.capabilities.spirv_passthrough;
+    let resolved = shared.leaves_out_checks(source) && shared.capabilities.spirv_passthrough;
     let pipeline = shared
         .device
         .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -188,7 +198,7 @@ fn pipeline(
             entry_point: Some(source.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: if resolved { &[] } else { source.overrides },
-                zero_initialize_workgroup_memory: !source.fills_workgroup,
+                zero_initialize_workgroup_memory: source.is_cleared(),
             },
             cache: None,
         });

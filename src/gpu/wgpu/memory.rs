@@ -1,13 +1,17 @@
 //! Device memory from a bounded pool, and memory that host and device share.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::device;
 use super::device::Shared;
 use super::fault::guarded;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::gpu::budget::Charge;
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
+use crate::memory;
 use crate::signal;
 use crate::{Error, Result};
 
@@ -23,25 +27,63 @@ pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
 #[derive(Debug, Clone)]
 pub struct WgpuBuffer(Arc<PooledBuffer>);
 
+/// A buffer, and its part of the device's budget.
+#[derive(Debug)]
+pub(super) struct Charged {
+    buffer: wgpu::Buffer,
+    _charge: Charge,
+}
+
+impl Charged {
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+}
+
 #[derive(Debug)]
 struct PooledBuffer {
-    buffer: Option<wgpu::Buffer>,
+    charged: Option<Charged>,
     n_bytes: u64,
+    /// Whether code outside of the engine was given the buffer, and may still hold it.
+    is_shown: AtomicBool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
-            let (usage, size) = (buffer.usage().bits(), buffer.size());
-            self.shared.pool.put(usage, size, buffer);
+        // What others may still write to, or destroy, is not for later calls.
+        if let Some(charged) = self.charged.take()
+            && !*self.is_shown.get_mut()
+        {
+            let (usage, size) = (charged.buffer.usage().bits(), charged.buffer.size());
+            self.shared.pool.put(usage, size, charged);
         }
     }
 }
 
 impl WgpuBuffer {
-    /// Memory for kernels: storage, source and target of copies.
-    pub(super) fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+    /// Memory for kernels: storage, source and target of copies. It holds what was there before.
+    pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        Self::storage(shared, n_bytes).map(|(buffer, _)| buffer)
+    }
+
+    /// The same, of zeros.
+    pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
+        let (buffer, is_used) = Self::storage(shared, n_bytes)?;
+        // wgpu clears new memory itself.
+        if let (true, Some(raw)) = (is_used, buffer.handle()) {
+            guarded(&shared.device, &shared.faults, n_bytes, || {
+                let descriptor = wgpu::CommandEncoderDescriptor::default();
+                let mut encoder = shared.device.create_command_encoder(&descriptor);
+                encoder.clear_buffer(raw, 0, None);
+                shared.queue.submit([encoder.finish()])
+            })?;
+        }
+        Ok(buffer)
+    }
+
+    /// Storage, and whether it was used before.
+    fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<(Self, bool)> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
@@ -56,25 +98,42 @@ impl WgpuBuffer {
             n_bytes,
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         )
+        .map(|(buffer, _)| buffer)
     }
 
-    fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<Self> {
-        let size = check::size_class(n_bytes, shared.capabilities.max_buffer_bytes);
-        let buffer = match shared.pool.take(usage.bits(), size) {
-            Some(buffer) => buffer,
-            None => create(shared, size, usage, false)?,
+    /// A buffer, and whether it was used before.
+    fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<(Self, bool)> {
+        let size = check::size_class(n_bytes, shared.max_allocation);
+        let (charged, is_used) = match shared.pool.take(usage.bits(), size) {
+            Some(charged) => (charged, true),
+            None => (create(shared, size, usage, false)?, false),
         };
-        Ok(Self(Arc::new(PooledBuffer {
-            buffer: Some(buffer),
+        let buffer = Self(Arc::new(PooledBuffer {
+            charged: Some(charged),
             n_bytes,
+            is_shown: AtomicBool::new(false),
             shared: Arc::clone(shared),
-        })))
+        }));
+        Ok((buffer, is_used))
     }
 
-    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device.
+    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device. It is not used again
+    /// for other buffers.
     #[must_use]
     pub fn raw(&self) -> Option<&wgpu::Buffer> {
-        self.0.buffer.as_ref()
+        self.0.is_shown.store(true, Ordering::Relaxed);
+        self.handle()
+    }
+
+    /// The same for the engine, which keeps no clone.
+    pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
+        self.0.charged.as_ref().map(Charged::buffer)
+    }
+}
+
+impl Owned for WgpuBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
     }
 }
 
@@ -85,12 +144,12 @@ impl Sized64 for WgpuBuffer {
 }
 
 /// A new buffer. When memory runs out, what the pool holds is freed and the allocation tried once more.
-fn create(
+pub(super) fn create(
     shared: &Arc<Shared>,
     size: u64,
     usage: wgpu::BufferUsages,
     mapped: bool,
-) -> Result<wgpu::Buffer> {
+) -> Result<Charged> {
     let descriptor = wgpu::BufferDescriptor {
         label: None,
         size,
@@ -98,8 +157,13 @@ fn create(
         mapped_at_creation: mapped,
     };
     let attempt = || {
-        guarded(&shared.device, &shared.faults, size, || {
+        let charge = shared.budget.charge(size, size)?;
+        let buffer = guarded(&shared.device, &shared.faults, size, || {
             shared.device.create_buffer(&descriptor)
+        })?;
+        Ok(Charged {
+            buffer,
+            _charge: charge,
         })
     };
     match attempt() {
@@ -118,7 +182,7 @@ pub struct WgpuHostBuffer(Arc<HostInner>);
 
 #[derive(Debug)]
 struct HostInner {
-    buffer: wgpu::Buffer,
+    charged: Charged,
     host_use: HostUse,
     mapping: Mutex<Mapping>,
     shared: Arc<Shared>,
@@ -157,7 +221,7 @@ impl WgpuHostBuffer {
             ),
         };
         Ok(Self(Arc::new(HostInner {
-            buffer: create(shared, n_bytes, usage, mapped)?,
+            charged: create(shared, n_bytes, usage, mapped)?,
             host_use,
             mapping: Mutex::new(match mapped {
                 true => Mapping::Done { range: 0..n_bytes },
@@ -168,7 +232,7 @@ impl WgpuHostBuffer {
     }
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {
-        &self.0.buffer
+        &self.0.charged.buffer
     }
 
     /// Whether both are the same memory.
@@ -188,7 +252,7 @@ impl WgpuHostBuffer {
     /// Hands the memory to the device; before a submission that uses it.
     pub(super) fn unmap(&self) {
         if !matches!(std::mem::take(&mut *self.mapping()), Mapping::None) {
-            self.0.buffer.unmap();
+            self.raw().unmap();
         }
     }
 
@@ -215,8 +279,7 @@ impl WgpuHostBuffer {
         };
         let (sender, receiver) = signal::channel();
         guarded(&shared.device, &shared.faults, 0, || {
-            self.0
-                .buffer
+            self.raw()
                 .map_async(mode, range, |outcome| sender.send(outcome));
         })?;
         Ok(receiver)
@@ -239,7 +302,7 @@ impl WgpuHostBuffer {
             } if covers(&range) => (range, Some(submission), outcome),
             Mapping::None => (wanted.clone(), None, self.ask(wanted)?),
             other => {
-                self.0.buffer.unmap();
+                self.raw().unmap();
                 let submission = match other {
                     Mapping::Pending { submission, .. } => Some(submission),
                     _ => None,
@@ -273,8 +336,7 @@ impl WgpuHostBuffer {
             .try_for_each(|(i, share)| {
                 let start = offset + (i * SHARE_BYTES) as u64;
                 let view = self
-                    .0
-                    .buffer
+                    .raw()
                     .get_mapped_range_mut(start..start + share.len() as u64);
                 view.map_err(|error| self.0.shared.broken(error.to_string()))?
                     .copy_from_slice(share);
@@ -296,7 +358,7 @@ impl WgpuHostBuffer {
     /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.
     async fn mapped(&self, range: Range<u64>) -> Result<js_sys::Uint8Array> {
         let shared = &self.0.shared;
-        let Some(buffer) = self.0.buffer.as_webgpu() else {
+        let Some(buffer) = self.raw().as_webgpu() else {
             return Err(shared.broken("not a WebGPU buffer".into()));
         };
         let (start, length) = (range.start as f64, (range.end - range.start) as f64);
@@ -307,9 +369,15 @@ impl WgpuHostBuffer {
     }
 }
 
+impl Owned for WgpuHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
+    }
+}
+
 impl Sized64 for WgpuHostBuffer {
     fn n_bytes(&self) -> u64 {
-        self.0.buffer.size()
+        self.raw().size()
     }
 }
 
@@ -335,7 +403,7 @@ impl HostMemory for WgpuHostBuffer {
         }
         self.map(0..self.n_bytes()).await?;
         // A mapping may be memory that is slow to read, or gone when the page of a browser looks; so it is not lent.
-        let mut bytes = vec![0; n_bytes as usize];
+        let mut bytes = memory::zeros(n_bytes as usize)?;
         let value = fill(&mut bytes);
         self.fill(range.start, &bytes).await?;
         Ok(value)
@@ -351,7 +419,7 @@ impl HostMemory for WgpuHostBuffer {
             return Ok(read(&[]));
         }
         self.map(range.clone()).await?;
-        let value = match self.0.buffer.get_mapped_range(range) {
+        let value = match self.raw().get_mapped_range(range) {
             Ok(view) => Ok(read(&view)),
             Err(error) => Err(self.0.shared.broken(error.to_string())),
         };

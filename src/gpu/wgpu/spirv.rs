@@ -1,4 +1,4 @@
-//! Our own way from WGSL to a Vulkan driver, for self-checked kernels.
+//! Our own way from WGSL to a Vulkan driver, for kernels without checks.
 //!
 //! naga writes `storageBarrier()` with device scope where WGSL asks for workgroup scope, and drivers then flush caches
 //! that a workgroup shares anyway: 2.5 times the time of our decoder. So the SPIR-V is written here with naga, as wgpu
@@ -108,9 +108,9 @@ fn options(source: &KernelSource<'_>) -> spv::Options<'static> {
             image_load: naga::proc::BoundsCheckPolicy::Unchecked,
             binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
         },
-        zero_initialize_workgroup_memory: match source.fills_workgroup {
-            true => Zeros::None,
-            false => Zeros::Polyfill,
+        zero_initialize_workgroup_memory: match source.is_cleared() {
+            true => Zeros::Polyfill,
+            false => Zeros::None,
         },
         force_loop_bounding: false,
         emit_int_div_checks: false,
@@ -209,14 +209,8 @@ mod tests {
 
     #[test]
     fn storage_barriers_get_workgroup_scope_and_nothing_else_changes() {
-        let source = KernelSource {
-            wgsl: WGSL,
-            entry: "barriers",
-            overrides: &[("N", 7.0)],
-            bindings: &[Access::ReadWrite],
-            self_checked: true,
-            fills_workgroup: false,
-        };
+        let source =
+            KernelSource::new(WGSL, "barriers", &[Access::ReadWrite]).with_overrides(&[("N", 7.0)]);
         let words = translate(&source, false).unwrap();
         let found = scopes(&words);
         assert!(

@@ -12,6 +12,7 @@ use super::timer::{MAX_PASSES, Timer, Timers};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::signal;
 
@@ -64,7 +65,7 @@ enum End {
 impl End {
     fn raw(&self) -> Option<(&wgpu::Buffer, u64)> {
         match self {
-            Self::Device(buffer, offset) => buffer.raw().map(|raw| (raw, *offset)),
+            Self::Device(buffer, offset) => buffer.handle().map(|raw| (raw, *offset)),
             Self::Host(buffer, offset) => Some((buffer.raw(), *offset)),
         }
     }
@@ -125,6 +126,7 @@ impl WgpuStream {
         buffer: &WgpuBuffer,
         range: Range<u64>,
     ) -> Result<Bound> {
+        check::same_device("args", self.shared.id, buffer)?;
         let most = self.shared.capabilities.max_binding_bytes;
         check::slice(kernel.entry(), at, &range, buffer.n_bytes(), most)?;
         Ok(Bound::Buffer {
@@ -141,12 +143,16 @@ impl WgpuStream {
         n_bytes: u64,
     ) -> Result<End> {
         let (end, size, offset) = match place {
-            Place::Device(buffer, offset) => (
-                End::Device(buffer.clone(), offset),
-                buffer.n_bytes(),
-                offset,
-            ),
+            Place::Device(buffer, offset) => {
+                check::same_device("copy", self.shared.id, buffer)?;
+                (
+                    End::Device(buffer.clone(), offset),
+                    buffer.n_bytes(),
+                    offset,
+                )
+            }
             Place::Host(buffer, offset) => {
+                check::same_device("copy", self.shared.id, buffer)?;
                 check::copy_direction(buffer.host_use(), host_use)?;
                 let range = offset..offset.saturating_add(n_bytes);
                 self.hosts.push((buffer.clone(), range));
@@ -196,13 +202,21 @@ impl WgpuStream {
         };
         self.hosts.iter().for_each(|(host, _)| host.unmap());
         let index = guarded(&shared.device, &shared.faults, 0, || {
-            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::raw) {
+            if let Some(buffer) = params.as_ref().and_then(WgpuBuffer::handle) {
                 shared.queue.write_buffer(buffer, 0, &self.params);
             }
             shared
                 .queue
                 .submit([self.encode(params.as_ref(), &mut timer)])
         })?;
+        // Counted for whoever waits, natively; a browser watches its GPU itself.
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let n_done = Arc::clone(&shared.n_done);
+            shared.queue.on_submitted_work_done(move || {
+                n_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            });
+        }
         for (host, range) in self.hosts_used() {
             host.used_by(index.clone(), range)?;
         }
@@ -267,9 +281,9 @@ impl WgpuStream {
                     buffer,
                     offset,
                     n_bytes,
-                } => (buffer.raw(), *offset, *n_bytes),
+                } => (buffer.handle(), *offset, *n_bytes),
                 Bound::Params { offset, n_bytes } => {
-                    (params.and_then(WgpuBuffer::raw), *offset, *n_bytes)
+                    (params.and_then(WgpuBuffer::handle), *offset, *n_bytes)
                 }
             };
             let Some(buffer) = buffer else { return };
@@ -295,6 +309,18 @@ impl WgpuStream {
     }
 }
 
+impl Owned for WgpuStream {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
+impl Owned for WgpuSubmission {
+    fn device_id(&self) -> DeviceId {
+        self.shared.id
+    }
+}
+
 impl Recorder for WgpuStream {
     type Kernel = WgpuKernel;
     type Buffer = WgpuBuffer;
@@ -307,6 +333,7 @@ impl Recorder for WgpuStream {
         grid: [u32; 3],
         args: &[KernelArg<'_, WgpuBuffer>],
     ) -> Result<()> {
+        check::same_device("kernel", self.shared.id, kernel)?;
         let most = self.shared.capabilities.max_grid;
         check::launch(
             kernel.entry(),

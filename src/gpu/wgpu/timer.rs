@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::device::Shared;
 use super::fault::guarded;
-use super::memory::WgpuHostBuffer;
+use super::memory::{self, Charged, WgpuHostBuffer};
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 
@@ -18,7 +18,7 @@ const QUERY_BYTES: u64 = 8;
 #[derive(Debug)]
 pub(super) struct Timer {
     queries: wgpu::QuerySet,
-    resolved: wgpu::Buffer,
+    resolved: Charged,
     host: WgpuHostBuffer,
     n_passes: u32,
 }
@@ -47,24 +47,15 @@ impl Timers {
         let count = 2 * MAX_PASSES;
         let size = u64::from(count) * QUERY_BYTES;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let made = guarded(&shared.device, &shared.faults, size, || {
+        let queries = guarded(&shared.device, &shared.faults, size, || {
             let descriptor = wgpu::QuerySetDescriptor {
                 label: None,
                 ty: wgpu::QueryType::Timestamp,
                 count,
             };
-            let buffer = wgpu::BufferDescriptor {
-                label: None,
-                size,
-                usage,
-                mapped_at_creation: false,
-            };
-            (
-                shared.device.create_query_set(&descriptor),
-                shared.device.create_buffer(&buffer),
-            )
-        });
-        let (queries, resolved) = made?;
+            shared.device.create_query_set(&descriptor)
+        })?;
+        let resolved = memory::create(shared, size, usage, false)?;
         let host = WgpuHostBuffer::new(shared, size, HostUse::Download)?;
         Ok(Some(Timer {
             queries,
@@ -99,9 +90,10 @@ impl Timer {
     /// Records the copy of the timestamps to the host.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         if self.n_passes > 0 {
-            encoder.resolve_query_set(&self.queries, 0..2 * self.n_passes, &self.resolved, 0);
+            let resolved = self.resolved.buffer();
+            encoder.resolve_query_set(&self.queries, 0..2 * self.n_passes, resolved, 0);
             let n_bytes = u64::from(2 * self.n_passes) * QUERY_BYTES;
-            encoder.copy_buffer_to_buffer(&self.resolved, 0, self.host.raw(), 0, n_bytes);
+            encoder.copy_buffer_to_buffer(resolved, 0, self.host.raw(), 0, n_bytes);
         }
     }
 

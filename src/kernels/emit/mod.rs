@@ -51,7 +51,7 @@ pub trait Kernel {
             overrides: &overrides,
             sm,
             bounds: Bounds::Unchecked,
-            clear_workgroup: !kernel.fills_workgroup,
+            clear_workgroup: !kernel.fills_workgroup(),
             ..PtxOptions::new(kernel.name)
         };
         compile_wgsl(kernel.wgsl, &options)

@@ -73,6 +73,6 @@ extern "C" fn device_empty(device: &GpuDevice, dims: u32) -> *mut GpuTensor {
 
 fn empty(device: &GpuDevice, dims: u32) -> Result<GpuTensor> {
     let shape = shape(dims)?;
-    let buffer = device.allocate_memory(padded_bytes(shape.n_elements() as u64))?;
+    let buffer = device.allocate_uncleared(padded_bytes(shape.n_elements() as u64))?;
     GpuTensor::from_buffer(device, buffer, TensorView::new(shape))
 }

@@ -33,10 +33,7 @@ extern "C" fn device_compile(
         let (values, _) = values.as_chunks();
         let values = values.iter().map(|&bytes| f64::from_le_bytes(bytes));
         let overrides: Vec<(&str, f64)> = names.split_ascii_whitespace().zip(values).collect();
-        let source = KernelSource {
-            overrides: &overrides,
-            ..KernelSource::new(&wgsl, &entry, &bindings)
-        };
+        let source = KernelSource::new(&wgsl, &entry, &bindings).with_overrides(&overrides);
         device.compile_kernel(&source).await.map(Done::object)
     }))
 }

@@ -1,0 +1,24 @@
+//! [`DeviceId`]: which open device a handle belongs to.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Identity of an open device: unique in the process, the same for all clones of a device, and never given out twice.
+///
+/// Every handle has the id of the device that made it. Work on handles of another device is refused with
+/// [`InvalidArgument`](crate::Error::InvalidArgument) when it is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeviceId(u64);
+
+impl DeviceId {
+    /// An id that no other device has.
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A handle of a device.
+pub(super) trait Owned {
+    /// The device that made it.
+    fn device_id(&self) -> DeviceId;
+}

@@ -1,0 +1,75 @@
+//! Host memory whose size comes from outside: an error where there is not enough, in place of an abort.
+
+use bytemuck::Zeroable;
+
+use crate::{Error, Result};
+
+/// Not enough memory for `n` values.
+fn short_of<T>(n: usize) -> Error {
+    Error::OutOfMemory {
+        requested: (n as u64).saturating_mul(size_of::<T>() as u64),
+    }
+}
+
+/// `n` zeros. The allocator knows memory that is zero already.
+pub(crate) fn zeros<T: Zeroable>(n: usize) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(n).map_err(|()| short_of::<T>(n))
+}
+
+/// An empty vector with room for `n` values.
+pub(crate) fn with_room<T>(n: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    reserve(&mut values, n)?;
+    Ok(values)
+}
+
+/// Makes room for just `n` values more.
+pub(crate) fn reserve_exact<T>(values: &mut Vec<T>, n: usize) -> Result<()> {
+    values
+        .try_reserve_exact(n)
+        .map_err(|_| short_of::<T>(values.len().saturating_add(n)))
+}
+
+/// Makes room for at least `n` values more.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, n: usize) -> Result<()> {
+    values
+        .try_reserve(n)
+        .map_err(|_| short_of::<T>(values.len().saturating_add(n)))
+}
+
+/// Appends a copy of `more`.
+pub(crate) fn extend<T: Copy>(values: &mut Vec<T>, more: &[T]) -> Result<()> {
+    reserve(values, more.len())?;
+    values.extend_from_slice(more);
+    Ok(())
+}
+
+/// A copy of `values`.
+pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
+    let mut copy = with_room(values.len())?;
+    copy.extend_from_slice(values);
+    Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_an_error_and_changes_nothing() {
+        let short = |requested| Err(Error::OutOfMemory { requested });
+        assert_eq!(zeros::<u8>(usize::MAX), short(u64::MAX));
+        assert_eq!(zeros::<u64>(usize::MAX), short(u64::MAX));
+        assert_eq!(
+            with_room::<u32>(usize::MAX / 8),
+            short((usize::MAX / 8) as u64 * 4)
+        );
+        let mut values = vec![1u16, 2];
+        assert_eq!(reserve(&mut values, usize::MAX), short(u64::MAX));
+        assert_eq!(reserve_exact(&mut values, usize::MAX - 2), short(u64::MAX));
+        assert_eq!(values, [1, 2]);
+        assert_eq!(extend(&mut values, &[3]), Ok(()));
+        assert_eq!(copied(&values), Ok(vec![1, 2, 3]));
+        assert_eq!(zeros::<u16>(3), Ok(vec![0; 3]));
+    }
+}
