@@ -22,6 +22,7 @@ mod pool;
 pub mod runtime;
 pub mod shaders;
 pub(crate) mod spread;
+pub(crate) mod times;
 #[cfg(js_engine)]
 pub mod webgpu;
 #[cfg(feature = "wgpu")]
@@ -43,6 +44,7 @@ pub use device_pool::GpuDevicePool;
 pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
 pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
 pub use pipeline_cache::PipelineCache;
+pub use times::{Busy, DeviceTimes};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::batch::gpu_available;

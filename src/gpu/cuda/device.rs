@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::adapter::{self, Adapter};
 use super::context::Context;
+use super::event::TimeLine;
 use super::host::{self, CudaHostBuffer, PinnedMemory};
 use super::kernel::{self, CudaKernel};
 use super::lanes::Lanes;
@@ -30,6 +31,7 @@ pub struct CudaDevice(Arc<Shared>);
 pub(super) struct Shared {
     pub waiters: Waiters,
     pub lanes: Lanes,
+    pub time_line: TimeLine,
     pub kernels: PipelineCache<CudaKernel>,
     /// Kernels made of PTX, kept since work may still run them when their handles are gone.
     loaded: Mutex<Vec<CudaKernel>>,
@@ -71,6 +73,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
     Ok(CudaDevice(Arc::new(Shared {
         waiters: Waiters::default(),
         lanes,
+        time_line: TimeLine::default(),
         kernels: PipelineCache::default(),
         loaded: Mutex::new(Vec::new()),
         // Enough to keep what runs again and again; not so much that other programs starve.
