@@ -43,8 +43,8 @@ struct Running {
     /// After that.
     table: Vec<u32>,
     packed_bytes: u64,
-    /// Once the blocks were asked for.
-    download: Option<HostBuffer>,
+    /// Once the blocks were asked for; the submission, where it is timed.
+    download: Option<(HostBuffer, Option<Submission>)>,
 }
 
 /// Where compressed pages go.
@@ -149,7 +149,7 @@ impl Pipeline {
             if let Some(before) = running.len().checked_sub(1 + behind) {
                 self.measure(&mut running[before], &mut meter).await?;
                 if !sink.wants_total() {
-                    self.ask_blocks(&mut running[before], sink, &mut meter)?;
+                    self.ask_blocks(&mut running[before], sink)?;
                 }
             }
         }
@@ -211,7 +211,7 @@ impl Pipeline {
             place,
             n_pages,
             packed: buffers.get(Slot::Packed)?.clone(),
-            kernels: Some((stream.submit()?, buffers)),
+            kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
             packed_bytes: 0,
             download: None,
@@ -223,8 +223,7 @@ impl Pipeline {
         let Some((submission, _buffers)) = job.kernels.take() else {
             return Ok(());
         };
-        meter.kernels(submission.wait_async().await?);
-        let clock = Clock::start();
+        meter.add(submission.wait_times_async().await?);
         let Some(sizes) = &self.ring[job.place].words else {
             return Err(broken("sizes were not asked for".into()));
         };
@@ -240,18 +239,16 @@ impl Pipeline {
                 &[job.packed_bytes, job.packed.n_bytes()],
             )));
         }
-        meter.readback_ns += clock.elapsed_ns();
         #[cfg(js_pages)]
         meter.done(job.n_pages, job.packed_bytes);
         Ok(())
     }
 
     /// Asks for the blocks of a job that was measured.
-    fn ask_blocks(&mut self, job: &mut Running, sink: &Sink<'_>, meter: &mut Meter) -> Result<()> {
+    fn ask_blocks(&mut self, job: &mut Running, sink: &Sink<'_>) -> Result<()> {
         if job.download.is_some() {
             return Ok(());
         }
-        let clock = Clock::start();
         let n_bytes = job.packed_bytes.max(4);
         let download = match sink {
             // The caller keeps it.
@@ -266,9 +263,13 @@ impl Pipeline {
         let mut stream = self.device.stream();
         let from = Place::Device(&job.packed, 0);
         stream.copy(Place::Host(&download, 0), from, job.packed_bytes)?;
-        stream.submit_untimed()?;
-        job.download = Some(download);
-        meter.readback_ns += clock.elapsed_ns();
+        // Pages that are all fills have no blocks.
+        let submission = match job.packed_bytes {
+            0 => None,
+            _ if self.device.capabilities().copy_timestamps => Some(stream.submit_timed()?),
+            _ => stream.submit_untimed().map(|()| None)?,
+        };
+        job.download = Some((download, submission));
         Ok(())
     }
 
@@ -288,7 +289,7 @@ impl Pipeline {
         while !running.is_empty() {
             if sink.wants_total() {
                 for job in running.iter_mut().take(self.ring.len()) {
-                    self.ask_blocks(job, sink, meter)?;
+                    self.ask_blocks(job, sink)?;
                 }
             }
             self.finish(running, sink, meter).await?;
@@ -307,9 +308,8 @@ impl Pipeline {
             return Ok(());
         };
         self.measure(&mut job, meter).await?;
-        self.ask_blocks(&mut job, sink, meter)?;
-        let clock = Clock::start();
-        let Some(download) = job.download else {
+        self.ask_blocks(&mut job, sink)?;
+        let Some((download, submission)) = job.download else {
             return Err(broken("blocks were not asked for".into()));
         };
         let part = 0..job.packed_bytes;
@@ -339,7 +339,10 @@ impl Pipeline {
                 });
             }
         }
-        meter.readback_ns += clock.elapsed_ns();
+        // It has run: the host read what it copied.
+        if let Some(submission) = submission {
+            meter.add(submission.wait_times_async().await?);
+        }
         Ok(())
     }
 }

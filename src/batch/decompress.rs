@@ -136,7 +136,7 @@ impl Pipeline {
         let mut stream = self.upload(place, &parts, stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
         self.ask(place, range.clone(), n_bytes, &buffers, target, &mut stream)?;
-        let submission = stream.submit()?;
+        let submission = stream.submit_timed()?;
         Ok(Running {
             place,
             pages: range,
@@ -187,8 +187,7 @@ impl Pipeline {
         let Some(job) = running.pop_front() else {
             return Ok(());
         };
-        meter.kernels(job.submission.wait_async().await?);
-        let clock = Clock::start();
+        meter.add(job.submission.wait_times_async().await?);
         let place = &self.ring[job.place];
         let Some(host_status) = &place.words else {
             return Err(broken("statuses were not asked for".into()));
@@ -213,7 +212,6 @@ impl Pipeline {
                 status[page] = target.decompress(pages, page, &block);
             }
         }
-        meter.readback_ns += clock.elapsed_ns();
         #[cfg(js_pages)]
         meter.done(job.pages.len(), 0);
         Ok(())

@@ -297,6 +297,7 @@ mod tests {
             subgroups: false,
             int64: false,
             timestamps: false,
+            copy_timestamps: false,
             spirv_passthrough: false,
             free_memory_bytes: None,
             processors: None,

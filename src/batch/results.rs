@@ -5,20 +5,20 @@ use super::timing::Timings;
 use crate::lz4::{BlockError, PackedPages};
 use crate::{Error, Result};
 
-/// Compressed pages and where the time went. Times are measured; 0 stands for what this device cannot measure, which
-/// [`timings`](Self::timings) gives as `None`.
+/// Compressed pages and where the time went. Times are measured, copies and kernels by the device; 0 stands for what
+/// this device cannot measure, which [`timings`](Self::timings) gives as `None`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct BatchResult {
     /// The compressed pages.
     pub pages: PackedPages,
-    /// Host to device.
+    /// The device's copies from the host; see [`Timings::upload_ns`].
     pub h2d_time_ns: u64,
     /// The kernels, by the device's clock; see [`Timings::kernel_ns`].
     pub kernel_time_ns: u64,
-    /// Device to host.
+    /// The device's copies to the host; see [`Timings::readback_ns`].
     pub d2h_time_ns: u64,
-    /// From call to result.
+    /// From call to result, by the host's clock.
     pub total_time_ns: u64,
     /// The engine: `"cuda"` or `"wgpu"`.
     pub backend: &'static str,
@@ -39,8 +39,9 @@ impl BatchResult {
         self.pages.ratio()
     }
 
-    /// The documents' rule: the kernels take more than five times as long as the transfers. A fast kernel never
-    /// satisfies it; the choice of a backend rests on measurement instead. `false` when something was not measured.
+    /// The documents' rule: the kernels take more than five times as long as the device's copies, overlapped or not. A
+    /// fast kernel never satisfies it; the choice of a backend rests on measurement instead. `false` when something was
+    /// not measured.
     #[must_use]
     pub fn pcie_rule_satisfied(&self) -> bool {
         let Timings {

@@ -2,9 +2,10 @@
 
 use super::timing::Timings;
 use crate::clock::Clock;
+use crate::gpu::times::BusyTime;
 use crate::gpu::{
-    Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Stream,
-    Waitable,
+    Backend, Buffer, Busy, DeviceTimes, GpuDevice, HostBuffer, HostMemory, HostUse, Place,
+    Recorder, Sized64, Stream, Waitable,
 };
 use crate::{Error, Result, memory};
 
@@ -33,13 +34,12 @@ pub(super) struct RingPlace {
     pub(super) bytes: Option<HostBuffer>,
 }
 
-/// Times of the jobs of a call.
+/// Times of the jobs of a call, as the device measured them.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    upload_ns: u64,
-    kernel_ns: Option<u64>,
-    n_kernels: usize,
-    pub(super) readback_ns: u64,
+    upload: BusyTime,
+    kernels: BusyTime,
+    download: BusyTime,
     /// Pages whose results are there, and bytes of their blocks.
     #[cfg(js_pages)]
     done: [usize; 2],
@@ -55,23 +55,18 @@ impl Meter {
         crate::js::tell(*pages, *bytes);
     }
 
-    /// Counts the kernels of one job; one unmeasured job leaves all unmeasured.
-    pub(super) fn kernels(&mut self, measured: Option<u64>) {
-        self.kernel_ns = match self.n_kernels {
-            0 => measured,
-            _ => self
-                .kernel_ns
-                .zip(measured)
-                .map(|(so_far, more)| so_far + more),
-        };
-        self.n_kernels += 1;
+    /// Counts what one submission took; one that was not measured leaves all unmeasured.
+    pub(super) fn add(&mut self, times: DeviceTimes) {
+        self.upload.add(times.upload);
+        self.kernels.add(times.kernels);
+        self.download.add(times.download);
     }
 
     pub(super) fn timings(&self, clock: Clock) -> Timings {
         Timings {
-            upload_ns: Some(self.upload_ns),
-            kernel_ns: self.kernel_ns,
-            readback_ns: Some(self.readback_ns),
+            upload_ns: self.upload.ns(),
+            kernel_ns: self.kernels.ns(),
+            readback_ns: self.download.ns(),
             total_ns: clock.elapsed_ns(),
         }
     }
@@ -125,7 +120,6 @@ impl Pipeline {
         mut stream: Stream,
         meter: &mut Meter,
     ) -> Result<Stream> {
-        let clock = Clock::start();
         let padded = |piece: &Piece<'_>| (piece.len() as u64).next_multiple_of(8);
         let total = parts
             .iter()
@@ -145,7 +139,6 @@ impl Pipeline {
             stream.copy(Place::Device(buffer, 0), Place::Host(host, offset), n_bytes)?;
             offset += padded(piece);
         }
-        meter.upload_ns += clock.elapsed_ns();
         self.step(stream, meter).await
     }
 
@@ -154,9 +147,12 @@ impl Pipeline {
         if self.overlap {
             return Ok(stream);
         }
-        let clock = Clock::start();
-        stream.submit()?.wait_async().await?;
-        meter.upload_ns += clock.elapsed_ns();
+        let times = stream.submit_timed()?.wait_times_async().await?;
+        // There are no kernels in it.
+        meter.add(DeviceTimes {
+            kernels: Busy::Spans(Vec::new()),
+            ..times
+        });
         Ok(self.device.stream())
     }
 }

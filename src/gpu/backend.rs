@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::check;
 use super::info::{Capabilities, GpuDeviceInfo};
+use super::times::{Busy, DeviceTimes};
 use crate::Result;
 use crate::kernels::{Access, KernelInfo, Launch};
 use crate::memory;
@@ -221,6 +222,18 @@ pub trait Recorder {
     /// Whatever the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
     fn submit(self) -> Result<Self::Submission>;
 
+    /// The same, with copies between host and device timed too where the device can: see
+    /// [`Waitable::wait_times_async`].
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    fn submit_timed(self) -> Result<Self::Submission>
+    where
+        Self: Sized,
+    {
+        self.submit()
+    }
+
     /// The same for work whose time nobody will ask for, and which nobody waits for by itself: cheaper where work is small.
     ///
     /// # Errors
@@ -234,12 +247,24 @@ pub trait Recorder {
 }
 
 /// Work handed to the device.
-pub trait Waitable {
+pub trait Waitable: Sized {
     /// Waits until the work has run.
     ///
     /// Returns the device's own measure of the launches in nanoseconds, copies left out; `None` where the device has
     /// no timestamps.
     fn wait_async(self) -> impl Future<Output = Result<Option<u64>>>;
+
+    /// Waits until the work has run, and returns the device's own measure of all of it. Copies are measured only in
+    /// what was [submitted to be timed](Recorder::submit_timed), where [`Capabilities::copy_timestamps`] says so.
+    fn wait_times_async(self) -> impl Future<Output = Result<DeviceTimes>> {
+        async {
+            let kernel_ns = self.wait_async().await?;
+            Ok(DeviceTimes {
+                kernels: kernel_ns.map_or(Busy::Unmeasured, Busy::Total),
+                ..DeviceTimes::default()
+            })
+        }
+    }
 }
 
 /// What runs kernels. Handles are cheap to clone and typed per engine; memory is freed, or pooled, on drop.

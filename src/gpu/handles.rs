@@ -8,6 +8,7 @@ use super::check;
 #[cfg(cuda_engine)]
 use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
 use super::id::{DeviceId, Owned};
+use super::times::DeviceTimes;
 #[cfg(js_engine)]
 use super::webgpu::{WebBuffer, WebHostBuffer, WebKernel, WebStream, WebSubmission};
 #[cfg(feature = "wgpu")]
@@ -243,6 +244,10 @@ impl Recorder for Stream {
         on_engine!(self, Self, stream => stream.submit().map(Submission::from))
     }
 
+    fn submit_timed(self) -> Result<Submission> {
+        on_engine!(self, Self, stream => stream.submit_timed().map(Submission::from))
+    }
+
     fn submit_untimed(self) -> Result<()> {
         on_engine!(self, Self, stream => stream.submit_untimed())
     }
@@ -251,5 +256,9 @@ impl Recorder for Stream {
 impl Waitable for Submission {
     async fn wait_async(self) -> Result<Option<u64>> {
         on_engine!(self, Self, submission => submission.wait_async().await)
+    }
+
+    async fn wait_times_async(self) -> Result<DeviceTimes> {
+        on_engine!(self, Self, submission => submission.wait_times_async().await)
     }
 }

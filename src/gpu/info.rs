@@ -121,6 +121,8 @@ pub struct Capabilities {
     pub int64: bool,
     /// Launches are timed by the device.
     pub timestamps: bool,
+    /// Copies between host and device are timed by the device.
+    pub copy_timestamps: bool,
     /// Self-checked kernels are handed to the driver as SPIR-V with the memory scopes that WGSL asks for.
     pub spirv_passthrough: bool,
     /// Device memory that was free when the device was opened, in bytes; `None` where the API does not tell. Work is

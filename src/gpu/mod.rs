@@ -26,6 +26,7 @@ pub mod shaders;
 pub(crate) mod spread;
 #[cfg(not(target_arch = "wasm32"))]
 mod watch;
+pub(crate) mod times;
 #[cfg(js_engine)]
 pub mod webgpu;
 #[cfg(feature = "wgpu")]
@@ -51,6 +52,7 @@ pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
 #[doc(hidden)]
 pub use open::fail_opening;
 pub use pipeline_cache::PipelineCache;
+pub use times::{Busy, DeviceTimes};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::batch::gpu_available;

@@ -195,6 +195,7 @@ impl Adapter {
             subgroups: true,
             int64: true,
             timestamps: true,
+            copy_timestamps: true,
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
             processors: Some(self.attributes.processors),

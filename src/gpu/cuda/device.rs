@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::adapter::{self, Adapter};
 use super::context::Context;
+use super::event::TimeLine;
 use super::host::{self, CudaHostBuffer, PinnedMemory};
 use super::kernel::{self, CudaKernel};
 use super::lanes::Lanes;
@@ -35,6 +36,7 @@ pub(super) struct Shared {
     pub id: DeviceId,
     pub waiters: Waiters,
     pub lanes: Lanes,
+    pub time_line: TimeLine,
     pub kernels: PipelineCache<CudaKernel>,
     /// Kernels made of PTX, kept since work may still run them when their handles are gone.
     loaded: Mutex<Vec<CudaKernel>>,
@@ -81,6 +83,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
         id: DeviceId::new(),
         waiters: Waiters::new(wait_limit),
         lanes,
+        time_line: TimeLine::default(),
         kernels: PipelineCache::default(),
         loaded: Mutex::new(Vec::new()),
         // Enough to keep what runs again and again; not so much that other programs starve.

@@ -1,6 +1,6 @@
 //! Marks in a stream that the host can wait for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{self, CUevent_flags_enum as Flags, CUresult as Code};
 
@@ -85,8 +85,8 @@ impl Event {
         })
     }
 
-    /// Nanoseconds from this event to `end`, both passed and both for telling time.
-    pub(super) fn nanoseconds_to(&self, end: &Self) -> Result<u64> {
+    /// Nanoseconds from this event to `end`, both passed and both for telling time; negative if `end` came first.
+    pub(super) fn nanoseconds_to(&self, end: &Self) -> Result<i64> {
         /// Known to every driver, unlike its successor `_v2`; the binding for our version of CUDA has only that one.
         type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> Code;
         let entered = self.context.enter()?;
@@ -100,7 +100,7 @@ impl Event {
         entered.ok("cuEventElapsedTime", unsafe {
             elapsed(&raw mut milliseconds, self.raw, end.raw)
         })?;
-        Ok((f64::from(milliseconds) * 1e6) as u64)
+        Ok((f64::from(milliseconds) * 1e6) as i64)
     }
 }
 
@@ -110,5 +110,37 @@ impl Drop for Event {
             // SAFETY: nobody else has the event. What waits for it still does: the driver keeps it until then.
             let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
         }
+    }
+}
+
+/// A device's time line: gives events their places in nanoseconds.
+///
+/// The driver tells the time between two events in single precision, so the event that others are compared with is
+/// replaced from time to time: within [`MAX_AGE_NS`] of it a place is exact to 60 ns.
+#[derive(Debug, Default)]
+pub(super) struct TimeLine {
+    origin: Mutex<Option<(Arc<Event>, u64)>>,
+}
+
+/// Age at which the origin of a [`TimeLine`] is replaced.
+const MAX_AGE_NS: i64 = 1_000_000_000;
+
+/// Place of the first origin: late enough for events recorded before it.
+const FIRST_PLACE_NS: u64 = 1 << 50;
+
+impl TimeLine {
+    /// The place of an event for telling time that has passed.
+    pub(super) fn place(&self, event: &Arc<Event>) -> Result<u64> {
+        let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((first, at)) = &*origin else {
+            *origin = Some((Arc::clone(event), FIRST_PLACE_NS));
+            return Ok(FIRST_PLACE_NS);
+        };
+        let age = first.nanoseconds_to(event)?;
+        let place = at.saturating_add_signed(age);
+        if age > MAX_AGE_NS {
+            *origin = Some((Arc::clone(event), place));
+        }
+        Ok(place)
     }
 }

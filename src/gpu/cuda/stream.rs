@@ -17,6 +17,7 @@ use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
+use crate::gpu::times::{Activity, DeviceTimes};
 use crate::kernels::Access;
 
 /// Recorder of one submission.
@@ -39,6 +40,50 @@ enum End {
     Host(CudaHostBuffer, u64),
 }
 
+impl Step {
+    /// What it is timed as; copies within the device are not.
+    fn activity(&self) -> Option<Activity> {
+        match self {
+            Self::Launch(_) => Some(Activity::Kernels),
+            Self::Copy { src, dst, .. } => match (src, dst) {
+                (End::Host(..), _) => Some(Activity::Upload),
+                (_, End::Host(..)) => Some(Activity::Download),
+                _ => None,
+            },
+        }
+    }
+
+    /// The lane that takes it.
+    fn lane(&self) -> Lane {
+        match self.activity() {
+            Some(Activity::Upload) => Lane::Upload,
+            Some(Activity::Download) => Lane::Download,
+            Some(Activity::Kernels) | None => Lane::Compute,
+        }
+    }
+
+    /// Has its lane wait for all that it uses.
+    fn join(&self, held: &mut Held<'_>) -> Result<()> {
+        match self {
+            Self::Launch(launch) => {
+                let mut uses = launch.uses();
+                uses.try_for_each(|uses| held.join(self.lane(), uses))
+            }
+            Self::Copy { src, dst, .. } => {
+                let mut uses = src.uses().into_iter().chain(dst.uses());
+                uses.try_for_each(|uses| held.join(self.lane(), uses))
+            }
+        }
+    }
+
+    fn issue(&self, held: &mut Held<'_>) -> Result<()> {
+        match self {
+            Self::Launch(launch) => launch.issue(held),
+            Self::Copy { src, dst, n_bytes } => issue_copy(held, src, dst, *n_bytes),
+        }
+    }
+}
+
 impl End {
     fn uses(&self) -> Option<&Uses> {
         match self {
@@ -53,8 +98,17 @@ impl End {
 pub struct CudaSubmission {
     shared: Arc<Shared>,
     marks: Vec<Arc<Event>>,
-    /// Before and after each run of launches.
-    times: Vec<(Event, Event)>,
+    /// Before and after each run of launches, and of copies if they are timed.
+    times: Vec<Timed>,
+    copies_timed: bool,
+}
+
+/// The marks around a run of steps of one kind.
+#[derive(Debug)]
+struct Timed {
+    activity: Activity,
+    begin: Arc<Event>,
+    end: Arc<Event>,
 }
 
 impl CudaStream {
@@ -165,31 +219,48 @@ fn issue_copy(held: &mut Held<'_>, src: &End, dst: &End, n_bytes: u64) -> Result
 }
 
 impl CudaStream {
-    /// Gives all steps to the lanes; a run of launches is timed once all it reads is there.
-    fn issue(&self, held: &mut Held<'_>) -> Result<Vec<(Event, Event)>> {
+    /// Gives all steps to the lanes; a run of launches, or of copies if `copies_timed`, is timed once all it uses is there.
+    fn issue(&self, held: &mut Held<'_>, copies_timed: bool) -> Result<Vec<Timed>> {
         let mut times = Vec::new();
-        let mut rest = self.steps.as_slice();
-        while let Some(step) = rest.first() {
-            if let Step::Copy { src, dst, n_bytes } = step {
-                issue_copy(held, src, dst, *n_bytes)?;
-                rest = &rest[1..];
+        for run in self.steps.chunk_by(|a, b| a.activity() == b.activity()) {
+            let lane = run[0].lane();
+            let timed = run[0].activity();
+            let timed = timed.filter(|&what| copies_timed || what == Activity::Kernels);
+            let Some(activity) = timed else {
+                run.iter().try_for_each(|step| step.issue(held))?;
                 continue;
-            }
-            let run = rest.iter().map_while(|step| match step {
-                Step::Launch(launch) => Some(launch),
-                Step::Copy { .. } => None,
+            };
+            run.iter().try_for_each(|step| step.join(held))?;
+            let begin = Arc::new(held.time(lane)?);
+            run.iter().try_for_each(|step| step.issue(held))?;
+            let end = Arc::new(held.time(lane)?);
+            times.push(Timed {
+                activity,
+                begin,
+                end,
             });
-            for uses in run.clone().flat_map(Launch::uses) {
-                held.join(Lane::Compute, uses)?;
-            }
-            let begin = held.time(Lane::Compute)?;
-            for launch in run.clone() {
-                launch.issue(held)?;
-            }
-            times.push((begin, held.time(Lane::Compute)?));
-            rest = &rest[run.count()..];
         }
         Ok(times)
+    }
+
+    fn hand_over(mut self, copies_timed: bool) -> Result<CudaSubmission> {
+        self.shared.check()?;
+        // In one order for all submissions, each once, so that two cannot wait for each other.
+        self.hosts.sort_by_key(CudaHostBuffer::id);
+        self.hosts.dedup_by_key(|host| host.id());
+        let host_is_away: Vec<_> = self.hosts.iter().map(CudaHostBuffer::lock).collect();
+        let entered = self.shared.context.enter()?;
+        let mut held = self.shared.lanes.hold(&entered);
+        let times = self.issue(&mut held, copies_timed)?;
+        let marks = held.finish()?;
+        drop(entered);
+        drop(host_is_away);
+        Ok(CudaSubmission {
+            shared: Arc::clone(&self.shared),
+            marks,
+            times,
+            copies_timed,
+        })
     }
 }
 
@@ -250,41 +321,49 @@ impl Recorder for CudaStream {
         Ok(())
     }
 
-    fn submit(mut self) -> Result<CudaSubmission> {
-        self.shared.check()?;
-        // In one order for all submissions, each once, so that two cannot wait for each other.
-        self.hosts.sort_by_key(CudaHostBuffer::id);
-        self.hosts.dedup_by_key(|host| host.id());
-        let host_is_away: Vec<_> = self.hosts.iter().map(CudaHostBuffer::lock).collect();
-        let entered = self.shared.context.enter()?;
-        let mut held = self.shared.lanes.hold(&entered);
-        let times = self.issue(&mut held)?;
-        let marks = held.finish()?;
-        drop(entered);
-        drop(host_is_away);
-        Ok(CudaSubmission {
-            shared: Arc::clone(&self.shared),
-            marks,
-            times,
-        })
+    fn submit(self) -> Result<CudaSubmission> {
+        self.hand_over(false)
+    }
+
+    fn submit_timed(self) -> Result<CudaSubmission> {
+        self.hand_over(true)
+    }
+}
+
+impl CudaSubmission {
+    /// Waits until all its steps have run.
+    async fn passed(&self) -> Result<()> {
+        let shared = &self.shared;
+        // The last lane is most often the last to be done; then the others need no wait.
+        for event in self.marks.iter().rev() {
+            let event = Arc::clone(event);
+            shared.waiters.wait_async(shared, event).await?;
+        }
+        shared.check()
     }
 }
 
 impl Waitable for CudaSubmission {
     async fn wait_async(self) -> Result<Option<u64>> {
-        let shared = &self.shared;
-        // The last lane is most often the last to be done; then the others need no wait.
-        for event in self.marks.into_iter().rev() {
-            shared.waiters.wait_async(shared, event).await?;
+        self.passed().await?;
+        let launches = self.times.iter();
+        let launches = launches.filter(|run| run.activity == Activity::Kernels);
+        let mut sum: Option<u64> = None;
+        for run in launches {
+            let ns = run.begin.nanoseconds_to(&run.end)?;
+            sum = Some(sum.unwrap_or(0).saturating_add_signed(ns));
         }
-        shared.check()?;
-        if self.times.is_empty() {
-            return Ok(None);
+        Ok(sum)
+    }
+
+    async fn wait_times_async(self) -> Result<DeviceTimes> {
+        self.passed().await?;
+        let mut times = DeviceTimes::measured(self.copies_timed);
+        for run in &self.times {
+            let begin = self.shared.time_line.place(&run.begin)?;
+            let length = run.begin.nanoseconds_to(&run.end)?;
+            times.push(run.activity, begin..begin.saturating_add_signed(length));
         }
-        let times = self.times.iter();
-        times
-            .map(|(begin, end)| begin.nanoseconds_to(end))
-            .sum::<Result<u64>>()
-            .map(Some)
+        Ok(times)
     }
 }

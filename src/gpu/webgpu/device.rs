@@ -110,6 +110,8 @@ fn capabilities(device: &Value, tier: LimitTier) -> Capabilities {
         subgroups: false,
         int64: false,
         timestamps: timestamps != 0.0,
+        // WebGPU has timestamps at passes only.
+        copy_timestamps: false,
         spirv_passthrough: false,
         free_memory_bytes: None,
         processors: None,

@@ -187,7 +187,8 @@ async fn open_adapter(
 fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
     if cfg!(not(target_arch = "wasm32")) {
-        wanted |= wgpu::Features::SUBGROUP
+        wanted |= wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+            | wgpu::Features::SUBGROUP
             | wgpu::Features::SUBGROUP_BARRIER
             | wgpu::Features::SHADER_INT64;
         let vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
@@ -237,6 +238,9 @@ fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         int64: features.contains(wgpu::Features::SHADER_INT64),
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+        copy_timestamps: features.contains(
+            wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,
+        ),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
         processors: None,

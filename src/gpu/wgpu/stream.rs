@@ -8,11 +8,12 @@ use super::device::Shared;
 use super::fault::guarded;
 use super::kernel::WgpuKernel;
 use super::memory::{WgpuBuffer, WgpuHostBuffer};
-use super::timer::{MAX_PASSES, Timer, Timers};
+use super::timer::{MAX_RUNS, Timer, Timers};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
+use crate::gpu::times::{Activity, Busy, DeviceTimes};
 use crate::kernels::Access;
 use crate::signal;
 
@@ -41,6 +42,20 @@ enum Step {
         dst: End,
         n_bytes: u64,
     },
+}
+
+impl Step {
+    /// What it is timed as; copies within the device are not.
+    fn activity(&self) -> Option<Activity> {
+        match self {
+            Self::Launch { .. } => Some(Activity::Kernels),
+            Self::Copy { src, dst, .. } => match (src, dst) {
+                (End::Host(..), _) => Some(Activity::Upload),
+                (_, End::Host(..)) => Some(Activity::Download),
+                _ => None,
+            },
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -186,12 +201,25 @@ impl WgpuStream {
         used
     }
 
-    /// Runs of launches, each one compute pass.
-    fn n_passes(&self) -> usize {
-        let is_launch = |step: &Step| matches!(step, Step::Launch { .. });
-        let starts = (0..self.steps.len())
-            .filter(|&i| is_launch(&self.steps[i]) && (i == 0 || !is_launch(&self.steps[i - 1])));
-        starts.count()
+    /// The runs of steps of one kind.
+    fn runs(&self) -> impl Iterator<Item = &[Step]> {
+        self.steps.chunk_by(|a, b| a.activity() == b.activity())
+    }
+
+    /// A timer for the launches, and for the `copies` if they are timed, if there is something to time.
+    fn timer(&self, copies: bool) -> Result<Option<Timer>> {
+        let capabilities = &self.shared.capabilities;
+        let copies = copies && capabilities.copy_timestamps;
+        let is_timed = |run: &&[Step]| match run[0].activity() {
+            Some(Activity::Kernels) => true,
+            Some(Activity::Upload | Activity::Download) => copies,
+            None => false,
+        };
+        let n_runs = self.runs().filter(is_timed).count();
+        if !capabilities.timestamps || !(1..=MAX_RUNS).contains(&n_runs) {
+            return Ok(None);
+        }
+        Timers::take(&self.shared, copies).map(Some)
     }
 
     fn hand_over(self, mut timer: Option<Timer>) -> Result<WgpuSubmission> {
@@ -240,29 +268,23 @@ impl WgpuStream {
             .shared
             .device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let mut rest = self.steps.as_slice();
-        while let Some(step) = rest.first() {
-            if let Step::Copy { src, dst, n_bytes } = step {
-                if let (Some((src, from)), Some((dst, to))) = (src.raw(), dst.raw()) {
-                    encoder.copy_buffer_to_buffer(src, from, dst, to, *n_bytes);
+        for run in self.runs() {
+            match (run[0].activity(), timer.as_mut()) {
+                (Some(Activity::Kernels), timer) => {
+                    let timestamp_writes = timer.map(Timer::next_pass);
+                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                        label: None,
+                        timestamp_writes,
+                    });
+                    for launch in run {
+                        self.dispatch(&mut pass, launch, params);
+                    }
                 }
-                rest = &rest[1..];
-                continue;
+                (Some(activity), Some(timer)) => {
+                    timer.around_copies(activity, &mut encoder, |encoder| copy_all(run, encoder));
+                }
+                (_, _) => copy_all(run, &mut encoder),
             }
-            let n_launches = rest
-                .iter()
-                .take_while(|step| matches!(step, Step::Launch { .. }))
-                .count();
-            let (launches, after) = rest.split_at(n_launches);
-            let timestamp_writes = timer.as_mut().map(Timer::next_pass);
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: None,
-                timestamp_writes,
-            });
-            for launch in launches {
-                self.dispatch(&mut pass, launch, params);
-            }
-            rest = after;
         }
         if let Some(timer) = timer {
             timer.resolve(&mut encoder);
@@ -375,10 +397,12 @@ impl Recorder for WgpuStream {
     }
 
     fn submit(self) -> Result<WgpuSubmission> {
-        let timer = match self.n_passes() {
-            n if n == 0 || n > MAX_PASSES as usize => None,
-            _ => Timers::take(&self.shared)?,
-        };
+        let timer = self.timer(false)?;
+        self.hand_over(timer)
+    }
+
+    fn submit_timed(self) -> Result<WgpuSubmission> {
+        let timer = self.timer(true)?;
         self.hand_over(timer)
     }
 
@@ -387,8 +411,27 @@ impl Recorder for WgpuStream {
     }
 }
 
+/// Records copies.
+fn copy_all(copies: &[Step], encoder: &mut wgpu::CommandEncoder) {
+    for copy in copies {
+        if let Step::Copy { src, dst, n_bytes } = copy
+            && let (Some((src, from)), Some((dst, to))) = (src.raw(), dst.raw())
+        {
+            encoder.copy_buffer_to_buffer(src, from, dst, to, *n_bytes);
+        }
+    }
+}
+
 impl Waitable for WgpuSubmission {
     async fn wait_async(self) -> Result<Option<u64>> {
+        let length = |span: &Range<u64>| span.end - span.start;
+        match self.wait_times_async().await?.kernels {
+            Busy::Spans(spans) if !spans.is_empty() => Ok(Some(spans.iter().map(length).sum())),
+            _ => Ok(None),
+        }
+    }
+
+    async fn wait_times_async(self) -> Result<DeviceTimes> {
         let shared = &self.shared;
         if let Some(timer) = self.timer {
             let measured = timer.read(shared.timestamp_period_ns).await?;
@@ -399,7 +442,7 @@ impl Waitable for WgpuSubmission {
         shared.queue.on_submitted_work_done(move || sender.send(()));
         shared.wait_for(Some(self.index))?;
         match receiver.receive().await {
-            Some(()) => shared.faults.check().map(|()| None),
+            Some(()) => shared.faults.check().map(|()| DeviceTimes::default()),
             None => Err(shared.failed("submitted work was dropped".into()).await),
         }
     }

@@ -1,4 +1,4 @@
-//! Timestamps around the launches of a stream, taken by the device.
+//! Timestamps around the launches and copies of a stream, taken by the device.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,20 +7,22 @@ use super::fault::guarded;
 use super::memory::{self, Charged, WgpuHostBuffer};
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
+use crate::gpu::times::{Activity, DeviceTimes};
 
-/// Passes that one timer measures; a stream of more passes measures each run of launches in the first ones only as
-/// far as they fit, so the stream asks first.
-pub(super) const MAX_PASSES: u32 = 32;
+/// Runs of launches or copies that one timer measures; a submission of more is not measured.
+pub(super) const MAX_RUNS: usize = 32;
 
 const QUERY_BYTES: u64 = 8;
 
-/// Queries for the passes of one submission.
+/// Queries for the runs of one submission: two a run, in their order.
 #[derive(Debug)]
 pub(super) struct Timer {
     queries: wgpu::QuerySet,
     resolved: Charged,
     host: WgpuHostBuffer,
-    n_passes: u32,
+    runs: Vec<Activity>,
+    /// Copies are measured too.
+    copies: bool,
 }
 
 /// Timers not in use.
@@ -30,21 +32,16 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// A timer, where the device has timestamps.
-    pub(super) fn take(shared: &Arc<Shared>) -> Result<Option<Timer>> {
-        if !shared.capabilities.timestamps {
-            return Ok(None);
-        }
-        if let Some(timer) = shared
-            .timers
-            .free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-        {
-            return Ok(Some(timer));
-        }
-        let count = 2 * MAX_PASSES;
+    /// A timer, of a device that has timestamps; also of `copies`, if it has them there.
+    pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
+        let free = shared.timers.free.lock();
+        let free = free.unwrap_or_else(PoisonError::into_inner).pop();
+        let timer = free.map_or_else(|| Self::create(shared), Ok)?;
+        Ok(Timer { copies, ..timer })
+    }
+
+    fn create(shared: &Arc<Shared>) -> Result<Timer> {
+        let count = 2 * MAX_RUNS as u32;
         let size = u64::from(count) * QUERY_BYTES;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let queries = guarded(&shared.device, &shared.faults, size, || {
@@ -57,17 +54,18 @@ impl Timers {
         })?;
         let resolved = memory::create(shared, size, usage, false)?;
         let host = WgpuHostBuffer::new(shared, size, HostUse::Download)?;
-        Ok(Some(Timer {
+        Ok(Timer {
             queries,
             resolved,
             host,
-            n_passes: 0,
-        }))
+            runs: Vec::new(),
+            copies: false,
+        })
     }
 
     /// Keeps a timer for later.
     pub(super) fn keep(&self, mut timer: Timer) {
-        timer.n_passes = 0;
+        timer.runs.clear();
         self.free
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -76,23 +74,50 @@ impl Timers {
 }
 
 impl Timer {
+    /// The queries of the next run.
+    fn next_run(&mut self, activity: Activity) -> (u32, u32) {
+        let first = 2 * self.runs.len() as u32;
+        self.runs.push(activity);
+        (first, first + 1)
+    }
+
     /// Timestamps of the next pass.
     pub(super) fn next_pass(&mut self) -> wgpu::ComputePassTimestampWrites<'_> {
-        let first = 2 * self.n_passes;
-        self.n_passes += 1;
+        let (begin, end) = self.next_run(Activity::Kernels);
         wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
-            beginning_of_pass_write_index: Some(first),
-            end_of_pass_write_index: Some(first + 1),
+            beginning_of_pass_write_index: Some(begin),
+            end_of_pass_write_index: Some(end),
         }
+    }
+
+    /// Records `copies`, with timestamps around them if this timer measures copies.
+    pub(super) fn around_copies(
+        &mut self,
+        activity: Activity,
+        encoder: &mut wgpu::CommandEncoder,
+        copies: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) {
+        if !self.copies {
+            return copies(encoder);
+        }
+        let (begin, end) = self.next_run(activity);
+        encoder.write_timestamp(&self.queries, begin);
+        copies(encoder);
+        encoder.write_timestamp(&self.queries, end);
+    }
+
+    fn n_queries(&self) -> u32 {
+        2 * self.runs.len() as u32
     }
 
     /// Records the copy of the timestamps to the host.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        if self.n_passes > 0 {
+        let n_queries = self.n_queries();
+        if n_queries > 0 {
             let resolved = self.resolved.buffer();
-            encoder.resolve_query_set(&self.queries, 0..2 * self.n_passes, resolved, 0);
-            let n_bytes = u64::from(2 * self.n_passes) * QUERY_BYTES;
+            encoder.resolve_query_set(&self.queries, 0..n_queries, resolved, 0);
+            let n_bytes = u64::from(n_queries) * QUERY_BYTES;
             encoder.copy_buffer_to_buffer(resolved, 0, self.host.raw(), 0, n_bytes);
         }
     }
@@ -101,42 +126,41 @@ impl Timer {
         &self.host
     }
 
-    /// Nanoseconds in all passes; `None` when the device's clock ran backwards. Waits for the submission.
-    pub(super) async fn read(&self, period_ns: f32) -> Result<Option<u64>> {
-        if self.n_passes == 0 {
-            return Ok(Some(0));
-        }
-        let n_bytes = u64::from(2 * self.n_passes) * QUERY_BYTES;
-        let ticks = self.host.read_async(0..n_bytes, sum_of_passes).await?;
-        Ok(ticks.map(|ticks| (ticks as f64 * f64::from(period_ns)) as u64))
+    /// What was measured, with `period_ns` for each tick of the device's clock. Waits for the submission.
+    pub(super) async fn read(&self, period_ns: f32) -> Result<DeviceTimes> {
+        let n_bytes = u64::from(self.n_queries()) * QUERY_BYTES;
+        let times = |timestamps: &[u8]| times(&self.runs, self.copies, timestamps, period_ns);
+        self.host.read_async(0..n_bytes, times).await
     }
 }
 
-/// Ticks between the two timestamps of each pass, added up.
-fn sum_of_passes(timestamps: &[u8]) -> Option<u64> {
+/// The times of `runs`, each of which has two timestamps.
+fn times(runs: &[Activity], copies: bool, timestamps: &[u8], period_ns: f32) -> DeviceTimes {
     let stamps: Vec<u64> = timestamps
         .chunks_exact(8)
         .filter_map(|b| b.try_into().ok().map(u64::from_le_bytes))
         .collect();
-    stamps
-        .chunks_exact(2)
-        .map(|pass| pass[1].checked_sub(pass[0]))
-        .sum()
+    let ns = |ticks: u64| (ticks as f64 * f64::from(period_ns)) as u64;
+    let mut times = DeviceTimes::measured(copies);
+    for (&activity, run) in runs.iter().zip(stamps.chunks_exact(2)) {
+        times.push(activity, ns(run[0])..ns(run[1]));
+    }
+    times
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sum_of_passes;
+    use super::*;
+    use crate::gpu::times::Busy;
 
     #[test]
-    fn passes_add_up_and_a_clock_that_runs_backwards_measures_nothing() {
-        let bytes = |stamps: &[u64]| {
-            stamps
-                .iter()
-                .flat_map(|s| s.to_le_bytes())
-                .collect::<Vec<u8>>()
-        };
-        assert_eq!(sum_of_passes(&bytes(&[10, 15, 20, 21])), Some(6));
-        assert_eq!(sum_of_passes(&bytes(&[10, 15, 21, 20])), None);
+    fn timestamps_become_spans_in_nanoseconds() {
+        let stamps = [10_u64, 15, 20, 21, 30, 28];
+        let bytes: Vec<u8> = stamps.iter().flat_map(|s| s.to_le_bytes()).collect();
+        let runs = [Activity::Upload, Activity::Kernels, Activity::Download];
+        let found = times(&runs, true, &bytes, 2.0);
+        assert_eq!(found.upload, Busy::Spans(vec![20..30]));
+        assert_eq!(found.kernels, Busy::Spans(vec![40..42]));
+        assert_eq!(found.download, Busy::Unmeasured);
     }
 }

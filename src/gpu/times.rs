@@ -1,0 +1,147 @@
+//! The device's own measurements of a submission.
+
+use std::ops::Range;
+
+/// Work of one kind in one submission, as the device measured it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Busy {
+    /// Not measured: the device has no timestamps there.
+    #[default]
+    Unmeasured,
+    /// Nanoseconds in all, of a device that does one thing at a time and does not say when.
+    Total(u64),
+    /// Start and end of each run of such work, in nanoseconds on the device's clock; its zero has no meaning.
+    Spans(Vec<Range<u64>>),
+}
+
+/// When the device worked on a submission, by its own clock. Waits of the device for the host, and of the host for the
+/// device, are in none of these times.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct DeviceTimes {
+    /// Copies from host to device.
+    pub upload: Busy,
+    /// Launches.
+    pub kernels: Busy,
+    /// Copies from device to host.
+    pub download: Busy,
+}
+
+/// A kind of work that a device measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// Copies from host to device.
+    Upload,
+    /// Launches.
+    Kernels,
+    /// Copies from device to host.
+    Download,
+}
+
+impl DeviceTimes {
+    /// Measured times of which none has passed; copies are `Unmeasured` unless `copies`.
+    pub(crate) fn measured(copies: bool) -> Self {
+        let of_copies = || match copies {
+            true => Busy::Spans(Vec::new()),
+            false => Busy::Unmeasured,
+        };
+        Self {
+            upload: of_copies(),
+            kernels: Busy::Spans(Vec::new()),
+            download: of_copies(),
+        }
+    }
+
+    /// Adds a measured span. One that ends before it starts, on a clock that was set or wrapped around, leaves its kind
+    /// unmeasured.
+    pub(crate) fn push(&mut self, activity: Activity, span: Range<u64>) {
+        let busy = match activity {
+            Activity::Upload => &mut self.upload,
+            Activity::Kernels => &mut self.kernels,
+            Activity::Download => &mut self.download,
+        };
+        match busy {
+            _ if span.end < span.start => *busy = Busy::Unmeasured,
+            Busy::Spans(spans) => spans.push(span),
+            Busy::Unmeasured | Busy::Total(_) => {}
+        }
+    }
+}
+
+/// The time in which a device was busy with one kind of work over many submissions: where several ran at once, that
+/// time counts once, so it never exceeds the time that passed.
+#[derive(Debug, Default)]
+pub(crate) struct BusyTime {
+    n_submissions: usize,
+    is_unmeasured: bool,
+    total_ns: u64,
+    spans: Vec<Range<u64>>,
+}
+
+impl BusyTime {
+    /// Adds the work of one submission.
+    pub(crate) fn add(&mut self, busy: Busy) {
+        self.n_submissions += 1;
+        match busy {
+            Busy::Unmeasured => self.is_unmeasured = true,
+            Busy::Total(ns) => self.total_ns += ns,
+            Busy::Spans(spans) => self.spans.extend(spans),
+        }
+    }
+
+    /// Nanoseconds in all; `None` without submissions, and if one of them was not measured.
+    pub(crate) fn ns(&self) -> Option<u64> {
+        if self.is_unmeasured || self.n_submissions == 0 {
+            return None;
+        }
+        let mut spans = self.spans.clone();
+        spans.sort_unstable_by_key(|span| span.start);
+        let mut until = 0;
+        let union = spans.iter().map(|span| {
+            let new = span.end.saturating_sub(span.start.max(until));
+            until = until.max(span.end);
+            new
+        });
+        Some(self.total_ns + union.sum::<u64>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time_of(all: impl IntoIterator<Item = Busy>) -> Option<u64> {
+        let mut time = BusyTime::default();
+        all.into_iter().for_each(|busy| time.add(busy));
+        time.ns()
+    }
+
+    #[test]
+    fn time_counts_once_however_much_ran_in_it() {
+        let spans = |spans: &[Range<u64>]| Busy::Spans(spans.to_vec());
+        assert_eq!(time_of([]), None);
+        assert_eq!(time_of([spans(&[])]), Some(0));
+        assert_eq!(time_of([spans(&[10..15, 20..21])]), Some(6));
+        assert_eq!(
+            time_of([spans(&[20..30]), spans(&[0..5, 25..40, 26..28])]),
+            Some(25)
+        );
+        assert_eq!(time_of([Busy::Total(3), Busy::Total(4)]), Some(7));
+        assert_eq!(time_of([spans(&[0..5]), Busy::Unmeasured]), None);
+    }
+
+    #[test]
+    fn a_clock_that_runs_backwards_measures_nothing() {
+        let mut times = DeviceTimes::measured(true);
+        times.push(Activity::Kernels, 10..15);
+        times.push(Activity::Upload, 21..20);
+        times.push(Activity::Upload, 22..23);
+        assert_eq!(times.kernels, Busy::Spans(vec![10..15]));
+        assert_eq!(times.upload, Busy::Unmeasured);
+        assert_eq!(times.download, Busy::Spans(Vec::new()));
+        let mut times = DeviceTimes::measured(false);
+        times.push(Activity::Download, 1..2);
+        assert_eq!(times.download, Busy::Unmeasured);
+    }
+}

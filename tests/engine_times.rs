@@ -1,0 +1,149 @@
+//! Times of batches are the device's own, whether jobs overlap or not.
+#![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use common::pages::{memory, random};
+use pagepress::PAGE_SIZE;
+use pagepress::batch::Timings;
+use pagepress::gpu::{
+    Backend, BatchResult, DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig,
+    GpuDevice,
+};
+
+/// Devices of all engines of this build; wgpu's must be there.
+fn devices() -> Vec<GpuDevice> {
+    let open = |engine| {
+        GpuDevice::open(&DeviceRequest {
+            engine,
+            allow_software: true,
+            ..DeviceRequest::default()
+        })
+    };
+    let mut devices = Vec::new();
+    if cfg!(feature = "wgpu") {
+        devices.push(
+            open(EngineChoice::Wgpu).expect("these tests need a GPU, a software one will do"),
+        );
+    }
+    #[cfg(cuda_engine)]
+    if common::cuda::cuda_is_there() {
+        devices.push(open(EngineChoice::Cuda).unwrap());
+    }
+    devices
+}
+
+/// Results of the same pages, with and without overlap, after a run that warms up.
+fn both_ways(device: &GpuDevice, pages: &[[u8; PAGE_SIZE]]) -> [BatchResult; 2] {
+    [true, false].map(|async_dma| {
+        let config = GpuBatchConfig {
+            batch_size: 250,
+            async_dma,
+            ..GpuBatchConfig::default()
+        };
+        let mut compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
+        compressor
+            .compress_batch(&pages[..pages.len() / 4])
+            .unwrap();
+        compressor.compress_batch(pages).unwrap()
+    })
+}
+
+/// Every part of the time, where it was measured, is within the whole; together too, on a device with one queue.
+fn assert_within(device: &GpuDevice, timings: &Timings) {
+    let parts = [timings.upload_ns, timings.kernel_ns, timings.readback_ns];
+    for part in parts.into_iter().flatten() {
+        assert!(part <= timings.total_ns, "{timings:?}");
+    }
+    let sum: u64 = parts.into_iter().flatten().sum();
+    if device.name() == "wgpu" {
+        assert!(sum <= timings.total_ns, "{timings:?}");
+    }
+    let capabilities = device.capabilities();
+    assert_eq!(timings.kernel_ns.is_some(), capabilities.timestamps);
+    for copies in [timings.upload_ns, timings.readback_ns] {
+        assert_eq!(
+            copies.is_some(),
+            capabilities.copy_timestamps,
+            "{timings:?}"
+        );
+    }
+}
+
+#[test]
+fn parts_are_within_the_whole_and_overlap_changes_no_verdict() {
+    let bytes = memory(1000 * PAGE_SIZE, 3);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    for device in devices() {
+        let results = both_ways(&device, pages);
+        for result in &results {
+            assert_within(&device, &result.timings);
+            let none_is_0 = |ns: Option<u64>| ns.unwrap_or(0);
+            assert_eq!(result.h2d_time_ns, none_is_0(result.timings.upload_ns));
+            assert_eq!(result.kernel_time_ns, none_is_0(result.timings.kernel_ns));
+            assert_eq!(result.d2h_time_ns, none_is_0(result.timings.readback_ns));
+            assert_eq!(result.total_time_ns, result.timings.total_ns);
+        }
+        if !device.capabilities().copy_timestamps {
+            assert!(results.iter().all(|result| !result.pcie_rule_satisfied()));
+            continue;
+        }
+        // Kernels over copies: well off the rule's 5 one way, on the same side of it the other way.
+        let [with, without] = results.each_ref().map(|result| {
+            result.kernel_time_ns as f64 / (result.h2d_time_ns + result.d2h_time_ns) as f64
+        });
+        println!(
+            "{}: {with:.2} with overlap, {without:.2} without",
+            device.info()
+        );
+        if !(1.25..20.0).contains(&without) {
+            let [with, without] = results.map(|result| result.pcie_rule_satisfied());
+            assert_eq!(with, without);
+        }
+    }
+}
+
+#[test]
+fn copies_take_longer_for_more_bytes() {
+    let bytes = random(2000 * PAGE_SIZE, 4);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    for device in devices() {
+        if !device.capabilities().copy_timestamps {
+            continue;
+        }
+        let mut compressor =
+            GpuBatchCompressor::with_device(device.clone(), GpuBatchConfig::default()).unwrap();
+        compressor.compress_batch(pages).unwrap();
+        // The least of a few runs: other programs only add to it.
+        let mut least = |n_pages: usize| {
+            let times = (0..3).map(|_| {
+                let result = compressor.compress_batch(&pages[..n_pages]).unwrap();
+                let back = compressor.decompress_batch(&result.pages).unwrap();
+                assert_within(&device, &result.timings);
+                assert_within(&device, &back.timings);
+                [result.timings, back.timings]
+                    .map(|t| [t.upload_ns.unwrap(), t.readback_ns.unwrap()])
+            });
+            let times: Vec<_> = times.collect();
+            [[0, 0], [0, 1], [1, 0], [1, 1]]
+                .map(|[call, way]| times.iter().map(|run| run[call][way]).min().unwrap())
+        };
+        let (few, many) = (least(50), least(2000));
+        println!(
+            "{}: {few:?} ns for 50 pages, {many:?} for 2000",
+            device.info()
+        );
+        for (few, many) in few.into_iter().zip(many) {
+            assert!(
+                few > 0 && many >= 4 * few,
+                "{few} ns for 50 pages, {many} for 2000"
+            );
+        }
+    }
+}
