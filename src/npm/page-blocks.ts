@@ -4,11 +4,14 @@ import { entryOf, PAGE_KIND } from "./packed-pages.js";
 import type { BlockOptions, Plain } from "./plain.js";
 import type { PackedPages } from "./types.js";
 
+/** Fill blocks that are kept from one batch of pages to the next. */
+const MOST_FILLS = 1024;
+
 /** Makes blocks of a frame of pages that a GPU compressed. */
 export class PageBlocks {
   readonly #plain: Plain;
   readonly #options: BlockOptions;
-  /** Blocks of pages that are one word all over, as the CPU writes them. */
+  /** The CPU's blocks of fill pages, by word and length. */
   #fills = new Map<string, Bytes>();
 
   constructor(plain: Plain, options: BlockOptions) {
@@ -16,11 +19,13 @@ export class PageBlocks {
     this.#options = options;
   }
 
-  /** The blocks, each after its size and before its checksum, if it is to have one. */
+  /** The blocks of all pages, each after its size and before its checksum, if it is to have one. */
   of(pages: PackedPages): Bytes {
     const { packed, table } = pages;
     const around = this.#options.blockChecksums ? 8 : 4;
     const nPages = table.length / 2;
+    // Content whose pages are all filled with different words must not pile up here.
+    if (this.#fills.size > MOST_FILLS) this.#fills.clear();
     let length = 0;
     for (let page = 0; page < nPages; page += 1) {
       length += this.#fillOf(pages, page)?.length ?? around + entryOf(table, page).length;
@@ -47,15 +52,14 @@ export class PageBlocks {
 
   /** The block of a page if that is one word all over. */
   #fillOf({ packed, table, pageSize, byteLength }: PackedPages, page: number): Bytes | undefined {
-    const { kind, start } = entryOf(table, page);
+    const { kind, start, length } = entryOf(table, page);
     if (kind !== PAGE_KIND.fill) return undefined;
-    const length = Math.min(pageSize, byteLength - page * pageSize);
-    const word = packed.subarray(start, start + 4);
-    const key = `${word.join()} ${length}`;
+    const pageBytes = Math.min(pageSize, byteLength - page * pageSize);
+    const word = packed.subarray(start, start + length);
+    const key = `${word.join()} ${pageBytes}`;
     const earlier = this.#fills.get(key);
     if (earlier) return earlier;
-    const content = Uint8Array.from({ length }, (_, i) => word[i % 4] as number);
-    const made = this.#plain.compressBlocks(content, this.#options);
+    const made = this.#plain.compressBlocks(this.#plain.decompressPage(kind, word, pageBytes, pageSize), this.#options);
     this.#fills.set(key, made);
     return made;
   }

@@ -4,6 +4,7 @@ import { Draft } from "./draft.js";
 import { PagepressError } from "./errors.js";
 import type { FrameParts } from "./codec.js";
 import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
+import { entryWord } from "./packed-pages.js";
 import type { FrameOptions, Level } from "./types.js";
 
 /** What a module exports that needs no GPU. Objects and places in memory are numbers; `src/web/plain` says what each
@@ -152,6 +153,17 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
     const made = this.bytes(this.exports.compress_pages(this.give(bytes), bytes.length, pageSize, flag));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
+  }
+
+  /** The `byteLength` bytes of one page that is packed as `block`. */
+  decompressPage(kind: number, block: Uint8Array, byteLength: number, pageSize: number): Bytes {
+    const table = Uint32Array.of(0, entryWord(kind, block.length));
+    const pages = new PageDecompression(this, block, table, pageSize, byteLength);
+    try {
+      return pages.advance(1, true).subarray(0, byteLength);
+    } finally {
+      pages.free();
+    }
   }
 }
 

@@ -17,7 +17,7 @@ const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
-  { gpu: "software", scopes: ["window"], suites: ["shaders"] },
+  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu", "tensor"] },
   {
     gpu: "none",

@@ -1,24 +1,12 @@
 // The choice between two engines, the loss of a device, and what the package says of both. The software GPU stands for
 // one of hardware: the choice is made of it by the same code.
-import { AutoCodec } from "/dist/auto.js";
 import { crossover } from "/dist/calibrate.js";
-import { Compressor } from "/dist/compressor.js";
-import { CpuCodec } from "/dist/cpu-codec.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
-import { load } from "/dist/modules.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
+import { openAuto } from "./engines.js";
 
 const software = { backend: "webgpu", allowSoftware: true };
-
-/** A compressor in `"auto"` mode on the software GPU, with what was measured given. */
-async function openAuto(calibration, onDeviceLost) {
-  const [gpu, cpu] = [await load("gpu"), await load("cpu")];
-  const onGpu = await gpu.open("high-performance", true, cpu);
-  const given = calibration && { adapter: onGpu.backend().adapter, rows: [], milliseconds: 0, ...calibration };
-  const codec = new AutoCodec(onGpu, async () => new CpuCodec(cpu), given);
-  return new Compressor({ codec, obstacles: [] }, "fast", onDeviceLost);
-}
 
 function findsTheCrossover() {
   const rows = [[1, 1, 9], [2, 2, 8], [4, 4, 6], [8, 8, 2]];

@@ -52,10 +52,41 @@ export const kinds = {
   },
 };
 
-/** Parts of every kind one after the other; the last page is a short one. */
+/** Bytes of a word, no two halves or pairs of them alike. */
+const WORD = [0x9d, 0x21, 0x53, 0xf7, 0x0b, 0x6c, 0xe8, 0x3a];
+
+/** Fills an array with a word of `period` bytes. Of 1, 2, 4 and 8 bytes it is what the formats call a fill, of 3 it is not. */
+const fill = (period) => (n) => Uint8Array.from({ length: n }, (_, i) => WORD[i % period]);
+
+/** What one page may hold: the kinds above, words of every period, and parts of several. */
+export const pageKinds = {
+  ...kinds,
+  "fill of 1": fill(1),
+  "fill of 2": fill(2),
+  "fill of 3": fill(3),
+  "fill of 4": fill(4),
+  "fill of 8": fill(8),
+  /** No fill for its last byte. */
+  "all but a fill": (n) => fill(8)(n).map((byte, i) => (i === n - 1 ? byte ^ 1 : byte)),
+  "half a fill": (n) => join([fill(8)(n >> 1), kinds.text(n - (n >> 1))]),
+  "text and noise": (n) => join([kinds.text(n >> 2), kinds.random(n >> 1), kinds.zeros(n - (n >> 1) - (n >> 2))]),
+};
+
+/** A page of a kind; pages of other seeds begin elsewhere in it. */
+export function pageOf(kind, length, seed) {
+  return pageKinds[kind](length + 9 * seed).subarray(9 * seed);
+}
+
+/** Parts of every kind one after the other, a page of each fill, and a short page of text at the end. */
 export function mixed(pageSize, pagesOfKind) {
   const parts = Object.values(kinds).map((kind) => kind(pageSize * pagesOfKind));
+  for (const period of [1, 2, 3, 4, 8]) parts.push(fill(period)(pageSize));
   parts.push(kinds.text(777));
+  return join(parts);
+}
+
+/** Arrays one after the other. */
+export function join(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,0 +1,249 @@
+// Every engine x every call x every block size x every kind of page x short last pages x levels. What one engine writes is
+// read by a decoder that shares no code with the package, and by the other engine.
+import {
+  compressSync,
+  createCompressor,
+  decompressSync,
+  init,
+  Lz4CompressionStream,
+  Lz4DecompressionStream,
+  openFrame,
+} from "/dist/index.js";
+import { check, same } from "./check.js";
+import { join, pageKinds, pageOf } from "./data.js";
+import { openAuto } from "./engines.js";
+import { decodeFrames, decodePages } from "./naive.js";
+import { collect, source } from "./pipes.js";
+
+const pageSizes = [4096, 8192, 16384, 32768, 65536];
+const kindNames = Object.keys(pageKinds);
+/** Least content that workers share, and that a GPU takes in `"auto"` mode. */
+const SHARED_BYTES = 2 ** 18;
+const AUTO_BYTES = 2 ** 20;
+
+/** Options of frames; an input takes one of them in turn, so that each meets every kind and tail. */
+const frameKinds = [
+  {},
+  { contentChecksum: false, index: true },
+  { blockChecksums: true },
+  { blockChecksums: true, contentChecksum: false, index: true },
+  { contentChecksum: false },
+];
+
+/** Lengths of the last page. Multiples of 8 can be fills, the others cannot; 0 is none. */
+const tailsOf = (blockSize) => [24, blockSize - 1, blockSize - 8, 1, 8, 0];
+
+const pages = new Map();
+
+/** The page of a kind, made once. */
+function page(kind, length, seed) {
+  const key = `${kind} ${length} ${seed}`;
+  if (!pages.has(key)) pages.set(key, pageOf(kind, length, seed));
+  return pages.get(key);
+}
+
+/** A page of the kind, one of another kind, and a last page of the first kind: for every kind, and every length of that at
+ * blocks of 4096 bytes; at larger ones for two of them, which change from kind to kind and from level to level. */
+function* shortInputs(blockSize, level) {
+  let n = 0;
+  for (const [i, kind] of kindNames.entries()) {
+    const tails = tailsOf(blockSize);
+    const first = (2 * i + 2 * level.length) % tails.length;
+    for (const tail of blockSize === 4096 ? tails : tails.slice(first, first + 2)) {
+      const next = kindNames[(i + 1 + n) % kindNames.length];
+      const bytes = join([page(kind, blockSize, n % 7), page(next, blockSize, n % 5), page(kind, tail, n % 3)]);
+      yield { what: `${kind}, ${next}, ${tail} bytes`, bytes, frame: frameKinds[n % frameKinds.length], n };
+      n += 1;
+    }
+  }
+}
+
+/** At least so many bytes of pages of all kinds, with a last page of a kind and length that change. */
+function* longInputs(blockSize, leastBytes, nInputs) {
+  for (let n = 0; n < nInputs; n += 1) {
+    const parts = [];
+    for (let i = 0; i * blockSize < leastBytes || i < kindNames.length; i += 1) {
+      parts.push(page(kindNames[i % kindNames.length], blockSize, (i + n) % 7));
+    }
+    const [kind, tail] = [kindNames[(n + 9) % kindNames.length], tailsOf(blockSize)[(n + 4) % 6]];
+    parts.push(page(kind, tail, n));
+    yield { what: `all kinds, then ${tail} bytes of ${kind}`, bytes: join(parts), frame: frameKinds[n % frameKinds.length], n };
+  }
+}
+
+/** What a compression stream makes of `bytes`; every second one knows their number. */
+function streamed(compressor, { bytes, frame, n }, options) {
+  const size = n % 2 === 0 ? { contentSize: bytes.length } : {};
+  return collect(source(bytes).pipeThrough(new Lz4CompressionStream({ ...options, ...frame, ...size, compressor })));
+}
+
+/** A buffer on the device that holds `bytes`. */
+function bufferOf(device, bytes) {
+  const size = Math.max(4, Math.ceil(bytes.length / 4) * 4);
+  const buffer = device.createBuffer({ size, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
+  new Uint8Array(buffer.getMappedRange()).set(bytes);
+  buffer.unmap();
+  return buffer;
+}
+
+/** The first bytes of a buffer, which is freed. */
+async function contentOf(device, { buffer, byteLength }) {
+  const size = Math.ceil(byteLength / 4) * 4;
+  const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
+  device.queue.submit([encoder.finish()]);
+  await staging.mapAsync(GPUMapMode.READ);
+  const bytes = new Uint8Array(staging.getMappedRange()).slice(0, byteLength);
+  for (const one of [staging, buffer]) one.destroy();
+  return bytes;
+}
+
+/** What `compressResident` makes of `bytes`, and what comes back of it without leaving the GPU. */
+async function resident(gpu, bytes, options) {
+  const buffer = bufferOf(gpu.device, bytes);
+  const made = await gpu.compressResident(buffer, { ...options, byteLength: bytes.length });
+  const read = await made.read();
+  const back = await contentOf(gpu.device, await gpu.decompressResident(made));
+  made.destroy();
+  buffer.destroy();
+  return { read, back };
+}
+
+/** Checks a frame with all readers that are not its writer's: the naive decoder, the CPU's module, parts, and a stream. */
+async function checkFrame(frame, { bytes, what, n }) {
+  same(decodeFrames(frame), bytes, `${what}, naive decoder`);
+  same(decompressSync(frame), bytes, `${what}, decompressSync`);
+  const file = await openFrame(frame);
+  const start = (n * 4099) % bytes.length;
+  same(await file.read(start, bytes.length), bytes.subarray(start), `${what}, openFrame from ${start}`);
+  const stream = new Lz4DecompressionStream({ backend: "cpu", workers: 0 });
+  if (n % 3 === 0) same(await collect(source(frame).pipeThrough(stream)), bytes, `${what}, stream`);
+}
+
+/** Fails unless the last call ran where it was to. */
+function checkEngine(compressor, engine, what) {
+  const { engine: actual, reason, workers } = compressor.lastTiming;
+  check(actual === engine, `${what} ran on ${actual}: ${reason}`);
+  return workers;
+}
+
+/** All that a GPU writes and reads, with the CPU for the other direction. */
+function onGpu(blockSize, level) {
+  return withCompressors(["gpu", "cpu"], async ({ gpu, cpu }) => {
+    for (const input of shortInputs(blockSize, level)) {
+      const { bytes, frame: options, n, what } = input;
+      const frame = await gpu.compress(bytes, { ...options, blockSize, level });
+      checkEngine(gpu, "webgpu", "compress");
+      await checkFrame(frame, input);
+      const packed = await gpu.compressPages(bytes, { pageSize: blockSize, level });
+      checkEngine(gpu, "webgpu", "compressPages");
+      same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      same(await cpu.decompressPages(packed), bytes, `${what}, pages on the CPU`);
+      // The rest goes through the same code for every kind; each meets each kind with some tail.
+      if (n % 2 === 0) same(decodeFrames(await streamed(gpu, input, { blockSize, level })), bytes, `${what}, compression stream`);
+      if (n % 2 === 1) {
+        const { read, back } = await resident(gpu, bytes, { pageSize: blockSize, level });
+        same(decodePages(read), bytes, `${what}, resident, naive decoder`);
+        same(back, bytes, `${what}, resident and back`);
+      }
+      const theirs = compressSync(bytes, { ...options, blockSize, level });
+      if (n % 3 === 0) same(await gpu.decompress(theirs), bytes, `${what}, the CPU's frame on the GPU`);
+      if (n % 3 === 1) same(await contentOf(gpu.device, await gpu.decompressResident(theirs)), bytes, `${what}, the CPU's frame to a buffer`);
+      if (n % 3 === 2) {
+        const pages = await cpu.compressPages(bytes, { pageSize: blockSize, level });
+        const { bytes: content, status } = await gpu.checkPages(pages);
+        same(content, bytes, `${what}, the CPU's pages on the GPU`);
+        check(status.every((code) => code === 0), `${what}: ${status}`);
+        same(await gpu.decompressPages(pages), bytes, `${what}, the CPU's pages on the GPU, strictly`);
+      }
+    }
+  });
+}
+
+/** The CPU in place, and the synchronous calls: every level, and a block size that GPUs do not take. */
+function inPlace(blockSize, level) {
+  return withCompressors(["cpu"], async ({ cpu }) => {
+    for (const input of shortInputs(blockSize, level)) {
+      const { bytes, frame: options, n, what } = input;
+      const frame = await cpu.compress(bytes, { ...options, blockSize, level });
+      await checkFrame(frame, input);
+      same(await cpu.decompress(frame), bytes, `${what}, decompress`);
+      same(compressSync(bytes, { ...options, blockSize, level }), frame, `${what}, compressSync`);
+      if (n % 2 === 0) same(decodeFrames(await streamed(cpu, input, { blockSize, level })), bytes, `${what}, compression stream`);
+      if (!pageSizes.includes(blockSize)) continue;
+      const packed = await cpu.compressPages(bytes, { pageSize: blockSize, level });
+      same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      same(await cpu.decompressPages(packed), bytes, `${what}, pages`);
+    }
+  });
+}
+
+/** Inputs so long that workers share them. */
+function onWorkers(blockSize, level) {
+  return withCompressors(["pool"], async ({ pool }) => {
+    for (const input of longInputs(blockSize, SHARED_BYTES, 3)) {
+      const { bytes, frame: options, what } = input;
+      const frame = await pool.compress(bytes, { ...options, blockSize, level });
+      check(checkEngine(pool, "cpu", "compress") === 4, `${what}: compressed without workers`);
+      await checkFrame(frame, input);
+      same(await pool.decompress(frame), bytes, `${what}, decompress`);
+      same(decodeFrames(await streamed(pool, input, { blockSize, level })), bytes, `${what}, compression stream`);
+      const packed = await pool.compressPages(bytes, { pageSize: blockSize, level });
+      check(checkEngine(pool, "cpu", "compressPages") === 4, `${what}: packed without workers`);
+      same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      same(await pool.decompressPages(packed), bytes, `${what}, pages`);
+    }
+  });
+}
+
+/** The choice between both engines, with a calibration by which the GPU takes what it may. */
+function onBoth(blockSize, level) {
+  return withCompressors(["auto"], async ({ auto }) => {
+    for (const input of longInputs(blockSize, AUTO_BYTES, 1)) {
+      const { bytes, frame: options, what } = input;
+      const frame = await auto.compress(bytes, { ...options, blockSize, level });
+      checkEngine(auto, "webgpu", "compress");
+      await checkFrame(frame, input);
+      same(await auto.decompress(frame), bytes, `${what}, decompress`);
+      const stream = new Lz4CompressionStream({ ...options, blockSize, level, compressor: auto, contentSize: bytes.length });
+      same(decodeFrames(await collect(source(bytes).pipeThrough(stream))), bytes, `${what}, compression stream`);
+      checkEngine(auto, "webgpu", "a compression stream");
+      const packed = await auto.compressPages(bytes, { pageSize: blockSize, level });
+      checkEngine(auto, "webgpu", "compressPages");
+      same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
+      same(await auto.decompressPages(packed), bytes, `${what}, pages`);
+    }
+  });
+}
+
+const opening = {
+  gpu: () => createCompressor({ backend: "webgpu", allowSoftware: true }),
+  cpu: () => createCompressor({ backend: "cpu", workers: 0 }),
+  pool: () => createCompressor({ backend: "cpu", workers: 4 }),
+  auto: () => openAuto({ compressFrom: 1, decompressFrom: 1 }),
+};
+
+/** Runs `work` with the compressors of these names. */
+async function withCompressors(names, work) {
+  await init();
+  const opened = [];
+  try {
+    for (const name of names) opened.push([name, await opening[name]()]);
+    await work(Object.fromEntries(opened));
+  } finally {
+    for (const [, compressor] of opened) await compressor.dispose();
+  }
+}
+
+const crossed = (engine, work, sizes, levels) =>
+  sizes.flatMap((size) => levels.map((level) => [`${engine}, blocks of ${size}, ${level}`, () => work(size, level)]));
+
+export const cases = [
+  ...crossed("webgpu", onGpu, pageSizes, ["fast", "high"]),
+  ...crossed("cpu", inPlace, pageSizes, ["fast", "high", "sequential"]),
+  ...crossed("cpu", inPlace, [262_144], ["sequential"]),
+  ...crossed("workers", onWorkers, pageSizes, ["fast", "high", "sequential"]),
+  ...crossed("auto", onBoth, [4096, 16384, 65536], ["fast"]),
+  ...crossed("auto", onBoth, [8192, 32768, 65536], ["high"]),
+];
