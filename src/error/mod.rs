@@ -113,7 +113,7 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
-    /// The GPU has not enough memory.
+    /// The GPU, or the host, has not enough memory.
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,

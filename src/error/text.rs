@@ -91,7 +91,7 @@ impl Error {
             ),
             Self::DeviceLost { reason } => ("GPU device lost: $", [reason, "", ""], [0; 2]),
             Self::OutOfMemory { requested } => (
-                "out of GPU memory: # bytes asked for",
+                "out of memory: # bytes asked for",
                 [""; 3],
                 [*requested, 0],
             ),
@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 Error::OutOfMemory { requested: 8 },
-                "out of GPU memory: 8 bytes asked for",
+                "out of memory: 8 bytes asked for",
             ),
             (
                 Error::KernelCompile {
