@@ -1,12 +1,13 @@
 //! [`GpuBackend`]'s operations along axes.
 
 use super::backend::GpuBackend;
+use super::lengths::zeros;
 use super::reduce::reduced_shape;
 use super::resident::GpuTensor;
 use super::shape::Shape;
 use super::step::Reduction;
 use super::work::Work;
-use super::{check_len, cpu};
+use super::{check_dims, cpu};
 use crate::gpu::GpuDevice;
 use crate::{Error, Result};
 
@@ -39,7 +40,7 @@ impl GpuBackend {
             rows.to_vec_async().await
         };
         let on_cpu = || {
-            let mut out = vec![0.0; a.len()];
+            let mut out = zeros(a.len())?;
             match log {
                 true => cpu::log_softmax(a, cols, &mut out)?,
                 false => cpu::softmax(a, cols, &mut out)?,
@@ -61,7 +62,7 @@ impl GpuBackend {
         shape: &Shape,
         axes: &[usize],
     ) -> Result<Vec<f32>> {
-        check_len("a", a.len(), shape.n_elements() as u64)?;
+        check_dims("a", a.len(), shape.dims())?;
         let (axes, reduced) = reduced_shape(shape, axes)?;
         let reduction = match reduction {
             Reduction::Dot => Reduction::SumOfSquares,
@@ -99,13 +100,13 @@ pub(super) fn one_by_one(
 ) -> Result<Vec<f32>> {
     let Some((&axis, rest)) = axes.split_first() else {
         // A reduction of single elements.
-        let mut out = vec![0.0; a.len()];
+        let mut out = zeros(a.len())?;
         cpu::reduce_axis(reduction, a, [a.len(), 1, 1], &mut out)?;
         return Ok(out);
     };
     let outer: usize = dims[..axis].iter().product();
     let inner: usize = dims[axis + 1..].iter().product();
-    let mut out = vec![0.0; outer * inner];
+    let mut out = zeros(outer * inner)?;
     cpu::reduce_axis(reduction, a, [outer, dims[axis], inner], &mut out)?;
     let mut dims = dims.to_vec();
     dims[axis] = 1;

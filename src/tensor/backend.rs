@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use super::check_len;
+use super::check_dims;
 use super::cpu;
+use super::lengths::zeros;
+use super::shape::Shape;
 use super::step::{Reduction, Step};
 use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
@@ -175,12 +177,12 @@ impl GpuBackend {
         let n_read = a.len() + b.map_or(0, <[f32]>::len);
         let work = Work::elementwise(steps.len(), a.len(), n_read);
         let on_gpu = async |device: &GpuDevice| {
-            let mut out = vec![0.0; a.len()];
+            let mut out = zeros(a.len())?;
             device.elementwise_async(steps, a, b, &mut out).await?;
             Ok(out)
         };
         let on_cpu = || {
-            let mut out = vec![0.0; a.len()];
+            let mut out = zeros(a.len())?;
             cpu::elementwise(steps, a, b, &mut out)?;
             Ok(out)
         };
@@ -216,7 +218,7 @@ impl GpuBackend {
     async fn softmax_of(&mut self, log: bool, a: &[f32]) -> Result<Vec<f32>> {
         let work = Work::softmax(a.len());
         let on_gpu = async |device: &GpuDevice| {
-            let mut out = vec![0.0; a.len()];
+            let mut out = zeros(a.len())?;
             match log {
                 true => device.log_softmax_async(a, &mut out).await?,
                 false => device.softmax_async(a, &mut out).await?,
@@ -224,7 +226,7 @@ impl GpuBackend {
             Ok(out)
         };
         let on_cpu = || {
-            let mut out = vec![0.0; a.len()];
+            let mut out = zeros(a.len())?;
             match log {
                 true => cpu::log_softmax(a, a.len(), &mut out)?,
                 false => cpu::softmax(a, a.len(), &mut out)?,
@@ -246,16 +248,17 @@ impl GpuBackend {
         k: usize,
         n: usize,
     ) -> Result<Vec<f32>> {
-        check_len("a", a.len(), m as u64 * k as u64)?;
-        check_len("b", b.len(), k as u64 * n as u64)?;
+        check_dims("a", a.len(), &[m, k])?;
+        check_dims("b", b.len(), &[k, n])?;
+        let n_out = Shape::new(&[m, n])?.n_elements();
         let work = Work::matmul(m, k, n);
         let on_gpu = async |device: &GpuDevice| {
-            let mut c = vec![0.0; m * n];
+            let mut c = zeros(n_out)?;
             device.matmul_async(a, b, &mut c, m, k, n).await?;
             Ok(c)
         };
         let on_cpu = || {
-            let mut c = vec![0.0; m * n];
+            let mut c = zeros(n_out)?;
             cpu::matmul(a, b, &mut c, m, k, n)?;
             Ok(c)
         };
@@ -273,11 +276,13 @@ impl GpuBackend {
         size: [usize; 2],
         kernel_size: [usize; 2],
     ) -> Result<Vec<f32>> {
+        check_dims("input", input.len(), &size)?;
+        check_dims("kernel", kernel.len(), &kernel_size)?;
         let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
         let n_out = out_rows * out_cols;
         let work = Work::convolve2d(input.len(), kernel.len(), n_out);
         let on_gpu = async |device: &GpuDevice| {
-            let mut out = vec![0.0; n_out];
+            let mut out = zeros(n_out)?;
             let ([rows, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
             device
                 .convolve2d_async(
@@ -293,7 +298,7 @@ impl GpuBackend {
             Ok(out)
         };
         let on_cpu = || {
-            let mut out = vec![0.0; n_out];
+            let mut out = zeros(n_out)?;
             cpu::convolve2d(input, kernel, &mut out, size, kernel_size)?;
             Ok(out)
         };

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::check_len;
+use super::check_dims;
 use super::graph::{Node, Operation, Plan};
+use super::lengths::copied;
 use super::products::convolved_shape;
 use super::resident::GpuTensor;
 use super::run::Recording;
@@ -24,7 +25,8 @@ pub struct BufferId {
 type Found<'a> = (usize, &'a Shape);
 
 /// Operations that are queued, and run in one submission by [`execute`](Self::execute). Queuing never fails: what is wrong
-/// with an operation is said when the batch is executed, and nothing of it runs then.
+/// with an operation is said by the next `execute`, which runs nothing then, and whenever its tensor, or one made of it, is
+/// read. All else stays as it was: the `execute` after that runs it.
 ///
 /// Chains of element-wise operations become one launch, and memory of tensors that nothing needs any more is used again.
 /// Every tensor can be read all the same: what is not there any more is made anew.
@@ -48,7 +50,7 @@ pub struct GpuCommandBatch {
     device: GpuDevice,
     id: u64,
     nodes: Vec<Node>,
-    /// What is wrong with the first operation that is wrong.
+    /// What is wrong with the first wrong operation since the last execution.
     wrong: Option<Error>,
 }
 
@@ -85,7 +87,7 @@ impl GpuCommandBatch {
     /// A vector, copied to the device when the batch is executed.
     pub fn upload(&mut self, values: &[f32]) -> BufferId {
         let shape = Shape::vector(values.len());
-        self.push(Ok((shape, Operation::Upload(values.to_vec()))))
+        self.push(copied(values).map(|values| (shape, Operation::Upload(values))))
     }
 
     /// A tensor that is on the device already. One of another device is wrong.
@@ -147,8 +149,8 @@ impl GpuCommandBatch {
     pub fn matmul(&mut self, a: BufferId, b: BufferId, m: usize, k: usize, n: usize) -> BufferId {
         let operation = self.pair(a, b).and_then(|((a, a_shape), (b, b_shape))| {
             let shapes = [Shape::new(&[m, k])?, Shape::new(&[k, n])?];
-            check_len("a", a_shape.n_elements(), shapes[0].n_elements() as u64)?;
-            check_len("b", b_shape.n_elements(), shapes[1].n_elements() as u64)?;
+            check_dims("a", a_shape.n_elements(), shapes[0].dims())?;
+            check_dims("b", b_shape.n_elements(), shapes[1].dims())?;
             Ok((Shape::new(&[m, n])?, Operation::Matmul([a, b], shapes)))
         });
         self.push(operation)
@@ -166,12 +168,8 @@ impl GpuCommandBatch {
             .pair(input, kernel)
             .and_then(|((a, a_shape), (b, b_shape))| {
                 let shapes = [Shape::new(&size)?, Shape::new(&kernel_size)?];
-                check_len("input", a_shape.n_elements(), shapes[0].n_elements() as u64)?;
-                check_len(
-                    "kernel",
-                    b_shape.n_elements(),
-                    shapes[1].n_elements() as u64,
-                )?;
+                check_dims("input", a_shape.n_elements(), shapes[0].dims())?;
+                check_dims("kernel", b_shape.n_elements(), shapes[1].dims())?;
                 let shape = convolved_shape(&shapes[0], &shapes[1])?;
                 Ok((shape, Operation::Convolve2d([a, b], shapes)))
             });
@@ -211,17 +209,18 @@ impl GpuCommandBatch {
     /// device's clock in nanoseconds; `None` where it has none, or nothing ran.
     ///
     /// # Errors
-    /// What is wrong with an operation: [`Error::LengthMismatch`], [`Error::ShapeMismatch`], [`Error::InvalidArgument`], also
-    /// for ids of another batch; [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// What is wrong with the first wrong operation since the last time: [`Error::LengthMismatch`],
+    /// [`Error::ShapeMismatch`], [`Error::InvalidArgument`], also for ids of another batch; [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`]. The batch is as before then; executed again, it runs what is not wrong.
     pub async fn execute(&mut self) -> Result<Option<u64>> {
+        if let Some(wrong) = self.wrong.take() {
+            return Err(wrong);
+        }
         let sinks: Vec<usize> = Plan::sinks(&self.nodes);
         self.make(&sinks).await
     }
 
     async fn make(&mut self, wanted: &[usize]) -> Result<Option<u64>> {
-        if let Some(wrong) = &self.wrong {
-            return Err(wrong.clone());
-        }
         let plan = Plan::new(&self.nodes, wanted);
         if plan.is_empty() {
             return Ok(None);
@@ -243,7 +242,7 @@ impl GpuCommandBatch {
     /// The elements of a tensor. It is made first if it is not there.
     ///
     /// # Errors
-    /// As [`execute`](Self::execute).
+    /// What is wrong with its operation or with one that it is made of; else as [`execute`](Self::execute).
     pub async fn read(&mut self, id: BufferId) -> Result<Vec<f32>> {
         self.result(id).await?.to_vec_async().await
     }
@@ -251,7 +250,7 @@ impl GpuCommandBatch {
     /// A tensor, which stays on the device. It is made first if it is not there.
     ///
     /// # Errors
-    /// As [`execute`](Self::execute).
+    /// As [`read`](Self::read).
     pub async fn result(&mut self, id: BufferId) -> Result<GpuTensor> {
         let (node, _) = self.node(id)?;
         if self.nodes[node].made.is_none() {
@@ -267,10 +266,13 @@ impl GpuCommandBatch {
         Ok((self.node(a)?, self.node(b)?))
     }
 
-    /// The node of an id, and its shape.
+    /// The node of an id, and its shape; the error of one whose operation, or one of its inputs', is wrong.
     fn node(&self, id: BufferId) -> Result<Found<'_>> {
         match self.nodes.get(id.node) {
-            Some(node) if id.batch == self.id => Ok((id.node, &node.shape)),
+            Some(node) if id.batch == self.id => match &node.operation {
+                Operation::Wrong(error) => Err(error.clone()),
+                _ => Ok((id.node, &node.shape)),
+            },
             _ => Err(Error::InvalidArgument {
                 name: "id",
                 value: fill("tensor # of batch #", &[], &[id.node as u64, id.batch]),
@@ -282,8 +284,8 @@ impl GpuCommandBatch {
     fn push(&mut self, operation: Result<(Shape, Operation)>) -> BufferId {
         let node = self.nodes.len();
         let (shape, operation) = operation.unwrap_or_else(|error| {
-            self.wrong.get_or_insert(error);
-            (Shape::vector(0), Operation::Given)
+            self.wrong.get_or_insert_with(|| error.clone());
+            (Shape::vector(0), Operation::Wrong(error))
         });
         self.nodes.push(Node {
             shape,

@@ -25,6 +25,8 @@ pub(super) struct Node {
 pub(super) enum Operation {
     /// It is there.
     Given,
+    /// It cannot be made.
+    Wrong(Error),
     Upload(Vec<f32>),
     Steps {
         steps: Vec<Step>,
@@ -45,7 +47,7 @@ pub(super) enum Operation {
 impl Operation {
     fn inputs(&self) -> Vec<usize> {
         match self {
-            Self::Given | Self::Upload(_) => Vec::new(),
+            Self::Given | Self::Wrong(_) | Self::Upload(_) => Vec::new(),
             Self::Steps { a, b, .. } => [Some(*a), *b].into_iter().flatten().collect(),
             Self::Reduce(_, a) | Self::Softmax { a, .. } => vec![*a],
             Self::Dot(a, b) => vec![*a, *b],
@@ -94,13 +96,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The nodes that no other needs and that are not there.
+    /// The nodes that no other needs and that are not there, but could be.
     pub(super) fn sinks(nodes: &[Node]) -> Vec<usize> {
         let mut is_used = vec![false; nodes.len()];
         for input in nodes.iter().flat_map(|node| node.operation.inputs()) {
             is_used[input] = true;
         }
-        let sinks = (0..nodes.len()).filter(|&i| !is_used[i]);
+        let is_wrong = |i: usize| matches!(nodes[i].operation, Operation::Wrong(_));
+        let sinks = (0..nodes.len()).filter(|&i| !is_used[i] && !is_wrong(i));
         sinks.filter(|&i| nodes[i].made.is_none()).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use super::axes::one_by_one;
 use super::backend::GpuBackend;
+use super::lengths::zeros;
 use super::products::convolved_shape;
 use super::reduce::reduced_shape;
 use super::resident::GpuTensor;
@@ -80,7 +81,7 @@ impl JsArray {
 
     /// The elements.
     pub(crate) fn floats(&self) -> Result<Vec<f32>> {
-        let mut floats = vec![0.0; self.shape.n_elements()];
+        let mut floats = zeros(self.shape.n_elements())?;
         let bytes = bytemuck::cast_slice_mut(&mut floats);
         self.bytes.read_into(0, bytes)?;
         Ok(floats)
@@ -176,7 +177,7 @@ impl JsOperation {
         };
         let [rows, cols] = pair(&self.a);
         let other = self.b.as_ref().map_or([rows, cols], pair);
-        let mut out = vec![0.0; shape.n_elements()];
+        let mut out = zeros(shape.n_elements())?;
         match &self.kind {
             OperationKind::Steps(steps) => cpu::elementwise(steps, &a, b.as_deref(), &mut out)?,
             OperationKind::Dot => out = vec![cpu::dot(&a, second)?],

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::check_len;
+use super::check_dims;
+use super::lengths::with_room;
 use super::products::factors;
 use super::resident::GpuTensor;
 use super::run::{Operand, Recording};
@@ -103,11 +104,7 @@ impl GpuMatmulCache {
         n: usize,
         layout: WeightLayout,
     ) -> Result<()> {
-        check_len(
-            "values",
-            values.len(),
-            Shape::new(&[k, n])?.n_elements() as u64,
-        )?;
+        check_dims("values", values.len(), &[k, n])?;
         let capabilities = self.device.capabilities();
         // Behind a buffer, kernels may read a little that they do not use.
         let n_bytes = capabilities
@@ -130,19 +127,22 @@ impl GpuMatmulCache {
         [k, n]: [usize; 2],
         layout: WeightLayout,
     ) -> Result<Part> {
-        let columns: Vec<f32>;
+        let mut columns: Vec<f32>;
         let (part, view) = match layout {
             WeightLayout::InputRows => {
                 let view = TensorView::new(Shape::new(&[inputs.len(), n])?);
                 (&values[inputs.start * n..inputs.end * n], view)
             }
             WeightLayout::OutputRows => {
-                let view = TensorView::new(Shape::new(&[n, inputs.len()])?).transpose(0, 1)?;
+                let shape = Shape::new(&[n, inputs.len()])?;
+                let n_elements = shape.n_elements();
+                let view = TensorView::new(shape).transpose(0, 1)?;
                 if inputs.len() == k {
                     (values, view)
                 } else {
+                    columns = with_room(n_elements)?;
                     let rows = values.chunks_exact(k.max(1));
-                    columns = rows.flat_map(|row| &row[inputs.clone()]).copied().collect();
+                    rows.for_each(|row| columns.extend_from_slice(&row[inputs.clone()]));
                     (&columns[..], view)
                 }
             }
@@ -209,9 +209,9 @@ impl GpuMatmulCache {
         m: usize,
     ) -> Result<()> {
         let (k, n) = self.weight(name).map(|weight| (weight.k, weight.n))?;
-        let (input_shape, shape) = (Shape::new(&[m, k])?, Shape::new(&[m, n])?);
-        check_len("input", input.len(), input_shape.n_elements() as u64)?;
-        check_len("output", output.len(), shape.n_elements() as u64)?;
+        let input_shape = Shape::new(&[m, k])?;
+        check_dims("input", input.len(), &[m, k])?;
+        check_dims("output", output.len(), &[m, n])?;
         if output.is_empty() {
             return Ok(());
         }

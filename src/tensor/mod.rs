@@ -26,6 +26,7 @@ mod graph;
 #[cfg(js_tensor)]
 mod js;
 pub mod layer;
+mod lengths;
 #[cfg(gpu_engine)]
 mod matmul_cache;
 #[cfg(gpu_engine)]
@@ -65,6 +66,7 @@ pub use cpu::{
 pub(crate) use js::{JsArray, JsOperation, OperationKind};
 #[cfg(gpu_engine)]
 pub use layer::{QkvLoRA, WgslForwardPass};
+pub(crate) use lengths::{check_dims, check_len};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
 pub use quantization::Quantization;
@@ -75,17 +77,3 @@ pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};
 pub use step::{Reduction, Step};
 pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
-
-use crate::{Error, Result};
-
-/// Whether a slice has as many elements as it must.
-fn check_len(name: &'static str, actual: usize, expected: u64) -> Result<()> {
-    if actual as u64 == expected {
-        return Ok(());
-    }
-    Err(Error::LengthMismatch {
-        name,
-        expected,
-        actual: actual as u64,
-    })
-}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::check_len;
+use super::{check_dims, check_len};
 use super::cpu;
 use super::resident::GpuTensor;
 use super::shape::Shape;
@@ -151,7 +151,7 @@ impl GpuDevicePool {
         check_len("input", input.len(), input_len)?;
         check_len("kernel", kernel.len(), kernel_len)?;
         let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
-        check_len("output", output.len(), out_rows as u64 * out_cols as u64)?;
+        check_dims("output", output.len(), &[out_rows, out_cols])?;
         let ([_, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
         self.rows(
             out_rows,

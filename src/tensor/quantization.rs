@@ -1,5 +1,6 @@
 //! Weights of few bits.
 
+use super::lengths::product;
 use super::shape::Shape;
 use crate::{Error, Result};
 
@@ -64,7 +65,7 @@ impl Quantization {
     /// Bytes of `[n, k]` weights.
     pub(crate) fn bytes_of(self, n: usize, k: usize) -> Result<u64> {
         self.check_row(k)?;
-        let n_blocks = Shape::new(&[n, k / self.block_len()])?.n_elements() as u64;
-        Ok(n_blocks * self.block_bytes() as u64)
+        let n_blocks = Shape::new(&[n, k / self.block_len()])?.n_elements();
+        Ok(product(&[n_blocks, self.block_bytes()]))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::check_len;
+use super::check_dims;
+use super::lengths::zeros;
 use super::products::{convolved_shape, factors};
 use super::reduce::reduced_shape;
 use super::run::{Download, Operand, Recording};
@@ -46,7 +47,7 @@ impl GpuTensor {
         values: &[f32],
         shape: Shape,
     ) -> Result<Self> {
-        check_len("values", values.len(), shape.n_elements() as u64)?;
+        check_dims("values", values.len(), shape.dims())?;
         let mut recording = Recording::new(device);
         let buffer = recording.upload(values).await?;
         recording.submit_untimed()?;
@@ -126,7 +127,7 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn to_vec_async(&self) -> Result<Vec<f32>> {
-        let mut values = vec![0.0; self.shape().n_elements()];
+        let mut values = zeros(self.shape().n_elements())?;
         self.read_async(&mut values).await?;
         Ok(values)
     }
@@ -136,7 +137,7 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn read_async(&self, out: &mut [f32]) -> Result<()> {
-        check_len("result", out.len(), self.shape().n_elements() as u64)?;
+        check_dims("result", out.len(), self.shape().dims())?;
         self.download().await?.read_into(out).await
     }
 

@@ -56,7 +56,12 @@ impl TensorView {
             strides: strides.to_vec(),
             offset,
         };
-        let fits = strides.len() == view.shape.rank() && view.checked_end().is_some();
+        // Places are counted in bytes, too.
+        let most = isize::MAX as usize / size_of::<f32>();
+        let is_inside = |place: usize| place <= most;
+        let fits = strides.len() == view.shape.rank()
+            && is_inside(offset)
+            && view.checked_end().is_some_and(is_inside);
         if fits {
             return Ok(view);
         }
@@ -168,10 +173,16 @@ impl TensorView {
         }
         let mut new_dims = dims.to_vec();
         new_dims[axis] = range.len();
+        let shape = Shape::new(&new_dims)?;
+        // Without elements there is no place, which might be behind all that can be counted.
+        let offset = match shape.is_empty() {
+            true => self.offset,
+            false => self.offset + range.start * self.strides[axis],
+        };
         Ok(Self {
-            shape: Shape::new(&new_dims)?,
+            shape,
             strides: self.strides.clone(),
-            offset: self.offset + range.start * self.strides[axis],
+            offset,
         })
     }
 

@@ -51,11 +51,15 @@ pub const KERNELS: [&KernelInfo; 13] = [
     &attention::MERGE,
 ];
 
-/// Bytes of a buffer of `n` elements: whole groups of four, at least one.
+/// Bytes of a buffer of `n` elements: whole groups of four, at least one; [`u64::MAX`] where they are more.
 #[must_use]
 pub const fn padded_bytes(n: u64) -> u64 {
     let groups = n.div_ceil(4);
-    16 * if groups == 0 { 1 } else { groups }
+    if groups == 0 {
+        return 16;
+    }
+    // More than any buffer has stays more.
+    groups.saturating_mul(16)
 }
 
 const R: Access = Access::Read;

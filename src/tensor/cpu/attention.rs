@@ -2,9 +2,14 @@
 
 use super::functions::exp;
 use super::parallel::for_shares;
+use super::sum::short_dot;
 use crate::Result;
-use crate::tensor::layer::Attention;
-use crate::tensor::{Shape, check_len};
+use crate::tensor::layer::{Attention, MAX_HEAD_DIM};
+use crate::tensor::{Shape, check_dims};
+
+/// Keys whose values are summed before the sum joins those of others, and as many of these sums before theirs does: so the
+/// error of long sums stays small.
+const BLOCK: usize = 64;
 
 /// What queries of a shape, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, find in `values` by
 /// `keys`: for each query the values' mean, weighted by the softmax of its products with the keys. Keys and values are of
@@ -20,10 +25,10 @@ pub fn attention(
     out: &mut [f32],
 ) -> Result<()> {
     let size = what.size(q_shape, k_shape, k_shape)?;
-    check_len("queries", queries.len(), q_shape.n_elements() as u64)?;
-    check_len("keys", keys.len(), k_shape.n_elements() as u64)?;
-    check_len("values", values.len(), k_shape.n_elements() as u64)?;
-    check_len("result", out.len(), q_shape.n_elements() as u64)?;
+    check_dims("queries", queries.len(), q_shape.dims())?;
+    check_dims("keys", keys.len(), k_shape.dims())?;
+    check_dims("values", values.len(), k_shape.dims())?;
+    check_dims("result", out.len(), q_shape.dims())?;
     if out.is_empty() {
         return Ok(());
     }
@@ -55,21 +60,46 @@ pub(super) fn one_query(
 ) {
     let dim = query.len();
     let mut most = f32::MIN;
-    let mut total = 0.0;
+    // Of a block, of blocks, and of blocks of these.
+    let mut totals = [0.0; 3];
+    let (mut block, mut blocks) = ([0.0; MAX_HEAD_DIM], [0.0; MAX_HEAD_DIM]);
+    let (block, blocks) = (&mut block[..dim], &mut blocks[..dim]);
     out.fill(0.0);
     let rows = keys.chunks(pitch).zip(values.chunks(pitch)).take(n);
-    for (key, value) in rows {
-        let products = query.iter().zip(&key[..dim]).map(|(x, y)| x * y);
-        let score = products.sum::<f32>() * scale;
+    for (i, (key, value)) in rows.enumerate() {
+        if i.is_multiple_of(BLOCK) {
+            join(block, blocks);
+            (totals[0], totals[1]) = (0.0, totals[1] + totals[0]);
+        }
+        if i.is_multiple_of(BLOCK * BLOCK) {
+            join(blocks, out);
+            (totals[1], totals[2]) = (0.0, totals[2] + totals[1]);
+        }
+        let score = short_dot(query, &key[..dim]) * scale;
         // NaN gets lost here; it comes back by the weight.
-        let next = if score > most { score } else { most };
-        let (weight, kept) = (exp(score - next), exp(most - next));
-        most = next;
-        total = total * kept + weight;
-        for (out, x) in out.iter_mut().zip(&value[..dim]) {
-            *out = *out * kept + weight * x;
+        if score > most {
+            let kept = exp(most - score);
+            let sums = block.iter_mut().chain(&mut *blocks).chain(&mut *out);
+            sums.chain(&mut totals).for_each(|sum| *sum *= kept);
+            most = score;
+        }
+        let weight = exp(score - most);
+        totals[0] += weight;
+        for (sum, x) in block.iter_mut().zip(value) {
+            *sum += weight * x;
         }
     }
-    let scale = 1.0 / total;
+    join(block, blocks);
+    join(blocks, out);
+    let scale = 1.0 / (totals[0] + totals[1] + totals[2]);
     out.iter_mut().for_each(|x| *x *= scale);
+}
+
+/// Adds sums to others, and begins them anew.
+#[inline(always)]
+fn join(from: &mut [f32], to: &mut [f32]) {
+    for (from, to) in from.iter_mut().zip(to) {
+        *to += *from;
+        *from = 0.0;
+    }
 }

@@ -1,7 +1,8 @@
 //! Convolution of one picture; the twin of `shaders/tensor_convolve2d.wgsl`.
 
 use super::parallel::for_shares;
-use crate::tensor::check_len;
+use super::sum::{Columns, STRIP};
+use crate::tensor::check_dims;
 use crate::text::{fill, list};
 use crate::{Error, Result};
 
@@ -18,27 +19,23 @@ pub fn convolve2d(
     kernel_size: [usize; 2],
 ) -> Result<()> {
     let [out_rows, out_cols] = check_sizes(input_size, kernel_size)?;
-    check_len(
-        "input",
-        input.len(),
-        input_size[0] as u64 * input_size[1] as u64,
-    )?;
-    check_len(
-        "kernel",
-        kernel.len(),
-        kernel_size[0] as u64 * kernel_size[1] as u64,
-    )?;
-    check_len("result", output.len(), out_rows as u64 * out_cols as u64)?;
+    check_dims("input", input.len(), &input_size)?;
+    check_dims("kernel", kernel.len(), &kernel_size)?;
+    check_dims("result", output.len(), &[out_rows, out_cols])?;
     for_shares(output, out_cols, |start, out| {
         let row = start / out_cols;
-        out.fill(0.0);
-        for (r, weights) in kernel.chunks(kernel_size[1]).enumerate() {
-            let pixels = &input[(row + r) * input_size[1]..][..input_size[1]];
-            for (s, &weight) in weights.iter().enumerate() {
-                for (sum, pixel) in out.iter_mut().zip(&pixels[s..]) {
-                    *sum += weight * pixel;
+        for (strip, out) in out.chunks_mut(STRIP).enumerate() {
+            let mut columns = Columns::new(out.len());
+            for (r, weights) in kernel.chunks(kernel_size[1]).enumerate() {
+                let pixels = &input[(row + r) * input_size[1]..][..input_size[1]];
+                for (s, &weight) in weights.iter().enumerate() {
+                    let sums = columns.next().iter_mut();
+                    for (sum, pixel) in sums.zip(&pixels[strip * STRIP + s..]) {
+                        *sum += weight * pixel;
+                    }
                 }
             }
+            columns.finish(out);
         }
     });
     Ok(())

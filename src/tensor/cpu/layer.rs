@@ -8,6 +8,7 @@ use super::parallel::for_shares;
 use super::rotary::turn;
 use crate::Result;
 use crate::tensor::layer::{LayerConfig, LayerWeights, LowRank, LowRankQkv, Mlp, Parameters};
+use crate::tensor::lengths::zeros;
 use crate::tensor::{Step, check_len};
 
 /// What a layer makes of a whole sequence: `output`, as long as `input`, rows of `hidden` elements. `low_rank` is added to
@@ -15,7 +16,8 @@ use crate::tensor::{Step, check_len};
 ///
 /// # Errors
 /// [`LengthMismatch`](crate::Error::LengthMismatch) for weights that are not as the configuration needs them, or rows that
-/// are not whole; [`InvalidArgument`](crate::Error::InvalidArgument) for sizes that make no sense.
+/// are not whole; [`InvalidArgument`](crate::Error::InvalidArgument) for sizes that make no sense;
+/// [`OutOfMemory`](crate::Error::OutOfMemory).
 pub fn layer_forward(
     config: &LayerConfig,
     weights: &LayerWeights<'_>,
@@ -50,7 +52,7 @@ struct Layer<'a> {
 }
 
 fn by(steps: &[Step], a: &[f32], b: Option<&[f32]>) -> Result<Vec<f32>> {
-    let mut out = vec![0.0; a.len()];
+    let mut out = zeros(a.len())?;
     elementwise(steps, a, b, &mut out)?;
     Ok(out)
 }
@@ -60,16 +62,16 @@ fn sum(a: Vec<f32>, b: &[f32]) -> Result<Vec<f32>> {
 }
 
 /// The product of rows and the transpose of a matrix.
-fn product(matrix: &[f32], rows: &[f32], inputs: usize) -> Vec<f32> {
+fn product(matrix: &[f32], rows: &[f32], inputs: usize) -> Result<Vec<f32>> {
     let (n, outputs) = (rows.len() / inputs, matrix.len() / inputs);
-    let mut out = vec![0.0; n * outputs];
-    matmul_by_rows(rows, matrix, &mut out, [n, inputs, outputs]);
-    out
+    let mut out = zeros(n.saturating_mul(outputs))?;
+    matmul_by_rows(rows, matrix, &mut out, [n, inputs, outputs])?;
+    Ok(out)
 }
 
 impl Layer<'_> {
     fn normal(&self, columns: &Parameters<'_>, rows: &[f32]) -> Result<Vec<f32>> {
-        let mut out = vec![0.0; rows.len()];
+        let mut out = zeros(rows.len())?;
         let config = self.config;
         let both = [Some(columns.weights), columns.bias];
         norm(config.norm, rows, config.hidden, both, &mut out)?;
@@ -77,7 +79,7 @@ impl Layer<'_> {
     }
 
     fn apply(&self, of: &Parameters<'_>, rows: &[f32], inputs: usize) -> Result<Vec<f32>> {
-        let mut out = product(of.weights, rows, inputs);
+        let mut out = product(of.weights, rows, inputs)?;
         if let Some(bias) = of.bias {
             for row in out.chunks_mut(bias.len()) {
                 row.iter_mut().zip(bias).for_each(|(x, y)| *x += y);
@@ -96,7 +98,8 @@ impl Layer<'_> {
         let (Some(all), Some(pair)) = (self.low_rank, low_rank) else {
             return Ok(out);
         };
-        let more = product(pair.b, &product(pair.a, rows, self.config.hidden), all.rank);
+        let low = product(pair.a, rows, self.config.hidden)?;
+        let more = product(pair.b, &low, all.rank)?;
         by(&[Step::Scale(all.scale), Step::Add], &more, Some(&out))
     }
 
@@ -106,14 +109,14 @@ impl Layer<'_> {
         let mut q = self.with_low_rank(&weights.q, low_rank.and_then(|l| l.q.as_ref()), rows)?;
         let mut k = self.with_low_rank(&weights.k, low_rank.and_then(|l| l.k.as_ref()), rows)?;
         let v = self.with_low_rank(&weights.v, low_rank.and_then(|l| l.v.as_ref()), rows)?;
-        let turns = config.turns(self.n);
+        let turns = config.turns(self.n)?;
         if config.rotary_base.is_some() {
             turn(&mut q, config.q_width(), config.head_dim / 2, &turns);
             turn(&mut k, config.kv_width(), config.head_dim / 2, &turns);
         }
         let (dim, kv_width) = (config.head_dim, config.kv_width());
         let scale = config.attention().scale_of(dim);
-        let mut out = vec![0.0; q.len()];
+        let mut out = zeros(q.len())?;
         for_shares(&mut out, dim, |start, out| {
             let (row, head) = (start / config.q_width(), start % config.q_width() / dim);
             let at = head / (config.n_heads / config.n_kv_heads) * dim;

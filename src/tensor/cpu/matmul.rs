@@ -2,7 +2,7 @@
 
 use super::parallel::for_shares;
 use crate::Result;
-use crate::tensor::check_len;
+use crate::tensor::check_dims;
 
 /// Products that one core does at a time at least.
 const SHARE: usize = 1 << 20;
@@ -12,44 +12,53 @@ const SHARE: usize = 1 << 20;
 /// # Errors
 /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
 pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize) -> Result<()> {
-    check_len("a", a.len(), m as u64 * k as u64)?;
-    check_len("b", b.len(), k as u64 * n as u64)?;
-    check_len("c", c.len(), m as u64 * n as u64)?;
-    if c.is_empty() {
-        return Ok(());
-    }
-    if k == 0 {
+    product(a, (b, Order::Rows), c, [m, k, n])
+}
+
+/// `c = a bᵀ`, with `b` of `n` rows and `k` columns.
+pub(super) fn matmul_by_rows(a: &[f32], b: &[f32], c: &mut [f32], size: [usize; 3]) -> Result<()> {
+    product(a, (b, Order::Columns), c, size)
+}
+
+/// How the elements of a matrix follow each other.
+#[derive(Clone, Copy)]
+enum Order {
+    Rows,
+    Columns,
+}
+
+/// `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns.
+fn product(
+    a: &[f32],
+    (b, b_order): (&[f32], Order),
+    c: &mut [f32],
+    [m, k, n]: [usize; 3],
+) -> Result<()> {
+    check_dims("a", a.len(), &[m, k])?;
+    check_dims("b", b.len(), &[k, n])?;
+    check_dims("c", c.len(), &[m, n])?;
+    if c.is_empty() || k == 0 {
         c.fill(0.0);
         return Ok(());
     }
-    product(a, (b, n as isize, 1), c, [m, k, n]);
-    Ok(())
-}
-
-/// `c = a bᵀ`, with `b` of `n` rows and `k` columns. All lengths are right, and `k` is not 0.
-pub(super) fn matmul_by_rows(a: &[f32], b: &[f32], c: &mut [f32], [m, k, n]: [usize; 3]) {
-    if !c.is_empty() {
-        product(a, (b, 1, k as isize), c, [m, k, n]);
-    }
-}
-
-/// The product, with the distances of rows and of columns of `b`. No length is 0, and all were checked.
-fn product(
-    a: &[f32],
-    (b, b_row, b_col): (&[f32], isize, isize),
-    c: &mut [f32],
-    [m, k, n]: [usize; 3],
-) {
-    let rows = SHARE
+    // From here on no length is 0, and each product of two is the length of a slice.
+    let (b_row, b_col) = match b_order {
+        Order::Rows => (n, 1),
+        Order::Columns => (1, k),
+    };
+    let at_once = SHARE
         .div_ceil(n * k)
         .max(m.div_ceil(64))
-        .next_multiple_of(8);
-    for_shares(c, rows * n, |start, c| {
+        .next_multiple_of(8)
+        .min(m);
+    for_shares(c, at_once * n, |start, c| {
         let first = start / n;
         let rows = c.len() / n;
         let a = &a[first * k..(first + rows) * k];
-        // SAFETY: rows of `a` and `c` follow each other, as do those of `b` or its columns; their lengths were checked,
-        // and `c` is borrowed here alone.
+        // SAFETY: sgemm reads `rows` by `k` elements of `a`, k and 1 apart, and `k` by `n` of `b`, `b_row` and `b_col`
+        // apart, and writes `rows` by `n` of `c`, n and 1 apart. The slice `a` above has rows * k elements; `c`, a share of
+        // whole rows, has rows * n; `b` has k * n by the check above, and (k - 1) * b_row + (n - 1) * b_col is k * n - 1 in
+        // both orders. `c` is borrowed mutably, so it is apart from both. Lengths of slices fit in an isize.
         unsafe {
             matrixmultiply::sgemm(
                 rows,
@@ -60,8 +69,8 @@ fn product(
                 k as isize,
                 1,
                 b.as_ptr(),
-                b_row,
-                b_col,
+                b_row as isize,
+                b_col as isize,
                 0.0,
                 c.as_mut_ptr(),
                 n as isize,
@@ -69,4 +78,5 @@ fn product(
             );
         }
     });
+    Ok(())
 }

@@ -13,6 +13,7 @@ mod quantized;
 mod reduce;
 mod rotary;
 mod softmax;
+mod sum;
 mod tiles;
 
 pub use attention::attention;

@@ -1,15 +1,18 @@
 //! Normalisation of rows; the twin of `shaders/tensor_norm.wgsl`.
 
 use super::parallel::{SHARE, for_shares};
+use super::sum::{sum_of, sums_of};
 use crate::Result;
 use crate::tensor::check_len;
 use crate::tensor::layer::Norm;
+use crate::tensor::lengths::check_rows;
 
 /// Each row of `cols` elements normalised, then times `weight` and plus `bias`, which have an element for each column.
 /// NaN makes its row NaN.
 ///
 /// # Errors
-/// [`LengthMismatch`](crate::Error::LengthMismatch).
+/// [`LengthMismatch`](crate::Error::LengthMismatch), also for a last row that is cut off;
+/// [`InvalidArgument`](crate::Error::InvalidArgument) for elements in rows of none.
 pub fn norm(
     norm: Norm,
     a: &[f32],
@@ -23,11 +26,10 @@ pub fn norm(
             check_len(name, columns.len(), cols as u64)?;
         }
     }
+    check_rows("a", a.len(), cols)?;
     if a.is_empty() {
         return Ok(());
     }
-    // A last row that is cut off is an error.
-    check_len("a", a.len(), a.len().next_multiple_of(cols.max(1)) as u64)?;
     let share = cols * (SHARE / cols).max(1);
     for_shares(out, share, |start, out| {
         for (row, out) in a[start..].chunks(cols).zip(out.chunks_mut(cols)) {
@@ -46,25 +48,21 @@ pub fn norm(
 #[inline(always)]
 fn row_norm(norm: Norm, row: &[f32], out: &mut [f32]) {
     let n = row.len() as f32;
-    let mean = match norm {
-        Norm::Rms { .. } => 0.0,
-        Norm::Layer { .. } => sum_of(row, |x| x) / n,
-    };
-    let squares = sum_of(row, |x| (x - mean) * (x - mean));
-    let scale = 1.0 / (squares / n + norm.epsilon()).sqrt();
-    for (out, x) in out.iter_mut().zip(row) {
-        *out = (x - mean) * scale;
-    }
-}
-
-#[inline(always)]
-fn sum_of(row: &[f32], term: impl Fn(f32) -> f32) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0.0; LANES];
-    for chunk in row.chunks(LANES) {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
-            *sum += term(*x);
+    let (mean, rest, variance) = match norm {
+        Norm::Rms { .. } => (0.0, 0.0, sum_of(row, row, |x, _| x * x) / n),
+        Norm::Layer { .. } => {
+            let mean = sum_of(row, row, |x, _| x) / n;
+            // What rounding left out of the mean is as large as a unit of its last place: much, beside the deviation of
+            // elements that are far from 0.
+            let [rest, squares] = sums_of(row, row, |x, _| [x - mean, (x - mean) * (x - mean)]);
+            let rest = rest / n;
+            (mean, rest, squares / n - rest * rest)
         }
+    };
+    // NaN stays.
+    let variance = if variance < 0.0 { 0.0 } else { variance };
+    let scale = 1.0 / (variance + norm.epsilon()).sqrt();
+    for (out, x) in out.iter_mut().zip(row) {
+        *out = (x - mean - rest) * scale;
     }
-    sums.iter().sum()
 }

@@ -34,7 +34,7 @@ pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> 
 fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the machine has these instructions.
+        // SAFETY: `avx2` needs AVX2 and FMA, which were just found on this machine.
         return unsafe { avx2(work) };
     }
     work()

@@ -1,8 +1,10 @@
 //! Quantized weights; the twin of `shaders/tensor_matmul_quantized.wgsl`.
 
 use super::parallel::for_shares;
+use super::sum::short_dot;
 use crate::Result;
-use crate::tensor::{Quantization, check_len};
+use crate::tensor::lengths::zeros;
+use crate::tensor::{Quantization, check_dims, check_len};
 
 /// Most weights of a block.
 const MAX_BLOCK: usize = 256;
@@ -28,7 +30,8 @@ pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) ->
 ///
 /// # Errors
 /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for weights;
-/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072;
+/// [`OutOfMemory`](crate::Error::OutOfMemory): the products are made in memory of their own.
 pub fn matmul_quantized(
     quantization: Quantization,
     a: &[f32],
@@ -37,27 +40,31 @@ pub fn matmul_quantized(
     [m, k, n]: [usize; 3],
 ) -> Result<()> {
     let n_bytes = quantization.bytes_of(n, k)?;
-    check_len("a", a.len(), m as u64 * k as u64)?;
+    check_dims("a", a.len(), &[m, k])?;
     check_len("weights", weights.len(), n_bytes)?;
-    check_len("c", c.len(), m as u64 * n as u64)?;
+    check_dims("c", c.len(), &[m, n])?;
     if c.is_empty() || k == 0 {
         c.fill(0.0);
         return Ok(());
     }
     // A share is the products of one column with all rows, so that a row of weights is unpacked once.
     let block_len = quantization.block_len();
-    let row_bytes = k / block_len * quantization.block_bytes();
-    let mut columns = vec![0.0; c.len()];
+    let block_bytes = quantization.block_bytes();
+    let row_bytes = k / block_len * block_bytes;
+    let bytes_at_once = MAX_BLOCK / block_len * block_bytes;
+    let mut columns = zeros(c.len())?;
     for_shares(&mut columns, m, |start, out| {
         let row = &weights[start / m * row_bytes..][..row_bytes];
         out.fill(0.0);
         let mut all = [0.0; MAX_BLOCK];
-        let values = &mut all[..block_len];
-        for (i, block) in row.chunks_exact(quantization.block_bytes()).enumerate() {
-            unpack(quantization, block, values);
+        for (i, blocks) in row.chunks(bytes_at_once).enumerate() {
+            let values = &mut all[..blocks.len() / block_bytes * block_len];
+            let places = values.chunks_exact_mut(block_len);
+            for (block, values) in blocks.chunks_exact(block_bytes).zip(places) {
+                unpack(quantization, block, values);
+            }
             for (sum, a) in out.iter_mut().zip(a.chunks_exact(k)) {
-                let products = a[i * block_len..][..block_len].iter().zip(&*values);
-                *sum += products.map(|(x, y)| x * y).sum::<f32>();
+                *sum += short_dot(&a[i * MAX_BLOCK..][..values.len()], values);
             }
         }
     });

@@ -2,11 +2,12 @@
 //! that depends on the number of elements alone, not on the number of cores.
 
 use super::parallel::{SHARE, for_shares, of_shares};
+use super::sum::{Columns, STRIP, sum_of};
 use crate::Result;
-use crate::tensor::{Reduction, check_len};
+use crate::tensor::{Reduction, check_dims, check_len};
 
-/// Sums kept side by side.
-const LANES: usize = 32;
+/// Columns that one core takes at a time.
+const COLUMNS: usize = 4 * STRIP;
 
 /// Reduces all elements to one. [`Reduction::Dot`] takes them as both factors.
 #[must_use]
@@ -50,8 +51,11 @@ pub fn reduce_axis(
     [outer, rows, inner]: [usize; 3],
     out: &mut [f32],
 ) -> Result<()> {
-    check_len("a", a.len(), outer as u64 * rows as u64 * inner as u64)?;
-    check_len("result", out.len(), outer as u64 * inner as u64)?;
+    check_dims("a", a.len(), &[outer, rows, inner])?;
+    check_dims("result", out.len(), &[outer, inner])?;
+    if out.is_empty() {
+        return Ok(());
+    }
     if rows == 0 {
         out.fill(reduction.of_none());
         return Ok(());
@@ -64,45 +68,60 @@ pub fn reduce_axis(
         });
         return Ok(());
     }
-    // A share is a part of one row of the result.
-    let columns = columns_at_once(inner);
-    let prepare = preparation(reduction);
-    let combine = combination(reduction.of_parts());
-    for_shares(out, columns, |start, out| {
-        let (outer, column) = (start / inner, start % inner);
-        let first = outer * rows * inner + column;
-        for (out, x) in out.iter_mut().zip(&a[first..]) {
-            *out = prepare(*x, *x);
-        }
-        for row in 1..rows {
-            for (out, x) in out.iter_mut().zip(&a[first + row * inner..]) {
-                *out = combine(*out, prepare(*x, *x));
-            }
+    for_shares(out, COLUMNS, |start, out| {
+        let (mut from, mut rest) = (start, out);
+        while !rest.is_empty() {
+            let (outer, column) = (from / inner, from % inner);
+            let width = rest.len().min(inner - column).min(STRIP);
+            let (strip, behind) = rest.split_at_mut(width);
+            let first = outer * rows * inner + column;
+            reduce_strip(reduction, &a[first..], [rows, inner], strip);
+            (from, rest) = (from + width, behind);
         }
     });
     Ok(())
 }
 
-/// Columns of a share: a divisor of all, so that no share goes on in the next row.
-fn columns_at_once(inner: usize) -> usize {
-    let least = inner.div_ceil(4096);
-    (least..=inner.min(least + 64))
-        .find(|n| inner.is_multiple_of(*n))
-        .map_or(inner, |n| inner / n)
-}
-
-fn preparation(reduction: Reduction) -> fn(f32, f32) -> f32 {
+/// Columns side by side, of rows `pitch` apart.
+#[inline(always)]
+fn reduce_strip(reduction: Reduction, a: &[f32], [rows, pitch]: [usize; 2], out: &mut [f32]) {
+    let width = out.len();
+    let row = |row: usize| &a[row * pitch..][..width];
     match reduction {
-        Reduction::Dot | Reduction::SumOfSquares => |x, y| x * y,
-        _ => |x, _| x,
+        Reduction::Sum => sum_strip(row, rows, out, |x| x),
+        Reduction::Dot | Reduction::SumOfSquares => sum_strip(row, rows, out, |x| x * x),
+        Reduction::Max => extreme_strip(row, rows, out, |x, y| y > x || y.is_nan()),
+        Reduction::Min => extreme_strip(row, rows, out, |x, y| y < x || y.is_nan()),
     }
 }
 
-fn combination(reduction: Reduction) -> fn(f32, f32) -> f32 {
-    match reduction {
-        Reduction::Max => |x, y| if y > x || y.is_nan() { y } else { x },
-        Reduction::Min => |x, y| if y < x || y.is_nan() { y } else { x },
-        _ => |x, y| x + y,
+#[inline(always)]
+fn sum_strip<'a>(
+    row: impl Fn(usize) -> &'a [f32],
+    rows: usize,
+    out: &mut [f32],
+    term: impl Fn(f32) -> f32,
+) {
+    let mut columns = Columns::new(out.len());
+    for i in 0..rows {
+        let sums = columns.next();
+        sums.iter_mut().zip(row(i)).for_each(|(sum, x)| *sum += term(*x));
+    }
+    columns.finish(out);
+}
+
+#[inline(always)]
+fn extreme_strip<'a>(
+    row: impl Fn(usize) -> &'a [f32],
+    rows: usize,
+    out: &mut [f32],
+    goes_before: impl Fn(f32, f32) -> bool,
+) {
+    out.copy_from_slice(row(0));
+    for i in 1..rows {
+        for (out, &x) in out.iter_mut().zip(row(i)) {
+            *out = if goes_before(*out, x) { x } else { *out };
+        }
     }
 }
 
@@ -115,29 +134,6 @@ fn share(reduction: Reduction, a: &[f32], b: &[f32]) -> f32 {
         Reduction::Max => from_key(a.iter().map(|x| key(*x, i32::MAX)).fold(i32::MIN, Ord::max)),
         Reduction::Min => from_key(a.iter().map(|x| key(*x, i32::MIN)).fold(i32::MAX, Ord::min)),
     }
-}
-
-#[inline(always)]
-fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut sums = [0.0; LANES];
-    let (rows_a, rows_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = rows_a.remainder().iter().zip(rows_b.remainder());
-    for (sum, (x, y)) in sums.iter_mut().zip(rest) {
-        *sum += term(*x, *y);
-    }
-    for (a, b) in rows_a.zip(rows_b) {
-        for lane in 0..LANES {
-            sums[lane] += term(a[lane], b[lane]);
-        }
-    }
-    let mut width = LANES / 2;
-    while width > 0 {
-        for lane in 0..width {
-            sums[lane] += sums[lane + width];
-        }
-        width /= 2;
-    }
-    sums[0]
 }
 
 /// An integer that is ordered as the float; NaN becomes `nan`.

@@ -2,13 +2,16 @@
 
 use super::functions::exp;
 use super::parallel::{SHARE, for_shares};
+use super::sum::sum_of;
 use crate::Result;
 use crate::tensor::check_len;
+use crate::tensor::lengths::check_rows;
 
 /// The softmax of each row of `cols` elements: eˣ over the sum of all. NaN, +∞ and a row of -∞ alone make the row NaN.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) for another length of the result, or a last row that is cut off;
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for elements in rows of none.
 pub fn softmax(a: &[f32], cols: usize, out: &mut [f32]) -> Result<()> {
     rows(a, cols, out, |row, out| {
         let (largest, sum) = largest_and_sum(row);
@@ -40,11 +43,10 @@ fn rows(
     each: impl Fn(&[f32], &mut [f32]) + Sync,
 ) -> Result<()> {
     check_len("result", out.len(), a.len() as u64)?;
+    check_rows("a", a.len(), cols)?;
     if a.is_empty() {
         return Ok(());
     }
-    // A last row that is cut off is an error.
-    check_len("a", a.len(), a.len().next_multiple_of(cols.max(1)) as u64)?;
     let share = cols * (SHARE / cols).max(1);
     for_shares(out, share, |start, out| {
         let rows = a[start..].chunks(cols);
@@ -67,11 +69,5 @@ fn largest_and_sum(row: &[f32]) -> (f32, f32) {
         }
     }
     let largest = most.iter().fold(f32::MIN, |a, b| a.max(*b));
-    let mut sums = [0.0; LANES];
-    for chunk in row.chunks(LANES) {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
-            *sum += exp(x - largest);
-        }
-    }
-    (largest, sums.iter().sum())
+    (largest, sum_of(row, row, |x, _| exp(x - largest)))
 }

@@ -2,7 +2,8 @@
 
 use super::reduce::reduce;
 use crate::Result;
-use crate::tensor::{PartitionView, Reduction, Shape, TensorView, check_len};
+use crate::tensor::lengths::with_room;
+use crate::tensor::{PartitionView, Reduction, Shape, TensorView, check_dims};
 
 /// Rows and columns of a tile.
 pub const TILE_SIZE: usize = 16;
@@ -40,13 +41,15 @@ impl ReduceOp for MinOp {
 /// The reductions of all tiles of [`TILE_SIZE`] rows and columns, those at the ends smaller, row by row.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless there are `width` times `height` elements.
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless there are `width` times `height` elements;
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) where one is 0 and the other more than memory has elements;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn tiled_reduce_partial<Op: ReduceOp>(
     data: &[f32],
     width: usize,
     height: usize,
 ) -> Result<Vec<f32>> {
-    check_len("data", data.len(), width as u64 * height as u64)?;
+    check_dims("data", data.len(), &[height, width])?;
     let view = TensorView::new(Shape::new(&[height, width])?);
     let tiles = PartitionView::new(view, Shape::new(&[TILE_SIZE; 2])?)?;
     let of_tile = |tile: TensorView| {
@@ -55,7 +58,9 @@ pub fn tiled_reduce_partial<Op: ReduceOp>(
         let elements: Vec<f32> = rows.flat_map(|at| &data[at..at + cols]).copied().collect();
         reduce(Op::REDUCTION, &elements)
     };
-    Ok(tiles.tiles().map(|tile| of_tile(tile.view)).collect())
+    let mut reduced = with_room(tiles.n_tiles())?;
+    reduced.extend(tiles.tiles().map(|tile| of_tile(tile.view)));
+    Ok(reduced)
 }
 
 /// The reduction of all elements, tile by tile.

@@ -1,10 +1,11 @@
 //! Sizes and kinds of a layer's parts.
 
 use crate::tensor::Shape;
+use crate::tensor::lengths::{product, with_room};
 use crate::{Error, Result};
 
 /// Longest head, in elements, that the kernel takes.
-const MAX_HEAD_DIM: usize = 256;
+pub(crate) const MAX_HEAD_DIM: usize = 256;
 
 /// How rows are normalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -226,12 +227,13 @@ impl LayerConfig {
     }
 
     /// Cosine and sine of each position from 0 to `n`, and of each pair of elements of a head.
-    pub(crate) fn turns(&self, n: usize) -> Vec<f32> {
+    pub(crate) fn turns(&self, n: usize) -> Result<Vec<f32>> {
         let Some(base) = self.rotary_base else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let half = self.head_dim / 2;
-        let mut turns = Vec::with_capacity(2 * n * half);
+        let n_numbers = product(&[2, n, half]);
+        let mut turns = with_room(usize::try_from(n_numbers).unwrap_or(usize::MAX))?;
         for position in 0..n {
             for i in 0..half {
                 let power = -2.0 * i as f64 / self.head_dim as f64;
@@ -239,6 +241,6 @@ impl LayerConfig {
                 turns.extend([angle.cos() as f32, angle.sin() as f32]);
             }
         }
-        turns
+        Ok(turns)
     }
 }

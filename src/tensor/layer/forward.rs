@@ -103,7 +103,7 @@ impl WgslForwardPass {
             down: matrix(&weights.down, [hidden, width]).await?,
             turns: match config.rotary_base {
                 Some(_) => Some(Turns {
-                    buffer: upload(&device, &config.turns(config.max_positions)).await?,
+                    buffer: upload(&device, &config.turns(config.max_positions)?).await?,
                     half: config.head_dim / 2,
                 }),
                 None => None,

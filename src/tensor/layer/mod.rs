@@ -19,6 +19,7 @@ mod lora;
 mod projection;
 mod weights;
 
+pub(crate) use config::MAX_HEAD_DIM;
 pub use config::{Attention, LayerConfig, Mlp, Norm};
 #[cfg(gpu_engine)]
 pub use forward::WgslForwardPass;

@@ -1,7 +1,7 @@
 //! Weights of a layer, as a model's file has them.
 
 use super::config::{LayerConfig, Mlp};
-use crate::tensor::check_len;
+use crate::tensor::check_dims;
 use crate::{Error, Result};
 
 /// A matrix, a row for each output, with a bias for each output; or a weight and a bias for each element.
@@ -30,9 +30,9 @@ impl<'a> From<&'a Vec<f32>> for Parameters<'a> {
 
 impl Parameters<'_> {
     fn check(&self, name: &'static str, outputs: usize, inputs: usize) -> Result<()> {
-        check_len(name, self.weights.len(), outputs as u64 * inputs as u64)?;
+        check_dims(name, self.weights.len(), &[outputs, inputs])?;
         match self.bias {
-            Some(bias) => check_len(name, bias.len(), outputs as u64),
+            Some(bias) => check_dims(name, bias.len(), &[outputs]),
             None => Ok(()),
         }
     }
@@ -132,8 +132,8 @@ impl LowRankQkv<'_> {
         let all = [&self.q, &self.k, &self.v];
         for ((pair, outputs), (a, b)) in all.into_iter().zip(outputs).zip(names) {
             if let Some(pair) = pair {
-                check_len(a, pair.a.len(), self.rank as u64 * config.hidden as u64)?;
-                check_len(b, pair.b.len(), outputs as u64 * self.rank as u64)?;
+                check_dims(a, pair.a.len(), &[self.rank, config.hidden])?;
+                check_dims(b, pair.b.len(), &[outputs, self.rank])?;
             }
         }
         Ok(())

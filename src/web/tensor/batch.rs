@@ -152,11 +152,27 @@ impl WebBatch {
         let place = Rc::clone(&self.0);
         Call::begin(Box::pin(async move {
             let taken = place.borrow_mut().take();
-            let mut batch = taken.ok_or_else(in_use)?;
-            let made = work(&mut batch).await;
-            place.replace(Some(batch));
-            made
+            let mut lent = Lent {
+                batch: Some(taken.ok_or_else(in_use)?),
+                place,
+            };
+            match &mut lent.batch {
+                Some(batch) => work(batch).await,
+                None => Err(in_use()),
+            }
         }))
+    }
+}
+
+/// A batch on loan to a call: it goes back when the call ends, also when it is given up on the way.
+struct Lent {
+    batch: Option<GpuCommandBatch>,
+    place: Rc<RefCell<Option<GpuCommandBatch>>>,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.place.replace(self.batch.take());
     }
 }
 
