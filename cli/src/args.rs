@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
 use crate::engine::EngineArguments;
+use crate::output::Holes;
 use crate::range::{ContentRange, InputFormat};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
-const EXIT_CODES: &str =
-    "Exit codes: 0 all done, 1 something failed, 2 wrong usage, 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 all done, 1 something failed, 2 wrong usage. Signals end it as they end \
+     other programs, which shells report as 130 for an interrupt, 143 for a termination.";
 
 /// Compresses and decompresses LZ4 files on any GPU and without one.
 #[derive(Debug, Parser)]
@@ -107,9 +108,26 @@ pub struct DecompressArguments {
     /// that was compressed with --index
     #[arg(long, value_name = "OFFSET+LENGTH", conflicts_with_all = ["limit", "format"])]
     pub range: Option<ContentRange>,
+    /// Leave zeros out of files on the disk: of new files by default, with this option of standard output too
+    #[arg(long, overrides_with = "no_sparse")]
+    pub sparse: bool,
+    /// Write zeros like any other bytes
+    #[arg(long, overrides_with = "sparse")]
+    pub no_sparse: bool,
     /// What the inputs are. Blocks without a frame are read only when asked for
     #[arg(long, value_enum, default_value_t = InputFormat::Frame)]
     pub format: InputFormat,
+}
+
+impl DecompressArguments {
+    /// Which outputs leave out zeros.
+    pub const fn holes(&self) -> Holes {
+        match (self.sparse, self.no_sparse) {
+            (true, _) => Holes::Everywhere,
+            (false, true) => Holes::Never,
+            (false, false) => Holes::InFiles,
+        }
+    }
 }
 
 /// What compressing and decompressing share.

@@ -1,5 +1,6 @@
 //! `bench`: verifies one engine on the user's files, then times it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use crate::args::Level;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
+use crate::output::{Holes, Output};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
 
@@ -104,12 +106,15 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "runs": arguments.runs,
         "verified": true,
     });
-    if arguments.json {
-        println!("{line}");
+    let text = if arguments.json {
+        format!("{line}\n")
     } else {
-        print_table(&line);
-    }
-    Ok(())
+        table(&line)
+    };
+    let mut output = Output::stdout(Holes::Never)?;
+    let written = output.write_all(text.as_bytes());
+    written.map_err(Failure::stdout)?;
+    output.commit(None)
 }
 
 /// The pages by the engine under test, which must be those of the CPU and come back.
@@ -210,14 +215,14 @@ fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn print_table(line: &Value) {
+fn table(line: &Value) -> String {
     let text = |key: &str| match &line[key] {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),
         other => other.to_string(),
     };
-    println!(
-        "{}: page {}, {} {} {}, ratio {}, compress {} GB/s (resident {}), decompress {} GB/s (resident {}), verified",
+    format!(
+        "{}: page {}, {} {} {}, ratio {}, compress {} GB/s (resident {}), decompress {} GB/s (resident {}), verified\n",
         text("file"),
         text("page_size"),
         text("engine"),
@@ -228,5 +233,5 @@ fn print_table(line: &Value) {
         text("compress_gbps"),
         text("end_to_end_decompress_gbps"),
         text("decompress_gbps"),
-    );
+    )
 }

@@ -1,6 +1,7 @@
 //! `compress` and `decompress`: one input after the other, each to its output.
 
 use std::ffi::OsStr;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::args::{CompressArguments, DecompressArguments, FileArguments, Level};
 use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
-use crate::output::{Output, stdout_is_terminal};
+use crate::output::{Holes, Output, stdout_is_terminal};
 use crate::progress::Bar;
 use crate::range::{self, InputFormat};
 
@@ -34,7 +35,8 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
             index: arguments.index,
             ..FrameOptions::default()
         };
-        convert(files, path, output.as_deref(), |input, output, progress| {
+        let target = (output.as_deref(), Holes::Never);
+        convert(files, path, target, |input, output, progress| {
             let (total, report) =
                 codec.compress_stream(input.reader, output, &options, progress)?;
             Ok((total, engine::describe(codec, &report)))
@@ -57,29 +59,24 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
         if is_dash(path) && stdin_is_terminal() {
             return Err(Failure::TerminalInput);
         }
-        let output = decompressed_path(files, path)?;
-        if let Some(part) = arguments.range {
-            let mut frame = range::open(path)?;
-            return convert(files, path, output.as_deref(), |_, output, _| {
-                Ok((range::copy(&mut frame, part, output)?, CPU.to_owned()))
-            });
+        if arguments.range.is_some() && is_dash(path) {
+            return Err(Failure::RangeOfStream);
         }
-        convert(
-            files,
-            path,
-            output.as_deref(),
-            |mut input, output, progress| {
-                let limit = arguments.limit;
-                if arguments.format != InputFormat::Frame {
-                    let format = arguments.format.into();
-                    let done = range::decompress_block(&mut input, output, format, limit)?;
-                    return Ok((done, CPU.to_owned()));
-                }
-                let (total, report) =
-                    codec.decompress_stream(input.reader, output, limit, progress)?;
-                Ok((total, engine::describe(codec, &report)))
-            },
-        )
+        let output = decompressed_path(files, path)?;
+        let target = (output.as_deref(), arguments.holes());
+        convert(files, path, target, |mut input, output, progress| {
+            if let Some(part) = arguments.range {
+                return Ok((range::copy(input, part, output)?, CPU.to_owned()));
+            }
+            let limit = arguments.limit;
+            if arguments.format != InputFormat::Frame {
+                let format = arguments.format.into();
+                let done = range::decompress_block(&mut input, output, format, limit)?;
+                return Ok((done, CPU.to_owned()));
+            }
+            let (total, report) = codec.decompress_stream(input.reader, output, limit, progress)?;
+            Ok((total, engine::describe(codec, &report)))
+        })
     })
 }
 
@@ -117,11 +114,11 @@ fn total_length(inputs: &[PathBuf]) -> Option<u64> {
     lengths.sum()
 }
 
-/// Runs `stream` from the input at `path` to `output`, or standard output for none.
+/// Runs `stream` from the input at `path` to an output, or standard output for none.
 fn convert(
     files: &FileArguments,
     path: &Path,
-    output: Option<&Path>,
+    (output, holes): (Option<&Path>, Holes),
     stream: impl FnOnce(
         Input,
         &mut Output,
@@ -130,8 +127,11 @@ fn convert(
 ) -> Result<(), Failure> {
     let input = Input::open(path)?;
     let mut output = match output {
-        Some(output) => Output::create(output, path, files.force)?,
-        None => Output::stdout(),
+        Some(output) => {
+            let private = input.metadata.is_some();
+            Output::create(output, path, files.force, private, holes)?
+        }
+        None => Output::stdout(holes)?,
     };
     let (name, metadata) = (input.name.clone(), input.metadata.clone());
     let mut bar = Bar::new(&name, input.length(), files.quiet);
@@ -145,7 +145,9 @@ fn convert(
     let output_name = output.name.clone();
     output.commit(metadata.as_ref())?;
     if !files.quiet {
-        eprintln!("{}", summary(&name, &output_name, total, elapsed, &engine));
+        let line = summary(&name, &output_name, total, elapsed, &engine);
+        // The work is done, whether or not somebody reads this.
+        let _ = writeln!(io::stderr(), "{line}");
     }
     Ok(())
 }

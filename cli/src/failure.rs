@@ -1,9 +1,11 @@
 //! What can go wrong with one file, told with the file's name and what to do.
 
-use std::io;
+use std::io::{self, Write};
 
 use pagepress::Error;
 use pagepress::lz4::frame::{Seen, StreamError};
+
+use crate::signals;
 
 /// Why a file was not converted. Inputs and outputs go by the names that the user gave.
 #[derive(Debug, thiserror::Error)]
@@ -44,9 +46,19 @@ pub enum Failure {
     Unverified { input: String, engine: &'static str },
     #[error("{0}")]
     Thread(io::Error),
+    #[error("cannot start: {source}")]
+    Start { source: io::Error },
 }
 
 impl Failure {
+    /// A failure to write to standard output.
+    pub fn stdout(source: io::Error) -> Self {
+        Self::Write {
+            output: "standard output".to_owned(),
+            source,
+        }
+    }
+
     /// A failure of a stream between two named places.
     pub fn from_stream(error: StreamError, input: &str, output: &str) -> Self {
         let (input, output) = (input.to_owned(), output.to_owned());
@@ -59,12 +71,14 @@ impl Failure {
         }
     }
 
-    /// Prints the failure, unless whoever reads our output has simply gone.
+    /// Prints the failure. If the reader of our output has gone, SIGPIPE ends the process instead.
     pub fn report(&self) {
-        if !matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+        if matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
         {
-            eprintln!("pagepress: {self}");
+            signals::end_by_broken_pipe();
         }
+        // Without standard error there is nobody to tell.
+        let _ = writeln!(io::stderr(), "pagepress: {self}");
     }
 }
 

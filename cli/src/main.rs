@@ -24,6 +24,10 @@ mod ptx;
 mod range;
 #[cfg(all(any(feature = "wgpu", feature = "cuda"), not(target_arch = "wasm32")))]
 mod resident;
+#[cfg(not(target_arch = "wasm32"))]
+mod signals;
+#[cfg(not(target_arch = "wasm32"))]
+mod startup;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
@@ -32,8 +36,8 @@ fn main() -> std::process::ExitCode {
 
     let arguments = Arguments::of_process();
     silence_default_adapter_layer();
-    if let Err(error) = output::remove_temporary_files_on_signals() {
-        eprintln!("pagepress: {error}");
+    if let Err(error) = signals::clean_up_before_ending(output::abandon) {
+        failure::Failure::Start { source: error }.report();
         return ExitCode::FAILURE;
     }
     let all_done = match arguments.command {

@@ -8,6 +8,7 @@ use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
 
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::output::{Holes, Output};
 
 #[derive(Debug, Args)]
 pub struct PtxArguments {
@@ -71,10 +72,8 @@ pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
         input: name,
         source,
     })?;
-    std::io::stdout()
-        .write_all(compiled.text.as_bytes())
-        .map_err(|source| Failure::Write {
-            output: "standard output".to_owned(),
-            source,
-        })
+    let mut output = Output::stdout(Holes::Never)?;
+    let written = output.write_all(compiled.text.as_bytes());
+    written.map_err(Failure::stdout)?;
+    output.commit(None)
 }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::path::Path;
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -11,8 +10,7 @@ use pagepress::Error;
 use pagepress::batch::Progress;
 use pagepress::lz4::frame::{Format, SeekableFrame, StreamError, decompress_block_of};
 
-use crate::failure::Failure;
-use crate::input::{Input, is_dash};
+use crate::input::Input;
 use crate::output::Output;
 
 /// A part of the content, as the user gives it: `OFFSET+LENGTH`.
@@ -65,22 +63,14 @@ impl From<InputFormat> for Format {
     }
 }
 
-/// Opens the file at `path` to read parts of its content.
-pub fn open(path: &Path) -> Result<SeekableFrame<File>, Failure> {
-    if is_dash(path) {
-        return Err(Failure::RangeOfStream);
-    }
-    let input = path.display().to_string();
-    let opened = File::open(path).and_then(SeekableFrame::open);
-    opened.map_err(|error| Failure::from_stream(told_apart(error), &input, ""))
-}
-
-/// Writes the content in `range` to `output`.
+/// Writes the content of `input` in `range` to `output`.
 pub fn copy(
-    frame: &mut SeekableFrame<File>,
+    input: Input,
     range: ContentRange,
     output: &mut Output,
 ) -> Result<Progress, StreamError> {
+    let file = input.reader.into_file();
+    let mut frame: SeekableFrame<File> = SeekableFrame::open(file).map_err(told_apart)?;
     let mut writer = Writer {
         output,
         failed: None,

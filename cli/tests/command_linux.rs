@@ -6,12 +6,11 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use common::command::{Folder, Run, run_with, start};
+use common::command::{Folder, Run, run_with, shell, start};
 use common::lz4_command::lz4_ok;
 use common::pages;
 
@@ -90,22 +89,14 @@ fn a_fifo_is_an_input_and_an_output() {
 }
 
 #[test]
-fn an_interrupt_removes_the_temporary_file() {
-    for signal in ["-INT", "-TERM"] {
+fn a_signal_ends_the_command_and_leaves_no_file() {
+    for (signal, number) in [("-HUP", 1), ("-INT", 2), ("-QUIT", 3), ("-TERM", 15)] {
         let folder = Folder::new();
         // Writes 9 MB, then waits for more input.
         let frame = lz4_ok(&["-c"], &pages::random(20_000_000, 1));
         let mut child = start(folder.root(), &["decompress", "-", "-o", "out"]);
         let mut stdin = child.stdin.take().expect("stdin is piped");
         std::io::Write::write_all(&mut stdin, &frame[..15_000_000]).expect("writes");
-        let begin = Instant::now();
-        while folder.names().is_empty() {
-            assert!(
-                begin.elapsed() < Duration::from_secs(20),
-                "no temporary file"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
         let id = child.id().to_string();
         assert!(
             Command::new("kill")
@@ -115,7 +106,7 @@ fn an_interrupt_removes_the_temporary_file() {
                 .success()
         );
         let status = child.wait().expect("ends");
-        assert_eq!(status.code(), Some(130), "{signal}");
+        assert_eq!(status.signal(), Some(number), "{signal}");
         assert_eq!(folder.names(), Vec::<String>::new(), "{signal}");
         drop(stdin);
     }
@@ -128,8 +119,69 @@ fn a_reader_that_leaves_causes_no_noise() {
     let mut child = start(folder.root(), &["compress", "-q", "-c", "file"]);
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.signal(), Some(13), "SIGPIPE");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let run = shell(
+        folder.root(),
+        "trap '' PIPE; ($PAGEPRESS c -qc file; echo $? >code) | true",
+    );
+    assert_eq!(
+        (folder.read("code"), run.errors.contains("Broken pipe")),
+        (b"1\n".to_vec(), true)
+    );
+    for command in ["devices", "c -c file", "bench file --backend cpu --runs 1"] {
+        let script = format!("($PAGEPRESS {command}; echo $? >code) | true");
+        let run = shell(folder.root(), &script);
+        assert!(!run.errors.contains("panicked"), "{}", run.errors);
+        assert_eq!(folder.read("code"), b"141\n", "{command}");
+    }
+}
+
+#[test]
+fn exit_codes_in_a_shell_are_those_of_signals() {
+    let folder = Folder::new();
+    for (signal, code) in [("HUP", "129\n"), ("TERM", "143\n")] {
+        let script = format!(
+            "mkfifo f; $PAGEPRESS c -c f >out & sleep 0.3; kill -{signal} $!; wait $!; echo $?"
+        );
+        assert_eq!(
+            shell(folder.root(), &format!("rm -f f; {script}")).text(),
+            code
+        );
+    }
+    // A signal that the command was started to ignore, as by nohup, stays ignored.
+    folder.write("content", b"content");
+    let script = "rm -f f; mkfifo f; trap '' HUP; $PAGEPRESS c -q f -o done & sleep 0.3; kill -HUP $!; sleep 0.2; cat content >f; wait $!; echo $?";
+    assert_eq!(shell(folder.root(), script).text(), "0\n");
+    assert_eq!(lz4_ok(&["-dc"], &folder.read("done")), b"content");
+}
+
+#[test]
+fn a_closed_standard_stream_is_an_error() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    folder.run(&["compress", "file"]).succeeds();
+    for command in [
+        "compress -c file >&-",
+        "decompress -c file.lz4 >&-",
+        "decompress -c file.lz4 >&- </dev/null",
+        "decompress --range 0+2 -c file.lz4 >&-",
+        "bench file --backend cpu >&-",
+        "devices >&-",
+        "compress <&-",
+        "decompress -o new <&-",
+    ] {
+        let run = shell(folder.root(), &format!("$PAGEPRESS {command}")).fails(1);
+        assert!(
+            run.errors.contains("Bad file descriptor"),
+            "{command}: {}",
+            run.errors
+        );
+    }
+    // Other streams are not needed, and the null device is an output like others.
+    shell(folder.root(), "$PAGEPRESS c file -o a >&- <&- 2>&-").succeeds();
+    shell(folder.root(), "$PAGEPRESS c -c file <&- >/dev/null 2>&1").succeeds();
+    assert_eq!(folder.names(), ["a", "file", "file.lz4"]);
 }
 
 #[test]

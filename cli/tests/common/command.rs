@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -52,16 +53,49 @@ pub fn start(folder: &Path, arguments: &[&str]) -> Child {
     start_with(folder, arguments, &[])
 }
 
-fn start_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_pagepress"))
+/// The command in `folder` with everything piped, to be changed before it starts.
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pagepress"));
+    command
         .args(arguments)
-        .envs(environment.iter().copied())
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn start_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Child {
+    command(folder, arguments)
+        .envs(environment.iter().copied())
         .spawn()
         .expect("the command starts")
+}
+
+/// Runs `script` by a shell in `folder`, in which `$PAGEPRESS` is the command.
+pub fn shell(folder: &Path, script: &str) -> Run {
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .env("PAGEPRESS", env!("CARGO_BIN_EXE_pagepress"))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output();
+    output.expect("the shell runs").into()
+}
+
+/// Waits until `condition` holds; a minute is enough on any machine.
+#[track_caller]
+pub fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Repetitions of a test: `variable` of the environment, or `default`.
+pub fn repetitions(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
 pub fn pagepress(folder: &Path, arguments: &[&str]) -> Run {

@@ -1,0 +1,193 @@
+//! Outputs of conversions. A file appears under its name only when it is whole, with its owner, permissions and time;
+//! on any failure, and on signals, nothing of it stays.
+
+mod attributes;
+mod holes;
+mod pending;
+mod unnamed;
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::startup::{self, Stream};
+use holes::HoleWriter;
+use pending::{Access, PendingFile, folder_of};
+
+pub use pending::abandon;
+
+/// Which outputs leave out zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holes {
+    Never,
+    /// New files.
+    InFiles,
+    /// Standard output too, if it is a file.
+    Everywhere,
+}
+
+/// An output that is open.
+pub struct Output {
+    /// The name to speak of it by.
+    pub name: String,
+    writer: HoleWriter,
+    /// `None` for what is written in place: standard output, a device or a pipe.
+    unpublished: Option<Unpublished>,
+}
+
+/// A file that has not got its name yet.
+struct Unpublished {
+    file: PendingFile,
+    path: PathBuf,
+    force: bool,
+}
+
+impl Output {
+    /// Standard output, of which no part is buffered.
+    pub fn stdout(holes: Holes) -> Result<Self, Failure> {
+        let name = "standard output".to_owned();
+        let writer = startup::require(Stream::Stdout)
+            .and_then(|()| stdout_file())
+            .and_then(|file| match holes {
+                Holes::Everywhere => HoleWriter::with_holes(file),
+                Holes::Never | Holes::InFiles => Ok(HoleWriter::without_holes(file)),
+            });
+        Ok(Self {
+            name,
+            writer: writer.map_err(Failure::stdout)?,
+            unpublished: None,
+        })
+    }
+
+    /// Prepares to write `path`. An existing file is refused without `force`, the input's in any case. `private` keeps
+    /// others from reading the file until it gets the permissions of its input.
+    pub fn create(
+        path: &Path,
+        input: &Path,
+        force: bool,
+        private: bool,
+        holes: Holes,
+    ) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let fail = |source| Failure::Write {
+            output: name.clone(),
+            source,
+        };
+        let path = match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(Failure::DirectoryOutput { output: name });
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                let file = OpenOptions::new().write(true).open(path).map_err(fail)?;
+                return Ok(Self {
+                    name,
+                    writer: HoleWriter::without_holes(file),
+                    unpublished: None,
+                });
+            }
+            Ok(_) => {
+                // The file that a link names is replaced, not the link.
+                let path = path.canonicalize().map_err(fail)?;
+                if input.canonicalize().is_ok_and(|input| input == path) {
+                    return Err(Failure::SameFile { output: name });
+                }
+                if !force {
+                    return Err(Failure::Exists { output: name });
+                }
+                path
+            }
+            Err(_) => path.to_owned(),
+        };
+        let access = if private {
+            Access::Private
+        } else {
+            Access::NewFile
+        };
+        let (file, pending) = PendingFile::create(folder_of(&path), access).map_err(fail)?;
+        let writer = match holes {
+            Holes::Never => HoleWriter::without_holes(file),
+            Holes::InFiles | Holes::Everywhere => HoleWriter::with_holes(file).map_err(fail)?,
+        };
+        Ok(Self {
+            writer,
+            unpublished: Some(Unpublished {
+                file: pending,
+                path,
+                force,
+            }),
+            name,
+        })
+    }
+
+    /// Puts the whole output under its name, with the owner, permissions and time of the input.
+    pub fn commit(mut self, input: Option<&Metadata>) -> Result<(), Failure> {
+        let finished = self.writer.finish();
+        let file = self.writer.file();
+        let settled = finished.and_then(|()| settle(file));
+        let published = settled.and_then(|()| match self.unpublished {
+            Some(unpublished) => {
+                if let Some(input) = input {
+                    attributes::copy(input, file);
+                }
+                let Unpublished {
+                    file: pending,
+                    path,
+                    force,
+                } = unpublished;
+                pending.publish(file, &path, force)
+            }
+            None => Ok(()),
+        });
+        let output = self.name;
+        published.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Exists { output },
+            _ => Failure::Write { output, source },
+        })
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Standard output without a buffer.
+fn stdout_file() -> io::Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    Ok(File::from(owned))
+}
+
+/// Reports the errors that network file systems keep until a file is closed.
+#[cfg(unix)]
+fn settle(file: &File) -> io::Result<()> {
+    use std::os::fd::IntoRawFd;
+
+    let duplicate = file.try_clone()?.into_raw_fd();
+    // SAFETY: `into_raw_fd` gave this descriptor away, so that nothing else closes or uses it.
+    if unsafe { libc::close(duplicate) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        error => Err(error),
+    }
+}
+
+/// Elsewhere errors are reported by each write.
+#[cfg(not(unix))]
+fn settle(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}

@@ -1,0 +1,187 @@
+//! A file that has its name only when it is whole. Where the system can, it has no name at all until then, so that
+//! nothing of it stays even after SIGKILL; elsewhere it has a temporary name in the folder of the output.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{Builder, TempPath};
+
+use super::unnamed;
+
+/// The temporary name in use.
+static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Who may read the file before it has its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Its owner alone.
+    Private,
+    /// Those whom the user lets read new files, by umask.
+    NewFile,
+}
+
+impl Access {
+    /// Permissions to open with.
+    #[cfg(unix)]
+    pub const fn mode(self) -> u32 {
+        match self {
+            Self::Private => 0o600,
+            Self::NewFile => 0o666,
+        }
+    }
+}
+
+/// The file of an output, without the output's name.
+#[derive(Debug)]
+pub struct PendingFile {
+    /// `None` is a file without a name.
+    name: Option<TempPath>,
+}
+
+impl PendingFile {
+    /// Opens a file that can get a name in `folder`.
+    pub fn create(folder: &Path, access: Access) -> io::Result<(File, Self)> {
+        if let Ok(file) = unnamed::open(folder, access) {
+            return Ok((file, Self { name: None }));
+        }
+        Self::create_named(folder, access)
+    }
+
+    /// Opens a file with a temporary name in `folder`.
+    fn create_named(folder: &Path, access: Access) -> io::Result<(File, Self)> {
+        let mut builder = temporary_name();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(access.mode()));
+        #[cfg(not(unix))]
+        let _ = access;
+        let mut temporary = temporary();
+        let (file, name) = builder.tempfile_in(folder)?.into_parts();
+        *temporary = Some(name.to_path_buf());
+        Ok((file, Self { name: Some(name) }))
+    }
+
+    /// Gives `file`, which was opened with this, the name `path`. With `force` it replaces the file of that name, at
+    /// once; without, an existing file is an error of kind `AlreadyExists`.
+    pub fn publish(mut self, file: &File, path: &Path, force: bool) -> io::Result<()> {
+        let mut temporary = temporary();
+        let published = match self.name.take() {
+            Some(name) if force => name.persist(path).map_err(|error| error.error),
+            Some(name) => name.persist_noclobber(path).map_err(|error| error.error),
+            None => publish_unnamed(file, path, force, &mut temporary),
+        };
+        *temporary = None;
+        published
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if let Some(name) = self.name.take() {
+            let mut temporary = temporary();
+            drop(name);
+            *temporary = None;
+        }
+    }
+}
+
+/// Names a file without a name. No call replaces a name by such a file, so with `force` it first gets a temporary one.
+fn publish_unnamed(
+    file: &File,
+    path: &Path,
+    force: bool,
+    temporary: &mut Option<PathBuf>,
+) -> io::Result<()> {
+    match unnamed::link(file, path) {
+        Err(error) if force && error.kind() == io::ErrorKind::AlreadyExists => {}
+        linked => return linked,
+    }
+    let named = temporary_name().make_in(folder_of(path), |name| {
+        *temporary = Some(name.to_owned());
+        unnamed::link(file, name)
+    })?;
+    let name = named.into_temp_path();
+    name.persist(path).map_err(|error| error.error)
+}
+
+/// The folder that `path` is in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn temporary_name() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".pagepress-").suffix(".tmp");
+    builder
+}
+
+fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the file that has a temporary name, and lets no other get one, since the process is about to end.
+pub fn abandon() {
+    let mut temporary = temporary();
+    if let Some(path) = temporary.take() {
+        // The process ends either way.
+        let _ = std::fs::remove_file(path);
+    }
+    std::mem::forget(temporary);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+    use std::fs;
+    use std::io::{self, Write};
+
+    use super::{Access, PendingFile};
+
+    /// Both kinds of files, where the system has both.
+    type Create = fn(&std::path::Path, Access) -> io::Result<(fs::File, PendingFile)>;
+    const KINDS: [Create; 2] = [PendingFile::create, PendingFile::create_named];
+
+    #[test]
+    fn a_name_appears_with_the_whole_file_and_replaces_another_only_by_force() {
+        for create in KINDS {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let path = folder.path().join("out");
+            for (content, force, done) in [
+                ("old", false, true),
+                ("no", false, false),
+                ("new", true, true),
+            ] {
+                let (mut file, pending) = create(folder.path(), Access::Private).expect("opens");
+                file.write_all(content.as_bytes()).expect("writes");
+                let published = pending.publish(&file, &path, force);
+                match published {
+                    Ok(()) => assert!(done, "{content}"),
+                    Err(error) => {
+                        assert_eq!((error.kind(), done), (io::ErrorKind::AlreadyExists, false))
+                    }
+                }
+                assert_eq!(folder.path().read_dir().expect("lists").count(), 1);
+            }
+            assert_eq!(fs::read(&path).expect("reads"), b"new");
+            drop(create(folder.path(), Access::NewFile).expect("opens"));
+            assert_eq!(folder.path().read_dir().expect("lists").count(), 1);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_file_is_private_from_the_start() {
+        use std::os::unix::fs::MetadataExt;
+
+        for create in KINDS {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let (file, _pending) = create(folder.path(), Access::Private).expect("opens");
+            assert_eq!(file.metadata().expect("is open").mode() & 0o7777, 0o600);
+        }
+    }
+}
