@@ -19,6 +19,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
+    println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }

@@ -44,10 +44,10 @@ function end(child, signal) {
  * Resolves to its exit code (124 when it was killed for its time, 127 when it cannot be started, 1 when a signal ended it)
  * and its whole output as text.
  */
-export function run(command, args, { env = {}, minutes = LIMIT_MINUTES } = {}) {
+export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUTES } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
-      cwd: root,
+      cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       // A process group of its own, so that its children can be killed with it.

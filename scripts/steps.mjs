@@ -5,8 +5,12 @@ import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.m
 const wasm = ["--package", "pagepress", "--target", "wasm32-unknown-unknown"];
 const everything = ["--workspace", "--all-targets"];
 const node = (script, ...args) => ["node", [script, ...args]];
+const check = (name) => node(`scripts/checks/${name}.mjs`);
 const cargo = (...args) => ["cargo", args];
 const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
+
+/** How long each step of the group `soak` makes calls. */
+const soakSeconds = process.env.PAGEPRESS_SOAK_SECONDS ?? "3600";
 
 /** The software GPU that a step's Vulkan loader shall find, and no other. */
 const driver = (manifest) => ({
@@ -100,17 +104,44 @@ export function steps() {
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
+    { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
+    { group: "supply", name: "npm audit", command: check("audit") },
+    { group: "supply", name: "publish dry runs", command: check("publish") },
+    { group: "supply", name: "equal modules from two folders", command: check("reproducible") },
+    { group: "supply", name: "public API", command: check("api") },
+    { group: "miri", name: "Miri", command: check("miri") },
+    { group: "sanitizers", name: "AddressSanitizer", command: check("sanitizers") },
+    { group: "emulated", name: "NEON under QEMU", command: check("emulated") },
+    {
+      group: "soak",
+      name: "mixed calls, GPU is lavapipe",
+      command: cargo("test", "--all-features", "--test", "soak"),
+      env: { ...driver(lavapipe()), PAGEPRESS_SOAK_SECONDS: soakSeconds },
+      minutes: 60 + Number(soakSeconds) / 60,
+    },
+    {
+      group: "soak",
+      name: "mixed calls in Node and Chromium",
+      command: node("tests/browser/soak.mjs", soakSeconds),
+      minutes: 60 + Number(soakSeconds) / 30,
+    },
+    { group: "fuzz", name: "fuzzing", command: check("fuzz"), minutes: 60 * 24 },
   ];
 }
 
-/** Names by which steps can be chosen. */
-export const groups = ["native", "browser", "package", "page"];
+/** What `npm test` runs. */
+export const groups = ["native", "browser", "package", "page", "supply"];
+
+/** What runs only by its name: it takes long, or needs a nightly toolchain. */
+export const longGroups = ["miri", "sanitizers", "emulated", "soak", "fuzz"];
+
+/** Groups that need the built package. */
+const withPackage = ["browser", "package", "page", "supply", "soak"];
 
 /** The steps of the chosen groups; the build belongs to all that need its result. */
 export function choose(chosen) {
-  return steps().filter(
-    (step) => chosen.includes(step.group) || (step.shared && chosen.some((group) => group !== "native")),
-  );
+  const isNeeded = chosen.some((group) => withPackage.includes(group));
+  return steps().filter((step) => chosen.includes(step.group) || (step.shared && isNeeded));
 }
 
 /** Counts `{passed, failed, skipped}` that a step's output reports for its single tests, or null. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
@@ -31,15 +32,23 @@ const target = join(root, "target/wasm32-unknown-unknown");
 export async function buildModules() {
   await mkdir(dist, { recursive: true });
   for (const module of modules) {
-    await compile(module);
+    await run("cargo", compileArguments(module.name));
     await finish(module);
   }
 }
 
-function compile({ profile, features, flags }) {
+/** Names for the folders that differ between machines, so that equal sources give equal modules (panics name files). */
+const sameNames = [
+  `--remap-path-prefix=${root}=/pagepress/`,
+  `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
+];
+
+/** What cargo is called with for the module `name`, in a checkout of this repository. */
+export function compileArguments(name) {
+  const { profile, features, flags } = modules.find((module) => module.name === name);
   const options = ["--package", "pagepress", "--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
-  const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`;
-  return run("cargo", ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")]);
+  const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify([...flags, ...sameNames])}`;
+  return ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")];
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */

@@ -28,7 +28,11 @@ impl Encoder {
     /// An encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
-        Self::with_instructions(parse, Instructions::best())
+        #[cfg(not(pagepress_forced_instructions))]
+        let instructions = Instructions::best();
+        #[cfg(pagepress_forced_instructions)]
+        let instructions = Instructions::forced();
+        Self::with_instructions(parse, instructions)
     }
 
     /// An encoder that uses instructions which this machine has.

@@ -45,6 +45,8 @@ mod batch;
 mod compare;
 mod decode;
 mod encode;
+#[cfg(pagepress_forced_instructions)]
+mod forced;
 pub mod frame;
 mod instructions;
 mod lanes;

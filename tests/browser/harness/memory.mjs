@@ -43,3 +43,8 @@ export async function watchMemory(work) {
   await watching;
   return { value, before, peak };
 }
+
+/** Resident bytes of the largest page now. */
+export async function residentBytesOfPages() {
+  return residentBytes(await renderers());
+}

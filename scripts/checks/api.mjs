@@ -1,0 +1,39 @@
+// Compares the public API with `tests/api/pagepress.txt`, so that no change of it goes unnoticed.
+//
+// `node scripts/checks/api.mjs --write` writes the file.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Remedy, Skip, exitWith, root, run } from "../process.mjs";
+import { nightly } from "./nightly.mjs";
+
+const snapshot = path.join(root, "tests", "api", "pagepress.txt");
+
+/** Lines of `one` that are not in `other`, each with a sign. */
+const only = (sign, one, other) => one.filter((line) => !other.has(line)).map((line) => `${sign} ${line}`);
+
+/** Runs the lister, which is built. Its output is no one's to read, so it is not shown as it comes. */
+function list(env) {
+  return spawnSync(path.join(env.CARGO_TARGET_DIR, "debug", "pagepress-test-api"), {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: 30 * 60_000,
+  });
+}
+
+await exitWith(async () => {
+  await nightly();
+  const env = { CARGO_TARGET_DIR: path.join(root, "target", "api") };
+  const built = await run("cargo", ["build", "--manifest-path", "tests/api/Cargo.toml"], { env });
+  if (built.code !== 0) throw new Skip("the lister of public items cannot be built");
+  const { status, stdout } = list(env);
+  if (status !== 0) throw new Remedy("the public API cannot be listed");
+  if (process.argv.includes("--write")) return writeFileSync(snapshot, stdout);
+  const [wanted, found] = [readFileSync(snapshot, "utf8"), stdout].map((text) => text.split("\n"));
+  const changes = [...only("-", wanted, new Set(found)), ...only("+", found, new Set(wanted))];
+  if (changes.length === 0) return console.log(`${found.length} public items, as in tests/api/pagepress.txt`);
+  throw new Remedy(`the public API changed:\n${changes.join("\n")}\nIf that is meant: node scripts/checks/api.mjs --write`);
+});

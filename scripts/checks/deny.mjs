@@ -1,0 +1,17 @@
+// `cargo deny`: licences, bans and sources of all dependencies, and advisories where their database can be had.
+import { findProgram } from "../machine.mjs";
+import { Skip, ask, exitWith, run } from "../process.mjs";
+import { must } from "./must.mjs";
+
+await exitWith(async () => {
+  const version = /(\d+)\.(\d+)/.exec(ask("cargo", ["deny", "--version"]) ?? "")?.slice(1).map(Number);
+  if (!findProgram("cargo-deny") || !version || (version[0] === 0 && version[1] < 18)) {
+    throw new Skip("no cargo-deny 0.18 or newer: cargo install cargo-deny");
+  }
+  await must("cargo", ["deny", "check", "bans", "licenses", "sources"]);
+  if ((await run("cargo", ["deny", "fetch", "db"], { minutes: 5 })).code !== 0) {
+    console.log("skipped: advisories, whose database cannot be reached");
+    return;
+  }
+  await must("cargo", ["deny", "check", "advisories"]);
+});

@@ -1,0 +1,42 @@
+// Two builds of the CPU's module, in folders of different names, are equal.
+import { createHash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Remedy, ask, exitWith, root } from "../process.mjs";
+import { must } from "./must.mjs";
+
+/** The files of a checkout: those that git knows and new ones that it does not ignore. */
+const files = () => ask("git", ["ls-files", "--cached", "--others", "--exclude-standard"]).split("\n");
+
+/** Copies the checkout to `folder`, builds there and gives the module. */
+async function build(folder) {
+  for (const file of files()) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    // A file that was removed and is not committed yet.
+    await cp(path.join(root, file), path.join(folder, file)).catch((error) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+  }
+  await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  const print = 'import("./scripts/build/wasm.mjs").then((b) => console.log(JSON.stringify(b.compileArguments("cpu"))))';
+  const args = JSON.parse(await must("node", ["--input-type=module", "--eval", print], { cwd: folder }));
+  await must("cargo", args, { cwd: folder, env: { CARGO_TARGET_DIR: path.join(folder, "target") } });
+  return readFile(path.join(folder, "target/wasm32-unknown-unknown/wasm/pagepress.wasm"));
+}
+
+await exitWith(async () => {
+  const place = await mkdtemp(path.join(tmpdir(), "pagepress-twice-"));
+  try {
+    const one = await build(path.join(place, "one"));
+    const other = await build(path.join(place, "another/folder with a longer name"));
+    const sums = [one, other].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
+    console.log(sums.join("\n"));
+    if (!one.equals(other)) throw new Remedy("two builds in different folders differ");
+    for (const name of [place, root]) {
+      if (one.includes(name)) throw new Remedy(`the module names the folder ${name}`);
+    }
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,106 @@
+// The package under mixed calls, in Node and in Chromium (window and worker, software GPU and none), SECONDS each.
+//
+// `node tests/browser/soak.mjs SECONDS`. Needs dist/: `npm run build`. At the end memory must be within 5 % of that after a
+// minute, and no timer, worker or thread may be left.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { fileURLToPath } from "node:url";
+import { launch, openPage } from "./harness/chromium.mjs";
+import { residentBytesOfPages } from "./harness/memory.mjs";
+import { Report } from "./harness/report.mjs";
+import { serve } from "./harness/server.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const seconds = Number(process.argv[2] ?? 60);
+const untilSettled = Math.min(60, seconds / 2);
+/** A short run settles before it has met the largest content of each kind. */
+const tolerance = seconds < 600 ? 1.25 : 1.05;
+/** Less than this is noise of the collector. */
+const NOISE_BYTES = 8 * 2 ** 20;
+
+const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** Fails unless what is held at the end is what was held after a while: sizes nearly, numbers exactly. */
+function compare(settled, end) {
+  for (const [name, before] of Object.entries(settled.sizes)) {
+    const after = end.sizes[name];
+    console.log(`       ${name}: ${mb(before)} after ${untilSettled} s, ${mb(after)} at the end`);
+    if (after > before * tolerance + NOISE_BYTES) throw new Error(`${name} grew from ${mb(before)} to ${mb(after)}`);
+  }
+  for (const [name, before] of Object.entries(settled.numbers)) {
+    if (end.numbers[name] > before) throw new Error(`${name}: ${before}, at the end ${end.numbers[name]}`);
+  }
+}
+
+/** Makes the calls, and measures after a while and at the end. */
+async function watch(soak, measure) {
+  await soak(untilSettled);
+  const settled = await measure();
+  console.log(`       calls: ${JSON.stringify(await soak(seconds - untilSettled))}`);
+  compare(settled, await measure());
+}
+
+async function inNode() {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  const { begin, rest, soak } = await import("./suite/soak.js");
+  const state = await begin({ backend: "cpu" });
+  const measure = async () => {
+    await rest(state);
+    collect();
+    const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+    const handles = process.getActiveResourcesInfo().filter((name) => name !== "Timeout").length;
+    const numbers = { handles, threads: existsSync("/proc/self/task") ? readdirSync("/proc/self/task").length : 0 };
+    return { sizes: { heap: heapUsed, "array buffers": arrayBuffers, resident: rss }, numbers };
+  };
+  await watch((time) => soak(state, time), measure);
+  await state.compressor.dispose();
+}
+
+async function inChromium(url, gpu, scope) {
+  const browser = await launch(gpu);
+  try {
+    const page = await openPage(browser, `${url}tests/browser/soak.html`);
+    page.setDefaultTimeout(0);
+    const session = await page.context().newCDPSession(page);
+    const backend = gpu === "none" ? { backend: "cpu" } : { backend: "webgpu", allowSoftware: true };
+    await page.evaluate(([where, options]) => globalThis.soak.begin(where, options), [scope, backend]);
+    const measure = async () => {
+      await page.evaluate(() => globalThis.soak.rest());
+      // A worker that is busy ends when its turn is over.
+      const own = scope === "worker" ? 1 : 0;
+      for (let i = 0; i < 60 && page.workers().length > own; i += 1) await new Promise((resolve) => setTimeout(resolve, 1000));
+      await session.send("HeapProfiler.collectGarbage");
+      await session.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await session.send("Runtime.getHeapUsage");
+      const workers = page.workers().length;
+      return { sizes: { heap: usedSize, resident: await residentBytesOfPages() }, numbers: { workers } };
+    };
+    await watch((time) => page.evaluate((length) => globalThis.soak.run(length), time), measure);
+    if (page.faults.length > 0) throw new Error(page.faults.join("\n"));
+  } finally {
+    await browser.close();
+  }
+}
+
+async function main() {
+  if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
+  const report = new Report();
+  const limit = 600 + 2 * seconds;
+  await report.run("mixed calls [Node]", inNode, limit);
+  const server = await serve(root);
+  for (const [gpu, scope] of [["none", "window"], ["none", "worker"], ["software", "window"]]) {
+    await report.run(`mixed calls [Chromium, ${scope}, ${gpu}]`, () => inChromium(server.url, gpu, scope), limit);
+  }
+  await server.close();
+  report.finish();
+  // A worker that is left would keep the process; it was counted above.
+  process.exit();
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});

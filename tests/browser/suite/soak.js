@@ -1,0 +1,104 @@
+// Mixed calls for a while, the same in a window, a worker and Node: pages, frames, streams, parts of files, aborts, damage.
+import {
+  createCompressor,
+  Lz4CompressionStream,
+  Lz4DecompressionStream,
+  openFrame,
+  PagepressError,
+} from "../../../dist/index.js";
+import { check, same } from "./check.js";
+import { kinds, randomNumbers } from "./data.js";
+import { collect, source } from "./pipes.js";
+
+const next = randomNumbers(1);
+const below = (n) => next() % n;
+const among = (list) => list[below(list.length)];
+const content = (most) => among(Object.values(kinds))(1 + below(most));
+const options = () => ({
+  blockSize: 4096 << below(9),
+  level: among(["fast", "high"]),
+  blockChecksums: below(2) === 0,
+  index: below(2) === 0,
+});
+
+async function pages({ compressor }) {
+  const [bytes, pageSize] = [content(500_000), 4096 << below(5)];
+  same(await compressor.decompressPages(await compressor.compressPages(bytes, { pageSize })), bytes, "pages");
+}
+
+async function frames({ compressor }) {
+  const bytes = content(3_000_000);
+  same(await compressor.decompress(await compressor.compress(bytes, options())), bytes, "frame");
+}
+
+async function streams({ backend }) {
+  const bytes = content(3_000_000);
+  const compressed = source(bytes).pipeThrough(new Lz4CompressionStream({ ...backend, ...options() }));
+  same(await collect(compressed.pipeThrough(new Lz4DecompressionStream(backend))), bytes, "stream");
+}
+
+/** A reader that goes away takes the workers of its stream with it. */
+async function leftStreams({ backend }) {
+  const compressed = source(content(3_000_000)).pipeThrough(new Lz4CompressionStream({ ...backend, ...options() }));
+  const reader = compressed.getReader();
+  await reader.read();
+  await reader.cancel();
+}
+
+async function parts({ compressor }) {
+  const bytes = content(2_000_000);
+  const file = await openFrame(await compressor.compress(bytes, options()));
+  for (let i = 0; i < 4; i += 1) {
+    const at = below(bytes.length);
+    same(await file.read(at, 50_000), bytes.subarray(at, at + 50_000), "part");
+  }
+}
+
+async function aborts({ compressor }) {
+  const controller = new AbortController();
+  const call = compressor.compress(content(3_000_000), { ...options(), signal: controller.signal });
+  const outcome = call.then(() => null, (error) => error);
+  if (below(2) === 0) await new Promise((resolve) => setTimeout(resolve, below(10)));
+  controller.abort();
+  const error = await outcome;
+  check(error === null || error.name === "AbortError", String(error));
+}
+
+async function damage({ compressor }) {
+  const file = await compressor.compress(content(500_000), options());
+  for (let i = 0; i < 1 + below(4); i += 1) file[below(file.length)] = next();
+  const outcome = compressor.decompress(file, { maxOutputSize: 2 ** 24 });
+  const error = await outcome.then(() => null, (failure) => failure);
+  check(error === null || error instanceof PagepressError, String(error));
+}
+
+async function freshCompressors(state) {
+  await state.compressor.dispose();
+  state.compressor = await createCompressor(state.backend);
+}
+
+const calls = { pages, frames, streams, leftStreams, parts, aborts, damage, freshCompressors };
+
+/** A state for `soak`, with a compressor for `backend`. */
+export async function begin(backend) {
+  return { backend, compressor: await createCompressor(backend), counts: {} };
+}
+
+/** Disposes of what the state holds, workers among it, and gives them a moment to end. `soak` goes on afterwards. */
+export async function rest(state) {
+  await state.compressor.dispose();
+  state.compressor = await createCompressor(state.backend);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+}
+
+/** Makes calls for `seconds`; each kind first once. */
+export async function soak(state, seconds) {
+  const end = performance.now() + 1000 * seconds;
+  const first = Object.keys(calls).filter((name) => !state.counts[name]);
+  while (first.length > 0 || performance.now() < end) {
+    const name = first.shift() ?? among(Object.keys(calls));
+    await calls[name](state);
+    state.counts[name] = (state.counts[name] ?? 0) + 1;
+  }
+  return state.counts;
+}
