@@ -124,7 +124,7 @@ fn calls_in_a_row() {
 #[test]
 fn structures_in_each_other() {
     let nested = |n: usize| {
-        let mut wgsl = "struct S0 { a: u32, b: u32 }\n".to_owned();
+        let wgsl = "struct S0 { a: u32, b: u32 }\n".to_owned();
         wgsl + &repeated(n, |i| format!("struct S{} {{ a: S{i}, b: S{i} }}\n", i + 1))
     };
     let words = ["tokens", "MAX_INLINED_TOKENS"];

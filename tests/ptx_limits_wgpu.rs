@@ -99,5 +99,5 @@ fn deep_sources_are_refused_or_compiled() {
     }
     // The words of the compiler, as without limits.
     let error = compile(&format!("{OUT}{MAIN} oops(); }}")).unwrap_err();
-    assert!(error.to_string().contains("2:40: "), "{error}");
+    assert!(error.to_string().contains("3:41: "), "{error}");
 }
