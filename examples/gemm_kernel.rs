@@ -62,7 +62,7 @@ fn main() -> pagepress::Result<()> {
         }
         println!();
     }
-    let ptx = GemmKernel::tiled(1024, 1024, 1024, 32).emit_ptx();
+    let ptx = GemmKernel::tiled(1024, 1024, 1024, 32).emit_ptx()?;
     let head: Vec<&str> = ptx.lines().take(24).collect();
     println!("{}\n…", head.join("\n"));
     Ok(())

@@ -150,18 +150,6 @@ fn limits_are_named_with_their_values() {
     main_fails("@compute @workgroup_size(64, 32) fn main() {}", &["2048"]);
 }
 
-#[test]
-fn calls_that_multiply_end() {
-    let mut wgsl =
-        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\nfn f0() { o[0] += 1u; }\n"
-            .to_owned();
-    for i in 1..40 {
-        wgsl += &format!("fn f{i}() {{ f{}(); f{}(); }}\n", i - 1, i - 1);
-    }
-    wgsl += "@compute @workgroup_size(1) fn main() { f39(); }";
-    main_fails(&wgsl, &["lines of PTX"]);
-}
-
 /// Every program with a piece cut out: naga refuses most, and what it takes is compiled or refused.
 #[test]
 fn damaged_sources_do_not_panic() {

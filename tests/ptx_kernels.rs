@@ -111,7 +111,7 @@ fn kernels_by_name_have_an_entry_point_and_assemble() {
         let compiled = kernel.compile(90).unwrap();
         let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
         assert_eq!(compiled.params.len(), launch.args.len(), "{name}");
-        let ptx = kernel.emit_ptx();
+        let ptx = kernel.emit_ptx().unwrap();
         assert!(
             ptx.contains(&format!(".entry {}(", launch.kernel.name)),
             "{name}"
@@ -135,19 +135,27 @@ fn sizes_without_a_kernel_are_typed_errors() {
         Box::new(AttentionKernel::flash(64, 257)),
         Box::new(AttentionKernel::flash(64, 64).with_keys(63).causal()),
     ];
-    let ptxas = ptxas::ptxas();
     for kernel in wrong {
         let error = kernel.compile(80).unwrap_err();
         assert_eq!(error.code(), "INVALID_ARGUMENT");
-        // The module says so too, and is one.
-        let ptx = kernel.emit_ptx();
+        assert_eq!(kernel.emit_ptx(), Err(error));
+    }
+}
+
+#[test]
+fn compute_capabilities_that_nothing_has_are_typed_errors() {
+    let kernel = GemmKernel::naive(8, 8, 8);
+    for sm in [0, 69, 122, 999, u32::MAX] {
+        let error = kernel.compile(sm).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
+        let text = error.to_string();
         assert!(
-            ptx.contains(&error.to_string()) && !ptx.contains(".entry"),
-            "{ptx}"
+            text.contains("sm") && text.contains(&sm.to_string()) && text.contains("70 to 121"),
+            "{text}"
         );
-        if let Some(ptxas) = &ptxas {
-            ptxas::assemble(ptxas, "nothing", &ptx).unwrap();
-        }
+    }
+    for sm in [70, 75, 88, 121] {
+        assert!(kernel.compile(sm).is_ok());
     }
 }
 

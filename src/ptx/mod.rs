@@ -16,7 +16,7 @@ mod build;
 mod intrinsics;
 mod wgsl;
 
-use crate::Result;
+use crate::{Error, Result};
 
 pub use build::{
     Address, AtomicOperation, Comparison, Label, Operand, Ordering, PtxKernel, PtxModule, PtxType,
@@ -30,7 +30,8 @@ pub struct PtxOptions<'a> {
     pub entry: &'a str,
     /// Values of `override` constants by name.
     pub overrides: &'a [(&'a str, f64)],
-    /// Compute capability times ten: 75, 80, 90, 100.
+    /// Compute capability times ten, from 70 to 121: 75, 80, 90, 100. The newest known one that is not above it is
+    /// taken.
     pub sm: u32,
     /// What happens to an index out of bounds.
     pub bounds: Bounds,
@@ -107,10 +108,31 @@ pub struct PtxParam {
 
 /// Compiles one entry point of a WGSL source to a PTX module.
 ///
+/// Any text is answered soon: a source that would take a compiler without bounds, or its stack, is refused. The limits
+/// are far beyond what kernels need; a message names the one that is exceeded and what to do: 1 MiB of text, 131,072
+/// tokens (32,768 a function), 160 brackets inside each other, 1,024 operators in an expression, 512 functions that call
+/// each other in a row, 64 types inside each other, and, all calls inlined, 1,048,576 tokens and 262,144 lines of PTX.
+///
 /// # Errors
 /// [`KernelCompile`](crate::Error::KernelCompile) with `line:column: …` when the source is not valid, has no such entry
-/// point or override constant, uses something that compute kernels cannot have here (textures, for instance), or needs
-/// more than 4 KiB of parameters or 48 KiB of workgroup memory.
+/// point or override constant, uses something that compute kernels cannot have here (textures, for instance), exceeds a
+/// limit, or needs more than 4 KiB of parameters or 48 KiB of workgroup memory.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) for an unknown compute capability.
 pub fn compile_wgsl(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
+    if !build::SM_RANGE.contains(&options.sm) {
+        return Err(Error::invalid(
+            "sm",
+            options.sm.into(),
+            "give a compute capability times ten, from 70 to 121",
+        ));
+    }
     wgsl::compile(wgsl, options)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_range_of_architectures_is_the_one_that_errors_name() {
+        assert_eq!(super::build::SM_RANGE, 70..=121);
+    }
 }

@@ -57,18 +57,9 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
         })
     };
     shared.faults.check()?;
-    let scope = shared
-        .device
-        .push_error_scope(wgpu::ErrorFilter::Validation);
-    let internal = shared.device.push_error_scope(wgpu::ErrorFilter::Internal);
-    let made = module(shared, source).map(|module| {
-        let (layout, pipeline) = pipeline(shared, source, &module);
-        (module, layout, pipeline)
-    });
-    // Both scopes are closed before the first await: they belong to this thread.
-    let (internal, scope) = (internal.pop(), scope.pop());
+    let (made, errors) = within_limits(source, || make(shared, source)).map_err(failed)?;
     let (module, layout, pipeline) = made.map_err(failed)?;
-    let errors = [internal.await, scope.await];
+    let errors = errors.await;
     if let Some(error) = errors.into_iter().flatten().next() {
         let found = module.get_compilation_info().await;
         return Err(failed(describe(source.wgsl, &found, &error)));
@@ -83,6 +74,51 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     }));
     shared.kernels.keep(source, kernel.clone());
     Ok(kernel)
+}
+
+/// Runs `make` if the source is within the limits of compilers, on a thread with room for it.
+#[cfg(not(target_arch = "wasm32"))]
+fn within_limits<T: Send>(
+    source: &KernelSource<'_>,
+    make: impl FnOnce() -> T + Send,
+) -> std::result::Result<T, String> {
+    crate::wgsl::check(source.wgsl)?.run(make)
+}
+
+/// Runs `make`; a browser has limits of its own.
+#[cfg(target_arch = "wasm32")]
+fn within_limits<T>(
+    _source: &KernelSource<'_>,
+    make: impl FnOnce() -> T,
+) -> std::result::Result<T, String> {
+    Ok(make())
+}
+
+type Made = (
+    wgpu::ShaderModule,
+    wgpu::BindGroupLayout,
+    wgpu::ComputePipeline,
+);
+
+/// Module and pipeline of `source`, and wgpu's errors about them.
+fn make(
+    shared: &Shared,
+    source: &KernelSource<'_>,
+) -> (
+    std::result::Result<Made, String>,
+    impl Future<Output = [Option<wgpu::Error>; 2]> + use<>,
+) {
+    let scope = shared
+        .device
+        .push_error_scope(wgpu::ErrorFilter::Validation);
+    let internal = shared.device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let made = module(shared, source).map(|module| {
+        let (layout, pipeline) = pipeline(shared, source, &module);
+        (module, layout, pipeline)
+    });
+    // Both scopes are closed before anybody waits: they belong to this thread.
+    let (internal, scope) = (internal.pop(), scope.pop());
+    (made, async { [internal.await, scope.await] })
 }
 
 /// The compiler's messages with line and column; wgpu's own words where it gave none.

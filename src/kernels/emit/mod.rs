@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// ```
 /// use pagepress::kernels::{GemmKernel, Kernel};
 /// let kernel = GemmKernel::tiled(1024, 1024, 1024, 32);
-/// let ptx = kernel.emit_ptx();
+/// let ptx = kernel.emit_ptx()?;
 /// assert!(ptx.contains(".entry tensor_matmul("));
 /// assert_eq!(kernel.launch()?.grid, [1024, 1, 1]);
 /// # Ok::<(), pagepress::Error>(())
@@ -36,10 +36,10 @@ pub trait Kernel {
     /// [`Error::InvalidArgument`] for sizes that there is no such kernel for.
     fn launch(&self) -> Result<Launch>;
 
-    /// The kernel for a compute capability, ten times: 75, 80, 90, 100; it runs on that and on later ones.
+    /// The kernel for a compute capability, ten times, from 70 to 121: 75, 80, 90, 100; it runs on that and on later ones.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch).
+    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for another compute capability.
     fn compile(&self, sm: u32) -> Result<CompiledPtx> {
         let launch = self.launch()?;
         let overrides = launch.overrides.iter();
@@ -57,16 +57,12 @@ pub trait Kernel {
         compile_wgsl(kernel.wgsl, &options)
     }
 
-    /// The text of a PTX module for compute capability 7.5 and all later ones. If there is no kernel for the sizes, a
-    /// module without one, in which a comment says what [`compile`](Self::compile) says.
-    fn emit_ptx(&self) -> String {
-        match self.compile(75) {
-            Ok(compiled) => compiled.text,
-            Err(error) => format!(
-                "// {}\n.version 7.0\n.target sm_75\n.address_size 64\n",
-                error.to_string().replace('\n', "\n// ")
-            ),
-        }
+    /// The text of a PTX module for compute capability 7.5 and all later ones.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch).
+    fn emit_ptx(&self) -> Result<String> {
+        Ok(self.compile(75)?.text)
     }
 }
 

@@ -13,5 +13,6 @@ pub use arithmetic::{Comparison, Rounding};
 pub use kernel::{Label, PtxKernel, Space, Symbol};
 pub use memory::{Address, AtomicOperation, Ordering};
 pub use module::PtxModule;
+pub(super) use module::SM_RANGE;
 pub use types::{Operand, PtxType, Register};
 pub use warp::{Shuffle, Special, WarpReduction};

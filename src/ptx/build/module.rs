@@ -30,6 +30,10 @@ pub struct PtxModule {
     kernels: Vec<PtxKernel>,
 }
 
+/// Compute capabilities, times ten, that kernels are compiled for.
+pub(in crate::ptx) const SM_RANGE: std::ops::RangeInclusive<u32> =
+    TARGETS[0].0..=TARGETS[TARGETS.len() - 1].0;
+
 impl PtxModule {
     /// An empty module for a compute capability times ten, 75 for 7.5; the newest known one that is not above `sm` is
     /// taken, and 70 at least.

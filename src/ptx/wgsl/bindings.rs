@@ -9,11 +9,11 @@ use naga::{AddressSpace, GlobalVariable, Handle, StorageAccess, TypeInner};
 use super::Lowering;
 use super::place::{At, InMemory, Place};
 use super::source::Source;
-use crate::Result;
 use crate::ptx::build::{Address, Comparison, Operand, PtxType, Register, Space};
 use crate::ptx::{Bounds, PtxParam, PtxParamKind};
+use crate::{Error, Result};
 
-/// Parameters that every device takes.
+/// Bytes of parameters that every device takes.
 const MAX_PARAM_BYTES: u32 = 4096;
 
 /// Where the module's variables are.
@@ -116,7 +116,9 @@ impl Lowering<'_> {
             }
             PtxParamKind::Storage { writable }
         } else {
-            let n_bytes = min_bytes.next_multiple_of(16);
+            let Some(n_bytes) = min_bytes.checked_next_multiple_of(16) else {
+                return Err(self.too_many_param_bytes(min_bytes.into()));
+            };
             let symbol = self.kernel.param_bytes(n_bytes, &name);
             if let Some((handle, _)) = used {
                 let ty = TypeResolution::Handle(variable.ty);
@@ -249,20 +251,24 @@ impl Lowering<'_> {
     }
 
     fn check_param_bytes(&self, params: &[PtxParam]) -> Result<()> {
-        let mut n_bytes = 0u32;
+        let mut n_bytes = 0u64;
         for param in params {
             let own = match param.kind {
                 PtxParamKind::Storage { .. } => 16,
                 PtxParamKind::Uniform { n_bytes } => n_bytes,
             };
-            n_bytes = n_bytes.next_multiple_of(16).saturating_add(own);
+            n_bytes = n_bytes.next_multiple_of(16) + u64::from(own);
         }
-        if n_bytes > MAX_PARAM_BYTES {
-            return Err(self.error(format_args!(
-                "{n_bytes} bytes of parameters; there is room for {MAX_PARAM_BYTES}: use storage buffers"
-            )));
+        if n_bytes > u64::from(MAX_PARAM_BYTES) {
+            return Err(self.too_many_param_bytes(n_bytes));
         }
         Ok(())
+    }
+
+    fn too_many_param_bytes(&self, n_bytes: u64) -> Error {
+        self.error(format_args!(
+            "{n_bytes} bytes of parameters; there is room for {MAX_PARAM_BYTES}: use storage buffers"
+        ))
     }
 }
 

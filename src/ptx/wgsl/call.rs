@@ -17,6 +17,8 @@ pub(super) struct Facts {
     pub(super) has_barrier: bool,
     /// Expressions and statements, with those of the functions it calls.
     pub(super) size: usize,
+    /// Statements of its own.
+    own: usize,
 }
 
 /// A function being lowered.
@@ -77,6 +79,7 @@ impl Lowering<'_> {
             let facts = Facts {
                 has_barrier: self.has_barrier(&function.body),
                 size: self.size_of(&function.body),
+                own: n_statements(&function.body),
             };
             self.facts.push(facts);
         }
@@ -115,6 +118,8 @@ impl Lowering<'_> {
             return Ok(Some(result));
         }
         let function = &self.module.functions[callee];
+        // A frame has a place for each, and its body is looked through for returns.
+        self.spend(function.expressions.len() + self.facts[callee.index()].own)?;
         let end = self.kernel.label();
         let mut frame = Frame::new(Some(callee), function, &self.info[callee], arguments, end);
         if let Some(result) = &function.result
@@ -155,6 +160,19 @@ impl Lowering<'_> {
 /// Whether the last statement is the only return.
 fn returns_at_the_end_only(body: &Block) -> bool {
     matches!(body.last(), Some(Statement::Return { .. })) && n_returns(body) == 1
+}
+
+fn n_statements(block: &Block) -> usize {
+    let count = |statement: &Statement| match statement {
+        Statement::Block(block) => n_statements(block),
+        Statement::If { accept, reject, .. } => n_statements(accept) + n_statements(reject),
+        Statement::Switch { cases, .. } => cases.iter().map(|case| n_statements(&case.body)).sum(),
+        Statement::Loop {
+            body, continuing, ..
+        } => n_statements(body) + n_statements(continuing),
+        _ => 0,
+    };
+    block.len() + block.iter().map(count).sum::<usize>()
 }
 
 fn n_returns(block: &Block) -> usize {

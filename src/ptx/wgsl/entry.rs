@@ -21,8 +21,11 @@ impl Lowering<'_> {
         let entry = source.entry_point();
         let info = source.entry_info();
         self.kernel.workgroup_size(self.workgroup_size);
-        if self.n_invocations() > 1024 || self.n_invocations() == 0 {
-            let n = self.n_invocations();
+        let n: u64 = self
+            .workgroup_size
+            .iter()
+            .fold(1, |n, &size| n.saturating_mul(size.into()));
+        if n > 1024 || n == 0 {
             return Err(self.error(format_args!(
                 "a workgroup of {n} invocations; at most 1024 are possible"
             )));

@@ -83,6 +83,7 @@ impl Lowering<'_> {
     }
 
     fn expression(&mut self, frame: &mut Frame<'_>, handle: Handle<Expression>) -> Result<Value> {
+        self.spend(1)?;
         let function = frame.function;
         let ty = frame.ty(handle);
         match function.expressions[handle] {
@@ -92,6 +93,7 @@ impl Lowering<'_> {
             }
             Expression::ZeroValue(_) => self.zero(ty),
             Expression::Compose { ref components, .. } => {
+                self.spend_scalars(self.n_leaves(ty)?)?;
                 let mut leaves = Vec::new();
                 for &component in components {
                     leaves.extend(self.leaves_of(frame, component)?);
@@ -242,6 +244,7 @@ impl Lowering<'_> {
 
     /// The value of a constant expression of the module.
     pub(super) fn global_expression(&mut self, handle: Handle<Expression>) -> Result<Value> {
+        self.spend(1)?;
         let ty = &self.info[handle];
         match self.module.global_expressions[handle] {
             Expression::Literal(literal) => Ok(self.literal(literal)?.into()),
@@ -250,6 +253,7 @@ impl Lowering<'_> {
             }
             Expression::ZeroValue(_) => self.zero(ty),
             Expression::Compose { ref components, .. } => {
+                self.spend_scalars(self.n_leaves(ty)?)?;
                 let mut leaves = Vec::new();
                 for &component in components {
                     let value = self.global_expression(component)?;

@@ -32,7 +32,39 @@ pub(super) struct Elements {
     pub(super) stride: u32,
 }
 
+/// What is asked of a type more than once.
+#[derive(Default)]
+pub(super) struct TypeFacts {
+    /// Scalars; `None` if it is made of something else.
+    n_leaves: Option<usize>,
+    /// Of a structure, the first scalar of each member.
+    members: Vec<usize>,
+}
+
 impl<'a> Lowering<'a> {
+    /// Counts the scalars of all types. A type comes after those that it is made of.
+    pub(super) fn measure_types(&mut self) {
+        for (handle, ty) in self.module.types.iter() {
+            let mut facts = TypeFacts::default();
+            let parts: Vec<_> = match ty.inner {
+                TypeInner::Struct { ref members, .. } => members.iter().map(|m| m.ty).collect(),
+                TypeInner::Array { base, .. } => vec![base],
+                _ => Vec::new(),
+            };
+            let mut all = 0usize;
+            for part in parts {
+                let part = self.types.get(part.index());
+                facts.members.push(all);
+                all = all.saturating_add(part.and_then(|part| part.n_leaves).unwrap_or(0));
+            }
+            facts.n_leaves = match ty.inner {
+                TypeInner::Struct { .. } => Some(all),
+                _ => self.count_leaves(&TypeResolution::Handle(handle)).ok(),
+            };
+            self.types.push(facts);
+        }
+    }
+
     pub(super) fn context(&self) -> GlobalCtx<'a> {
         self.module.to_ctx()
     }
@@ -69,6 +101,7 @@ impl<'a> Lowering<'a> {
 
     /// The scalars of a type in order.
     pub(super) fn leaves(&self, ty: &TypeResolution) -> Result<Vec<Leaf>> {
+        self.spend_scalars(self.n_leaves(ty)?)?;
         let mut leaves = Vec::new();
         self.add_leaves(ty, 0, &mut leaves)?;
         Ok(leaves)
@@ -100,15 +133,20 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn n_leaves(&self, ty: &TypeResolution) -> Result<usize> {
+        if let TypeResolution::Handle(handle) = *ty
+            && let Some(facts) = self.types.get(handle.index())
+            && let Some(n) = facts.n_leaves
+        {
+            return Ok(n);
+        }
+        self.count_leaves(ty)
+    }
+
+    /// Counts the scalars of a type anew, from those of its parts.
+    fn count_leaves(&self, ty: &TypeResolution) -> Result<usize> {
         Ok(match *self.inner(ty) {
             TypeInner::Scalar(_) | TypeInner::Atomic(_) => 1,
-            TypeInner::Struct { ref members, .. } => {
-                let mut n = 0usize;
-                for member in members {
-                    n = n.saturating_add(self.n_leaves(&TypeResolution::Handle(member.ty))?);
-                }
-                n
-            }
+            TypeInner::Struct { .. } => return Err(self.error("a structure of unknown size")),
             _ => {
                 let elements = self.elements(ty)?;
                 let count = elements.count.unwrap_or(1) as usize;
@@ -164,16 +202,22 @@ impl<'a> Lowering<'a> {
     /// Part `index` of a composite.
     pub(super) fn part(&self, ty: &TypeResolution, index: u32) -> Result<Part> {
         if let TypeInner::Struct { members, .. } = self.inner(ty) {
-            let mut leaf = 0;
-            for (i, member) in members.iter().enumerate() {
-                let ty = TypeResolution::Handle(member.ty);
-                if i == index as usize {
-                    let offset = member.offset;
-                    return Ok(Part { ty, leaf, offset });
+            let leaf = match ty {
+                TypeResolution::Handle(handle) => {
+                    let facts = self.types.get(handle.index());
+                    facts.and_then(|facts| facts.members.get(index as usize))
                 }
-                leaf += self.n_leaves(&ty)?;
-            }
-            return Err(self.error(format_args!("a structure has no member {index}")));
+                TypeResolution::Value(_) => None,
+            };
+            let member = members.get(index as usize);
+            let (Some(member), Some(&leaf)) = (member, leaf) else {
+                return Err(self.error(format_args!("a structure has no member {index}")));
+            };
+            return Ok(Part {
+                ty: TypeResolution::Handle(member.ty),
+                leaf,
+                offset: member.offset,
+            });
         }
         let elements = self.elements(ty)?;
         let leaf = (index as usize).saturating_mul(self.n_leaves(&elements.ty)?);

@@ -9,6 +9,7 @@ mod access;
 mod atomic;
 mod barrier;
 mod bindings;
+mod budget;
 mod call;
 mod convert;
 mod division;
@@ -39,14 +40,19 @@ use bindings::Globals;
 use place::Variable;
 use source::Source;
 
-/// Lines a kernel may have after inlining: more is taken for calls that multiply without bound.
-const MAX_LINES: usize = 1 << 20;
-
 pub(super) fn compile(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
-    let source = Source::read(wgsl, options)?;
-    let mut lowering = Lowering::new(wgsl, &source, options);
-    lowering.gather_facts();
-    lowering.run(&source)
+    let failed = |message| Error::KernelCompile {
+        kernel: options.entry.to_owned(),
+        message,
+    };
+    let room = crate::wgsl::check(wgsl).map_err(failed)?;
+    let compile = || {
+        let source = Source::read(wgsl, options)?;
+        let mut lowering = Lowering::new(wgsl, &source, options);
+        lowering.gather_facts();
+        lowering.run(&source)
+    };
+    room.run(compile).map_err(failed)?
 }
 
 /// The state of one compilation.
@@ -67,6 +73,11 @@ struct Lowering<'a> {
     in_memory: variables::InMemory,
     /// By index of function.
     facts: Vec<call::Facts>,
+    /// By index of type.
+    types: Vec<layout::TypeFacts>,
+    /// By function, made when first asked for.
+    counters: std::collections::HashMap<variables::FunctionId, unroll::Counters>,
+    budget: budget::Budget,
     workgroup_size: [u32; 3],
     /// How many enclosing statements may have split the subgroup.
     divergence: u32,
@@ -80,7 +91,7 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(wgsl: &'a str, source: &'a Source, options: &'a PtxOptions<'a>) -> Self {
-        Self {
+        let mut lowering = Self {
             wgsl,
             options,
             module: &source.module,
@@ -93,12 +104,17 @@ impl<'a> Lowering<'a> {
             globals: Globals::default(),
             in_memory: variables::InMemory::find(&source.module, &source.info),
             facts: Vec::new(),
+            types: Vec::new(),
+            counters: std::collections::HashMap::new(),
+            budget: budget::Budget::default(),
             workgroup_size: source.entry_point().workgroup_size,
             divergence: 0,
             parted: false,
             may_spin: false,
             span: naga::Span::UNDEFINED,
-        }
+        };
+        lowering.measure_types();
+        lowering
     }
 
     /// An error at the present place in the source.
@@ -111,8 +127,11 @@ impl<'a> Lowering<'a> {
         self.error(format_args!("{what} is not supported in PTX kernels"))
     }
 
+    /// Invocations of a workgroup. [`run`](Self::run) has seen that there are at most 1024.
     fn n_invocations(&self) -> u32 {
-        self.workgroup_size.iter().product()
+        self.workgroup_size
+            .iter()
+            .fold(1, |n, &size| n.saturating_mul(size))
     }
 }
 

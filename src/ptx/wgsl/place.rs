@@ -3,6 +3,7 @@
 use naga::proc::TypeResolution;
 
 use super::Lowering;
+use super::budget::MAX_LOCAL_BYTES;
 use crate::Result;
 use crate::ptx::build::{Address, Operand, Register};
 
@@ -97,6 +98,12 @@ impl Lowering<'_> {
     /// A new variable in local memory, without a value.
     pub(super) fn local_place(&mut self, ty: &TypeResolution) -> Result<Place> {
         let n_bytes = self.size(ty)?.max(1);
+        if n_bytes > MAX_LOCAL_BYTES {
+            return Err(self.error(format_args!(
+                "a value of {n_bytes} bytes in local memory, more than the limit of {MAX_LOCAL_BYTES} (MAX_LOCAL_BYTES): use a storage buffer"
+            )));
+        }
+        self.spend(1)?;
         let name = format!("local_{}", self.n_locals);
         self.n_locals += 1;
         let symbol = self.kernel.local(&name, n_bytes, 16);

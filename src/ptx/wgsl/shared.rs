@@ -21,7 +21,7 @@ impl Lowering<'_> {
     pub(super) fn lower_shared(&mut self, source: &Source) -> Result<u32> {
         let info = source.entry_info();
         let entry = &source.entry_point().function;
-        let mut n_bytes = 0u32;
+        let mut n_bytes = 0u64;
         let mut variables = Vec::new();
         for (handle, variable) in self.module.global_variables.iter() {
             if variable.space == AddressSpace::WorkGroup
@@ -31,20 +31,21 @@ impl Lowering<'_> {
                 self.span = self.module.global_variables.get_span(handle);
                 let ty = TypeResolution::Handle(variable.ty);
                 let at = n_bytes.next_multiple_of(16);
-                // Whole words, to be cleared.
-                n_bytes = at.saturating_add(self.size(&ty)?.next_multiple_of(4));
+                // Whole words, to be cleared. No sum of 1024 sizes overflows.
+                n_bytes = at + u64::from(self.size(&ty)?).next_multiple_of(4);
                 variables.push((handle, ty, at));
             }
         }
-        if n_bytes > MAX_SHARED_BYTES {
+        if n_bytes > u64::from(MAX_SHARED_BYTES) {
             return Err(self.error(format_args!(
                 "{n_bytes} bytes of workgroup memory; there is room for {MAX_SHARED_BYTES}"
             )));
         }
+        let n_bytes = n_bytes as u32;
         if n_bytes > 0 {
             let start = self.shared_start(n_bytes);
             for (handle, ty, at) in variables {
-                let place = Place::in_memory(ty, start.plus(at.into()), 16);
+                let place = Place::in_memory(ty, start.plus(at as i64), 16);
                 self.globals.places.insert(handle, place);
             }
             if self.options.clear_workgroup {

@@ -5,7 +5,7 @@ use naga::valid::ModuleInfo;
 use naga::{EntryPoint, Module, ShaderStage, Span};
 
 use crate::ptx::PtxOptions;
-use crate::wgsl::{located, read, with_causes};
+use crate::wgsl::{located, parse, with_causes};
 use crate::{Error, Result};
 
 /// A checked source.
@@ -21,7 +21,7 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn read(wgsl: &str, options: &PtxOptions<'_>) -> Result<Self> {
         let error = |span, message: String| error_at(wgsl, options.entry, span, message);
-        let (written, info) = read(wgsl).map_err(|message| Error::KernelCompile {
+        let (written, info) = parse(wgsl).map_err(|message| Error::KernelCompile {
             kernel: options.entry.to_owned(),
             message,
         })?;

@@ -2,8 +2,8 @@
 
 use naga::{Block, Expression, Handle, Statement, SwitchCase, SwitchValue};
 
+use super::Lowering;
 use super::call::Frame;
-use super::{Lowering, MAX_LINES};
 use crate::Result;
 use crate::ptx::build::{Comparison, Label, Operand};
 
@@ -24,11 +24,7 @@ impl Lowering<'_> {
         let mut before = None;
         for (statement, span) in block.span_iter() {
             self.span = *span;
-            if self.kernel.n_lines() > MAX_LINES {
-                return Err(self.error(format_args!(
-                    "more than {MAX_LINES} lines of PTX, all calls inlined"
-                )));
-            }
+            self.spend(1)?;
             match statement {
                 Statement::Loop {
                     body,

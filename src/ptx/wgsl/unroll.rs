@@ -81,7 +81,10 @@ impl Lowering<'_> {
         let stored_before = before
             .and_then(|statement| store_to(function, statement))
             .filter(|(to, _)| *to == counter);
-        let n_stores = n_stores(function, counter, &function.body);
+        let counters = self.counters.entry(frame.id);
+        let counters = counters.or_insert_with(|| Counters::find(function));
+        let uses = counters.of(counter);
+        let n_stores = uses.n_stores;
         let start = match stored_before {
             Some((_, value)) if n_stores == 2 => Some(value),
             // Set once, at the start of the function.
@@ -89,12 +92,13 @@ impl Lowering<'_> {
             _ => None,
         };
         // After the loop nobody may ask for the counter: where it is declared in the loop's head nobody can.
-        if escapes(function, counter) || !is_read_only_within(function, counter, body, continuing) {
-            return Ok(None);
-        }
-        let Some(start) = start else {
+        let Some(start) = start.filter(|_| !uses.escapes) else {
             return Ok(None);
         };
+        let n_within = n_loads(function, counter, body) + n_loads(function, counter, continuing);
+        if n_within != uses.n_loads {
+            return Ok(None);
+        }
         let mut constants = Vec::new();
         for handle in [start, bound, step] {
             match self.constant_of(frame, handle)? {
@@ -191,15 +195,23 @@ fn store_to(
     }
 }
 
+/// The local variable that an expression loads.
+fn loaded(function: &Function, expression: Handle<Expression>) -> Option<Handle<LocalVariable>> {
+    let Expression::Load { pointer } = function.expressions[expression] else {
+        return None;
+    };
+    match function.expressions[pointer] {
+        Expression::LocalVariable(local) => Some(local),
+        _ => None,
+    }
+}
+
 fn loads(
     function: &Function,
     counter: Handle<LocalVariable>,
     expression: Handle<Expression>,
 ) -> bool {
-    let Expression::Load { pointer } = function.expressions[expression] else {
-        return false;
-    };
-    matches!(function.expressions[pointer], Expression::LocalVariable(local) if local == counter)
+    loaded(function, expression) == Some(counter)
 }
 
 /// Counter, operator and step of a continuing block that does nothing else.
@@ -265,60 +277,79 @@ fn n_jumps(block: &Block) -> usize {
     block.iter().map(jumps).sum()
 }
 
-fn n_stores(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> usize {
-    let stores = |statement: &Statement| match statement {
-        Statement::Store { .. } => {
-            usize::from(store_to(function, statement).is_some_and(|(local, _)| local == counter))
-        }
-        Statement::Block(block) => n_stores(function, counter, block),
-        Statement::If { accept, reject, .. } => {
-            n_stores(function, counter, accept) + n_stores(function, counter, reject)
-        }
-        Statement::Switch { cases, .. } => {
-            let cases = cases
-                .iter()
-                .map(|case| n_stores(function, counter, &case.body));
-            cases.sum()
-        }
-        Statement::Loop {
-            body, continuing, ..
-        } => n_stores(function, counter, body) + n_stores(function, counter, continuing),
-        _ => 0,
-    };
-    block.iter().map(stores).sum()
+/// How a function uses its local variables, by their index.
+#[derive(Debug)]
+pub(super) struct Counters(Vec<Uses>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Uses {
+    n_loads: usize,
+    n_stores: usize,
+    /// Used by something else: passed to a function, for instance.
+    escapes: bool,
 }
 
-/// Whether the counter is used by anything but loads and stores: passed to a function, for instance.
-fn escapes(function: &Function, counter: Handle<LocalVariable>) -> bool {
-    fn passed(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> bool {
-        let is_counter = |handle: &Handle<Expression>| matches!(function.expressions[*handle], Expression::LocalVariable(local) if local == counter);
-        block.iter().any(|statement| match statement {
-            Statement::Call { arguments, .. } => arguments.iter().any(is_counter),
-            Statement::Block(block) => passed(function, counter, block),
-            Statement::If { accept, reject, .. } => {
-                passed(function, counter, accept) || passed(function, counter, reject)
-            }
-            Statement::Switch { cases, .. } => cases
-                .iter()
-                .any(|case| passed(function, counter, &case.body)),
-            Statement::Loop {
-                body, continuing, ..
-            } => passed(function, counter, body) || passed(function, counter, continuing),
-            _ => false,
-        })
+impl Counters {
+    /// Looks through the function once.
+    fn find(function: &Function) -> Self {
+        let mut found = Self(vec![Uses::default(); function.local_variables.len()]);
+        found.add(function, &function.body);
+        found
     }
-    passed(function, counter, &function.body)
-}
 
-/// Whether all loads of the counter are in the loop.
-fn is_read_only_within(
-    function: &Function,
-    counter: Handle<LocalVariable>,
-    body: &Block,
-    continuing: &Block,
-) -> bool {
-    let everywhere = n_loads(function, counter, &function.body);
-    everywhere == n_loads(function, counter, body) + n_loads(function, counter, continuing)
+    fn of(&self, variable: Handle<LocalVariable>) -> Uses {
+        self.0.get(variable.index()).copied().unwrap_or_default()
+    }
+
+    fn change(&mut self, variable: Handle<LocalVariable>, change: impl FnOnce(&mut Uses)) {
+        if let Some(uses) = self.0.get_mut(variable.index()) {
+            change(uses);
+        }
+    }
+
+    fn add(&mut self, function: &Function, block: &Block) {
+        for statement in block {
+            match statement {
+                Statement::Emit(range) => {
+                    for handle in range.clone() {
+                        if let Some(variable) = loaded(function, handle) {
+                            self.change(variable, |uses| uses.n_loads += 1);
+                        }
+                    }
+                }
+                Statement::Store { .. } => {
+                    if let Some((variable, _)) = store_to(function, statement) {
+                        self.change(variable, |uses| uses.n_stores += 1);
+                    }
+                }
+                Statement::Call { arguments, .. } => {
+                    for argument in arguments {
+                        if let Expression::LocalVariable(variable) = function.expressions[*argument]
+                        {
+                            self.change(variable, |uses| uses.escapes = true);
+                        }
+                    }
+                }
+                Statement::Block(block) => self.add(function, block),
+                Statement::If { accept, reject, .. } => {
+                    self.add(function, accept);
+                    self.add(function, reject);
+                }
+                Statement::Switch { cases, .. } => {
+                    for case in cases {
+                        self.add(function, &case.body);
+                    }
+                }
+                Statement::Loop {
+                    body, continuing, ..
+                } => {
+                    self.add(function, body);
+                    self.add(function, continuing);
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 fn n_loads(function: &Function, counter: Handle<LocalVariable>, block: &Block) -> usize {

@@ -3,6 +3,7 @@
 use naga::proc::TypeResolution;
 
 use super::Lowering;
+use super::budget::MAX_TABLE_BYTES;
 use super::place::Place;
 use crate::Result;
 use crate::ptx::build::{Operand, PtxType};
@@ -68,7 +69,15 @@ impl Lowering<'_> {
         ty: &TypeResolution,
         leaves: &[Operand],
     ) -> Result<Option<Place>> {
-        let mut bytes = vec![0; self.size(ty)? as usize];
+        let n_bytes = self.size(ty)? as usize;
+        if n_bytes > MAX_TABLE_BYTES {
+            return Err(self.error(format_args!(
+                "a constant of {n_bytes} bytes, more than the limit of {MAX_TABLE_BYTES} (MAX_TABLE_BYTES): use a storage buffer"
+            )));
+        }
+        // It is compared with those that there are.
+        self.spend(n_bytes / 16 + self.tables.len())?;
+        let mut bytes = vec![0; n_bytes];
         for (leaf, operand) in self.leaves(ty)?.iter().zip(leaves) {
             let Some(bits) = operand.constant() else {
                 return Ok(None);
