@@ -5,10 +5,12 @@
 // exponentials times the values, 4 queries by 4 to 16 columns an invocation. Long rows of keys are split over workgroups,
 // whose results tensor_attention_merge puts together.
 // Bindings: `q`, `k`, `v`: f32, a whole number of vec4, element [batch, head, row, column] at
-// offset + batch * x + head * y + row * z + column; `out`: [batch, n_q, heads, dim] f32 or, if SPLIT, that
-// [n_splits] times without the last division, then largest score and sum of exponentials of each row, [n_splits] times.
+// offset + batch * x + head * y + row * z + column; `out`: [batch, n_q, out_heads, dim] f32 from element `out_from` on or, if
+// SPLIT, [batch, n_q, heads, dim] without the last division, [all_splits] times, then largest score and sum of
+// exponentials of each row, [all_splits] times. Where a launch takes a part of the keys, those from `first_key` on, `k` and
+// `v` have no others, and offsets count from a key 0 that is not there: they may wrap.
 // Preconditions: nothing is 0 but offsets and distances; dim <= 64 * DIM_GROUPS; split_len is a multiple of 64;
-// n_splits * split_len >= n_k; if CAUSAL, n_k = n_q + first; with ALIGNED dim, offsets and distances are multiples of 4.
+// first_key + n_splits * split_len >= n_k; if CAUSAL, n_k = n_q + first; with ALIGNED dim, offsets and distances are multiples of 4.
 // A query whose scores hold NaN or +inf, or -inf alone, gets NaN; keys that it does not see do not matter to it.
 // Twin: src/tensor/cpu/attention.rs
 
@@ -29,6 +31,7 @@ const LOWEST: f32 = -3.4028234e38;
 
 struct Params {
     n_q: u32,
+    // Where the keys end.
     n_k: u32,
     heads: u32,
     // Heads of queries for each head of keys.
@@ -47,6 +50,15 @@ struct Params {
     q: vec4<u32>,
     k: vec4<u32>,
     v: vec4<u32>,
+    first_key: u32,
+    // Splits of other launches before these, and of all launches.
+    splits_before: u32,
+    all_splits: u32,
+    out_from: u32,
+    out_heads: u32,
+    pad_0: u32,
+    pad_1: u32,
+    pad_2: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;
@@ -244,7 +256,10 @@ fn write_four(start: u32, col: u32, x: vec4<f32>) {
 
 /// What was made for one query: 4 columns of each group.
 fn write_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, most: f32, sum: f32) {
-    let start = split * params.n_out + row_index * params.dim;
+    var start = params.out_from + row_index * params.dim;
+    if SPLIT {
+        start += split * params.n_out;
+    }
     let col = 4u * lane_n;
     write_four(start, col, x[0]);
     if DIM_GROUPS >= 2u {
@@ -256,7 +271,7 @@ fn write_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, 
     }
     if SPLIT {
         if lane_n == 0u {
-            let at = params.n_splits * params.n_out + 2u * (split * (params.n_out / params.dim) + row_index);
+            let at = params.all_splits * params.n_out + 2u * (split * (params.n_out / params.dim) + row_index);
             out[at] = most;
             out[at + 1u] = sum;
         }
@@ -284,7 +299,7 @@ fn tensor_attention(
     let lane_n = i & 15u;
     let lane_m = i >> 4u;
 
-    let key_begin = split * params.split_len;
+    let key_begin = params.first_key + split * params.split_len;
     var key_end = min(key_begin + params.split_len, params.n_k);
     // Where the keys end that the first of four queries sees; of the others one later each.
     let own_end = query + 4u * lane_m + params.first + 1u;
@@ -361,20 +376,21 @@ fn tensor_attention(
         scale_sums(1.0 / sum);
     }
     let row = query + 4u * lane_m;
-    let row_index = (batch * params.n_q + row) * params.heads + head;
+    let row_index = (batch * params.n_q + row) * params.out_heads + head;
+    let out_split = params.splits_before + split;
     if row < params.n_q {
-        write_query(row_index, split, lane_n, array(sums[0], sums[4], sums[8], sums[12]), most.x, sum.x);
+        write_query(row_index, out_split, lane_n, array(sums[0], sums[4], sums[8], sums[12]), most.x, sum.x);
     }
     if row + 1u < params.n_q {
-        let at = row_index + params.heads;
-        write_query(at, split, lane_n, array(sums[1], sums[5], sums[9], sums[13]), most.y, sum.y);
+        let at = row_index + params.out_heads;
+        write_query(at, out_split, lane_n, array(sums[1], sums[5], sums[9], sums[13]), most.y, sum.y);
     }
     if row + 2u < params.n_q {
-        let at = row_index + 2u * params.heads;
-        write_query(at, split, lane_n, array(sums[2], sums[6], sums[10], sums[14]), most.z, sum.z);
+        let at = row_index + 2u * params.out_heads;
+        write_query(at, out_split, lane_n, array(sums[2], sums[6], sums[10], sums[14]), most.z, sum.z);
     }
     if row + 3u < params.n_q {
-        let at = row_index + 3u * params.heads;
-        write_query(at, split, lane_n, array(sums[3], sums[7], sums[11], sums[15]), most.w, sum.w);
+        let at = row_index + 3u * params.out_heads;
+        write_query(at, out_split, lane_n, array(sums[3], sums[7], sums[11], sums[15]), most.w, sum.w);
     }
 }

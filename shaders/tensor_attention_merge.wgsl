@@ -2,7 +2,7 @@
 //
 // One invocation makes one element.
 // Bindings: `parts`: [n_splits] times [rows, dim] of sums, then [n_splits] times [rows] of largest score and sum of
-// exponentials; `out`: [rows, dim] f32.
+// exponentials; `out`: [queries, out_heads, dim] f32 from element `out_from` on, of which rows are [queries, heads].
 // Preconditions: nothing is 0.
 // Twin: src/tensor/cpu/attention.rs, which splits nothing
 
@@ -13,6 +13,10 @@ struct Params {
     dim: u32,
     n_splits: u32,
     rows: u32,
+    heads: u32,
+    out_heads: u32,
+    out_from: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> parts: array<f32>;
@@ -43,5 +47,7 @@ fn tensor_attention_merge(
         total += scale * parts[at + 1u];
         sum += scale * parts[split * params.n_out + element];
     }
-    out[element] = sum / total;
+    let query = row / params.heads;
+    let place = query * params.out_heads + row - query * params.heads;
+    out[params.out_from + place * params.dim + element - row * params.dim] = sum / total;
 }

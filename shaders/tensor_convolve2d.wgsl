@@ -2,9 +2,9 @@
 //
 // A workgroup makes 64 by 32 elements of `out`, an invocation four side by side in each of two rows, 16 apart. The kernel is
 // taken in pieces of up to 16 by 16, and the part of `input` that a piece needs lies in workgroup memory. A large kernel
-// takes several launches.
+// takes several launches, each with a part of it; all but the first add to what is in `out`.
 // Bindings: `input`: [in_rows, in_cols]; `kernel`: [kernel_rows, kernel_cols]; `out`: [in_rows - kernel_rows + 1,
-// in_cols - kernel_cols + 1]; f32.
+// in_cols - kernel_cols + 1]; f32. Each begins at an element of its binding, and has a distance of rows.
 // Preconditions: nothing is 0; the kernel is not larger than the picture in either direction.
 // Twin: src/tensor/cpu/convolve.rs
 
@@ -24,11 +24,15 @@ struct Params {
     // Workgroups along x, and in all.
     groups_x: u32,
     n_groups: u32,
-    // Rows of the kernel that this launch adds; `out` holds the sums of those before.
-    from_row: u32,
-    to_row: u32,
-    pad_0: u32,
-    pad_1: u32,
+    in_from: u32,
+    in_pitch: u32,
+    kernel_from: u32,
+    kernel_pitch: u32,
+    out_from: u32,
+    out_pitch: u32,
+    // Other than 0: added to what is in `out`.
+    add: u32,
+    pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> input: array<f32>;
@@ -45,12 +49,12 @@ var<private> high: vec4<f32>;
 
 /// An element of the picture; behind its ends any other.
 fn pixel(row: u32, col: u32) -> f32 {
-    return input[min(row, params.in_rows - 1u) * params.in_cols + min(col, params.in_cols - 1u)];
+    return input[params.in_from + min(row, params.in_rows - 1u) * params.in_pitch + min(col, params.in_cols - 1u)];
 }
 
 fn weight(row: u32, col: u32) -> f32 {
     if row < params.kernel_rows && col < params.kernel_cols {
-        return kernel[row * params.kernel_cols + col];
+        return kernel[params.kernel_from + row * params.kernel_pitch + col];
     }
     return 0.0;
 }
@@ -117,7 +121,7 @@ fn add_piece(at: u32, n_rows: u32, n_cols: u32) {
 
 fn so_far(row: u32, col: u32) -> vec4<f32> {
     var x = vec4(0.0);
-    let at = row * params.out_cols + col;
+    let at = params.out_from + row * params.out_pitch + col;
     if row < params.out_rows {
         if col < params.out_cols { x.x = out[at]; }
         if col + 1u < params.out_cols { x.y = out[at + 1u]; }
@@ -131,7 +135,7 @@ fn write(row: u32, col: u32, x: vec4<f32>) {
     if row >= params.out_rows {
         return;
     }
-    let at = row * params.out_cols + col;
+    let at = params.out_from + row * params.out_pitch + col;
     if col < params.out_cols { out[at] = x.x; }
     if col + 1u < params.out_cols { out[at + 1u] = x.y; }
     if col + 2u < params.out_cols { out[at + 2u] = x.z; }
@@ -153,12 +157,12 @@ fn tensor_convolve2d(
     let first_col = 64u * (id - group_row * params.groups_x);
     let lane_col = i % 16u;
     let lane_row = i / 16u;
-    if params.from_row > 0u {
+    if params.add > 0u {
         low = so_far(first_row + lane_row, first_col + 4u * lane_col);
         high = so_far(first_row + lane_row + 16u, first_col + 4u * lane_col);
     }
-    for (var r = params.from_row; r < params.to_row; r += PIECE) {
-        let n_rows = min(PIECE, params.to_row - r);
+    for (var r = 0u; r < params.kernel_rows; r += PIECE) {
+        let n_rows = min(PIECE, params.kernel_rows - r);
         for (var s = 0u; s < params.kernel_cols; s += PIECE) {
             let n_cols = min(PIECE, params.kernel_cols - s);
             workgroupBarrier();

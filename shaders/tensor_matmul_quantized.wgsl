@@ -3,13 +3,16 @@
 //
 // A workgroup makes a tile of 32 rows by 64 columns, an invocation 4 by 4 of it. 32 of k at a time pass through workgroup
 // memory: each invocation unpacks a block of 4 by 4 weights, half of them load one of `a`.
-// Bindings: `a`: [m, k] f32, from a whole vec4 on; `w`: n times k / 256 blocks of 144, 176 or 210 bytes, without gaps, in
-// words, or n times k / 2 words; `c`: [m, n] f32.
-// Preconditions: nothing is 0; k is a multiple of 256, for 16 bits of 4.
+// Bindings: `a`: rows of `pitch_k` f32, of which k count, from element `a_from` on; `w`: rows of pitch_k / 256 blocks of 144,
+// 176 or 210 bytes, without gaps, in words, or of pitch_k / 2 words, from byte `w_from` on; `c`: rows of `pitch_n` f32, of
+// which n count, from element `c_from` on. With ADD the product is added to what is there.
+// Preconditions: no length is 0; k and pitch_k are multiples of 256, for 16 bits of 4; a_from is a multiple of 4, w_from of
+// 2, for 6 bits alone, else of 4.
 // Twin: src/tensor/cpu/quantized.rs
 
 // Bits of a weight: 4, 5, 6 or 16.
 override BITS: u32 = 4u;
+override ADD: bool = false;
 
 const ROWS: u32 = 32u;
 const COLS: u32 = 64u;
@@ -22,9 +25,13 @@ struct Params {
     // Tiles along n, and in all.
     tiles_n: u32,
     n_tiles: u32,
+    pitch_k: u32,
+    pitch_n: u32,
+    a_from: u32,
+    w_from: u32,
+    c_from: u32,
     pad_0: u32,
     pad_1: u32,
-    pad_2: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
@@ -108,23 +115,23 @@ fn weights(col: u32, k: u32) -> vec4<f32> {
         return vec4(0.0);
     }
     if BITS == 16u {
-        let at = (col * params.k + k) >> 1u;
+        let at = (params.w_from >> 2u) + ((col * params.pitch_k + k) >> 1u);
         let low = w[at];
         let high = w[at + 1u];
         return vec4(half(low & 0xffffu), half(low >> 16u), half(high & 0xffffu), half(high >> 16u));
     }
-    let block = col * (params.k >> 8u) + (k >> 8u);
+    let block = col * (params.pitch_k >> 8u) + (k >> 8u);
     if BITS == 6u {
-        return unpack_large(210u * block, k & 255u);
+        return unpack_large(params.w_from + 210u * block, k & 255u);
     }
-    return unpack_small(select(36u, 44u, BITS == 5u) * block, k & 255u);
+    return unpack_small((params.w_from >> 2u) + select(36u, 44u, BITS == 5u) * block, k & 255u);
 }
 
 fn of_a(row: u32, k: u32) -> vec4<f32> {
     if row >= params.m || k >= params.k {
         return vec4(0.0);
     }
-    return a[(row * params.k + k) >> 2u];
+    return a[(params.a_from + row * params.pitch_k + k) >> 2u];
 }
 
 fn load(i: u32, first_row: u32, first_col: u32, depth: u32) {
@@ -166,11 +173,18 @@ fn write_four(row: u32, col: u32, x: vec4<f32>) {
     if row >= params.m {
         return;
     }
-    let at = row * params.n + col;
-    if col < params.n { c[at] = x.x; }
-    if col + 1u < params.n { c[at + 1u] = x.y; }
-    if col + 2u < params.n { c[at + 2u] = x.z; }
-    if col + 3u < params.n { c[at + 3u] = x.w; }
+    let at = params.c_from + row * params.pitch_n + col;
+    var y = x;
+    if ADD {
+        if col < params.n { y.x += c[at]; }
+        if col + 1u < params.n { y.y += c[at + 1u]; }
+        if col + 2u < params.n { y.z += c[at + 2u]; }
+        if col + 3u < params.n { y.w += c[at + 3u]; }
+    }
+    if col < params.n { c[at] = y.x; }
+    if col + 1u < params.n { c[at + 1u] = y.y; }
+    if col + 2u < params.n { c[at + 2u] = y.z; }
+    if col + 3u < params.n { c[at + 3u] = y.w; }
 }
 
 @compute @workgroup_size(128)

@@ -2,7 +2,7 @@
 // x / sqrt(mean of squares + epsilon); then times a weight and plus a bias for each column.
 //
 // WIDTH invocations take a row; a workgroup as many rows as fit. A row is read three times, for RMS twice.
-// Bindings: `a`, `out`: [rows, cols] f32; `weight`, `bias`: cols f32, or `a` again where there is none.
+// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on; `weight`, `bias`: cols f32, or `a` again where there is none.
 // Preconditions: nothing is 0. NaN makes its row NaN.
 // Twin: src/tensor/cpu/norm.rs
 
@@ -17,7 +17,7 @@ struct Params {
     rows: u32,
     cols: u32,
     epsilon: f32,
-    pad: u32,
+    offset: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -78,7 +78,7 @@ fn tensor_norm(
     let lane = i % WIDTH;
     let row = (group.y * groups.x + group.x) * (THREADS / WIDTH) + i / WIDTH;
     // Lanes without a row work on the last one and write nothing: all meet the barriers.
-    let start = min(row, params.rows - 1u) * params.cols;
+    let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var mean = 0.0;
     if !RMS {
         var total = vec4(0.0);

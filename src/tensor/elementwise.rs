@@ -1,12 +1,14 @@
 //! Element-wise operations on the device.
 
-use super::run::{Operand, Recording, word};
+use super::run::{Operand, Recording};
 use super::shape::{MAX_RANK, Shape};
 use super::step::Step;
 use super::view::TensorView;
-use crate::gpu::{Backend, Buffer};
+use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
+use crate::kernels::tensor::{
+    CopyAxis, Elementwise, MAX_STEPS, Source, Strided, copy_job, elementwise_job,
+};
 use crate::{Error, Result};
 
 /// Axes of a tensor without those of one element, neighbours merged where all strides allow it; innermost first.
@@ -107,8 +109,7 @@ impl Recording {
         shape: &Shape,
         out: &Buffer,
     ) -> Result<()> {
-        let n = shape.n_elements() as u64;
-        if n == 0 {
+        if shape.is_empty() {
             return Ok(());
         }
         let a_view = a.view.broadcast_to(shape)?;
@@ -117,58 +118,99 @@ impl Recording {
         let b = b
             .zip(b_view.as_ref())
             .map(|(b, view)| Operand { view, ..b });
-        let strided = [Some(a), b]
-            .into_iter()
-            .flatten()
-            .filter(|o| o.dense_start().is_none());
+        if self.in_one_job(steps, a, b, shape, out).await? {
+            return Ok(());
+        }
+        // What lies so far apart that no part of it fits in a binding is put in order first.
+        let dense = TensorView::new(shape.clone());
+        let a_buffer = self.in_order(a).await?;
+        let a = Operand {
+            buffer: &a_buffer,
+            view: &dense,
+        };
+        let b_buffer = match b {
+            Some(b) => Some(self.in_order(b).await?),
+            None => None,
+        };
+        let b = b_buffer.as_ref().map(|buffer| Operand {
+            buffer,
+            view: &dense,
+        });
+        self.in_one_job(steps, a, b, shape, out).await.map(drop)
+    }
+
+    /// Records the steps, of operands of `shape`, unless bindings hold too little of them: then it says so.
+    async fn in_one_job(
+        &mut self,
+        steps: &[Step],
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        shape: &Shape,
+        out: &Buffer,
+    ) -> Result<bool> {
+        let operands = || [Some(a), b].into_iter().flatten();
+        let strided = operands().filter(|operand| operand.dense_start().is_none());
         let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
-        let axes = match strides
-            .iter()
-            .all(|strides| strides.iter().all(|&n| n == 0))
-        {
+        let is_one = |strides: &&[usize]| strides.iter().all(|&n| n == 0);
+        let axes = match strides.iter().all(is_one) {
             // One element, which needs no places.
             true => Axes::none(strides.len()),
             false => merged_axes(shape, &strides),
         };
         let mut lists = axes.strides.iter();
-        let mut source = |operand: Operand<'_>| -> Result<(Source, u64)> {
-            if let Some(start) = operand.dense_start() {
-                return Ok((Source::Dense, start));
+        let mut source = |operand: Operand<'_>| match operand.dense_start() {
+            Some(start) => (Source::Dense, start),
+            None => {
+                let strides = lists.next().into_iter().flatten();
+                let strided = Strided {
+                    offset: operand.view.offset() as u64,
+                    strides: strides.map(|&stride| stride as u64).collect(),
+                    n: operand.buffer.n_bytes() / 4,
+                };
+                (Source::Strided(strided), 0)
             }
-            let strides = lists.next().into_iter().flatten();
-            let strided = Strided {
-                offset: word(operand.view.offset())?,
-                strides: strides.map(|&stride| word(stride)).collect::<Result<_>>()?,
-            };
-            word(operand.view.end())?;
-            if !axes.dims.is_empty() {
-                word(n as usize)?;
-            }
-            Ok((Source::Strided(strided), 0))
         };
-        let (a_source, a_start) = source(a)?;
-        let b_source = b.map(&mut source).transpose()?;
-        let dims = match strides.is_empty() {
-            true => Vec::new(),
-            false => axes
-                .dims
-                .iter()
-                .map(|&dim| word(dim))
-                .collect::<Result<_>>()?,
-        };
+        let (a_source, a_start) = source(a);
+        let b_source = b.map(&mut source);
+        let dims: Vec<u64> = axes.dims.iter().map(|&dim| dim as u64).collect();
         let what = Elementwise {
-            n,
+            n: shape.n_elements() as u64,
             dims: &dims,
             a: a_source,
             b: b_source.as_ref().map(|(source, _)| source.clone()),
             steps,
         };
-        let job = elementwise_job(&what, self.device().capabilities().max_binding_bytes);
+        let most = self.device().capabilities().max_binding_bytes;
+        if !what.fits(most) {
+            return Ok(false);
+        }
+        let job = elementwise_job(&what, most)?;
         let mut given = vec![(Slot::A, a.buffer, a_start), (Slot::Out, out, 0)];
         if let (Some(b), Some((_, start))) = (b, b_source) {
             given.push((Slot::B, b.buffer, start));
         }
-        self.run(&job, &given).await
+        self.run(&job, &given).await?;
+        Ok(true)
+    }
+
+    /// The elements without gaps from a buffer's start, copied in blocks that bindings hold.
+    async fn in_order(&mut self, a: Operand<'_>) -> Result<Buffer> {
+        let shape = a.view.shape();
+        let axes = merged_axes(shape, &[a.view.strides()]);
+        let mut to = 1;
+        let mut all = Vec::with_capacity(axes.dims.len());
+        for (&n, &from) in axes.dims.iter().zip(&axes.strides[0]) {
+            let (n, from) = (n as u64, from as u64);
+            all.push(CopyAxis { n, from, to });
+            to *= n;
+        }
+        let most = self.device().capabilities().max_binding_bytes;
+        let n_a = a.buffer.n_bytes() / 4;
+        let job = copy_job(&all, a.view.offset() as u64, n_a, most)?;
+        let out = self.allocate(shape.n_elements())?;
+        self.run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, &out, 0)])
+            .await?;
+        Ok(out)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::layer::Norm;
 use super::resident::GpuTensor;
-use super::run::{Operand, Recording, word};
+use super::run::{Operand, Recording};
+use super::shape::Shape;
+use super::step::{Reduction, Step};
+use super::view::TensorView;
 use crate::Result;
-use crate::gpu::Buffer;
+use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
-use crate::kernels::tensor::norm_job;
+use crate::kernels::tensor::{norm_job, takes_row};
 
 impl Recording {
     /// Makes `out` of `a`: each row of the last axis normalised, times a weight and plus a bias for each column, which
@@ -18,18 +21,86 @@ impl Recording {
         [weight, bias]: [Option<&Buffer>; 2],
         out: &Buffer,
     ) -> Result<()> {
-        let n = word(a.view.shape().n_elements())?;
+        let n = a.view.shape().n_elements();
         if n == 0 {
             return Ok(());
         }
-        let cols = a.view.shape().dims().last().map_or(1, |&cols| cols as u64);
+        let cols = a.view.shape().dims().last().copied().unwrap_or(1);
         let (buffer, start) = self.dense(a).await?;
-        let (has_weight, has_bias) = (weight.is_some(), bias.is_some());
-        let job = norm_job(norm, u64::from(n) / cols, cols, has_weight, has_bias);
-        let mut given = vec![(Slot::A, &buffer, start), (Slot::Out, out, 0)];
-        given.extend(weight.map(|weight| (Slot::B, weight, 0)));
-        given.extend(bias.map(|bias| (Slot::Bias, bias, 0)));
-        self.run(&job, &given).await
+        let most = self.device().capabilities().max_binding_bytes;
+        if takes_row(cols as u64, most) {
+            let columns = [weight.is_some(), bias.is_some()];
+            let job = norm_job(norm, [(n / cols) as u64, cols as u64], columns, most)?;
+            let mut given = vec![(Slot::A, &buffer, start), (Slot::Out, out, 0)];
+            given.extend(weight.map(|weight| (Slot::B, weight, 0)));
+            given.extend(bias.map(|bias| (Slot::Bias, bias, 0)));
+            return self.run(&job, &given).await;
+        }
+        // Rows one by one, since a slice starts only where a binding may.
+        let (from, to) = (self.allocate(cols)?, self.allocate(cols)?);
+        for row in 0..n / cols {
+            self.copy((&buffer, start as usize / 4 + row * cols), (&from, 0), cols)?;
+            self.norm_of_large_row(norm, &from, cols, [weight, bias], &to)
+                .await?;
+            self.copy((&to, 0), (out, row * cols), cols)?;
+        }
+        Ok(())
+    }
+
+    /// A row that is larger than a binding normalised, by operations that take such rows.
+    async fn norm_of_large_row(
+        &mut self,
+        norm: Norm,
+        row: &Buffer,
+        n: usize,
+        columns: [Option<&Buffer>; 2],
+        out: &Buffer,
+    ) -> Result<()> {
+        let (shape, one) = (Shape::vector(n), Shape::vector(1));
+        let (view, single) = (TensorView::new(shape.clone()), TensorView::new(one.clone()));
+        fn of<'a>(buffer: &'a Buffer, view: &'a TensorView) -> Operand<'a> {
+            Operand { buffer, view }
+        }
+        let part = Step::Scale(1.0 / n as f32);
+        let mut now = row.clone();
+        if let Norm::Layer { .. } = norm {
+            let (sum, mean) = (self.allocate(1)?, self.allocate(1)?);
+            self.reduce(Reduction::Sum, of(&now, &view), &[0], &sum)
+                .await?;
+            self.elementwise(&[part], of(&sum, &single), None, &one, &mean)
+                .await?;
+            let centred = self.allocate(n)?;
+            let mean = Some(of(&mean, &single));
+            self.elementwise(&[Step::Sub], of(&now, &view), mean, &shape, &centred)
+                .await?;
+            now = centred;
+        }
+        let (squares, root) = (self.allocate(1)?, self.allocate(1)?);
+        self.reduce(Reduction::SumOfSquares, of(&now, &view), &[0], &squares)
+            .await?;
+        let steps = [part, Step::Offset(norm.epsilon()), Step::Sqrt];
+        self.elementwise(&steps, of(&squares, &single), None, &one, &root)
+            .await?;
+        let [weight, bias] = columns.map(|columns| columns.map(|columns| of(columns, &view)));
+        let then = [
+            (Step::Div, Some(of(&root, &single))),
+            (Step::Mul, weight),
+            (Step::Add, bias),
+        ];
+        let mut then = then
+            .into_iter()
+            .filter_map(|(step, other)| Some((step, other?)))
+            .peekable();
+        while let Some((step, other)) = then.next() {
+            let to = match then.peek() {
+                Some(_) => self.allocate(n)?,
+                None => out.clone(),
+            };
+            self.elementwise(&[step], of(&now, &view), Some(other), &shape, &to)
+                .await?;
+            now = to;
+        }
+        Ok(())
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{check_dims, check_len};
 use super::cpu;
 use super::resident::GpuTensor;
 use super::shape::Shape;
 use super::step::{Reduction, Step};
+use super::{check_dims, check_len};
 use crate::gpu::spread::{Shareable, parts};
 use crate::gpu::{GpuDevice, GpuDevicePool};
 use crate::{Error, Result};

@@ -150,7 +150,7 @@ impl Recording {
                 .min(processors.workgroup_bytes / 2),
             None => WORKGROUP_BYTES,
         };
-        let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes);
+        let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes)?;
         let given = [(Slot::A, &a, 0), (Slot::B, &b, 0), (Slot::Out, out, 0)];
         self.run(&job, &given).await
     }
@@ -193,11 +193,11 @@ impl Recording {
         let dense = [self.dense(input).await?, self.dense(kernel).await?];
         let size =
             |view: &TensorView| [view.shape().dims()[0] as u64, view.shape().dims()[1] as u64];
-        word(input.view.shape().n_elements())?;
-        let job = convolve2d_job(&Convolution {
+        let what = Convolution {
             input: size(input.view),
             kernel: size(kernel.view),
-        });
+        };
+        let job = convolve2d_job(&what, self.device().capabilities().max_binding_bytes)?;
         let given = [
             (Slot::A, &dense[0].0, dense[0].1),
             (Slot::B, &dense[1].0, dense[1].1),

@@ -2,12 +2,11 @@
 
 use super::quantization::Quantization;
 use super::resident::GpuTensor;
-use super::run::word;
 use super::shape::Shape;
 use crate::Result;
 use crate::gpu::{Backend, Buffer, GpuDevice};
 use crate::kernels::Slot;
-use crate::kernels::tensor::matmul_quantized_job;
+use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
 
 /// A matrix of quantized weights, `[n, k]`, that stays on the device as it is packed: products unpack it on the way.
 #[derive(Debug, Clone)]
@@ -70,7 +69,7 @@ impl QuantizedWeights {
     ///
     /// # Errors
     /// [`ShapeMismatch`](crate::Error::ShapeMismatch);
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) where a tensor is larger than a binding, or of another device;
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
         let m = match *rows.shape().dims() {
@@ -82,7 +81,6 @@ impl QuantizedWeights {
             }
         };
         let shape = Shape::new(&[m, self.n])?;
-        word(shape.n_elements().max(m * self.k))?;
         rows.made(shape, async |recording, out| {
             if m * self.n == 0 {
                 return Ok(());
@@ -91,8 +89,14 @@ impl QuantizedWeights {
                 return recording.zeros(m * self.n, out).await;
             }
             let (a, start) = recording.dense(rows.operand()).await?;
-            let (m, n, k) = (m as u64, self.n as u64, self.k as u64);
-            let job = matmul_quantized_job(self.quantization, m, n, k);
+            let what = QuantizedProduct {
+                quantization: self.quantization,
+                m: m as u64,
+                n: self.n as u64,
+                k: self.k as u64,
+            };
+            let most = recording.device().capabilities().max_binding_bytes;
+            let job = matmul_quantized_job(&what, most)?;
             let given = [
                 (Slot::A, &a, start),
                 (Slot::B, &self.buffer, 0),

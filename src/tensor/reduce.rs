@@ -1,12 +1,12 @@
 //! Reductions on the device.
 
-use super::run::{Operand, Recording, word};
+use super::run::{Operand, Recording};
 use super::shape::Shape;
 use super::step::Reduction;
 use super::view::TensorView;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job};
+use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 use crate::text::{fill, list};
 use crate::{Error, Result};
 
@@ -48,9 +48,12 @@ impl Recording {
             _ => (dims.len(), dims.len()),
         };
         let inner: usize = dims.iter().skip(last + 1).product();
-        if follow_each_other && (inner == 1 || inner >= MIN_INNER) {
-            let outer: usize = dims[..first].iter().product();
-            let rows: usize = dims.get(first..=last).unwrap_or_default().iter().product();
+        let outer: usize = dims[..first].iter().product();
+        let rows: usize = dims.get(first..=last).unwrap_or_default().iter().product();
+        let most = self.device().capabilities().max_binding_bytes;
+        let [n_outer, n_rows, n_inner] = [outer, rows, inner].map(|n| n as u64);
+        let side_by_side = inner >= MIN_INNER && takes_columns(n_outer, n_rows, n_inner, most);
+        if follow_each_other && (inner == 1 || side_by_side) {
             return self
                 .reduce_middle(reduction, a, [outer, rows, inner], out)
                 .await;
@@ -81,19 +84,42 @@ impl Recording {
             return self.fill(reduction.of_none(), outer * inner, out).await;
         }
         let (buffer, start) = self.dense(a).await?;
+        let most = self.device().capabilities().max_binding_bytes;
+        let size = [outer, rows, inner].map(|n| n as u64);
         let job = match inner {
+            1 if takes_rows(size[0], size[1], most) => {
+                reduce_rows_job(reduction, size[0], size[1], most)?
+            }
             1 => {
-                word(outer * rows / outer.min(rows))?;
-                let most = self.device().capabilities().max_binding_bytes;
-                reduce_rows_job(reduction, outer as u64, rows as u64, most)
+                let rows = [outer, rows];
+                return self
+                    .reduce_one_by_one(reduction, (&buffer, start), rows, out)
+                    .await;
             }
-            _ => {
-                word(outer * rows * inner)?;
-                reduce_columns_job(reduction, outer as u64, rows as u64, inner as u64)
-            }
+            _ => reduce_columns_job(reduction, size, most)?,
         };
         self.run(&job, &[(Slot::A, &buffer, start), (Slot::Out, out, 0)])
             .await
+    }
+
+    /// Rows that are too long for several to fit in a binding, since a slice starts only where a binding may.
+    async fn reduce_one_by_one(
+        &mut self,
+        reduction: Reduction,
+        (a, start): (&Buffer, u64),
+        [rows, cols]: [usize; 2],
+        out: &Buffer,
+    ) -> Result<()> {
+        let (from, to) = (self.allocate(cols)?, self.allocate(1)?);
+        let most = self.device().capabilities().max_binding_bytes;
+        let job = reduce_rows_job(reduction, 1, cols as u64, most)?;
+        for row in 0..rows {
+            self.copy((a, start as usize / 4 + row * cols), (&from, 0), cols)?;
+            self.run(&job, &[(Slot::A, &from, 0), (Slot::Out, &to, 0)])
+                .await?;
+            self.copy((&to, 0), (out, row), 1)?;
+        }
+        Ok(())
     }
 
     /// Sets all elements of `out`.
@@ -121,7 +147,7 @@ impl Recording {
         }
         let ((a, a_start), (b, b_start)) = (self.dense(a).await?, self.dense(b).await?);
         let most = self.device().capabilities().max_binding_bytes;
-        let job = reduce_rows_job(Reduction::Dot, 1, n as u64, most);
+        let job = reduce_rows_job(Reduction::Dot, 1, n as u64, most)?;
         let given = [
             (Slot::A, &a, a_start),
             (Slot::B, &b, b_start),

@@ -34,6 +34,28 @@ impl Operand<'_> {
 /// A buffer in a role, from a byte on.
 pub(super) type Given<'a> = (Slot, &'a Buffer, u64);
 
+/// A buffer in a role of a job, from a byte on, and how many of its bytes the job takes.
+struct Bound {
+    slot: Slot,
+    buffer: Buffer,
+    start: u64,
+    n_bytes: u64,
+}
+
+impl Bound {
+    /// All that the job takes, or more, where a binding may have `most` bytes.
+    fn whole(&self, most: u64) -> KernelArg<'_, Buffer> {
+        let end = self.buffer.n_bytes();
+        match end.saturating_sub(self.start) {
+            n if n > most => {
+                KernelArg::Slice(&self.buffer, self.start..end.min(self.start + self.n_bytes))
+            }
+            _ if self.start == 0 => KernelArg::Buffer(&self.buffer),
+            _ => KernelArg::Slice(&self.buffer, self.start..end),
+        }
+    }
+}
+
 /// Launches and copies that are submitted as one.
 pub(super) struct Recording {
     device: GpuDevice,
@@ -60,18 +82,26 @@ impl Recording {
     /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
     /// stream is done with them.
     pub(super) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
-        let mut buffers: Vec<(Slot, Buffer, u64)> = Vec::with_capacity(job.buffers.len());
+        let mut buffers: Vec<Bound> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
-            buffers.push(match given.iter().find(|(role, ..)| *role == slot) {
-                Some((_, buffer, start)) => {
-                    check_room(buffer, *start, n_bytes)?;
-                    (slot, (*buffer).clone(), *start)
+            let found = given.iter().find(|(role, ..)| *role == slot);
+            let (buffer, start) = match found {
+                Some(&(_, buffer, start)) => {
+                    check_room(buffer, start, n_bytes)?;
+                    (buffer.clone(), start)
                 }
-                None => (slot, self.device.allocate_uncleared(n_bytes)?, 0),
+                None => (self.device.allocate_uncleared(n_bytes)?, 0),
+            };
+            buffers.push(Bound {
+                slot,
+                buffer,
+                start,
+                n_bytes,
             });
         }
+        let most = self.device.capabilities().max_binding_bytes;
         let find = |slot: Slot| {
-            let found = buffers.iter().find(|(role, ..)| *role == slot);
+            let found = buffers.iter().find(|bound| bound.slot == slot);
             found.ok_or_else(|| Error::Engine {
                 engine: "tensor",
                 message: fill("the job has no buffer #", &[], &[slot as u64]),
@@ -92,12 +122,9 @@ impl Recording {
             for arg in &launch.args {
                 args.push(match arg {
                     Arg::Params(words) => KernelArg::Params(words),
-                    Arg::Buffer(slot) => match find(*slot)? {
-                        (_, buffer, 0) => KernelArg::Buffer(buffer),
-                        (_, buffer, start) => KernelArg::Slice(buffer, *start..buffer.n_bytes()),
-                    },
+                    Arg::Buffer(slot) => find(*slot)?.whole(most),
                     Arg::Slice(slot, range) => {
-                        let (_, buffer, start) = find(*slot)?;
+                        let Bound { buffer, start, .. } = find(*slot)?;
                         KernelArg::Slice(buffer, start + range.start..start + range.end)
                     }
                 });

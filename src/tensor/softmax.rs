@@ -1,13 +1,13 @@
 //! Softmax on the device.
 
-use super::run::{Operand, Recording, word};
+use super::run::{Operand, Recording};
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use super::view::TensorView;
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
-use crate::kernels::tensor::{SoftmaxLimits, softmax_job};
+use crate::kernels::tensor::{SoftmaxLimits, softmax_job, takes_row};
 
 impl Recording {
     /// Makes `out` of `a`: the softmax over the last axis or, for `log`, its logarithm.
@@ -24,9 +24,8 @@ impl Recording {
             workgroup_bytes: capabilities.max_workgroup_bytes,
         };
         let most = capabilities.max_binding_bytes;
-        if SoftmaxLimits::takes_row(cols as u64, most) {
-            word(n / cols)?;
-            let job = softmax_job((n / cols) as u64, cols as u64, log, limits, most);
+        if takes_row(cols as u64, most) {
+            let job = softmax_job((n / cols) as u64, cols as u64, log, limits, most)?;
             let given = [(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             return self.run(&job, &given).await;
         }

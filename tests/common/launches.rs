@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::tensor::{
-    AttentionSize, Convolution, Elementwise, Heads, Matrix, Product, Rotary, SoftmaxLimits, Source,
-    Strided, attention_job, convolve2d_job, elementwise_job, matmul_job, matmul_naive_job,
-    matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
+    AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
+    Rotary, SoftmaxLimits, Source, Strided, attention_job, convolve2d_job, copy_job,
+    elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
+    reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
 use pagepress::kernels::{Job, Launch, Processors};
 use pagepress::lz4::Level;
@@ -18,6 +19,9 @@ const ROOMY: Processors = Processors {
     n: 132,
     workgroup_bytes: 228 << 10,
 };
+
+/// Bytes of a binding that holds all tensors here.
+const LARGE: u64 = 1 << 30;
 
 /// Every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of overrides, by their
 /// names.
@@ -75,17 +79,19 @@ fn layer_jobs() -> Vec<Job> {
     for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
         for (rows, cols) in [(3, 7), (1000, 768), (2, 100_000)] {
             for (has_weight, has_bias) in [(false, false), (true, false), (true, true)] {
-                jobs.push(norm_job(norm, rows, cols, has_weight, has_bias));
+                let job = norm_job(norm, [rows, cols], [has_weight, has_bias], LARGE);
+                jobs.push(job.unwrap());
             }
         }
     }
-    jobs.push(rotary_job(&Rotary {
+    let rotary = Rotary {
         rows: 1000,
         heads: 32,
         half: 64,
         first: 7,
         to: 0,
-    }));
+    };
+    jobs.push(rotary_job(&rotary, LARGE).unwrap());
     for dim in [64, 128, 256, 63] {
         for (n_q, n_k, causal) in [
             (2000, 2000, true),
@@ -114,10 +120,8 @@ fn layer_jobs() -> Vec<Job> {
                 row: dim,
                 n: 2 * n_heads * rows * dim,
             };
-            jobs.push(attention_job(
-                &size,
-                [heads(8, n_q), heads(2, n_k), heads(2, n_k)],
-            ));
+            let places = [heads(8, n_q), heads(2, n_k), heads(2, n_k)];
+            jobs.push(attention_job(&size, places, LARGE).unwrap());
         }
     }
     jobs
@@ -128,6 +132,7 @@ fn tensor_jobs() -> Vec<Job> {
         Source::Strided(Strided {
             offset: 3,
             strides: vec![5, 1],
+            n: 80_000_000,
         })
     };
     let mut jobs = Vec::new();
@@ -139,7 +144,7 @@ fn tensor_jobs() -> Vec<Job> {
             b,
             steps,
         };
-        jobs.push(elementwise_job(&what, 128 << 20));
+        jobs.push(elementwise_job(&what, 1 << 30).unwrap());
     };
     for step in STEPS {
         elementwise(
@@ -161,10 +166,11 @@ fn tensor_jobs() -> Vec<Job> {
         Reduction::SumOfSquares,
     ] {
         for (rows, cols) in [(1, 70_000_000), (3, 1001), (1_000_000, 10)] {
-            jobs.push(reduce_rows_job(reduction, rows, cols, 128 << 20));
+            jobs.push(reduce_rows_job(reduction, rows, cols, 128 << 20).unwrap());
         }
         if reduction != Reduction::Dot {
-            jobs.push(reduce_columns_job(reduction, 3, 100_000, 70));
+            let job = reduce_columns_job(reduction, [3, 100_000, 70], LARGE);
+            jobs.push(job.unwrap());
         }
     }
     for (m, n, k) in [
@@ -190,32 +196,38 @@ fn tensor_jobs() -> Vec<Job> {
                     ..Matrix::dense(k, n, k * n)
                 },
             };
-            jobs.push(matmul_job(&what, 16 << 10, 1 << 30));
-            jobs.push(matmul_job(&what, 16 << 10, 1 << 20));
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 30).unwrap());
+            jobs.push(matmul_job(&what, 16 << 10, 1 << 20).unwrap());
         }
     }
-    jobs.push(matmul_naive_job(100, 70, 33));
+    jobs.push(matmul_naive_job(100, 70, 33).unwrap());
     for quantization in [
         Quantization::Q4K,
         Quantization::Q5K,
         Quantization::Q6K,
         Quantization::F16,
     ] {
-        jobs.push(matmul_quantized_job(quantization, 70, 1000, 4096));
+        let what = QuantizedProduct {
+            quantization,
+            m: 70,
+            n: 1000,
+            k: 4096,
+        };
+        jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
+        // In parts, of which some are added.
+        jobs.push(matmul_quantized_job(&what, 4096).unwrap());
     }
     for kernel in [[3, 3], [300, 200]] {
         let input = [1000, 2000];
-        jobs.push(convolve2d_job(&Convolution { input, kernel }));
+        jobs.push(convolve2d_job(&Convolution { input, kernel }, LARGE).unwrap());
     }
+    let axis = |n, from, to| CopyAxis { n, from, to };
+    let turned = [axis(3000, 4000, 1), axis(4000, 1, 3000)];
+    jobs.push(copy_job(&turned, 0, 12_000_000, 1 << 20).unwrap());
     for cols in [1, 10, 100, 1000, 8192, 100_000] {
         for log in [false, true] {
-            jobs.push(softmax_job(
-                1000,
-                cols,
-                log,
-                SoftmaxLimits::DEFAULT,
-                128 << 20,
-            ));
+            let job = softmax_job(1000, cols, log, SoftmaxLimits::DEFAULT, LARGE);
+            jobs.push(job.unwrap());
         }
     }
     jobs

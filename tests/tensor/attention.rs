@@ -9,19 +9,19 @@ use crate::subject::{Subject, Tensor};
 use crate::tolerance::ATTENTION;
 
 /// Queries, and keys and values: `[batch, heads, rows, elements]`.
-struct Case {
-    q: [usize; 4],
-    k: [usize; 4],
+pub struct Case {
+    pub q: [usize; 4],
+    pub k: [usize; 4],
 }
 
-const fn case(batch: usize, heads: [usize; 2], rows: [usize; 2], dim: usize) -> Case {
+pub const fn case(batch: usize, heads: [usize; 2], rows: [usize; 2], dim: usize) -> Case {
     Case {
         q: [batch, heads[0], rows[0], dim],
         k: [batch, heads[1], rows[1], dim],
     }
 }
 
-fn tensors(case: &Case, size: f32) -> [Tensor; 3] {
+pub fn tensors(case: &Case, size: f32) -> [Tensor; 3] {
     let tensor =
         |dims: &[usize; 4], seed| Tensor::new(numbers(dims.iter().product(), seed, size), dims);
     [
@@ -31,7 +31,7 @@ fn tensors(case: &Case, size: f32) -> [Tensor; 3] {
     ]
 }
 
-async fn check(subject: &Subject, case: &Case, what: Attention, all: [&Tensor; 3]) {
+pub async fn check(subject: &Subject, case: &Case, what: Attention, all: [&Tensor; 3]) {
     let (found, dims) = subject.attention(what, all).await.unwrap();
     let name = format!("{:?} {:?} {what:?}", case.q, case.k);
     assert_eq!(dims, case.q, "{name}");
@@ -143,21 +143,23 @@ pub async fn keys_that_are_not_seen_do_not_matter(subject: &Subject) {
     }
 }
 
-/// Heads side by side, as products make them, and places that are not aligned.
+/// Heads side by side, as products make them, with a gap between rows.
+pub fn side_by_side([_, heads, rows, dim]: [usize; 4], seed: u64, gap: usize) -> Tensor {
+    let pitch = heads * dim + gap;
+    let whole = Tensor::new(numbers(rows * pitch, seed, 1.0), &[rows, pitch]);
+    let view: &TensorView = &whole.view;
+    let inner = view.slice(1, gap..pitch).unwrap();
+    let shape = pagepress::tensor::Shape::new(&[1, heads, rows, dim]).unwrap();
+    let strides = [0, dim, pitch, 1];
+    whole.with_view(TensorView::with_strides(shape, &strides, inner.offset()).unwrap())
+}
+
+/// Heads side by side, and places that are not aligned.
 pub async fn views_are_taken_as_they_are(subject: &Subject) {
     let case = case(1, [4, 2], [37, 50], 20);
     let causal = Attention {
         causal: true,
         scale: None,
-    };
-    let side_by_side = |[_, heads, rows, dim]: [usize; 4], seed, gap| {
-        let pitch = heads * dim + gap;
-        let whole = Tensor::new(numbers(rows * pitch, seed, 1.0), &[rows, pitch]);
-        let view: &TensorView = &whole.view;
-        let inner = view.slice(1, gap..pitch).unwrap();
-        let shape = pagepress::tensor::Shape::new(&[1, heads, rows, dim]).unwrap();
-        let strides = [0, dim, pitch, 1];
-        whole.with_view(TensorView::with_strides(shape, &strides, inner.offset()).unwrap())
     };
     for gap in [0, 1, 4] {
         let q = side_by_side(case.q, 83, gap);

@@ -215,7 +215,34 @@ pub async fn wrong_batches_are_typed_errors(subject: &Subject) {
         batch.read(foreign).await.unwrap_err().code(),
         "INVALID_ARGUMENT"
     );
-    assert!(batch.read(good).await.is_err());
+    // The rest of the batch is as it was.
+    assert_eq!(batch.read(good).await.unwrap(), [1.0, 2.0]);
+    let more = batch.scale(good, 2.0);
+    assert!(batch.execute().await.is_ok());
+    assert_eq!(batch.read(more).await.unwrap(), [2.0, 4.0]);
+    assert_eq!(
+        batch.read(bad).await.unwrap_err().code(),
+        "INVALID_ARGUMENT"
+    );
+    // Each wrong call is said once, and nothing runs with it.
+    batch.dot(own, foreign);
+    let later = batch.relu(more);
+    assert_eq!(
+        batch.execute().await.unwrap_err().code(),
+        "INVALID_ARGUMENT"
+    );
+    batch.execute().await.unwrap();
+    assert_eq!(batch.read(later).await.unwrap(), [2.0, 4.0]);
+    // A call that is given up leaves the batch as it was, too.
+    let last = batch.scale(later, 0.5);
+    let mut given_up = Box::pin(batch.execute());
+    std::future::poll_fn(|context| {
+        let _ = given_up.as_mut().poll(context);
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop(given_up);
+    assert_eq!(batch.read(last).await.unwrap(), [1.0, 2.0]);
     let mut batch = GpuCommandBatch::new(device.clone());
     let (a, b) = (batch.upload(&[1.0, 2.0]), batch.upload(&[1.0, 2.0, 3.0]));
     batch.mul(a, b);

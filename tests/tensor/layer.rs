@@ -50,7 +50,7 @@ fn kinds() -> Vec<(LayerConfig, bool)> {
     ]
 }
 
-fn forward(
+pub fn forward(
     subject: &Subject,
     model: &Model,
     low_rank: Option<&LowRankQkv<'_>>,

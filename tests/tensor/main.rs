@@ -24,6 +24,8 @@ mod layer;
 mod layer_model;
 mod naive;
 mod norm;
+#[cfg(not(target_arch = "wasm32"))]
+mod parts;
 mod products;
 #[cfg(not(target_arch = "wasm32"))]
 mod properties;
@@ -32,6 +34,8 @@ mod reduce;
 mod softmax;
 mod subject;
 mod tolerance;
+#[cfg(not(target_arch = "wasm32"))]
+mod twins;
 mod views;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -174,7 +178,8 @@ every_case!(
     crate::Subject::cuda(pagepress::gpu::DeviceRequest::default())
 );
 
-/// What takes tensors that are larger than a binding, where bindings are small.
+/// Every operation where bindings are small, also on tensors that are larger.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! every_case_in_parts {
     ($name:ident, $subject:expr) => {
         suite!(
@@ -182,18 +187,51 @@ macro_rules! every_case_in_parts {
             $subject,
             [
                 elementwise::any_length_works,
+                elementwise::chains_are_their_steps_in_turn,
                 reduce::lengths_of_any_kind_reduce,
+                reduce::any_axes_work,
+                reduce::nan_wins_wherever_it_is,
+                reduce::sums_are_the_same_each_time,
                 softmax::rows_of_any_length_work,
                 softmax::special_rows_are_as_documented,
                 products::matrices_of_any_size_work,
                 products::batches_extend_to_each_other,
                 products::matrices_of_large_buffers_work,
+                products::pictures_and_kernels_of_any_size_work,
+                products::nan_beside_a_kernel_stays_outside,
+                views::operands_extend_to_each_other,
+                views::views_are_what_they_show,
+                norm::rows_of_any_length_are_normalised,
+                norm::special_rows_are_normalised,
+                attention::heads_of_any_size_work,
+                attention::many_keys_are_split,
+                attention::keys_that_are_not_seen_do_not_matter,
+                attention::views_are_taken_as_they_are,
+                quantized::packed_weights_are_unpacked_on_the_way,
+                calls::batches_give_what_single_operations_give,
+                calls::wrong_batches_are_typed_errors,
+                parts::views_beyond_a_binding_are_what_they_show,
+                parts::small_parts_of_large_buffers_work,
+                parts::axes_beyond_a_binding_reduce,
+                parts::rows_beyond_a_binding_are_normalised,
+                parts::pictures_beyond_a_binding_work,
+                parts::packed_weights_beyond_a_binding_work,
+                parts::heads_beyond_a_binding_work,
+                parts::what_cannot_be_cut_is_a_typed_error,
             ],
-            []
+            [
+                layer::layers_of_any_kind_work,
+                layer::rows_one_by_one_give_what_they_give_at_once,
+                parts::layers_beyond_a_binding_work,
+                properties::random_views_show_what_copies_show,
+                properties::random_views_reduce_as_copies_do,
+                properties::random_views_multiply_as_copies_do,
+            ]
         );
     };
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 fn small_bindings() -> pagepress::gpu::DeviceRequest {
     pagepress::gpu::DeviceRequest {
         limits: pagepress::gpu::LimitTier::BindingsUpTo(64 << 10),
@@ -201,7 +239,7 @@ fn small_bindings() -> pagepress::gpu::DeviceRequest {
     }
 }
 
-#[cfg(feature = "wgpu")]
+#[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 every_case_in_parts!(
     wgpu_small_bindings,
     crate::Subject::wgpu(crate::small_bindings()).await

@@ -14,7 +14,7 @@ const ALL: [Quantization; 4] = [
 ];
 
 /// Blocks of any bits, but for factors that are neither infinite nor huge.
-fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
+pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
     let random = numbers(n * quantization.block_bytes(), seed, 128.0);
     let mut bytes: Vec<u8> = random.into_iter().map(|x| (x + 128.0) as u8).collect();
     for block in bytes.chunks_mut(quantization.block_bytes()) {

@@ -2,8 +2,8 @@
 
 use super::{Kernel, check_sizes};
 use crate::Result;
-use crate::kernels::Launch;
 use crate::kernels::tensor::norm_launch;
+use crate::kernels::{Arg, Launch, Slot};
 use crate::tensor::layer::Norm;
 
 /// Each row of `[rows, cols]` normalised: arguments are the rows, a weight and a bias for each column, and the result. Where
@@ -51,6 +51,8 @@ impl Kernel for LayerNormKernel {
     fn launch(&self) -> Result<Launch> {
         check_sizes("shape", &[&[self.rows, self.cols]])?;
         let size = [self.rows.into(), self.cols.into()];
-        Ok(norm_launch(self.norm, size, self.has_weight, self.has_bias))
+        let columns = [self.has_weight, self.has_bias];
+        let args = [Slot::A, Slot::Out].map(Arg::Buffer);
+        Ok(norm_launch(self.norm, size, columns, args, 0))
     }
 }

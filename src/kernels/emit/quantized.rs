@@ -2,7 +2,7 @@
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
-use crate::kernels::tensor::matmul_quantized_job;
+use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
 use crate::tensor::Quantization;
 use crate::{Error, Result};
 
@@ -33,14 +33,20 @@ impl Kernel for QuantizedGemmKernel {
         let Self { m, n, k, .. } = *self;
         check_sizes("shape", &[&[m, k], &[k, n], &[m, n]])?;
         self.quantization.check_row(k as usize)?;
-        let job = matmul_quantized_job(self.quantization, m.into(), n.into(), k.into());
-        job.launches
-            .into_iter()
-            .next()
-            .ok_or_else(|| Error::InvalidArgument {
+        let product = QuantizedProduct {
+            quantization: self.quantization,
+            m: m.into(),
+            n: n.into(),
+            k: k.into(),
+        };
+        let mut launches = matmul_quantized_job(&product, u64::MAX)?.launches;
+        match (launches.pop(), launches.is_empty()) {
+            (Some(launch), true) => Ok(launch),
+            _ => Err(Error::InvalidArgument {
                 name: "shape",
                 value: format!("[{m}, {k}], [{n}, {k}]"),
-                expected: "lengths above 0",
-            })
+                expected: "sizes that one launch can take",
+            }),
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! Attention.
 
-use super::{R, U, W, grid, kernel, padded_bytes};
+use super::attention_parts::in_parts;
+use super::{R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::text::fill;
+use crate::{Error, Result};
 
 pub(super) static ATTENTION: KernelInfo = kernel(
     "tensor_attention",
@@ -16,12 +19,12 @@ pub(super) static MERGE: KernelInfo = kernel(
 
 /// Queries of a workgroup, and keys that it takes at a time.
 const QUERIES: u64 = 32;
-const KEYS: u64 = 64;
+pub(super) const KEYS: u64 = 64;
 /// Workgroups that keep a large device busy.
 const ENOUGH_GROUPS: u64 = 256;
 /// Fewest and most keys of a workgroup: software GPUs stop long loops.
 const MIN_SPLIT: u64 = 256;
-const MAX_SPLIT: u64 = 8192;
+pub(super) const MAX_SPLIT: u64 = 8192;
 
 /// How heads of rows lie in their buffer. Distances are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,55 +73,167 @@ pub struct AttentionSize {
     pub scale: f32,
 }
 
+impl AttentionSize {
+    /// Queries of all heads.
+    pub(super) const fn rows(&self) -> u64 {
+        self.batch * self.heads * self.n_q
+    }
+
+    /// Whether shapes fit each other, and heads are inside their buffers.
+    fn check(&self, places: &[Heads; 3]) -> Result<()> {
+        let Self {
+            batch,
+            heads,
+            key_heads,
+            n_q,
+            n_k,
+            dim,
+            ..
+        } = *self;
+        check_sizes(&[&[batch, heads, n_q, dim], &[batch, key_heads, n_k, dim]])?;
+        let lengths = [(heads, n_q), (key_heads, n_k), (key_heads, n_k)];
+        let is_inside = places.iter().zip(lengths).all(|(place, (heads, rows))| {
+            let axes = [
+                (batch, place.batch),
+                (heads, place.head),
+                (rows, place.row),
+                (dim, 1),
+            ];
+            place.n < 1 << 58 && place.offset.saturating_add(span(axes)) <= place.n
+        });
+        let fits = heads.is_multiple_of(key_heads) && dim <= 256 && (!self.causal || n_q <= n_k);
+        if is_inside && fits {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument {
+            name: "attention",
+            value: fill(
+                "[#, #, #, #] over [#, #, #, #]",
+                &[],
+                &[batch, heads, n_q, dim, batch, key_heads, n_k, dim],
+            ),
+            expected: "heads of at most 256 elements inside their buffers, a multiple of the heads of keys, and a key for each query",
+        })
+    }
+}
+
+/// What a launch binds, and which part of the whole it makes.
+pub(super) struct Args {
+    /// Queries, keys and values.
+    pub(super) inputs: [Arg; 3],
+    /// What is written, whose rows are `out_heads` to a query, from element `out_from` on.
+    pub(super) out: Arg,
+    pub(super) out_from: u64,
+    pub(super) out_heads: u64,
+    /// The first key, and how many come at a time, a multiple of 64.
+    pub(super) first_key: u64,
+    pub(super) split_len: u64,
+    /// Splits of this launch, of those before it, and of all that are put together; `None` where there is but one.
+    pub(super) splits: Option<[u64; 3]>,
+    /// The last key that the first query sees, if attention is causal.
+    pub(super) first: u64,
+}
+
 /// Launches that make [`Slot::Out`], `[batch, n_q, heads, dim]`, of queries in `A`, keys in `B` and values in `Values`.
-/// Nothing is 0.
-#[must_use]
-pub fn attention_job(what: &AttentionSize, places: [Heads; 3]) -> Job {
+/// Where a buffer is larger than a binding, parts of it are taken one after the other.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a length of 0, for heads that do not fit each other or their buffers, and for keys so
+/// many that a binding does not hold what one query makes of their parts.
+pub fn attention_job(
+    what: &AttentionSize,
+    places: [Heads; 3],
+    max_binding_bytes: u64,
+) -> Result<Job> {
+    what.check(&places)?;
     let groups = what.n_q.div_ceil(QUERIES) * what.batch * what.heads;
     let wanted = ENOUGH_GROUPS.div_ceil(groups).min(what.n_k / MIN_SPLIT);
     let splits = wanted.max(what.n_k.div_ceil(MAX_SPLIT)).max(1);
     let split_len = what.n_k.div_ceil(splits).next_multiple_of(KEYS);
     let splits = what.n_k.div_ceil(split_len);
-    let rows = what.batch * what.heads * what.n_q;
+    let rows = what.rows();
     let n_out = rows * what.dim;
     let [q, k, v] = places;
-    let mut job = Job {
-        buffers: vec![
-            (Slot::A, padded_bytes(q.n)),
-            (Slot::B, padded_bytes(k.n)),
-            (Slot::Values, padded_bytes(v.n)),
-            (Slot::Out, padded_bytes(n_out)),
-        ],
-        launches: vec![attention_launch(what, places, splits, split_len)],
+    let mut buffers = vec![
+        (Slot::A, padded_bytes(q.n)),
+        (Slot::B, padded_bytes(k.n)),
+        (Slot::Values, padded_bytes(v.n)),
+        (Slot::Out, padded_bytes(n_out)),
+    ];
+    let most = elements_of_binding(max_binding_bytes);
+    let n_partials = match splits {
+        1 => 0,
+        _ => splits * (n_out + 2 * rows),
     };
-    if splits > 1 {
-        job.buffers
-            .push((Slot::Partials, padded_bytes(splits * (n_out + 2 * rows))));
-        job.launches.push(Launch {
-            kernel: &MERGE,
-            overrides: Vec::new(),
-            grid: grid(n_out.div_ceil(256)),
-            args: vec![
-                Arg::Buffer(Slot::Partials),
-                Arg::Buffer(Slot::Out),
-                Arg::Params([n_out, what.dim, splits, rows].map(|n| n as u32).to_vec()),
-            ],
-        });
+    if [q.n, k.n, v.n, n_out, n_partials].iter().any(|&n| n > most) {
+        let (launches, n_partials) = in_parts(what, places, max_binding_bytes)?;
+        buffers.extend((n_partials > 0).then(|| (Slot::Partials, padded_bytes(n_partials))));
+        return Ok(Job { buffers, launches });
     }
-    job
+    let mut launches = vec![attention_launch(what, places, splits, split_len)];
+    if splits > 1 {
+        buffers.push((Slot::Partials, padded_bytes(n_partials)));
+        let out = (Arg::Buffer(Slot::Out), 0);
+        launches.push(merge_launch(what, splits, out, what.heads));
+    }
+    Ok(Job { buffers, launches })
 }
 
-/// The launch that goes over the keys, in splits of a multiple of 64.
+/// The launch that puts splits of the keys together, to `out`, from an element on, with rows of so many heads.
+pub(super) fn merge_launch(
+    what: &AttentionSize,
+    splits: u64,
+    (out, out_from): (Arg, u64),
+    out_heads: u64,
+) -> Launch {
+    let rows = what.rows();
+    let n_out = rows * what.dim;
+    let words = [
+        n_out, what.dim, splits, rows, what.heads, out_heads, out_from, 0,
+    ];
+    Launch {
+        kernel: &MERGE,
+        overrides: Vec::new(),
+        grid: grid(n_out.div_ceil(256)),
+        args: vec![
+            Arg::Buffer(Slot::Partials),
+            out,
+            Arg::Params(words.map(|n| n as u32).to_vec()),
+        ],
+    }
+}
+
+/// The launch that goes over all keys, in splits of a multiple of 64.
 pub(in crate::kernels) fn attention_launch(
     what: &AttentionSize,
-    [q, k, v]: [Heads; 3],
+    places: [Heads; 3],
     splits: u64,
     split_len: u64,
 ) -> Launch {
+    let out = if splits == 1 {
+        Slot::Out
+    } else {
+        Slot::Partials
+    };
+    let args = Args {
+        inputs: [Slot::A, Slot::B, Slot::Values].map(Arg::Buffer),
+        out: Arg::Buffer(out),
+        out_from: 0,
+        out_heads: what.heads,
+        first_key: 0,
+        split_len,
+        splits: (splits > 1).then_some([splits, 0, splits]),
+        first: if what.causal { what.n_k - what.n_q } else { 0 },
+    };
+    launch(what, places, args)
+}
+
+/// A launch over the keys from `first_key` to `n_k`.
+pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) -> Launch {
+    let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
     let tiles = what.n_q.div_ceil(QUERIES);
     let n_groups = tiles * what.batch * what.heads * splits;
     let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
-    let first = if what.causal { what.n_k - what.n_q } else { 0 };
     let words = [
         what.n_q,
         what.n_k,
@@ -126,37 +241,38 @@ pub(in crate::kernels) fn attention_launch(
         what.heads / what.key_heads,
         what.dim,
         splits,
-        split_len,
+        args.split_len,
         tiles,
         n_groups,
-        first,
-        what.batch * what.heads * what.n_q * what.dim,
+        args.first,
+        what.rows() * what.dim,
     ];
     let mut params = words.map(|n| n as u32).to_vec();
     params.push(what.scale.to_bits());
     params.extend([q, k, v].iter().flat_map(Heads::words));
-    let out = if splits == 1 {
-        Slot::Out
-    } else {
-        Slot::Partials
-    };
+    let words = [
+        args.first_key,
+        splits_before,
+        all_splits,
+        args.out_from,
+        args.out_heads,
+        0,
+        0,
+        0,
+    ];
+    params.extend(words.map(|n| n as u32));
     let groups = what.dim.div_ceil(64).next_power_of_two();
+    let [a, b, values] = args.inputs;
     Launch {
         kernel: &ATTENTION,
         overrides: vec![
             ("DIM_GROUPS", groups as u32),
             ("CAUSAL", what.causal.into()),
-            ("SPLIT", (splits > 1).into()),
+            ("SPLIT", args.splits.is_some().into()),
             ("ALIGNED", aligned.into()),
         ],
         grid: grid(n_groups),
-        args: vec![
-            Arg::Buffer(Slot::A),
-            Arg::Buffer(Slot::B),
-            Arg::Buffer(Slot::Values),
-            Arg::Buffer(out),
-            Arg::Params(params),
-        ],
+        args: vec![a, b, values, args.out, Arg::Params(params)],
     }
 }
 
@@ -184,7 +300,8 @@ mod tests {
                 row: 512,
                 n: 512 * n,
             };
-            let job = attention_job(&what, [heads(n_q), heads(n_k), heads(n_k)]);
+            let places = [heads(n_q), heads(n_k), heads(n_k)];
+            let job = attention_job(&what, places, 1 << 31).unwrap();
             let Arg::Params(words) = &job.launches[0].args[4] else {
                 panic!("no parameters");
             };

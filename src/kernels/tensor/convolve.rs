@@ -1,6 +1,8 @@
 //! Convolution of one picture, without padding.
 
-use super::{R, U, W, grid, kernel, padded_bytes};
+use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
+use super::{grid, how_many, kernel, padded_bytes, parts};
+use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 
 pub(super) static CONVOLVE2D: KernelInfo = kernel(
@@ -27,60 +29,206 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// Rows and columns of the result.
+    /// Rows and columns of the result; none for a kernel that is larger than the picture.
     #[must_use]
     pub const fn output(&self) -> [u64; 2] {
         [
-            self.input[0] - self.kernel[0] + 1,
-            self.input[1] - self.kernel[1] + 1,
+            self.input[0]
+                .saturating_add(1)
+                .saturating_sub(self.kernel[0]),
+            self.input[1]
+                .saturating_add(1)
+                .saturating_sub(self.kernel[1]),
         ]
     }
 }
 
-/// Launches that make [`Slot::Out`] of the picture in `A` and the kernel in `B`. No length is 0.
-#[must_use]
-pub fn convolve2d_job(what: &Convolution) -> Job {
-    let [out_rows, out_cols] = what.output();
-    let groups_x = out_cols.div_ceil(GROUP_COLS);
-    let n_groups = groups_x * out_rows.div_ceil(GROUP_ROWS);
-    let rows_at_once = (MAX_TAPS / what.kernel[1] / PIECE * PIECE).max(PIECE);
-    let mut launches = Vec::new();
-    let mut from = 0;
-    while from < what.kernel[0] {
-        let to = (from + rows_at_once).min(what.kernel[0]);
-        let words = [
-            what.input[0],
-            what.input[1],
-            what.kernel[0],
-            what.kernel[1],
-            out_rows,
-            out_cols,
-            groups_x,
-            n_groups,
-            from,
-            to,
-            0,
-            0,
-        ];
-        launches.push(Launch {
-            kernel: &CONVOLVE2D,
-            overrides: Vec::new(),
-            grid: grid(n_groups),
-            args: vec![
-                Arg::Buffer(Slot::A),
-                Arg::Buffer(Slot::B),
-                Arg::Buffer(Slot::Out),
-                Arg::Params(words.map(|n| n as u32).to_vec()),
-            ],
-        });
-        from = to;
+/// A part of a convolution: rows and columns of the kernel, and of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    kernel: [u64; 2],
+    out: [u64; 2],
+}
+
+impl Part {
+    /// The largest part, of which no buffer has more than `most` elements from its first to its last; `None` if there is
+    /// none.
+    fn choose(what: &Convolution, most: u64) -> Option<Self> {
+        let [in_pitch, kernel_pitch] = [what.input[1], what.kernel[1]];
+        let out = what.output();
+        // Columns of the kernel and of the result take their sum of those of the picture.
+        let half = most / 2;
+        let kernel_cols = kernel_pitch.min(half.max(most.saturating_sub(out[1])));
+        let out_cols = out[1].min((most + 1).checked_sub(kernel_cols)?);
+        let in_cols = out_cols + kernel_cols - 1;
+        // Rows, less one, of the kernel and of the result likewise.
+        let in_rows = how_many(what.input[0], in_pitch, in_cols, most);
+        let taps = (MAX_TAPS / kernel_cols / PIECE * PIECE).max(PIECE);
+        let fitting = how_many(what.kernel[0], kernel_pitch, kernel_cols, most);
+        // Few rows of the kernel at once make many launches, few of the result read the picture often.
+        let kernel_rows = match fitting.min(taps) {
+            rows if rows + GROUP_ROWS > in_rows => rows.min(in_rows.div_ceil(2)),
+            rows => rows,
+        };
+        let kernel_rows = match kernel_rows {
+            rows if rows < what.kernel[0] && rows > PIECE => rows / PIECE * PIECE,
+            rows => rows,
+        };
+        let out_rows = (in_rows + 1).checked_sub(kernel_rows)?;
+        let out_rows = out_rows.min(how_many(out[0], out[1], out_cols, most));
+        let is_some = kernel_rows.min(kernel_cols).min(out_rows).min(out_cols) > 0;
+        is_some.then_some(Self {
+            kernel: [kernel_rows, kernel_cols],
+            out: [out_rows, out_cols],
+        })
     }
-    Job {
+
+    /// All of it, but for rows of a large kernel.
+    fn whole(what: &Convolution) -> Self {
+        let rows = (MAX_TAPS / what.kernel[1] / PIECE * PIECE).max(PIECE);
+        Self {
+            kernel: [rows.min(what.kernel[0]), what.kernel[1]],
+            out: what.output(),
+        }
+    }
+}
+
+/// Launches that make [`Slot::Out`] of the picture in `A` and the kernel in `B`. There are several for a large kernel, and
+/// where a buffer is larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, a kernel larger than the picture, and
+/// bindings that hold nothing.
+pub fn convolve2d_job(what: &Convolution, max_binding_bytes: u64) -> Result<Job> {
+    check_sizes(&[&what.input, &what.kernel])?;
+    let out = what.output();
+    check_sizes(&[&out])?;
+    let lengths = [what.input, what.kernel, out].map(|[rows, cols]| rows * cols);
+    let [n_input, n_kernel, n_out] = lengths;
+    let most = elements_of_binding(max_binding_bytes);
+    let is_whole = n_input.max(n_kernel).max(n_out) <= most;
+    let part = match is_whole {
+        true => Some(Part::whole(what)),
+        false => Part::choose(what, elements_of_slice(max_binding_bytes)),
+    };
+    let part = part.ok_or_else(|| beyond_binding("input", 1, max_binding_bytes))?;
+    let mut launches = Vec::new();
+    for (y, out_rows) in parts(out[0], part.out[0]) {
+        for (x, out_cols) in parts(out[1], part.out[1]) {
+            for (r, kernel_rows) in parts(what.kernel[0], part.kernel[0]) {
+                for (s, kernel_cols) in parts(what.kernel[1], part.kernel[1]) {
+                    let one = Part {
+                        kernel: [kernel_rows, kernel_cols],
+                        out: [out_rows, out_cols],
+                    };
+                    launches.push(launch(what, one, [y, x], [r, s], is_whole));
+                }
+            }
+        }
+    }
+    Ok(Job {
         buffers: vec![
-            (Slot::A, padded_bytes(what.input[0] * what.input[1])),
-            (Slot::B, padded_bytes(what.kernel[0] * what.kernel[1])),
-            (Slot::Out, padded_bytes(out_rows * out_cols)),
+            (Slot::A, padded_bytes(n_input)),
+            (Slot::B, padded_bytes(n_kernel)),
+            (Slot::Out, padded_bytes(n_out)),
         ],
         launches,
+    })
+}
+
+/// A part of the result from a row and column on, by a part of the kernel from a row and column on.
+fn launch(
+    what: &Convolution,
+    part: Part,
+    [y, x]: [u64; 2],
+    [r, s]: [u64; 2],
+    is_whole: bool,
+) -> Launch {
+    let out_pitch = what.output()[1];
+    let ([kernel_rows, kernel_cols], [out_rows, out_cols]) = (part.kernel, part.out);
+    let [in_rows, in_cols] = [out_rows + kernel_rows - 1, out_cols + kernel_cols - 1];
+    let bound = |slot, [row, col]: [u64; 2], [rows, cols]: [u64; 2], pitch: u64| {
+        let from = row * pitch + col;
+        match is_whole {
+            true => (Arg::Buffer(slot), from),
+            false => around(slot, from, from + (rows - 1) * pitch + cols),
+        }
+    };
+    let (in_pitch, kernel_pitch) = (what.input[1], what.kernel[1]);
+    let (input, in_from) = bound(Slot::A, [y + r, x + s], [in_rows, in_cols], in_pitch);
+    let (kernel, kernel_from) = bound(Slot::B, [r, s], part.kernel, kernel_pitch);
+    let (out, out_from) = bound(Slot::Out, [y, x], part.out, out_pitch);
+    let groups_x = out_cols.div_ceil(GROUP_COLS);
+    let n_groups = groups_x * out_rows.div_ceil(GROUP_ROWS);
+    let words = [
+        in_rows,
+        in_cols,
+        kernel_rows,
+        kernel_cols,
+        out_rows,
+        out_cols,
+        groups_x,
+        n_groups,
+        in_from,
+        in_pitch,
+        kernel_from,
+        kernel_pitch,
+        out_from,
+        out_pitch,
+        u64::from(r + s > 0),
+        0,
+    ];
+    Launch {
+        kernel: &CONVOLVE2D,
+        overrides: Vec::new(),
+        grid: grid(n_groups),
+        args: vec![
+            input,
+            kernel,
+            out,
+            Arg::Params(words.map(|n| n as u32).to_vec()),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_fit_and_make_each_product_once() {
+        for (input, kernel) in [
+            ([400, 300], [3, 3]),
+            ([40, 30_000], [3, 3]),
+            ([40, 60_000], [5, 40_000]),
+            ([60_000, 40], [40_000, 5]),
+            ([700, 700], [600, 600]),
+            ([1, 100_000], [1, 1]),
+            ([100_000, 1], [1, 1]),
+            ([200, 200], [200, 200]),
+        ] {
+            let what = Convolution { input, kernel };
+            let out = what.output();
+            for most in [1024, 16 << 10, 128 << 10] {
+                let job = convolve2d_job(&what, 4 * most).unwrap();
+                let mut made = 0;
+                for launch in &job.launches {
+                    let Arg::Params(words) = &launch.args[3] else {
+                        panic!("no parameters");
+                    };
+                    made += words[2..6].iter().map(|&n| u64::from(n)).product::<u64>();
+                    for (arg, (_, n_bytes)) in launch.args.iter().zip(&job.buffers) {
+                        let range = match arg {
+                            Arg::Slice(_, range) => range.clone(),
+                            _ => 0..*n_bytes,
+                        };
+                        assert!(range.start % 256 == 0 && range.end <= *n_bytes, "{what:?}");
+                        assert!(range.end - range.start <= 4 * most, "{what:?} {most}");
+                    }
+                }
+                let all: u64 = out.iter().chain(&kernel).product();
+                assert_eq!(made, all, "{what:?} {most}");
+            }
+        }
     }
 }

@@ -1,8 +1,13 @@
 //! Element-wise operations: chains of steps on each element.
 
-use super::{R, U, W, grid, kernel, padded_bytes, part, second};
+use super::{
+    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
+};
+use super::{grid, how_many, kernel, padded_bytes, part, parts, second, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::{MAX_RANK, Step};
+use crate::text::fill;
+use crate::{Error, Result};
 
 pub(super) static ELEMENTWISE: KernelInfo = kernel(
     "tensor_elementwise",
@@ -19,9 +24,22 @@ const BLOCK: u64 = 4096;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strided {
     /// Place of the first element.
-    pub offset: u32,
+    pub offset: u64,
     /// One for each of [`Elementwise::dims`].
-    pub strides: Vec<u32>,
+    pub strides: Vec<u64>,
+    /// Elements of the buffer.
+    pub n: u64,
+}
+
+impl Strided {
+    /// The same from element `from` of the outermost axis on.
+    fn from(&self, from: u64) -> Self {
+        let outermost = self.strides.last().copied().unwrap_or(0);
+        Self {
+            offset: self.offset + from * outermost,
+            ..self.clone()
+        }
+    }
 }
 
 /// How a tensor lies in its buffer.
@@ -39,7 +57,7 @@ pub struct Elementwise<'a> {
     /// Elements of the result, above 0.
     pub n: u64,
     /// Lengths of the axes, innermost first, where a source is strided; at most [`MAX_RANK`].
-    pub dims: &'a [u32],
+    pub dims: &'a [u64],
     /// The first tensor.
     pub a: Source,
     /// The second one; needed if a step takes two.
@@ -48,34 +66,167 @@ pub struct Elementwise<'a> {
     pub steps: &'a [Step],
 }
 
-/// Launches that make [`Slot::Out`] of `A` and `B`. Dense tensors may be larger than a binding; then there are several.
-#[must_use]
-pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Job {
-    let is_one =
-        |source: &Source| matches!(source, Source::Strided(strided) if strided.strides.is_empty());
-    let mut sources = [Some(&what.a), what.b.as_ref()].into_iter().flatten();
-    let is_dense = sources.all(|source| *source == Source::Dense || is_one(source));
-    // Parts start at multiples of 256 bytes and are counted in a u32.
-    let most = (max_binding_bytes / 4).clamp(BLOCK, 1 << 31) / BLOCK * BLOCK;
-    let step = if is_dense { most } else { what.n };
-    let mut buffers = vec![
-        (Slot::A, padded_bytes(what.n)),
-        (Slot::Out, padded_bytes(what.n)),
-    ];
-    if what.b.is_some() {
-        buffers.push((Slot::B, padded_bytes(what.n)));
+impl Elementwise<'_> {
+    fn sources(&self) -> impl Iterator<Item = &Source> {
+        [Some(&self.a), self.b.as_ref()].into_iter().flatten()
     }
-    let mut launches = Vec::new();
-    let mut from = 0;
-    while from < what.n {
-        let to = (from + step).min(what.n);
-        launches.push(launch(what, is_dense, from, to));
-        from = to;
+
+    fn strided(&self) -> impl Iterator<Item = &Strided> {
+        self.sources().filter_map(|source| match source {
+            Source::Strided(strided) => Some(strided),
+            Source::Dense => None,
+        })
     }
-    Job { buffers, launches }
+
+    /// Whether no source needs to be told where its elements lie.
+    fn is_dense(&self) -> bool {
+        self.strided().all(|strided| strided.strides.is_empty())
+    }
+
+    /// Elements from the first to the last of `rows` of the outermost axis.
+    fn span_of(&self, strided: &Strided, rows: u64) -> u64 {
+        let (_, inner) = self.dims.split_last().unwrap_or((&1, &[]));
+        let lengths = inner.iter().copied().chain([rows]);
+        span(lengths.zip(strided.strides.iter().copied()))
+    }
+
+    /// How many of the outermost axis one launch takes. All, where bindings hold whole buffers; else so many that parts of
+    /// the result begin where a binding may. 0 if not even these fit.
+    fn rows_at_once(&self, max_binding_bytes: u64) -> u64 {
+        let Some((&rows, inner)) = self.dims.split_last() else {
+            return 1;
+        };
+        let most = elements_of_slice(max_binding_bytes);
+        let length: u64 = inner.iter().product();
+        let fitting = self.strided().map(|strided| {
+            let stride = strided.strides.last().copied().unwrap_or(0);
+            how_many(rows, stride, self.span_of(strided, 1), most)
+        });
+        let fitting = fitting.fold(how_many(rows, length, length, most), u64::min);
+        // So many begin at a multiple of a slice's alignment.
+        let unit = SLICE >> length.trailing_zeros().min(SLICE.ilog2());
+        match fitting {
+            _ if fitting == rows => rows,
+            _ => fitting / unit * unit,
+        }
+    }
+
+    /// Whether there are launches for this; else strided tensors have to be copied first.
+    #[must_use]
+    pub fn fits(&self, max_binding_bytes: u64) -> bool {
+        self.is_dense()
+            || self.is_whole(max_binding_bytes)
+            || self.rows_at_once(max_binding_bytes) > 0
+    }
+
+    /// Whether bindings hold whole buffers.
+    fn is_whole(&self, max_binding_bytes: u64) -> bool {
+        let most = elements_of_binding(max_binding_bytes);
+        self.n <= most && self.strided().all(|strided| strided.n <= most)
+    }
+
+    fn check(&self) -> Result<()> {
+        check_sizes(&[&[self.n]])?;
+        let strided: Vec<&Strided> = self.strided().collect();
+        let rank = self.dims.len();
+        if !self.is_dense() {
+            check_sizes(&[self.dims])?;
+        }
+        let is_right = |strided: &&Strided| {
+            let is_one = strided.strides.is_empty();
+            let rows = self.dims.last().copied().unwrap_or(1);
+            let span = if is_one {
+                1
+            } else {
+                self.span_of(strided, rows)
+            };
+            (is_one || strided.strides.len() == rank)
+                && strided.offset.saturating_add(span) <= strided.n
+        };
+        let takes_two = self.steps.iter().filter(|step| step.takes_two()).count();
+        let is_right = strided.iter().all(is_right)
+            && (self.is_dense() || self.dims.iter().product::<u64>() == self.n)
+            && rank <= MAX_RANK
+            && self.steps.len() <= MAX_STEPS
+            && takes_two <= usize::from(self.b.is_some());
+        match is_right {
+            true => Ok(()),
+            false => Err(Error::InvalidArgument {
+                name: "elementwise",
+                value: fill(
+                    "# elements, # axes, # steps",
+                    &[],
+                    &[self.n, rank as u64, self.steps.len() as u64],
+                ),
+                expected: "places inside buffers, at most 8 axes whose product is n, and at most 4 steps, one of two tensors",
+            }),
+        }
+    }
 }
 
-fn launch(what: &Elementwise<'_>, is_dense: bool, from: u64, to: u64) -> Launch {
+/// Launches that make [`Slot::Out`] of `A` and `B`. There are several where a buffer is larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for no elements, for places outside of a buffer, for more axes
+/// or steps than there may be, and for strided tensors of which bindings hold too little, see [`Elementwise::fits`].
+pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result<Job> {
+    what.check()?;
+    let n_of = |source: &Source| match source {
+        Source::Dense => what.n,
+        Source::Strided(strided) => strided.n,
+    };
+    let mut buffers = vec![
+        (Slot::A, padded_bytes(n_of(&what.a))),
+        (Slot::Out, padded_bytes(what.n)),
+    ];
+    buffers.extend(what.b.iter().map(|b| (Slot::B, padded_bytes(n_of(b)))));
+    let most = elements_of_binding(max_binding_bytes);
+    let mut launches = Vec::new();
+    if what.is_dense() {
+        // Parts start at multiples of 256 bytes and are counted in a u32.
+        let step = most.max(BLOCK) / BLOCK * BLOCK;
+        let mut from = 0;
+        while from < what.n {
+            let to = (from + step).min(what.n);
+            launches.push(launch(what, [from, to], most));
+            from = to;
+        }
+        return Ok(Job { buffers, launches });
+    }
+    let rows = what.dims.last().copied().unwrap_or(1);
+    let at_once = match what.is_whole(max_binding_bytes) {
+        true => rows,
+        false => what.rows_at_once(max_binding_bytes),
+    };
+    if at_once == 0 {
+        let widest = what.strided().map(|strided| what.span_of(strided, rows));
+        let widest = widest.max().unwrap_or(0);
+        return Err(beyond_binding("a", widest, max_binding_bytes));
+    }
+    let length = what.n / rows;
+    for (row, n) in parts(rows, at_once) {
+        let mut dims = what.dims.to_vec();
+        if let Some(outermost) = dims.last_mut() {
+            *outermost = n;
+        }
+        let source = |source: &Source| match source {
+            Source::Dense => Source::Dense,
+            Source::Strided(strided) => Source::Strided(strided.from(row)),
+        };
+        let part = Elementwise {
+            dims: &dims,
+            a: source(&what.a),
+            b: what.b.as_ref().map(source),
+            ..*what
+        };
+        launches.push(launch(&part, [row * length, (row + n) * length], most));
+    }
+    Ok(Job { buffers, launches })
+}
+
+/// The launch that makes these elements of the result, of which there are `n`; axes, strides and offsets are those of the
+/// part.
+fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], most: u64) -> Launch {
     let layout = |source: &Source| u32::from(*source != Source::Dense);
     let mut overrides = vec![
         ("LAYOUT_A", layout(&what.a)),
@@ -84,37 +235,55 @@ fn launch(what: &Elementwise<'_>, is_dense: bool, from: u64, to: u64) -> Launch 
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());
     overrides.extend(names.into_iter().zip(codes));
-    let input = |slot, source: Option<&Source>| match source {
-        Some(Source::Strided(_)) => Arg::Buffer(slot),
-        _ if is_dense => part(slot, from, to, what.n),
-        _ => Arg::Buffer(slot),
+    // What is bound of a source, and a strided one as seen from there.
+    let input = |slot, source: &Source| match source {
+        Source::Dense => (part(slot, from, to, what.n), None),
+        Source::Strided(strided) if strided.n <= most => (Arg::Buffer(slot), Some(strided.clone())),
+        Source::Strided(strided) => {
+            let rows = what.dims.last().copied().unwrap_or(1);
+            let end = strided.offset + what.span_of(strided, rows);
+            let (arg, offset) = around(slot, strided.offset, end);
+            let strided = Strided {
+                offset,
+                ..strided.clone()
+            };
+            (arg, Some(strided))
+        }
     };
+    let (a, a_strided) = input(Slot::A, &what.a);
+    let (b, b_strided) = match &what.b {
+        Some(b) => input(second(true), b),
+        None => (a.clone(), None),
+    };
+    let n = (to - from) as u32;
     Launch {
         kernel: &ELEMENTWISE,
         overrides,
         grid: grid((to - from).div_ceil(BLOCK)),
         args: vec![
-            input(Slot::A, Some(&what.a)),
-            input(second(what.b.is_some()), what.b.as_ref().or(Some(&what.a))),
+            a,
+            b,
             part(Slot::Out, from, to, what.n),
-            Arg::Params(params(what, (to - from) as u32)),
+            Arg::Params(params(what, [a_strided, b_strided], n)),
         ],
     }
 }
 
-fn params(what: &Elementwise<'_>, n: u32) -> Vec<u32> {
-    let strided = |source: Option<&Source>| match source {
-        Some(Source::Strided(strided)) => strided.clone(),
-        _ => Strided {
+fn params(what: &Elementwise<'_>, sources: [Option<Strided>; 2], n: u32) -> Vec<u32> {
+    let [a, b] = sources.map(|strided| {
+        let none = Strided {
             offset: 0,
             strides: Vec::new(),
-        },
-    };
-    let (a, b) = (strided(Some(&what.a)), strided(what.b.as_ref()));
-    let mut words = vec![n, what.dims.len() as u32, a.offset, b.offset];
+            n: 0,
+        };
+        strided.unwrap_or(none)
+    });
+    let rank = what.dims.len() as u32;
+    let mut words = vec![n, rank, a.offset as u32, b.offset as u32];
+    // That of an axis of one element does not matter.
     for axes in [what.dims, &a.strides, &b.strides] {
         let ends_at = words.len() + MAX_RANK;
-        words.extend(axes);
+        words.extend(axes.iter().map(|&n| n as u32));
         words.resize(ends_at, 0);
     }
     let numbers = what.steps.iter().flat_map(|step| step.numbers());

@@ -1,9 +1,13 @@
 //! Matrix products.
 
 use super::matmul_parts::in_parts;
-use super::{R, U, W, elements_of_binding, grid, kernel, padded_bytes, reduce_columns_job};
+use super::{
+    R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, reduce_columns_job, span,
+};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::Reduction;
+use crate::text::fill;
+use crate::{Error, Result};
 
 pub(super) static MATMUL: KernelInfo = kernel(
     "tensor_matmul",
@@ -69,6 +73,29 @@ pub struct Product {
     pub b: Matrix,
 }
 
+impl Product {
+    fn check(&self) -> Result<()> {
+        let Self { batch, m, n, k, .. } = *self;
+        check_sizes(&[&[batch, m, n], &[batch, k], &[self.a.n], &[self.b.n]])?;
+        let is_inside = |matrix: &Matrix, rows, cols| {
+            let (lines, length) = match matrix.transposed {
+                true => (cols, rows),
+                false => (rows, cols),
+            };
+            let axes = [(batch, matrix.batch), (lines, matrix.pitch), (length, 1)];
+            matrix.offset.saturating_add(span(axes)) <= matrix.n
+        };
+        if is_inside(&self.a, m, k) && is_inside(&self.b, k, n) {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument {
+            name: "product",
+            value: fill("# of [#, #] [#, #]", &[], &[batch, m, k, k, n]),
+            expected: "matrices inside their buffers",
+        })
+    }
+}
+
 /// A way to cut the work: invocations along n and m, and groups of four columns and rows of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tiling {
@@ -121,11 +148,15 @@ const ENOUGH_TILES: u64 = 256;
 const MIN_SLICE: u64 = 256;
 pub(super) const MAX_SLICE: u64 = 1 << 16;
 
-/// Launches that make [`Slot::Out`], `[batch, m, n]`, of `A` and `B`. No length is 0. `workgroup_bytes` is what one
-/// workgroup may have of fast memory without others going short. Where a buffer is larger than a binding, parts of it are
-/// taken one after the other.
-#[must_use]
-pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) -> Job {
+/// Launches that make [`Slot::Out`], `[batch, m, n]`, of `A` and `B`. `workgroup_bytes` is what one workgroup may have of
+/// fast memory without others going short. Where a buffer is larger than a binding, parts of it are taken one after the
+/// other.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that are not inside their
+/// buffers.
+pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) -> Result<Job> {
+    what.check()?;
     let most = elements_of_binding(max_binding_bytes);
     let n_out = what.batch * what.m * what.n;
     let tiling = Tiling::choose(what);
@@ -141,10 +172,10 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
         (Slot::Out, padded_bytes(n_out)),
     ];
     if what.a.n.max(what.b.n).max(slices * n_out) > most {
-        return Job {
+        return Ok(Job {
             buffers,
             launches: in_parts(what, workgroup_bytes, most),
-        };
+        });
     }
     let out = if slices == 1 { Slot::Out } else { Slot::Slices };
     let mut job = Job {
@@ -160,9 +191,10 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
     if slices > 1 {
         job.buffers
             .push((Slot::Slices, padded_bytes(slices * n_out)));
-        append_sum(&mut job, what.batch, slices, what.m * what.n);
+        let size = [what.batch, slices, what.m * what.n];
+        append_sum(&mut job, size, max_binding_bytes)?;
     }
-    job
+    Ok(job)
 }
 
 /// What a launch binds, and how it writes its result.
@@ -206,16 +238,19 @@ pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Laun
 }
 
 /// Launches that make [`Slot::Out`], `[m, n]`, of dense `A` and `B`, an element by each invocation.
-#[must_use]
-pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Job {
-    Job {
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0.
+pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Result<Job> {
+    check_sizes(&[&[m, k], &[k, n], &[m, n]])?;
+    Ok(Job {
         buffers: vec![
             (Slot::A, padded_bytes(m * k)),
             (Slot::B, padded_bytes(k * n)),
             (Slot::Out, padded_bytes(m * n)),
         ],
         launches: vec![naive_launch(m, n, k)],
-    }
+    })
 }
 
 /// The launch of [`matmul_naive_job`].
@@ -294,8 +329,8 @@ fn launch(
 }
 
 /// Adds the slices of each product up.
-fn append_sum(job: &mut Job, batch: u64, slices: u64, n: u64) {
-    let sum = reduce_columns_job(Reduction::Sum, batch, slices, n);
+fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) -> Result<()> {
+    let sum = reduce_columns_job(Reduction::Sum, size, max_binding_bytes)?;
     // The reduction's source are the slices.
     let scratch = |(slot, _): &(Slot, u64)| matches!(slot, Slot::Partials | Slot::FewerPartials);
     job.buffers.extend(sum.buffers.into_iter().filter(scratch));
@@ -307,6 +342,7 @@ fn append_sum(job: &mut Job, batch: u64, slices: u64, n: u64) {
         }
         job.launches.push(launch);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -337,11 +373,12 @@ mod tests {
     fn long_sums_of_small_products_are_cut() {
         assert_eq!(
             matmul_job(&product(1, 4096, 4096, 4096), 16_384, 1 << 30)
+                .unwrap()
                 .launches
                 .len(),
             1
         );
-        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384, 1 << 30);
+        let job = matmul_job(&product(1, 16, 16, 65_536), 16_384, 1 << 30).unwrap();
         assert!(job.launches.len() >= 2);
         let partials = job.buffers.iter().find(|(slot, _)| *slot == Slot::Slices);
         assert_eq!(partials.map(|p| p.1), Some(256 * 1024));

@@ -1,7 +1,7 @@
 //! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums in parts.
 
 use super::matmul::{Args, MAX_SLICE, Matrix, Product, part_launch};
-use super::{SLICE, around};
+use super::{SLICE, around, parts};
 use crate::kernels::{Launch, Slot};
 
 /// Lengths of a part: products, rows, columns, and products of each sum.
@@ -92,11 +92,6 @@ impl Part {
             k,
         }
     }
-}
-
-/// Where parts of a length start, and how long they are.
-fn parts(length: u64, part: u64) -> impl Iterator<Item = (u64, u64)> + Clone {
-    (0..length.div_ceil(part)).map(move |i| (i * part, part.min(length - i * part)))
 }
 
 /// The launches of a product, none of which binds more than `most` elements of a buffer.

@@ -4,7 +4,9 @@
 //! take four elements at a time.
 
 mod attention;
+mod attention_parts;
 mod convolve;
+mod copy;
 mod elementwise;
 mod matmul;
 mod matmul_parts;
@@ -15,16 +17,19 @@ mod rotary;
 mod softmax;
 
 use super::{Access, Arg, KernelInfo, Slot};
+use crate::text::fill;
+use crate::{Error, Result};
 
 #[cfg(cuda_engine)]
 pub(super) use attention::attention_launch;
 pub use attention::{AttentionSize, Heads, attention_job};
 pub use convolve::{Convolution, convolve2d_job};
+pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
 pub use matmul::{Matrix, Product, matmul_job, matmul_naive_job};
 pub use norm::norm_job;
-pub use quantized::matmul_quantized_job;
-pub use reduce::{reduce_columns_job, reduce_rows_job};
+pub use quantized::{QuantizedProduct, matmul_quantized_job};
+pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
 #[cfg(cuda_engine)]
@@ -35,8 +40,9 @@ pub(super) use {
 };
 
 /// All kernels of tensors.
-pub const KERNELS: [&KernelInfo; 13] = [
+pub const KERNELS: [&KernelInfo; 14] = [
     &elementwise::ELEMENTWISE,
+    &copy::COPY,
     &reduce::ROWS,
     &reduce::COLUMNS,
     &matmul::MATMUL,
@@ -96,6 +102,106 @@ const SLICE: u64 = 64;
 const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
     let n = max_binding_bytes / 16 * 4;
     if n < 1 << 31 { n } else { (1 << 31) - 4 }
+}
+
+/// Elements that a slice may hold wherever they start: slices begin at or before what is wanted of them.
+const fn elements_of_slice(max_binding_bytes: u64) -> u64 {
+    elements_of_binding(max_binding_bytes).saturating_sub(SLICE)
+}
+
+/// Whether a row fits in a binding, wherever it starts.
+#[must_use]
+pub const fn takes_row(cols: u64, max_binding_bytes: u64) -> bool {
+    cols <= elements_of_slice(max_binding_bytes)
+}
+
+/// Rows of `A`, `[rows, cols]`, cut such that those of one launch fit in a binding, and as many of `Out`: how many there
+/// are, the slices that hold them, and where they start in these. One row fits, see [`takes_row`].
+fn rows_in_parts(
+    [rows, cols]: [u64; 2],
+    max_binding_bytes: u64,
+) -> impl Iterator<Item = (u64, [Arg; 2], u64)> {
+    let is_whole = rows * cols <= elements_of_binding(max_binding_bytes);
+    let at_once = match is_whole {
+        true => rows.max(1),
+        false => (elements_of_slice(max_binding_bytes) / cols).max(1),
+    };
+    (0..rows.div_ceil(at_once)).map(move |part| {
+        let (from, to) = (part * at_once, rows.min((part + 1) * at_once));
+        if is_whole {
+            return (rows, [Slot::A, Slot::Out].map(Arg::Buffer), 0);
+        }
+        let ((a, offset), (out, _)) = (
+            around(Slot::A, from * cols, to * cols),
+            around(Slot::Out, from * cols, to * cols),
+        );
+        (to - from, [a, out], offset)
+    })
+}
+
+/// From the first place to behind the last one, of axes of these lengths and strides; [`u64::MAX`] where it is more. No
+/// length is 0.
+fn span(axes: impl IntoIterator<Item = (u64, u64)>) -> u64 {
+    let axes = axes.into_iter();
+    axes.fold(1, |all: u64, (n, stride)| {
+        all.saturating_add((n - 1).saturating_mul(stride))
+    })
+}
+
+/// How many of `n` things, `stride` apart and of `length` elements each, `most` elements hold.
+fn how_many(n: u64, stride: u64, length: u64, most: u64) -> u64 {
+    match most.checked_sub(length) {
+        None => 0,
+        Some(rest) => rest.checked_div(stride).map_or(n, |more| n.min(more + 1)),
+    }
+}
+
+/// Where parts of a length start, and how long they are.
+fn parts(length: u64, part: u64) -> impl Iterator<Item = (u64, u64)> + Clone {
+    (0..length.div_ceil(part)).map(move |i| (i * part, part.min(length - i * part)))
+}
+
+/// Checks sizes of a job: no length is 0, and no product is more than memory has elements.
+fn check_sizes(products: &[&[u64]]) -> Result<()> {
+    let fits = |lengths: &&[u64]| {
+        let product = lengths.iter().try_fold(1u64, |n, &m| n.checked_mul(m));
+        product.is_some_and(|n| (1..1 << 58).contains(&n))
+    };
+    if products.iter().all(fits) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        name: "shape",
+        value: format_sizes(products),
+        expected: "lengths above 0, and fewer than 2^58 elements",
+    })
+}
+
+fn format_sizes(products: &[&[u64]]) -> String {
+    let mut text = String::new();
+    for (i, lengths) in products.iter().enumerate() {
+        text.push_str(if i == 0 { "[" } else { ", [" });
+        for (j, &length) in lengths.iter().enumerate() {
+            text.push_str(if j == 0 { "" } else { ", " });
+            text.push_str(&fill("#", &[], &[length]));
+        }
+        text.push(']');
+    }
+    text
+}
+
+/// The error that what cannot be cut any further is larger than a binding.
+pub(crate) fn beyond_binding(name: &'static str, n_elements: u64, max_binding_bytes: u64) -> Error {
+    let numbers = [n_elements.saturating_mul(4), max_binding_bytes];
+    Error::InvalidArgument {
+        name,
+        value: fill(
+            "# bytes, where a binding of the device has # at most",
+            &[],
+            &numbers,
+        ),
+        expected: "what fits in a binding: smaller tensors, a device opened with the limits of its adapter, or another device",
+    }
 }
 
 /// The slice of a buffer that holds some elements, whole groups of four, and where they start in it.

@@ -1,6 +1,9 @@
 //! Normalisation of rows.
 
-use super::{R, U, W, grid, kernel, padded_bytes};
+use super::{
+    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
+};
+use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::layer::Norm;
 
@@ -13,30 +16,56 @@ const ITEMS: u64 = 16;
 const MAX_WIDTH: u64 = 256;
 
 /// Launches that make [`Slot::Out`] of the rows of `A`, `[rows, cols]`, with a weight for each column in `B` and a bias
-/// for each in `Bias`, if there are such. Neither length is 0.
-#[must_use]
-pub fn norm_job(norm: Norm, rows: u64, cols: u64, has_weight: bool, has_bias: bool) -> Job {
+/// for each in `Bias`, if there are such. There are several where all rows together are larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a binding,
+/// see [`takes_row`].
+pub fn norm_job(
+    norm: Norm,
+    [rows, cols]: [u64; 2],
+    [has_weight, has_bias]: [bool; 2],
+    max_binding_bytes: u64,
+) -> Result<Job> {
+    check_sizes(&[&[rows, cols]])?;
+    if !takes_row(cols, max_binding_bytes) {
+        return Err(beyond_binding("cols", cols, max_binding_bytes));
+    }
     let n_bytes = padded_bytes(rows * cols);
     let mut buffers = vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)];
     buffers.extend(has_weight.then(|| (Slot::B, padded_bytes(cols))));
     buffers.extend(has_bias.then(|| (Slot::Bias, padded_bytes(cols))));
-    Job {
+    let parts = rows_in_parts([rows, cols], max_binding_bytes);
+    let launch = |(rows, args, offset)| {
+        norm_launch(norm, [rows, cols], [has_weight, has_bias], args, offset)
+    };
+    Ok(Job {
         buffers,
-        launches: vec![norm_launch(norm, [rows, cols], has_weight, has_bias)],
-    }
+        launches: parts.map(launch).collect(),
+    })
 }
 
-/// The launch of [`norm_job`].
+/// One launch, over rows that start at an element of both arguments.
 pub(in crate::kernels) fn norm_launch(
     norm: Norm,
     [rows, cols]: [u64; 2],
-    has_weight: bool,
-    has_bias: bool,
+    [has_weight, has_bias]: [bool; 2],
+    [a, out]: [Arg; 2],
+    offset: u64,
 ) -> Launch {
     let width = cols.div_ceil(ITEMS).next_power_of_two().min(MAX_WIDTH);
     let threads = width.max(64);
-    let given = |slot, is_there| Arg::Buffer(if is_there { slot } else { Slot::A });
-    let params = vec![rows as u32, cols as u32, norm.epsilon().to_bits(), 0];
+    let given = |slot, is_there| match is_there {
+        true => Arg::Buffer(slot),
+        false => a.clone(),
+    };
+    let (weight, bias) = (given(Slot::B, has_weight), given(Slot::Bias, has_bias));
+    let params = vec![
+        rows as u32,
+        cols as u32,
+        norm.epsilon().to_bits(),
+        offset as u32,
+    ];
     Launch {
         kernel: &NORM,
         overrides: vec![
@@ -47,12 +76,6 @@ pub(in crate::kernels) fn norm_launch(
             ("HAS_BIAS", has_bias.into()),
         ],
         grid: grid(rows.div_ceil(threads / width)),
-        args: vec![
-            Arg::Buffer(Slot::A),
-            given(Slot::B, has_weight),
-            given(Slot::Bias, has_bias),
-            Arg::Buffer(Slot::Out),
-            Arg::Params(params),
-        ],
+        args: vec![a, weight, bias, out, Arg::Params(params)],
     }
 }

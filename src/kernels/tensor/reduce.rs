@@ -1,6 +1,10 @@
 //! Reductions along one axis, in as many levels as it takes. The order of additions depends on the shape alone.
 
-use super::{R, SLICE, U, W, grid, kernel, padded_bytes, part, second};
+use super::{
+    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
+};
+use super::{grid, kernel, padded_bytes, part, parts, second};
+use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::Reduction;
 
@@ -47,10 +51,30 @@ fn add_buffer(buffers: &mut Vec<(Slot, u64)>, slot: Slot, n: u64) {
     }
 }
 
-/// Launches that reduce each row of [`Slot::A`], `[rows, cols]`, to an element of `Out`. A single row may be larger than
-/// a binding. Neither is 0.
+/// Whether there are launches for rows: for one of any length, and for those of which 64 fit in a binding, since results
+/// begin where a binding may.
 #[must_use]
-pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, max_binding_bytes: u64) -> Job {
+pub const fn takes_rows(rows: u64, cols: u64, max_binding_bytes: u64) -> bool {
+    let most = elements_of_binding(max_binding_bytes);
+    rows == 1 || rows.saturating_mul(cols) <= most || SLICE.saturating_mul(cols) <= most
+}
+
+/// Launches that reduce each row of [`Slot::A`], `[rows, cols]`, to an element of `Out`. There are several where a buffer is
+/// larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
+/// [`takes_rows`].
+pub fn reduce_rows_job(
+    reduction: Reduction,
+    rows: u64,
+    cols: u64,
+    max_binding_bytes: u64,
+) -> Result<Job> {
+    check_sizes(&[&[rows, cols]])?;
+    if !takes_rows(rows, cols, max_binding_bytes) {
+        return Err(beyond_binding("a", SLICE * cols, max_binding_bytes));
+    }
     let mut buffers = vec![
         (Slot::A, padded_bytes(rows * cols)),
         (Slot::Out, padded_bytes(rows)),
@@ -87,7 +111,7 @@ pub fn reduce_rows_job(reduction: Reduction, rows: u64, cols: u64, max_binding_b
         cols = chunks;
         reduction = reduction.of_parts();
     }
-    Job { buffers, launches }
+    Ok(Job { buffers, launches })
 }
 
 fn previous_power_of_two(n: u64) -> u64 {
@@ -111,33 +135,36 @@ impl RowLevel {
         let unit = SLICE * ITEMS * self.width;
         let most = (max_binding_bytes / 4).clamp(unit, 1 << 31) / unit * unit;
         if self.rows > 1 {
-            launches.push(self.launch(0, self.cols));
+            let most = elements_of_binding(max_binding_bytes);
+            let at_once = match self.rows * self.cols <= most {
+                true => self.rows,
+                false => most / self.cols / SLICE * SLICE,
+            };
+            for (row, n) in parts(self.rows, at_once) {
+                launches.push(self.launch([row, row + n], [0, self.cols]));
+            }
             return;
         }
         let mut from = 0;
         while from < self.cols {
             let to = (from + most).min(self.cols);
-            launches.push(self.launch(from, to));
+            launches.push(self.launch([0, 1], [from, to]));
             from = to;
         }
     }
 
-    fn launch(&self, from: u64, to: u64) -> Launch {
-        let cols = to - from;
+    /// Of some rows, or of a part of a single one.
+    fn launch(&self, [row, end]: [u64; 2], [from, to]: [u64; 2]) -> Launch {
+        let (rows, cols) = (end - row, to - from);
         let chunk = ITEMS * self.width;
         let chunks = cols.div_ceil(chunk);
-        let n_out = self.rows * chunks;
-        let is_all = cols == self.cols;
-        let input = |slot| match is_all {
-            true => Arg::Buffer(slot),
-            false => part(slot, from, to, self.cols),
-        };
-        let out = match is_all {
-            true => Arg::Buffer(self.to),
-            false => part(self.to, from / chunk, from / chunk + chunks, self.chunks),
-        };
+        let n_out = rows * chunks;
+        let place = row * self.cols + from;
+        let input = |slot| part(slot, place, place + rows * cols, self.rows * self.cols);
+        let result = row * self.chunks + from / chunk;
+        let out = part(self.to, result, result + n_out, self.rows * self.chunks);
         let aligned = self.rows == 1 || self.cols.is_multiple_of(4);
-        let params = [self.rows, cols, chunks, n_out].map(|n| n as u32).to_vec();
+        let params = [rows, cols, chunks, n_out].map(|n| n as u32).to_vec();
         Launch {
             kernel: &ROWS,
             overrides: vec![
@@ -159,10 +186,29 @@ impl RowLevel {
     }
 }
 
-/// Launches that reduce the middle axis of [`Slot::A`], `[outer, rows, inner]`, to `Out`, `[outer, inner]`. None is 0; the
-/// reduction is not that of products.
+/// Whether there are launches for columns: for those of which a binding holds two rows.
 #[must_use]
-pub fn reduce_columns_job(reduction: Reduction, outer: u64, rows: u64, inner: u64) -> Job {
+pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes: u64) -> bool {
+    let all = outer.saturating_mul(rows).saturating_mul(inner);
+    all <= elements_of_binding(max_binding_bytes)
+        || inner.saturating_mul(2) <= elements_of_slice(max_binding_bytes)
+}
+
+/// Launches that reduce the middle axis of [`Slot::A`], `[outer, rows, inner]`, to `Out`, `[outer, inner]`. There are
+/// several where a buffer is larger than a binding. The reduction is not that of products of two tensors.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
+/// [`takes_columns`].
+pub fn reduce_columns_job(
+    reduction: Reduction,
+    [outer, rows, inner]: [u64; 3],
+    max_binding_bytes: u64,
+) -> Result<Job> {
+    check_sizes(&[&[outer, rows, inner]])?;
+    if !takes_columns(outer, rows, inner, max_binding_bytes) {
+        return Err(beyond_binding("a", 2 * inner, max_binding_bytes));
+    }
     let n = outer * rows * inner;
     let mut buffers = vec![
         (Slot::A, padded_bytes(n)),
@@ -171,32 +217,103 @@ pub fn reduce_columns_job(reduction: Reduction, outer: u64, rows: u64, inner: u6
     let mut launches = Vec::new();
     let (mut rows, mut reduction) = (rows, reduction);
     for level in 0.. {
+        let most_rows = match outer * rows * inner <= elements_of_binding(max_binding_bytes) {
+            true => CHUNK_ROWS,
+            false => CHUNK_ROWS.min(elements_of_slice(max_binding_bytes) / inner),
+        };
         let chunks = rows
-            .div_ceil(CHUNK_ROWS)
+            .div_ceil(most_rows)
             .max(chunks_to_fill(outer * inner, rows));
         let chunk_rows = rows.div_ceil(chunks);
         let chunks = rows.div_ceil(chunk_rows);
         let (from, to) = slots(level, chunks == 1);
-        let n_out = outer * chunks * inner;
-        add_buffer(&mut buffers, to, n_out);
-        let params = [rows, inner, chunks, chunk_rows, n_out, 0, 0, 0];
-        launches.push(Launch {
-            kernel: &COLUMNS,
-            overrides: vec![("OP", reduction.code())],
-            grid: grid(n_out.div_ceil(THREADS)),
-            args: vec![
-                Arg::Buffer(from),
-                Arg::Buffer(to),
-                Arg::Params(params.map(|n| n as u32).to_vec()),
-            ],
-        });
+        add_buffer(&mut buffers, to, outer * chunks * inner);
+        let level = ColumnLevel {
+            reduction,
+            outer,
+            rows,
+            inner,
+            chunks,
+            chunk_rows,
+            from,
+            to,
+        };
+        level.push_launches(max_binding_bytes, &mut launches);
         if chunks == 1 {
             break;
         }
         rows = chunks;
         reduction = reduction.of_parts();
     }
-    Job { buffers, launches }
+    Ok(Job { buffers, launches })
+}
+
+/// One level of the reduction of columns.
+struct ColumnLevel {
+    reduction: Reduction,
+    outer: u64,
+    rows: u64,
+    inner: u64,
+    chunks: u64,
+    chunk_rows: u64,
+    from: Slot,
+    to: Slot,
+}
+
+impl ColumnLevel {
+    fn push_launches(&self, max_binding_bytes: u64, launches: &mut Vec<Launch>) {
+        let matrix = self.rows * self.inner;
+        if self.outer * matrix <= elements_of_binding(max_binding_bytes) {
+            let whole = [self.from, self.to].map(|slot| (Arg::Buffer(slot), 0));
+            launches.push(self.launch([self.outer, self.rows, self.chunks], whole));
+            return;
+        }
+        let most = elements_of_slice(max_binding_bytes);
+        let bound = |from: [u64; 2], n: [u64; 2]| {
+            let [a, out] = [0, 1].map(|i| (from[i] * self.inner, (from[i] + n[i]) * self.inner));
+            [around(self.from, a.0, a.1), around(self.to, out.0, out.1)]
+        };
+        if matrix <= most {
+            for (first, n) in parts(self.outer, most / matrix) {
+                let (rows, chunks) = (self.rows, self.chunks);
+                let args = bound([first * rows, first * chunks], [n * rows, n * chunks]);
+                launches.push(self.launch([n, rows, chunks], args));
+            }
+            return;
+        }
+        // Some chunks of one matrix after the other.
+        let at_once = (most / (self.chunk_rows * self.inner)).max(1);
+        for outer in 0..self.outer {
+            for (first, chunks) in parts(self.chunks, at_once) {
+                let row = first * self.chunk_rows;
+                let rows = (chunks * self.chunk_rows).min(self.rows - row);
+                let places = [outer * self.rows + row, outer * self.chunks + first];
+                launches.push(self.launch([1, rows, chunks], bound(places, [rows, chunks])));
+            }
+        }
+    }
+
+    /// Of some matrices, or of some rows of one, from an element of both arguments on.
+    fn launch(&self, [outer, rows, chunks]: [u64; 3], args: [(Arg, u64); 2]) -> Launch {
+        let n_out = outer * chunks * self.inner;
+        let [(a, from), (out, to)] = args;
+        let params = [
+            rows,
+            self.inner,
+            chunks,
+            self.chunk_rows,
+            n_out,
+            from,
+            to,
+            0,
+        ];
+        Launch {
+            kernel: &COLUMNS,
+            overrides: vec![("OP", self.reduction.code())],
+            grid: grid(n_out.div_ceil(THREADS)),
+            args: vec![a, out, Arg::Params(params.map(|n| n as u32).to_vec())],
+        }
+    }
 }
 
 /// Parts of long columns, so that there are enough invocations for a large device; none has fewer than 32 rows.
@@ -211,7 +328,10 @@ mod tests {
 
     #[test]
     fn long_rows_take_levels_and_large_ones_parts() {
-        let n_launches = |cols, max| reduce_rows_job(Reduction::Sum, 1, cols, max).launches.len();
+        let n_launches = |cols, max| {
+            let job = reduce_rows_job(Reduction::Sum, 1, cols, max);
+            job.unwrap().launches.len()
+        };
         assert_eq!(n_launches(1, 1 << 27), 1);
         assert_eq!(n_launches(16_384, 1 << 27), 1);
         assert_eq!(n_launches(16_385, 1 << 27), 2);
@@ -221,7 +341,7 @@ mod tests {
 
     #[test]
     fn parts_of_rows_cover_them_once() {
-        let job = reduce_rows_job(Reduction::Max, 1, (1 << 26) + 77, 1 << 27);
+        let job = reduce_rows_job(Reduction::Max, 1, (1 << 26) + 77, 1 << 27).unwrap();
         let mut ends = (0, 0);
         for launch in &job.launches[..3] {
             let (Arg::Slice(_, input), Arg::Slice(_, out)) = (&launch.args[0], &launch.args[2])

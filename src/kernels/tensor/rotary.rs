@@ -1,6 +1,10 @@
 //! Rotary positions.
 
-use super::{R, U, W, grid, kernel, padded_bytes};
+use super::{
+    R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
+    grid, kernel, padded_bytes, parts,
+};
+use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 
 pub(super) static ROTARY: KernelInfo = kernel(
@@ -24,31 +28,89 @@ pub struct Rotary {
     pub to: u64,
 }
 
-/// Launches that make [`Slot::Out`] of `A`, `[rows, heads, 2 half]`, with the cosine and sine of each position and point
-/// in `B`. Nothing is 0 but `first` and `to`.
-#[must_use]
-pub fn rotary_job(what: &Rotary) -> Job {
-    let n = what.rows * what.heads * what.half;
-    let words = [n, what.heads, what.half, what.first, what.to, 0, 0, 0];
-    Job {
-        buffers: vec![
-            (Slot::A, padded_bytes(2 * n)),
-            (
-                Slot::B,
-                padded_bytes(2 * (what.first + what.rows) * what.half),
-            ),
-            (Slot::Out, padded_bytes(what.to + 2 * n)),
-        ],
-        launches: vec![Launch {
-            kernel: &ROTARY,
-            overrides: Vec::new(),
-            grid: grid(n.div_ceil(256)),
-            args: vec![
-                Arg::Buffer(Slot::A),
-                Arg::Buffer(Slot::B),
-                Arg::Buffer(Slot::Out),
-                Arg::Params(words.map(|n| n as u32).to_vec()),
-            ],
-        }],
+impl Rotary {
+    fn width(&self) -> u64 {
+        self.heads * 2 * self.half
     }
 }
+
+/// Launches that make [`Slot::Out`] of `A`, `[rows, heads, 2 half]`, with the cosine and sine of each position and point
+/// in `B`. There are several where a buffer is larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a head that is larger than a binding.
+pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
+    check_sizes(&[
+        &[what.rows, what.heads, 2, what.half],
+        &[what.first.saturating_add(what.rows), 2, what.half],
+        &[what.to.saturating_add(1)],
+    ])?;
+    let width = what.width();
+    let n_turns = 2 * (what.first + what.rows) * what.half;
+    let n_out = what.to + what.rows * width;
+    let mut launches = Vec::new();
+    let is_whole = n_out.max(n_turns) <= elements_of_binding(max_binding_bytes);
+    if is_whole {
+        let args = [Slot::A, Slot::B, Slot::Out].map(|slot| (Arg::Buffer(slot), 0));
+        let [a, (turns, _), (out, _)] = args;
+        let first = what.first * what.half;
+        launches.push(launch(what, a, (turns, first), (out, what.to)));
+    } else {
+        let most = elements_of_slice(max_binding_bytes);
+        let rows_at_once = most / width;
+        // Parts of a row, if one alone is too large.
+        let (rows, heads) = match rows_at_once {
+            0 => (1, most / (2 * what.half)),
+            rows => (rows, what.heads),
+        };
+        if heads == 0 {
+            return Err(beyond_binding("head_dim", 2 * what.half, max_binding_bytes));
+        }
+        for (row, rows) in parts(what.rows, rows) {
+            for (head, heads) in parts(what.heads, heads) {
+                let part = Rotary {
+                    rows,
+                    heads,
+                    ..*what
+                };
+                let from = row * width + head * 2 * what.half;
+                let n = rows * part.width();
+                let turns_from = 2 * (what.first + row) * what.half;
+                let turns = around(Slot::B, turns_from, turns_from + 2 * rows * what.half);
+                let a = around(Slot::A, from, from + n);
+                let out = around(Slot::Out, what.to + from, what.to + from + n);
+                // Of pairs.
+                let turns = (turns.0, turns.1 / 2);
+                launches.push(launch(&part, a, turns, out));
+            }
+        }
+    }
+    Ok(Job {
+        buffers: vec![
+            (Slot::A, padded_bytes(what.rows * width)),
+            (Slot::B, padded_bytes(n_turns)),
+            (Slot::Out, padded_bytes(n_out)),
+        ],
+        launches,
+    })
+}
+
+/// One launch, of arguments from these elements on; of turns, from this pair.
+fn launch(
+    what: &Rotary,
+    (a, from): (Arg, u64),
+    (turns, first): (Arg, u64),
+    (out, to): (Arg, u64),
+) -> Launch {
+    let n = what.rows * what.heads * what.half;
+    let words = [n, what.heads, what.half, first, from, to, 0, 0];
+    Launch {
+        kernel: &ROTARY,
+        overrides: Vec::new(),
+        grid: grid(n.div_ceil(256)),
+        args: vec![a, turns, out, Arg::Params(words.map(|n| n as u32).to_vec())],
+    }
+}
+
+// Slices start at whole pairs.
+const _: () = assert!(SLICE.is_multiple_of(2));

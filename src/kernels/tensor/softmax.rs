@@ -1,6 +1,9 @@
 //! Softmax over rows.
 
-use super::{R, SLICE, U, W, around, elements_of_binding, grid, kernel, padded_bytes};
+use super::{
+    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
+};
+use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 
 const WGSL: &str = shader!("tensor_softmax.wgsl");
@@ -25,49 +28,32 @@ impl SoftmaxLimits {
         invocations: 256,
         workgroup_bytes: 16_384,
     };
-
-    /// Whether a row fits in a binding, wherever it starts.
-    #[must_use]
-    pub const fn takes_row(cols: u64, max_binding_bytes: u64) -> bool {
-        cols + SLICE <= elements_of_binding(max_binding_bytes)
-    }
 }
 
-/// Launches that make [`Slot::Out`] of `A`, `[rows, cols]`: the softmax of each row or, for `log`, its logarithm.
-/// Neither is 0. There are several where all rows together are larger than a binding; one row is not, see
-/// [`takes_row`](SoftmaxLimits::takes_row).
-#[must_use]
+/// Launches that make [`Slot::Out`] of `A`, `[rows, cols]`: the softmax of each row or, for `log`, its logarithm. There are
+/// several where all rows together are larger than a binding.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a binding,
+/// see [`takes_row`].
 pub fn softmax_job(
     rows: u64,
     cols: u64,
     log: bool,
     limits: SoftmaxLimits,
     max_binding_bytes: u64,
-) -> Job {
-    let n = rows * cols;
-    let at_once = match elements_of_binding(max_binding_bytes) {
-        most if n <= most => rows,
-        most => (most.saturating_sub(SLICE) / cols).max(1),
-    };
-    let mut launches = Vec::new();
-    let mut from = 0;
-    while from < rows {
-        let to = (from + at_once).min(rows);
-        let (args, offset) = match at_once == rows {
-            true => ([Slot::A, Slot::Out].map(Arg::Buffer), 0),
-            false => {
-                let of = |slot| around(slot, from * cols, to * cols);
-                let ((a, offset), (out, _)) = (of(Slot::A), of(Slot::Out));
-                ([a, out], offset)
-            }
-        };
-        launches.push(softmax_launch([to - from, cols], log, limits, args, offset));
-        from = to;
+) -> Result<Job> {
+    check_sizes(&[&[rows, cols]])?;
+    if !takes_row(cols, max_binding_bytes) {
+        return Err(beyond_binding("cols", cols, max_binding_bytes));
     }
-    Job {
-        buffers: vec![(Slot::A, padded_bytes(n)), (Slot::Out, padded_bytes(n))],
-        launches,
-    }
+    let n_bytes = padded_bytes(rows * cols);
+    let parts = rows_in_parts([rows, cols], max_binding_bytes);
+    let launch = |(rows, args, offset)| softmax_launch([rows, cols], log, limits, args, offset);
+    Ok(Job {
+        buffers: vec![(Slot::A, n_bytes), (Slot::Out, n_bytes)],
+        launches: parts.map(launch).collect(),
+    })
 }
 
 /// One launch, over rows that start at an element of both arguments.

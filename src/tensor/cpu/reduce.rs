@@ -105,7 +105,9 @@ fn sum_strip<'a>(
     let mut columns = Columns::new(out.len());
     for i in 0..rows {
         let sums = columns.next();
-        sums.iter_mut().zip(row(i)).for_each(|(sum, x)| *sum += term(*x));
+        sums.iter_mut()
+            .zip(row(i))
+            .for_each(|(sum, x)| *sum += term(*x));
     }
     columns.finish(out);
 }

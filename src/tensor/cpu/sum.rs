@@ -172,7 +172,10 @@ mod tests {
         for n in [0, 1, 31, 32, 33, BLOCK, BLOCK + 1, 7 * BLOCK + 5] {
             let ones = vec![1.0; n];
             assert_eq!(sum_of(&ones, &ones, |x, y| x * y), n as f32);
-            assert_eq!(sums_of(&ones, &ones, |x, y| [x, -y]), [n as f32, -(n as f32)]);
+            assert_eq!(
+                sums_of(&ones, &ones, |x, y| [x, -y]),
+                [n as f32, -(n as f32)]
+            );
             let mut columns = Columns::new(2);
             for i in 0..n {
                 let sums = columns.next();

@@ -2,10 +2,10 @@
 
 use super::config::LayerConfig;
 use super::projection::Rows;
-use crate::gpu::{Buffer, GpuDevice, Sized64};
+use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Rotary, rotary_job};
-use crate::tensor::run::{Recording, word};
+use crate::tensor::run::Recording;
 use crate::tensor::{Shape, TensorView};
 use crate::{Error, Result};
 
@@ -28,14 +28,14 @@ impl Turns {
         let &[n, width] = rows.view.shape().dims() else {
             return Ok(());
         };
-        word(start + n * width)?;
-        let job = rotary_job(&Rotary {
+        let what = Rotary {
             rows: n as u64,
             heads: (width / (2 * self.half)) as u64,
             half: self.half as u64,
             first: first as u64,
             to: start as u64,
-        });
+        };
+        let job = rotary_job(&what, recording.device().capabilities().max_binding_bytes)?;
         let given = [
             (Slot::A, &rows.buffer, 0),
             (Slot::B, &self.buffer, 0),

@@ -1,0 +1,44 @@
+// Copies a block of up to eight axes between two tensors that are larger than a binding: the element at an index of the
+// block, from a place in one to a place in the other.
+//
+// One invocation copies one element.
+// Bindings: `a`, `out`: f32. The element at an index lies at `from`, or `to`, plus the sum of index times stride.
+// Preconditions: nothing is 0 but places and strides; n is the product of `dims`, the innermost axis first; every place is
+// inside its binding.
+// Twin: none; a view of the host is copied element by element
+
+struct Params {
+    n: u32,
+    rank: u32,
+    from: u32,
+    to: u32,
+    dims: array<vec4<u32>, 2>,
+    strides_a: array<vec4<u32>, 2>,
+    strides_out: array<vec4<u32>, 2>,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+@compute @workgroup_size(256)
+fn tensor_copy(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) i: u32,
+) {
+    let element = (group.y * groups.x + group.x) * 256u + i;
+    if element >= params.n {
+        return;
+    }
+    var rest = element;
+    var at = vec2(params.from, params.to);
+    for (var d = 0u; d < params.rank; d++) {
+        let dim = params.dims[d >> 2u][d & 3u];
+        let outer = rest / dim;
+        let index = rest - outer * dim;
+        at += index * vec2(params.strides_a[d >> 2u][d & 3u], params.strides_out[d >> 2u][d & 3u]);
+        rest = outer;
+    }
+    out[at.y] = a[at.x];
+}

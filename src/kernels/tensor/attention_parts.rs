@@ -1,0 +1,243 @@
+//! Attention over buffers that are larger than a binding: batches, heads, queries or keys in parts.
+
+use super::attention::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
+use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
+use crate::Result;
+use crate::kernels::{Arg, Launch, Slot};
+
+/// How many a part has of each. Heads of queries are whole groups that share a head of keys, or some of one group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    batch: u64,
+    heads: u64,
+    n_q: u64,
+    n_k: u64,
+}
+
+impl Part {
+    fn key_heads(self, what: &AttentionSize) -> u64 {
+        (self.heads * what.key_heads / what.heads).max(1)
+    }
+
+    /// Elements from the first to the last of queries, keys, values and results.
+    fn spans(self, what: &AttentionSize, [q, k, v]: &[Heads; 3]) -> [u64; 4] {
+        let of = |place: &Heads, heads, rows| {
+            span([
+                (self.batch, place.batch),
+                (heads, place.head),
+                (rows, place.row),
+                (what.dim, 1),
+            ])
+        };
+        let key_heads = self.key_heads(what);
+        let pitch = what.heads * what.dim;
+        [
+            of(q, self.heads, self.n_q),
+            of(k, key_heads, self.n_k),
+            of(v, key_heads, self.n_k),
+            (self.batch - 1) * what.n_q * pitch + (self.n_q - 1) * pitch + self.heads * what.dim,
+        ]
+    }
+
+    /// Splits of all keys, of which some go into one binding.
+    fn splits(self, what: &AttentionSize) -> u64 {
+        what.n_k.div_ceil(self.n_k) * self.n_k.div_ceil(MAX_SPLIT)
+    }
+
+    /// Elements of what splits make of the queries.
+    fn n_partials(self, what: &AttentionSize) -> u64 {
+        match self.splits(what) {
+            1 => 0,
+            splits => splits * self.batch * self.heads * self.n_q * (what.dim + 2),
+        }
+    }
+
+    fn fits(self, what: &AttentionSize, places: &[Heads; 3], most: u64) -> bool {
+        let spans = self.spans(what, places);
+        spans.iter().all(|&n| n <= most) && self.n_partials(what) <= most
+    }
+
+    /// The largest part that fits in slices of `most` elements; `None` if there is none.
+    fn choose(what: &AttentionSize, places: &[Heads; 3], most: u64) -> Option<Self> {
+        let whole = Self {
+            batch: what.batch,
+            heads: what.heads,
+            n_q: what.n_q,
+            n_k: what.n_k,
+        };
+        let fits = |part: &Self| part.fits(what, places, most);
+        // Whole batches first, so that small ones are not many launches.
+        let batches = |batch| Self { batch, ..whole };
+        if fits(&batches(1)) {
+            return Some(batches(largest(what.batch, |batch| fits(&batches(batch)))));
+        }
+        // Heads as many as leave half a binding for their rows.
+        let group = what.heads / what.key_heads;
+        let one_row = |heads| {
+            let part = Self {
+                batch: 1,
+                heads,
+                n_q: 1,
+                n_k: 1,
+            };
+            part.spans(what, places).iter().all(|&n| n <= most / 2)
+        };
+        let heads = match one_row(group) {
+            true => group * largest(what.key_heads, |n| one_row(group * n)),
+            false if one_row(1) => largest(group, one_row),
+            false => return None,
+        };
+        let [q, k, v] = places;
+        let lengths = |n_q, n_k| Self {
+            batch: 1,
+            heads,
+            n_q,
+            n_k,
+        };
+        let [_, k_row, v_row, out_row] = lengths(1, 1).spans(what, places);
+        let n_k =
+            how_many(what.n_k, k.row, k_row, most).min(how_many(what.n_k, v.row, v_row, most));
+        // Whole tiles of keys, if there are several parts.
+        let n_k = match n_k {
+            n if n < what.n_k && n > KEYS => n / KEYS * KEYS,
+            n => n,
+        };
+        let [q_row, ..] = lengths(1, 1).spans(what, places);
+        let n_q = how_many(what.n_q, q.row, q_row, most);
+        let n_q = n_q.min(how_many(what.n_q, what.heads * what.dim, out_row, most));
+        let n_q = largest(n_q, |n_q| fits(&lengths(n_q, n_k)));
+        Some(lengths(n_q, n_k)).filter(fits)
+    }
+}
+
+/// The largest number up to `most` that passes, if all below it do; at least 1.
+fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (1, most.max(1));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        match passes(middle) {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    low
+}
+
+/// The launches, none of which binds more than a binding holds of a buffer, and the elements of [`Slot::Partials`].
+pub(super) fn in_parts(
+    what: &AttentionSize,
+    places: [Heads; 3],
+    max_binding_bytes: u64,
+) -> Result<(Vec<Launch>, u64)> {
+    let most = elements_of_slice(max_binding_bytes);
+    let part = Part::choose(what, &places, most);
+    let part =
+        part.ok_or_else(|| beyond_binding("keys", what.n_k * what.dim, max_binding_bytes))?;
+    let whole = Whole { what, places, part };
+    let mut launches = Vec::new();
+    // No part has heads of two groups and not all of both.
+    let group = what.heads / what.key_heads;
+    let together = part.heads.max(group);
+    let heads = parts(what.heads, together).flat_map(|(first, n)| {
+        parts(n, part.heads).map(move |(head, heads)| (first + head, heads))
+    });
+    for (batch, batches) in parts(what.batch, part.batch) {
+        for (head, heads) in heads.clone() {
+            for (query, n_q) in parts(what.n_q, part.n_q) {
+                let part = Part {
+                    batch: batches,
+                    heads,
+                    n_q,
+                    ..part
+                };
+                whole.push_launches(part, [batch, head, query], &mut launches);
+            }
+        }
+    }
+    Ok((launches, part.n_partials(what)))
+}
+
+/// What is done in parts.
+struct Whole<'a> {
+    what: &'a AttentionSize,
+    places: [Heads; 3],
+    part: Part,
+}
+
+impl Whole<'_> {
+    /// All keys for some queries.
+    fn push_launches(&self, part: Part, first: [u64; 3], launches: &mut Vec<Launch>) {
+        let what = self.what;
+        let [batch, head, query] = first;
+        let size = AttentionSize {
+            batch: part.batch,
+            heads: part.heads,
+            key_heads: part.key_heads(what),
+            n_q: part.n_q,
+            ..*what
+        };
+        let out_at = ((batch * what.n_q + query) * what.heads + head) * what.dim;
+        let [q_span, _, _, out_span] = part.spans(what, &self.places);
+        let out = around(Slot::Out, out_at, out_at + out_span);
+        let split_len = self.part.n_k.min(MAX_SPLIT).next_multiple_of(KEYS);
+        let lists: Vec<(u64, u64)> = parts(what.n_k, self.part.n_k).collect();
+        let splits_of = |n: u64| n.div_ceil(split_len);
+        let all_splits: u64 = lists.iter().map(|&(_, n)| splits_of(n)).sum();
+        let mut splits_before = 0;
+        for (key, n_k) in lists {
+            let part = Part { n_k, ..part };
+            let [_, k_span, v_span, _] = part.spans(what, &self.places);
+            let key_head = head * what.key_heads / what.heads;
+            let starts = [
+                [batch, head, query],
+                [batch, key_head, key],
+                [batch, key_head, key],
+            ];
+            let spans = [q_span, k_span, v_span];
+            let slots = [Slot::A, Slot::B, Slot::Values];
+            let mut inputs = Vec::with_capacity(3);
+            let mut heads = self.places;
+            for i in 0..3 {
+                let place = &mut heads[i];
+                let [batch, head, row] = starts[i];
+                let from = place.offset + batch * place.batch + head * place.head + row * place.row;
+                let (arg, offset) = around(slots[i], from, from + spans[i]);
+                // Rows of keys count from the first of all, which the slice does not have.
+                let before = if i == 0 { 0 } else { row * place.row };
+                place.offset = offset.wrapping_sub(before);
+                inputs.push(arg);
+            }
+            let splits = splits_of(n_k);
+            let is_split = all_splits > 1;
+            let (bound, out_from, out_heads) = match is_split {
+                true => (Arg::Buffer(Slot::Partials), 0, part.heads),
+                false => (out.0.clone(), out.1, what.heads),
+            };
+            let Ok(inputs) = <[Arg; 3]>::try_from(inputs) else {
+                return;
+            };
+            let args = Args {
+                inputs,
+                out: bound,
+                out_from,
+                out_heads,
+                first_key: key,
+                split_len,
+                splits: is_split.then_some([splits, splits_before, all_splits]),
+                first: match what.causal {
+                    true => what.n_k - what.n_q + query,
+                    false => 0,
+                },
+            };
+            let size = AttentionSize {
+                n_k: key + n_k,
+                ..size
+            };
+            launches.push(launch(&size, heads, args));
+            splits_before += splits;
+        }
+        if all_splits > 1 {
+            launches.push(merge_launch(&size, all_splits, out, what.heads));
+        }
+    }
+}

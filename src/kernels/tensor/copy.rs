@@ -1,0 +1,204 @@
+//! Copies of tensors that lie anyhow, and are larger than a binding.
+
+use super::{R, U, W, around, check_sizes, elements_of_slice, grid, kernel, padded_bytes, parts};
+use super::{beyond_binding, span};
+use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
+use crate::tensor::MAX_RANK;
+use crate::text::fill;
+use crate::{Error, Result};
+
+pub(super) static COPY: KernelInfo = kernel("tensor_copy", shader!("tensor_copy.wgsl"), &[R, W, U]);
+
+/// An axis of a tensor that is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyAxis {
+    /// Elements along it.
+    pub n: u64,
+    /// Distance of neighbours where they are.
+    pub from: u64,
+    /// Distance of neighbours where they go.
+    pub to: u64,
+}
+
+/// Some of each axis.
+type Block = [u64; MAX_RANK];
+
+/// Launches that copy elements of [`Slot::A`], which has `n_a`, the first at `offset`, to [`Slot::Out`], from its start
+/// on; the innermost axis comes first. No two have one place there. A launch takes as much of each axis as both bindings
+/// hold.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and for
+/// places outside of `A`.
+pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64) -> Result<Job> {
+    let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();
+    check_sizes(&[&lengths, &[n_a]])?;
+    let most = elements_of_slice(max_binding_bytes);
+    let spans = |block: &Block| {
+        let along = |stride: fn(&CopyAxis) -> u64| {
+            span(axes.iter().zip(block).map(|(axis, &n)| (n, stride(axis))))
+        };
+        [along(|axis| axis.from), along(|axis| axis.to)]
+    };
+    let mut block: Block = [1; MAX_RANK];
+    for (n, axis) in block.iter_mut().zip(axes) {
+        *n = axis.n;
+    }
+    let [n_from, n_out] = spans(&block);
+    let is_inside = offset.saturating_add(n_from) <= n_a && n_out < 1 << 58;
+    if axes.len() > MAX_RANK || !is_inside {
+        return Err(Error::InvalidArgument {
+            name: "axes",
+            value: fill(
+                "# from # to # of #",
+                &[],
+                &[axes.len() as u64, offset, n_from, n_a],
+            ),
+            expected: "at most 8 axes, and places inside the buffer",
+        });
+    }
+    if most == 0 {
+        return Err(beyond_binding("a", 1, max_binding_bytes));
+    }
+    loop {
+        let [from, to] = spans(&block);
+        let extent = |i: usize| match (from > most, axes.get(i)) {
+            (_, None) => 0,
+            (true, Some(axis)) => (block[i] - 1) * axis.from,
+            (false, Some(axis)) => (block[i] - 1) * axis.to,
+        };
+        if from.max(to) <= most {
+            break;
+        }
+        // The axis that goes furthest is halved.
+        let furthest = (0..MAX_RANK).max_by_key(|&i| extent(i)).unwrap_or(0);
+        block[furthest] = block[furthest].div_ceil(2);
+    }
+    let mut launches = Vec::new();
+    let mut blocks: Vec<(u64, u64, Block)> = vec![(offset, 0, [1; MAX_RANK])];
+    for (i, axis) in axes.iter().enumerate() {
+        let cut = blocks.iter().flat_map(|&(from, to, whole)| {
+            parts(axis.n, block[i]).map(move |(first, n)| {
+                let mut block = whole;
+                block[i] = n;
+                (from + first * axis.from, to + first * axis.to, block)
+            })
+        });
+        blocks = cut.collect();
+    }
+    for (from, to, block) in blocks {
+        let [a_span, out_span] = spans(&block);
+        let (a, from) = around(Slot::A, from, from + a_span);
+        let (out, to) = around(Slot::Out, to, to + out_span);
+        launches.push(launch(axes, &block, (a, from), (out, to)));
+    }
+    Ok(Job {
+        buffers: vec![
+            (Slot::A, padded_bytes(n_a)),
+            (Slot::Out, padded_bytes(n_out)),
+        ],
+        launches,
+    })
+}
+
+fn launch(axes: &[CopyAxis], block: &Block, a: (Arg, u64), out: (Arg, u64)) -> Launch {
+    let n: u64 = block.iter().product();
+    let list = |number: &dyn Fn(usize) -> u64| {
+        let mut words = [0u32; MAX_RANK];
+        for (i, word) in words.iter_mut().enumerate().take(axes.len()) {
+            *word = number(i) as u32;
+        }
+        words
+    };
+    let mut words = [n, axes.len() as u64, a.1, out.1]
+        .map(|n| n as u32)
+        .to_vec();
+    words.extend(list(&|i| block[i]));
+    // That of an axis of one element does not matter.
+    words.extend(list(&|i| axes[i].from));
+    words.extend(list(&|i| axes[i].to));
+    Launch {
+        kernel: &COPY,
+        overrides: Vec::new(),
+        grid: grid(n.div_ceil(256)),
+        args: vec![a.0, out.0, Arg::Params(words)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies by the launches of a job on the host.
+    fn copied(job: &Job, a: &[u32], n_out: usize, most: u64) -> Vec<u32> {
+        let mut out = vec![u32::MAX; n_out];
+        for launch in &job.launches {
+            let [Arg::Slice(_, from), Arg::Slice(_, to), Arg::Params(words)] = &launch.args[..]
+            else {
+                panic!("{launch:?}");
+            };
+            for (slice, n) in [(from, a.len()), (to, n_out)] {
+                assert!(slice.start % 256 == 0 && slice.end - slice.start <= most);
+                assert!(slice.end <= padded_bytes(n as u64));
+            }
+            for i in 0..words[0] {
+                let mut rest = i;
+                let mut at = [
+                    from.start as u32 / 4 + words[2],
+                    to.start as u32 / 4 + words[3],
+                ];
+                for d in 0..words[1] as usize {
+                    let index = rest % words[4 + d];
+                    rest /= words[4 + d];
+                    at[0] += index * words[12 + d];
+                    at[1] += index * words[20 + d];
+                }
+                assert_eq!(out[at[1] as usize], u32::MAX, "written twice");
+                out[at[1] as usize] = a[at[0] as usize];
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn blocks_copy_each_element_once() {
+        // [30, 40, 50], its axes in another order, and one repeated.
+        for (order, repeated) in [([0, 1, 2], false), ([2, 0, 1], false), ([1, 2, 0], true)] {
+            let (dims, strides) = ([30_u64, 40, 50], [2000_u64, 50, 1]);
+            let mut axes = Vec::new();
+            let mut n_out = 1;
+            for &axis in order.iter().rev() {
+                let is_first = axes.is_empty();
+                axes.push(CopyAxis {
+                    n: dims[axis],
+                    from: if repeated && is_first {
+                        0
+                    } else {
+                        strides[axis]
+                    },
+                    to: n_out,
+                });
+                n_out *= dims[axis];
+            }
+            let a: Vec<u32> = (0..60_007).collect();
+            let exact: Vec<u32> = (0..n_out)
+                .map(|i| {
+                    let mut rest = i;
+                    let mut at = 7;
+                    for axis in &axes {
+                        at += rest % axis.n * axis.from;
+                        rest /= axis.n;
+                    }
+                    at as u32
+                })
+                .collect();
+            for most in [1024, 4096, 65_536, 1 << 20] {
+                let job = copy_job(&axes, 7, 60_007, most).unwrap();
+                assert!(
+                    copied(&job, &a, n_out as usize, most) == exact,
+                    "{axes:?} {most}"
+                );
+            }
+        }
+    }
+}
