@@ -102,6 +102,7 @@ export function steps() {
     { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+    { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },

@@ -98,7 +98,13 @@ impl Bytes {
 
     /// A range, copied.
     pub(crate) fn read(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; range.len()];
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(range.len())
+            .map_err(|_| Error::OutOfMemory {
+                requested: range.len() as u64,
+            })?;
+        bytes.resize(range.len(), 0);
         self.read_into(range.start, &mut bytes)?;
         Ok(bytes)
     }

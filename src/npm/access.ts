@@ -1,7 +1,7 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { joined } from "./content.js";
-import { toPagepressError } from "./errors.js";
 import type { FrameMap, Range } from "./codec.js";
+import { PagepressError, toPagepressError } from "./errors.js";
 import { load } from "./modules.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 import type { ModuleSource } from "./types.js";
@@ -23,14 +23,17 @@ export interface ReadOptions {
 /** The content of the LZ4 frames in a file, of which any part can be read. Made by `openFrame`. */
 export class FrameAccess {
   readonly #source: Source;
-  readonly #map: FrameMap;
+  readonly #newMap: () => FrameMap;
+  #map: FrameMap;
   /** Reads map the file one after the other. */
   #mapping: Promise<unknown> = Promise.resolve();
+  #hasIndex = false;
 
   /** @internal */
-  constructor(source: Source, map: FrameMap) {
+  constructor(source: Source, newMap: () => FrameMap) {
     this.#source = source;
-    this.#map = map;
+    this.#newMap = newMap;
+    this.#map = newMap();
   }
 
   /** Bytes of the file. */
@@ -40,7 +43,7 @@ export class FrameAccess {
 
   /** Whether the file has an index. Without one it is read from its start up to where content is asked for, once. */
   get hasIndex(): boolean {
-    return this.#map.hasIndex();
+    return this.#hasIndex;
   }
 
   /** Bytes of all content. Without an index all of the file is read for it. */
@@ -75,11 +78,12 @@ export class FrameAccess {
   /** Has the content up to `end` mapped.
    * @internal */
   map(end: number, signal: AbortSignal | undefined): Promise<void> {
-    return this.#mapTo(end, signal);
+    return this.#mapTo(end, signal).then(() => void (this.#hasIndex = this.#map.hasIndex()));
   }
 
   #mapTo(end: number, signal: AbortSignal | undefined): Promise<void> {
     const mapped = this.#mapping.then(async () => {
+      if (this.#map.isLost) this.#map = this.#newMap();
       for (let range = this.#map.wanted(end); range; range = this.#map.wanted(end)) {
         this.#map.supply(await this.#fetch(range, signal));
       }
@@ -90,7 +94,9 @@ export class FrameAccess {
 
   async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
     signal?.throwIfAborted();
-    return this.#source.read(start, end, signal);
+    const bytes = await this.#source.read(start, end, signal);
+    if (bytes.length === end - start) return bytes;
+    throw new PagepressError("READ", `the source gives ${bytes.length} bytes for ${end - start}: it was changed since it was opened`);
   }
 }
 
@@ -103,7 +109,7 @@ export async function openFrame(source: FrameSource, options: OpenFrameOptions =
   return guarded(signal, async () => {
     signal?.throwIfAborted();
     const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
-    const frame = new FrameAccess(opened, seek.map(opened.byteLength));
+    const frame = new FrameAccess(opened, () => seek.map(opened.byteLength));
     // Finds an index, or sees that the first frame is one.
     await frame.map(1, signal);
     return frame;

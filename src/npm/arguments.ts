@@ -1,4 +1,5 @@
 import { PagepressError } from "./errors.js";
+import { viewAs, viewOf } from "./views.js";
 
 /** Most bytes that a call takes or gives: input and output lie side by side in the 4 GiB that a module can address. */
 export const MAX_BYTES = 2 ** 30;
@@ -15,21 +16,17 @@ export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
   return Math.min(maxOutputSize, MAX_BYTES);
 }
 
-/** Throws `INVALID_ARGUMENT` unless `value` is a `Uint8Array`, of whatever realm, of at most 1 GiB. */
-export function checkBytes(name: string, value: unknown): void {
-  if (tag(value) !== "Uint8Array") fail(name, typeof value, "give a Uint8Array");
-  const { length } = value as Uint8Array;
-  if (length > MAX_BYTES) fail(name, `${length} bytes`, "give at most 1 GiB; longer content in parts");
+/** A view of `value` that keeps its length; throws `INVALID_ARGUMENT` unless it is a `Uint8Array`, of whatever realm, of at
+ * most 1 GiB. */
+export function checkedBytes(name: string, value: unknown): Uint8Array {
+  const bytes = viewAs(Uint8Array, value) ?? fail(name, typeof value, "give a Uint8Array");
+  if (bytes.length > MAX_BYTES) fail(name, `${bytes.length} bytes`, "give at most 1 GiB; longer content in parts");
+  return bytes;
 }
 
 /** The bytes of a buffer or of a view of one, of whatever realm; throws `INVALID_ARGUMENT` for anything else. */
 export function bytesOf(name: string, value: unknown): Uint8Array {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  const kind = Object.prototype.toString.call(value);
-  if (kind === "[object ArrayBuffer]" || kind === "[object SharedArrayBuffer]") {
-    return new Uint8Array(value as ArrayBuffer);
-  }
-  return fail(name, typeof value, "give an ArrayBuffer or a view of one");
+  return viewOf(value) ?? fail(name, typeof value, "give an ArrayBuffer or a view of one");
 }
 
 /** `bytes` in a buffer that the caller does not have any more. */
@@ -52,9 +49,9 @@ function detaching<T>(work: () => T): T {
   }
 }
 
-/** Throws `INVALID_ARGUMENT` unless `value` is a `Uint32Array`, of whatever realm. */
-export function checkWords(name: string, value: unknown): void {
-  if (tag(value) !== "Uint32Array") fail(name, typeof value, "give a Uint32Array");
+/** A view of `value` that keeps its length; throws `INVALID_ARGUMENT` unless it is a `Uint32Array`, of whatever realm. */
+export function checkedWords(name: string, value: unknown): Uint32Array {
+  return viewAs(Uint32Array, value) ?? fail(name, typeof value, "give a Uint32Array");
 }
 
 /** Throws `INVALID_ARGUMENT` for a value that is none of `values`. */
@@ -63,18 +60,14 @@ export function checkOneOf(name: string, value: unknown, values: readonly string
   fail(name, String(value), `give one of ${values.map((one) => JSON.stringify(one)).join(", ")}`);
 }
 
-function tag(value: unknown): string | undefined {
-  return ArrayBuffer.isView(value) ? (value as Uint8Array)[Symbol.toStringTag] : undefined;
-}
-
 /** Throws `INVALID_ARGUMENT`: what was given for `name`, and what to give. */
 export function fail(name: string, value: string, expected: string): never {
   throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${value}; ${expected}`);
 }
 
 /** An array may be detached or shrink while a call waits. */
-export function checkUnchanged(bytes: Uint8Array, length: number): void {
-  if (bytes.length === length) return;
-  const message = `invalid bytes: an array that shrank to ${bytes.length} bytes; leave it as it is until the call is done`;
+export function checkUnchanged(array: Uint8Array | Float32Array, length: number): void {
+  if (array.length === length) return;
+  const message = `invalid bytes: an array that shrank to ${array.byteLength} bytes; leave it as it is until the call is done`;
   throw new PagepressError("INVALID_ARGUMENT", message);
 }

@@ -55,6 +55,10 @@ export class AutoCodec implements Codec {
     for (const codec of [this.#gpu, this.#lost, this.#opened]) codec?.free();
   }
 
+  async revive(): Promise<void> {
+    await this.#gpu?.revive?.();
+  }
+
   /** The times of both engines; null once the GPU was given up. */
   async calibrate(): Promise<Calibration | null> {
     if (!this.#gpu) return null;

@@ -66,6 +66,8 @@ export type Task =
 
 /** The codec of a module. It takes one call at a time. */
 export interface Codec extends Partial<ResidentCodec> {
+  /** Opens an engine anew whose module stopped. */
+  revive?(): Promise<void>;
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   /** Chooses an engine for the frames begun next, where there are two. */
@@ -134,6 +136,8 @@ export type Range = Iterable<number> & readonly [start: number, end: number];
 
 /** Where the blocks of a file are, as far as it is known. */
 export interface FrameMap {
+  /** Whether it was lost with the instance of the module that it was in. */
+  readonly isLost: boolean;
   /** The bytes to supply next for the content up to `end` to be mapped; undefined if it is, or if it ends before. */
   wanted(end: number): Range | undefined;
   supply(bytes: Uint8Array): void;

@@ -1,4 +1,14 @@
-import { checkBytes, checkedLimit, checkOneOf, checkSize, checkWords, MAX_BYTES, release, takeOver } from "./arguments.js";
+import {
+  checkedBytes,
+  checkedLimit,
+  checkedWords,
+  checkOneOf,
+  checkSize,
+  checkUnchanged,
+  MAX_BYTES,
+  release,
+  takeOver,
+} from "./arguments.js";
 import { describe } from "./capabilities.js";
 import { sizeOf } from "./device-buffers.js";
 import { DeviceWatch } from "./device-watch.js";
@@ -30,6 +40,7 @@ import type {
   ResidentContent,
   Timing,
 } from "./types.js";
+import { unshared, viewAs } from "./views.js";
 
 type Work<T, Input> = (codec: Codec, input: Input, job: Job) => Promise<Outcome<T>>;
 
@@ -157,10 +168,9 @@ export class Compressor {
       const { buffer, usage = 0 } = options;
       checkSize("usage", usage, 0xffff_ffff);
       const target = { buffer, usage, maxOutputSize: checkedLimit(options.maxOutputSize) };
-      if (input instanceof Uint8Array) checkBytes("bytes", input);
-      else if (!(input instanceof ResidentPages)) checkPages(input);
-      const totalBytes = input instanceof Uint8Array ? input.length : input.byteLength;
-      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, input, target, job) };
+      const given = checkedInput(input);
+      const totalBytes = given instanceof Uint8Array ? given.length : given.byteLength;
+      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, given, target, job) };
     });
   }
 
@@ -184,7 +194,10 @@ export class Compressor {
   /** What `look` makes of the codec once it is its turn.
    * @internal */
   look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
-    return this.#queue(() => look(this.#codec));
+    return this.#queue(async () => {
+      await this.#codec.revive?.();
+      return look(this.#codec);
+    });
   }
 
   /** Runs work that `prepare` makes now, once it is this call's turn. */
@@ -204,11 +217,16 @@ export class Compressor {
   /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */
   #read<T>(bytes: Uint8Array, options: InputOptions, work: Work<T, Uint8Array>): Promise<T> {
     try {
-      checkBytes("bytes", bytes);
-      const taken = options.transfer ? takeOver(bytes) : bytes;
-      const job = new Job(options, taken.length);
-      const done = this.run(job, options, (codec) => work(codec, taken, job));
-      return options.transfer ? done.finally(() => release(taken)) : done;
+      const { transfer = false } = options;
+      const view = checkedBytes("bytes", bytes);
+      const taken = transfer ? takeOver(view) : unshared(view);
+      const { length } = taken;
+      const job = new Job(options, length);
+      const done = this.run(job, options, (codec) => {
+        checkUnchanged(taken, length);
+        return work(codec, taken, job);
+      });
+      return transfer ? done.finally(() => release(taken)) : done;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -216,9 +234,9 @@ export class Compressor {
 
   #readPages<T>(pages: PackedPagesInput, options: CallOptions, work: Work<T, PackedPagesInput>): Promise<T> {
     return this.#start(options, () => {
-      checkPages(pages);
+      const checked = checkedPages(pages);
       // Progress of pages counts the bytes that they decompress to.
-      return { totalBytes: pages.byteLength, work: (codec, job) => work(codec, pages, job) };
+      return { totalBytes: checked.byteLength, work: (codec, job) => work(codec, checked, job) };
     });
   }
 
@@ -242,6 +260,7 @@ export class Compressor {
   async #call<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     try {
       job.check();
+      await this.#codec.revive?.();
       const { value, timing } = await work(this.#codec);
       const isFallback = this.#obstacles.length > 0;
       this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
@@ -262,11 +281,23 @@ export class Compressor {
   }
 }
 
-function checkPages(pages: PackedPagesInput): void {
-  checkBytes("packed", pages.packed);
-  checkWords("table", pages.table);
-  checkSize("pageSize", pages.pageSize, 0xffff_ffff);
-  checkSize("byteLength", pages.byteLength, MAX_BYTES);
+/** The pages as they are now: the caller may change the object until the call's turn comes. */
+function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput): PackedPagesInput {
+  checkSize("pageSize", pageSize, 0xffff_ffff);
+  checkSize("byteLength", byteLength, MAX_BYTES);
+  return {
+    packed: unshared(checkedBytes("packed", packed)),
+    table: unshared(checkedWords("table", table)),
+    pageSize,
+    byteLength,
+  };
+}
+
+/** What `decompressResident` takes. */
+function checkedInput(input: ResidentPages | PackedPagesInput | Uint8Array): ResidentPages | PackedPagesInput | Uint8Array {
+  if (input instanceof ResidentPages) return input;
+  if (viewAs(Uint8Array, input)) return unshared(checkedBytes("bytes", input));
+  return checkedPages((input ?? {}) as PackedPagesInput);
 }
 
 /** `result`, or the signal's reason as soon as it is aborted. */

@@ -1,26 +1,29 @@
+const CODES = [
+  "CORRUPT_PAGE",
+  "NOT_LZ4",
+  "TRUNCATED_FRAME",
+  "CHECKSUM_MISMATCH",
+  "INVALID_FRAME",
+  "CONTENT_SIZE_MISMATCH",
+  "DICTIONARY_NEEDED",
+  "OUTPUT_LIMIT",
+  "INVALID_ARGUMENT",
+  "SHAPE_MISMATCH",
+  "LENGTH_MISMATCH",
+  "BACKEND_UNAVAILABLE",
+  "DEVICE_LOST",
+  "OUT_OF_MEMORY",
+  "KERNEL_COMPILE",
+  "ENGINE",
+  "CANCELLED",
+  "DISPOSED",
+  "NOT_READY",
+  "READ",
+] as const;
+
 /** What went wrong: the codes of the Rust library, `DISPOSED` for what was given up, `NOT_READY` for a
  * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
-export type PagepressErrorCode =
-  | "CORRUPT_PAGE"
-  | "NOT_LZ4"
-  | "TRUNCATED_FRAME"
-  | "CHECKSUM_MISMATCH"
-  | "INVALID_FRAME"
-  | "CONTENT_SIZE_MISMATCH"
-  | "DICTIONARY_NEEDED"
-  | "OUTPUT_LIMIT"
-  | "INVALID_ARGUMENT"
-  | "SHAPE_MISMATCH"
-  | "LENGTH_MISMATCH"
-  | "BACKEND_UNAVAILABLE"
-  | "DEVICE_LOST"
-  | "OUT_OF_MEMORY"
-  | "KERNEL_COMPILE"
-  | "ENGINE"
-  | "CANCELLED"
-  | "DISPOSED"
-  | "NOT_READY"
-  | "READ";
+export type PagepressErrorCode = (typeof CODES)[number];
 
 /** Every error that this package throws or rejects with. */
 export class PagepressError extends Error {
@@ -38,7 +41,11 @@ export class PagepressError extends Error {
 export function toPagepressError(error: unknown): PagepressError {
   if (error instanceof PagepressError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const code = (error as { code?: PagepressErrorCode } | null | undefined)?.code;
-  if (error instanceof Error && typeof code === "string") return new PagepressError(code, message);
+  const { code } = (error ?? {}) as { code?: PagepressErrorCode };
+  // Errors of Node have codes of their own.
+  if (code !== undefined && CODES.includes(code)) return new PagepressError(code, message);
+  // What JavaScript says where an array or a memory cannot be had.
+  const isMemory = error instanceof RangeError && /alloc|memory|array (buffer )?length/i.test(message);
+  if (isMemory) return new PagepressError("OUT_OF_MEMORY", `out of memory: ${message}`, { cause: error });
   return new PagepressError("ENGINE", `the engine stopped: ${message}`, { cause: error });
 }

@@ -15,37 +15,63 @@ import type { OpenDevice } from "./webgpu-device.js";
  * one job of that. */
 const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 
+/** A codec of the module. */
+export class HeldCodec extends Held<GpuModule> {
+  constructor(module: GpuModule, at: number) {
+    super(module, at, module.exports.free_codec);
+  }
+
+  override use<T>(work: (at: number) => T): T {
+    return super.use(work);
+  }
+}
+
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
-export class GpuCodec extends Held<GpuModule> implements Codec {
+export class GpuCodec implements Codec {
+  readonly module: GpuModule;
+  readonly #open: () => Promise<HeldCodec>;
   readonly #plain: Plain;
   readonly #cpu: CpuCodec;
+  #held: HeldCodec;
 
-  constructor(module: GpuModule, at: number, plain: Plain) {
-    super(module, at, module.exports.free_codec);
+  /** `open` opens another codec of the module, on a new device. */
+  constructor(module: GpuModule, held: HeldCodec, open: () => Promise<HeldCodec>, plain: Plain) {
+    this.module = module;
+    this.#held = held;
+    this.#open = open;
     this.#plain = plain;
     this.#cpu = new CpuCodec(plain);
   }
 
+  async revive(): Promise<void> {
+    if (this.#held.isLost) this.#held = await this.#open();
+  }
+
   backend(): BackendInfo | undefined {
-    const open = this.#open();
-    if (!open) return undefined;
-    const { name, software } = open;
+    const device = this.#device();
+    if (!device) return undefined;
+    const { name, software } = device;
     const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
     return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
   }
 
   device(): Device | null {
-    return (this.#open()?.device as Device | undefined) ?? null;
+    return (this.#device()?.device as Device | undefined) ?? null;
   }
 
-  /** The device, unless a call has the codec. */
-  #open(): OpenDevice | undefined {
-    const number = this.use((at) => this.module.exports.codec_device(at));
+  /** The device, unless a call has the codec or it is lost. */
+  #device(): OpenDevice | undefined {
+    if (this.#held.isLost) return undefined;
+    const number = this.#held.use((at) => this.module.exports.codec_device(at));
     return this.module.values.get(number);
   }
 
   close(): void {
     this.free();
+  }
+
+  free(): void {
+    this.#held.free();
   }
 
   beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
@@ -81,7 +107,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
     const { exports, values } = this.module;
     const flags = levelFlag(gpuLevel(level));
-    const call = this.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
+    const call = this.#held.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
     const read = (number: number, entries: Bytes): PackedPages => {
       const packed = values.take<Bytes>(number);
@@ -116,10 +142,9 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
     const { module } = this;
     const { exports, values } = module;
     const words = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
-    const call = this.use((at) => {
+    const call = this.#held.use((at) => {
       const entries = module.give(words);
-      const strict = isStrict ? 1 : 0;
-      return exports.gpu_decompress_pages(at, values.add(packed), entries, words.length, pageSize, byteLength, strict);
+      return exports.gpu_decompress_pages(at, values.add(packed), ...entries, pageSize, byteLength, isStrict ? 1 : 0);
     });
     const read = (number: number, status: Bytes): T => take({ bytes: values.take(number), status: status.slice() });
     return new ModuleCall(module, call, read, (nPages) => {
@@ -142,7 +167,7 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       return made[made.length - 1];
     });
     const flags = levelFlag(gpuLevel(level));
-    const call = this.use((at) =>
+    const call = this.#held.use((at) =>
       exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
     );
     return new ModuleCall(this.module, call, (_, bytes) => {
@@ -165,9 +190,8 @@ export class GpuCodec extends Held<GpuModule> implements Codec {
       byteLength,
     ]);
     const given = new Uint8Array(Float64Array.from(numbers).buffer);
-    const call = this.use((at) => {
-      const start = this.module.give(given);
-      return exports.decompress_resident(at, start, given.length, pageSize, values.add(buffer));
+    const call = this.#held.use((at) => {
+      return exports.decompress_resident(at, ...this.module.give(given), pageSize, values.add(buffer));
     });
     return new ModuleCall(this.module, call, () => null);
   }

@@ -1,5 +1,5 @@
 import { drive } from "./drive.js";
-import { GpuCodec } from "./gpu-codec.js";
+import { GpuCodec, HeldCodec } from "./gpu-codec.js";
 import type { GpuExports, GpuModule } from "./gpu-module.js";
 import { instantiate, ModuleCall } from "./module-call.js";
 import type { Plain } from "./plain.js";
@@ -15,9 +15,11 @@ export class Gpu {
   /** Opens one. `plain` puts its pages together to files. */
   async open(powerPreference: string, allowSoftware: boolean, plain: Plain): Promise<GpuCodec> {
     const isLowPower = powerPreference === "low-power" ? 1 : 0;
-    const at = this.#module.exports.open_codec(isLowPower, allowSoftware ? 1 : 0);
-    const { value } = await drive(new ModuleCall(this.#module, at, (number) => number));
-    return new GpuCodec(this.#module, value, plain);
+    const open = async (): Promise<HeldCodec> => {
+      const at = this.#module.exports.open_codec(isLowPower, allowSoftware ? 1 : 0);
+      return (await drive(new ModuleCall(this.#module, at, (number) => new HeldCodec(this.#module, number)))).value;
+    };
+    return new GpuCodec(this.#module, await open(), open, plain);
   }
 }
 

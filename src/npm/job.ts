@@ -7,9 +7,6 @@ import type { CallOptions, Engine } from "./types.js";
 /** Others get the thread after this long, so that the page stays responsive and signals come through. */
 const LONGEST_STEP_MS = 8;
 
-/** Calls whose module trapped in them. They are kept, since they can neither be freed nor be left to the collector. */
-const stopped: unknown[] = [];
-
 /** How a call is watched, and stopped. */
 export type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
@@ -111,8 +108,7 @@ function pollOnce<T>(call: Call<T>, wake: () => void): Outcome<T> | undefined {
     if (outcome) call.free();
     return outcome;
   } catch (error) {
-    if (error instanceof Error && "code" in error) call.free();
-    else stopped.push(call);
+    call.free();
     throw error;
   }
 }

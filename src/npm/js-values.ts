@@ -14,6 +14,11 @@ export class Values {
     return this.#values[number] as T;
   }
 
+  /** All values that the module has. */
+  all(): readonly unknown[] {
+    return this.#values;
+  }
+
   /** The value, which the module does not have any more. */
   take<T>(number: number): T {
     const value = this.get<T>(number);

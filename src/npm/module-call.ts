@@ -1,8 +1,9 @@
 import type { Call, Outcome } from "./codec.js";
 import { type Host, valueFunctions, Values } from "./js-values.js";
-import { type Bytes, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
+import { type Bytes, type Instance, lost, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { Engine } from "./types.js";
 import { gpuFunctions } from "./webgpu.js";
+import { OpenDevice } from "./webgpu-device.js";
 
 /** What drives calls of a module, and answers what it asks: `src/web/call.rs` and `src/js.rs`. */
 export interface CallExports extends MemoryExports {
@@ -13,18 +14,62 @@ export interface CallExports extends MemoryExports {
   free_call(call: number): void;
 }
 
-/** A module that drives a GPU. */
-export class CallModule<Exports extends CallExports> extends ModuleMemory<Exports> {
-  readonly values: Values;
+/** JavaScript's side of an instance: the values that it has, what wakes its calls, and what it calls. */
+export class Side<Exports extends CallExports> implements Instance {
+  readonly values = new Values();
   /** What wakes each call. */
-  readonly wakers: Map<number, () => void>;
+  readonly wakers = new Map<number, () => void>();
   /** Told how far the call is that is being polled: pages whose results are there, and bytes of their blocks. */
   tell: (nPages: number, nBytes: number) => void = () => undefined;
+  exports: object = {};
+  /** What is to be called of the instance, until it stops. */
+  live: Exports | undefined;
 
-  constructor(exports: Exports, values: Values, wakers: Map<number, () => void>) {
-    super(exports);
-    this.values = values;
-    this.wakers = wakers;
+  /** What the instance imports. */
+  imports(): WebAssembly.Imports {
+    const host: Host = {
+      values: this.values,
+      memory: () => (this.exports as Exports).memory.buffer as ArrayBuffer,
+      answer: (token, number) => this.#answer((exports) => exports.answer_later(token, number)),
+      fail: (token, error) => {
+        const message = error instanceof Error ? error.message : String((error as { message?: unknown })?.message ?? error);
+        this.#answer((exports) => exports.fail_later(token, this.values.add(new TextEncoder().encode(message))));
+      },
+      wake: (call) => this.wakers.get(call)?.(),
+      tell: (nPages, nBytes) => this.tell(nPages, nBytes >>> 0),
+    };
+    return { js: valueFunctions(host), gpu: gpuFunctions(host) };
+  }
+
+  begin(exports: object): void {
+    this.live = exports as Exports;
+  }
+
+  /** Gives up the devices that the instance opened, and has its calls polled, which then fail. */
+  stop(): void {
+    this.live = undefined;
+    for (const value of this.values.all()) if (value instanceof OpenDevice) value.giveUp();
+    for (const wake of [...this.wakers.values()]) wake();
+  }
+
+  #answer(work: (exports: Exports) => void): void {
+    try {
+      if (this.live) work(this.live);
+    } catch {
+      // It stopped the instance, of which all of its calls learn.
+    }
+  }
+}
+
+/** A module that drives a GPU. */
+export class CallModule<Exports extends CallExports> extends ModuleMemory<Exports, Side<Exports>> {
+  /** JavaScript's side of the instance in use. */
+  get side(): Side<Exports> {
+    return this.instance;
+  }
+
+  get values(): Values {
+    return this.instance.values;
   }
 
   /** The number of an array's bytes, for a function that takes it over. */
@@ -40,25 +85,13 @@ export class CallModule<Exports extends CallExports> extends ModuleMemory<Export
 
 /** An instance of such a module. */
 export async function instantiate<Exports extends CallExports>(module: WebAssembly.Module): Promise<CallModule<Exports>> {
-  const values = new Values();
-  const wakers = new Map<number, () => void>();
-  let exports: Exports;
-  let made: CallModule<Exports>;
-  const host: Host = {
-    values,
-    memory: () => exports.memory.buffer as ArrayBuffer,
-    answer: (token, number) => exports.answer_later(token, number),
-    fail: (token, error) => {
-      const message = error instanceof Error ? error.message : String((error as { message?: unknown })?.message ?? error);
-      exports.fail_later(token, values.add(new TextEncoder().encode(message)));
-    },
-    wake: (call) => wakers.get(call)?.(),
-    tell: (nPages, nBytes) => made.tell(nPages, nBytes >>> 0),
-  };
-  const instance = await WebAssembly.instantiate(module, { js: valueFunctions(host), gpu: gpuFunctions(host) });
-  exports = instance.exports as unknown as Exports;
-  made = new CallModule(exports, values, wakers);
-  return made;
+  const first = new Side<Exports>();
+  first.exports = (await WebAssembly.instantiate(module, first.imports())).exports;
+  return new CallModule<Exports>(first, () => {
+    const side = new Side<Exports>();
+    side.exports = new WebAssembly.Instance(module, side.imports()).exports;
+    return side;
+  });
 }
 
 /** Numbers before what else a call gives. */
@@ -73,6 +106,7 @@ export type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOu
 /** A call of a module under way. `read` makes its value of what it gives. */
 export class ModuleCall<T> implements Call<T> {
   readonly #module: CallModule<CallExports>;
+  readonly #side: Side<CallExports>;
   readonly #at: number;
   readonly #read: (number: number, bytes: Bytes) => T;
   readonly #toldOf: Told;
@@ -85,16 +119,18 @@ export class ModuleCall<T> implements Call<T> {
     toldOf: Told = () => [0, 0],
   ) {
     this.#module = module;
+    this.#side = module.side;
     this.#at = at;
     this.#read = read;
     this.#toldOf = toldOf;
   }
 
   poll(wake: () => void): Outcome<T> | undefined {
-    const { exports, wakers } = this.#module;
+    const { live, wakers } = this.#side;
+    if (!live) throw lost();
     wakers.set(this.#at, wake);
-    this.#module.tell = (...told) => (this.#told = this.#toldOf(...told));
-    const given = this.#module.taken(exports.poll_call(this.#at));
+    this.#side.tell = (...told) => (this.#told = this.#toldOf(...told));
+    const given = this.#module.taken(live.poll_call(this.#at));
     if (!given) return undefined;
     const [upload, kernel, readback, totalNs, number] = new Float64Array(given.buffer, 0, 5) as unknown as [
       number, number, number, number, number,
@@ -106,7 +142,7 @@ export class ModuleCall<T> implements Call<T> {
   }
 
   cancel(): void {
-    this.#module.exports.cancel_call(this.#at);
+    this.#side.live?.cancel_call(this.#at);
   }
 
   bytesIn(): number {
@@ -122,7 +158,7 @@ export class ModuleCall<T> implements Call<T> {
   }
 
   free(): void {
-    this.#module.wakers.delete(this.#at);
-    this.#module.exports.free_call(this.#at);
+    this.#side.wakers.delete(this.#at);
+    this.#side.live?.free_call(this.#at);
   }
 }

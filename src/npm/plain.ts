@@ -3,7 +3,7 @@ import { wholeBlocks } from "./content-part.js";
 import { Draft } from "./draft.js";
 import { PagepressError } from "./errors.js";
 import type { FrameParts } from "./codec.js";
-import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
+import { type Bytes, Held, type Instance, type MemoryExports, ModuleMemory, outOfMemory, type Status } from "./module-memory.js";
 import { entryWord } from "./packed-pages.js";
 import type { FrameOptions, Level } from "./types.js";
 
@@ -51,8 +51,8 @@ export function levelFlag(level: string): number {
 export class Plain extends ModuleMemory<Exports> implements FrameParts {
   readonly ContentSum: FrameParts["ContentSum"];
 
-  constructor(exports: Exports) {
-    super(exports);
+  constructor(first: Instance, start: () => Instance) {
+    super(first, start);
     const module = this;
     this.ContentSum = class extends ModuleSum {
       constructor() {
@@ -108,17 +108,19 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
 
   /** The checksum of `bytes`. */
   checksum(bytes: Uint8Array): number {
-    const { begin_sum, add_to_sum, free_sum } = this.exports;
-    const sum = begin_sum();
-    const value = add_to_sum(sum, this.give(bytes), bytes.length) >>> 0;
-    free_sum(sum);
-    return value;
+    const sum = new this.ContentSum();
+    try {
+      sum.add(bytes);
+      return sum.value();
+    } finally {
+      sum.free();
+    }
   }
 
   decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Bytes {
     if (format !== "frame") {
       const isSizePrefixed = format === "size-prefixed" ? 1 : 0;
-      return this.bytes(this.exports.decompress_block(this.give(bytes), bytes.length, isSizePrefixed, maxOutputSize));
+      return this.bytes(this.exports.decompress_block(...this.give(bytes), isSizePrefixed, maxOutputSize));
     }
     const frames = new FrameDecompression(this, maxOutputSize, SYNC_BYTES.content);
     try {
@@ -140,7 +142,7 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
   /** The error for bytes that are no frame, that says what they are. */
   notLz4(bytes: Uint8Array): Error {
     try {
-      this.taken(this.exports.not_lz4(this.give(bytes), bytes.length));
+      this.taken(this.exports.not_lz4(...this.give(bytes)));
     } catch (error) {
       return error as Error;
     }
@@ -150,7 +152,7 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
   /** The blocks of pages, and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: string): { packed: Bytes; table: Uint32Array<ArrayBuffer> } {
     const flag = levelFlag(level);
-    const made = this.bytes(this.exports.compress_pages(this.give(bytes), bytes.length, pageSize, flag));
+    const made = this.bytes(this.exports.compress_pages(...this.give(bytes), pageSize, flag));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
   }
@@ -169,8 +171,7 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
 
 /** An instance of the CPU's module, which imports nothing. */
 export async function start(module: WebAssembly.Module): Promise<Plain> {
-  const { exports } = await WebAssembly.instantiate(module);
-  return new Plain(exports as unknown as Exports);
+  return new Plain(await WebAssembly.instantiate(module), () => new WebAssembly.Instance(module));
 }
 
 /** What the blocks of a frame depend on. */
@@ -193,23 +194,20 @@ export class FrameCompression extends Held<Plain> {
    * first, before the end if they are the last. They are put into `room` if they fit. */
   push(content: Uint8Array, isLast: boolean, room?: Bytes): Bytes {
     const { module } = this;
-    return this.use((at) => {
-      const start = module.give(content);
-      return module.bytes(module.exports.compress(at, start, content.length, isLast ? 1 : 0), room);
-    });
+    return this.use((at) => module.bytes(module.exports.compress(at, ...module.give(content), isLast ? 1 : 0), room));
   }
 
   /** Adds content whose blocks are made elsewhere to the checksum, if there is to be one. */
   addContent(content: Uint8Array): void {
     const { module } = this;
-    this.use((at) => module.exports.add_content(at, module.give(content), content.length));
+    this.use((at) => module.exports.add_content(at, ...module.give(content)));
   }
 
   /** Counts such blocks of `nBytes` of content; `sizes` are the words before them, which only an index needs. */
   noteBlocks(nBytes: number, sizes: Uint32Array): void {
     const { module } = this;
     const bytes = new Uint8Array(sizes.buffer, sizes.byteOffset, sizes.byteLength);
-    this.use((at) => module.exports.note_blocks(at, nBytes, module.give(bytes), bytes.length));
+    this.use((at) => module.exports.note_blocks(at, nBytes, ...module.give(bytes)));
   }
 }
 
@@ -222,8 +220,10 @@ export class FrameDecompression extends Held<Plain> {
   add(input: Uint8Array): void {
     const { exports } = this.module;
     this.use((at) => {
-      const start = exports.add_input(at, input.length) >>> 0;
-      new Uint8Array(exports.memory.buffer, start, input.length).set(input);
+      const { length } = input;
+      const start = exports.add_input(at, length) >>> 0;
+      if (start === 0) throw outOfMemory(length);
+      new Uint8Array(exports.memory.buffer, start, length).set(input);
     });
   }
 
@@ -255,9 +255,9 @@ export class FrameDecompression extends Held<Plain> {
 export class PageDecompression extends Held<Plain> {
   constructor(module: Plain, packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number) {
     const entries = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
-    const [blocks, words] = [module.give(packed), module.give(entries)];
+    const [blocks, words] = module.giveBoth(packed, entries);
     const { begin_pages, free_pages } = module.exports;
-    super(module, module.made(begin_pages(blocks, packed.length, words, entries.length, pageSize, byteLength)), free_pages);
+    super(module, module.made(begin_pages(...blocks, ...words, pageSize, byteLength)), free_pages);
   }
 
   /** The next pages, then a number for each: its place in `PAGE_STATUS`; `isStrict` makes any but 0 an error. */
@@ -277,7 +277,7 @@ class ModuleSum extends Held<Plain> {
 
   add(part: Uint8Array): void {
     const { module } = this;
-    this.#value = this.use((at) => module.exports.add_to_sum(at, module.give(part), part.length)) >>> 0;
+    this.#value = this.use((at) => module.exports.add_to_sum(at, ...module.give(part))) >>> 0;
   }
 
   value(): number {

@@ -31,8 +31,7 @@ export class Seek extends ModuleMemory<Exports> {
 
 /** An instance of the module, which imports nothing. */
 export async function start(module: WebAssembly.Module): Promise<Seek> {
-  const { exports } = await WebAssembly.instantiate(module);
-  return new Seek(exports as unknown as Exports);
+  return new Seek(await WebAssembly.instantiate(module), () => new WebAssembly.Instance(module));
 }
 
 class ModuleMap extends Held<Seek> implements FrameMap {
@@ -47,7 +46,7 @@ class ModuleMap extends Held<Seek> implements FrameMap {
 
   supply(bytes: Uint8Array): void {
     const { module } = this;
-    this.use((at) => module.taken(module.exports.supply_map(at, module.give(bytes), bytes.length)));
+    this.use((at) => module.taken(module.exports.supply_map(at, ...module.give(bytes))));
   }
 
   mappedBytes(): number {
@@ -81,6 +80,6 @@ class ModuleRead extends Held<Seek> implements ContentRead {
 
   supply(_map: FrameMap, bytes: Uint8Array): Bytes {
     const { module } = this;
-    return this.use((at) => module.bytes(module.exports.supply_read(at, this.#map, module.give(bytes), bytes.length)));
+    return this.use((at) => module.bytes(module.exports.supply_read(at, this.#map, ...module.give(bytes))));
   }
 }

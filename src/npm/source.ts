@@ -1,5 +1,6 @@
 import { bytesOf } from "./arguments.js";
 import { PagepressError } from "./errors.js";
+import { unshared } from "./views.js";
 
 /** Where a file is: in memory, in a `Blob` or `File`, or at a URL. */
 export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
@@ -14,7 +15,7 @@ export interface Source {
 export async function openSource(source: FrameSource, init: RequestInit, signal?: AbortSignal): Promise<Source> {
   if (typeof source === "string" || source instanceof URL) return openUrl(requestOf(source, init), signal);
   if (typeof Blob === "function" && source instanceof Blob) return openBlob(source);
-  return openBytes(bytesOf("source", source));
+  return openBytes(unshared(bytesOf("source", source)));
 }
 
 function requestOf(url: string | URL, init: RequestInit): Request {

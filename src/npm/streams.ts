@@ -7,6 +7,7 @@ import { Job } from "./job.js";
 import { open } from "./open.js";
 import { Stop, type StopSignal } from "./stop.js";
 import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
+import { unshared, viewOf } from "./views.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -93,7 +94,7 @@ class Lz4Stream {
         write: async (chunk) => {
           try {
             const bytes = bytesOf("chunk", chunk);
-            await input.put(bytes);
+            await input.put(unshared(bytes));
             if (options.transfer) release(bytes);
           } catch (error) {
             fail(error);
@@ -241,5 +242,5 @@ async function* decompress(
 
 /** Counts bytes; what is no chunk is told by the write. */
 function byLength<T extends StreamInput>(): QueuingStrategy<T> {
-  return { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => (chunk as T | undefined)?.byteLength ?? 1 };
+  return { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => viewOf(chunk)?.length ?? 1 };
 }

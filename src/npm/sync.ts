@@ -1,9 +1,10 @@
-import { checkBytes, checkedLimit, checkOneOf } from "./arguments.js";
+import { checkedBytes, checkedLimit, checkOneOf } from "./arguments.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { frameOptions } from "./frames.js";
 import type { Plain } from "./plain.js";
 import { loadedPlain, load } from "./modules.js";
 import type { CompressSyncOptions, DecompressSyncOptions } from "./types.js";
+import { unshared } from "./views.js";
 
 /** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
 export async function init(): Promise<void> {
@@ -22,8 +23,7 @@ export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {
   return call((plain) => {
     const all = frameOptions(options, "auto");
     const limit = checkedLimit(options.maxOutputSize);
-    checkBytes("bytes", bytes);
-    return plain.compressSync(bytes, all, limit);
+    return plain.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
   });
 }
 
@@ -34,9 +34,9 @@ export function decompressSync(bytes: Uint8Array, options: DecompressSyncOptions
   return call((plain) => {
     const { format = "frame" } = options;
     const limit = checkedLimit(options.maxOutputSize);
-    checkBytes("bytes", bytes);
+    const taken = unshared(checkedBytes("bytes", bytes));
     checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-    return plain.decompressSync(bytes, format, limit);
+    return plain.decompressSync(taken, format, limit);
   });
 }
 

@@ -41,12 +41,14 @@ export class OpenDevice {
   readonly name: string;
   /** Timers that no submission has. */
   readonly timers: Timer[] = [];
+  readonly #isBorrowed: boolean;
   #lost: string | undefined;
   #fault: string | undefined;
 
-  constructor(device: GpuDevice, adapter: Pick<Adapter, "info">) {
+  constructor(device: GpuDevice, adapter: Pick<Adapter, "info">, isBorrowed = false) {
     const { vendor = "", architecture = "", description = "" } = adapter.info ?? {};
     this.device = device;
+    this.#isBorrowed = isBorrowed;
     this.software = isSoftware(adapter);
     this.vendor = vendor;
     this.name = description || `${vendor} ${architecture}`.trim();
@@ -55,6 +57,11 @@ export class OpenDevice {
       const { error } = event as Event & { error: { message: string } };
       this.#fault ??= (error.constructor.name === "GPUOutOfMemoryError" ? "M" : "E") + error.message;
     });
+  }
+
+  /** Destroys the device, unless it is the page's. */
+  giveUp(): void {
+    if (!this.#isBorrowed) this.device.destroy();
   }
 
   /** What went wrong, after a letter for its kind; what is not a loss is told once. */
@@ -112,5 +119,5 @@ export async function openDevice(powerPreference: string, allowSoftware: boolean
 
 /** A device of the page's, which is not asked for more than it has, and stays the page's. */
 export function borrowDevice(device: GpuDevice): OpenDevice {
-  return new OpenDevice(device, { info: device.adapterInfo ?? {} });
+  return new OpenDevice(device, { info: device.adapterInfo ?? {} }, true);
 }

@@ -1,6 +1,8 @@
 //! Bytes and objects between JavaScript and the module.
 
+use std::alloc::Layout;
 use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Error, Result};
@@ -13,10 +15,15 @@ pub(in crate::web) const ERROR: u32 = 2;
 /// Start, length and capacity of what the last call gave.
 static ANSWER: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-/// Memory for `n_bytes`, for a call to take.
+/// Memory for `n_bytes`, for a call to take; null if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn take_memory(n_bytes: usize) -> *mut u8 {
-    Box::into_raw(Box::<[u8]>::new_uninit_slice(n_bytes)).cast()
+    match Layout::array::<u8>(n_bytes) {
+        Ok(layout) if layout.size() == 0 => NonNull::dangling().as_ptr(),
+        // SAFETY: the layout has a size.
+        Ok(layout) => unsafe { std::alloc::alloc(layout) },
+        Err(_) => std::ptr::null_mut(),
+    }
 }
 
 /// Where to read start, length and capacity of the bytes that a call gave.
@@ -25,13 +32,14 @@ extern "C" fn answer() -> *const AtomicUsize {
     ANSWER.as_ptr()
 }
 
-/// Frees the bytes that a call gave.
+/// Frees the bytes that a call gave, or memory that no call is to take.
 ///
 /// # Safety
-/// They are an answer, and were not freed.
+/// They are an answer, or all of what [`take_memory`] gave, and were not freed.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_answer(start: *mut u8, capacity: usize) {
-    // SAFETY: `give` took a vector apart to these.
+    // SAFETY: `ModuleMemory` in module-memory.ts, which alone calls this, gives what `give` made of a vector, or start and
+    // size of memory with the layout of a vector's.
     drop(unsafe { Vec::from_raw_parts(start, 0, capacity) });
 }
 
@@ -41,8 +49,17 @@ unsafe extern "C" fn free_answer(start: *mut u8, capacity: usize) {
 /// The memory is that of [`take_memory`], of this size, all of it was written, and no call had it before.
 #[cfg(not(js_tensor))]
 pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
-    // SAFETY: the caller says that this is the box, initialised.
+    // SAFETY: `ModuleMemory::give` in module-memory.ts reads a length once, takes so much memory, writes all of it, and
+    // hands start and length to one call. Memory of `take_memory` has the layout of such a box.
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, n_bytes)) }.into_vec()
+}
+
+/// Makes room for `n` more elements.
+#[cfg(any(js_engine, feature = "npm-cpu"))]
+pub(in crate::web) fn reserve<T>(vector: &mut Vec<T>, n: usize) -> Result<()> {
+    vector.try_reserve(n).map_err(|_| Error::OutOfMemory {
+        requested: n as u64 * size_of::<T>() as u64,
+    })
 }
 
 /// Leaves bytes as the answer.

@@ -39,6 +39,9 @@ pub(super) fn read_entry(entry: &[u8; ENTRY_BYTES], packed: &[u8]) -> PageEntry 
 /// All entries of a table.
 #[cfg(js_pages)]
 pub(super) fn read_table(table: &[u8], packed: &[u8]) -> Result<Vec<PageEntry>> {
-    let read = |entry| read_entry(entry, packed);
-    Ok(entries(table)?.iter().map(read).collect())
+    let entries = entries(table)?;
+    let mut read = Vec::new();
+    super::memory::reserve(&mut read, entries.len())?;
+    read.extend(entries.iter().map(|entry| read_entry(entry, packed)));
+    Ok(read)
 }

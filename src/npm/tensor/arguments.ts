@@ -1,4 +1,5 @@
 import { bytesOf, checkOneOf, checkSize, fail } from "../arguments.js";
+import { unshared, viewAs } from "../views.js";
 import type { Reduction, Shape, Step } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
@@ -35,17 +36,18 @@ const numbersOf: Readonly<Record<string, number>> = { leakyRelu: 1, elu: 1, scal
 /** In the module's order. */
 const REDUCTIONS: readonly Reduction[] = ["sum", "max", "min", "sumOfSquares"];
 
-/** Throws `INVALID_ARGUMENT` unless `value` is a `Float32Array`, of whatever realm. */
-export function checkFloats(name: string, value: unknown): asserts value is Float32Array {
-  const tag = ArrayBuffer.isView(value) ? (value as Float32Array)[Symbol.toStringTag] : typeof value;
-  if (tag !== "Float32Array") fail(name, String(tag), "give a Float32Array");
+/** A view of `value` that keeps its length, or a copy of shared memory; throws `INVALID_ARGUMENT` unless it is a
+ * `Float32Array`, of whatever realm. */
+export function checkedFloats(name: string, value: unknown): Float32Array {
+  return unshared(viewAs(Float32Array, value) ?? fail(name, typeof value, "give a Float32Array"));
 }
 
 /** Lengths, places or numbers of axes as the module takes them. */
 export function words(name: string, values: Shape): Uint32Array {
   if (!Array.isArray(values) && !ArrayBuffer.isView(values)) fail(name, typeof values, "give a list of whole numbers");
-  for (const value of values) checkSize(name, value, MAX_WORD);
-  return Uint32Array.from(values);
+  const list = Array.from(values);
+  for (const value of list) checkSize(name, value, MAX_WORD);
+  return Uint32Array.from(list);
 }
 
 export function checkWord(name: string, value: number): void {
@@ -61,8 +63,9 @@ export function reductionNumber(value: Reduction): number {
 /** Steps as the module takes them: three numbers for each. */
 export function encode(steps: readonly Step[]): Float32Array {
   if (!Array.isArray(steps)) fail("steps", typeof steps, "give a list of steps");
-  const encoded = new Float32Array(3 * steps.length);
-  steps.forEach((step: Step, i) => {
+  const list: Step[] = Array.from(steps);
+  const encoded = new Float32Array(3 * list.length);
+  list.forEach((step, i) => {
     const [name, ...given] = typeof step === "string" ? [step] : step;
     const code = codes.get(name);
     if (code === undefined) return fail("step", JSON.stringify(step), "give a step that the types name");

@@ -1,21 +1,21 @@
 import { PagepressError } from "../errors.js";
 import type { Call } from "../codec.js";
-import { checkFloats, checkWord, encode, reductionNumber, words } from "./arguments.js";
+import { checkedFloats, checkWord, encode, reductionNumber, words } from "./arguments.js";
 import type { Floats, RawArrays } from "./raw.js";
 import type { Reduction, Shape, Size2d, Step } from "./types.js";
 
 /** Operations on arrays, which stay as they are; results are new ones. NaN gives NaN, and softmax is stable. All reject
  * with `LENGTH_MISMATCH` for arrays that are not as long as they must be. */
 export abstract class ArrayOperations {
-  /** @internal What a call gives. */
-  abstract run(begin: (raw: RawArrays) => Call<Floats>): Promise<Floats>;
+  /** @internal What a call gives. The arrays are to be as long as they are now when it begins. */
+  abstract run(arrays: readonly Float32Array[], begin: (raw: RawArrays) => Call<Floats>): Promise<Floats>;
 
   /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
   async elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> {
     const encoded = encode(steps);
-    checkFloats("a", a);
-    if (b !== undefined) checkFloats("b", b);
-    return this.run((raw) => raw.elementwise(encoded, a, b));
+    const first = checkedFloats("a", a);
+    const second = b === undefined ? undefined : checkedFloats("b", b);
+    return this.run(second ? [first, second] : [first], (raw) => raw.elementwise(encoded, first, second));
   }
 
   /** max(x, 0) */
@@ -84,41 +84,39 @@ export abstract class ArrayOperations {
 
   /** The sum of products; 0 of none. */
   async dot(a: Float32Array, b: Float32Array): Promise<number> {
-    checkFloats("a", a);
-    checkFloats("b", b);
-    return only(await this.run((raw) => raw.dot(a, b)));
+    const [first, second] = [checkedFloats("a", a), checkedFloats("b", b)];
+    return only(await this.run([first, second], (raw) => raw.dot(first, second)));
   }
 
   /** eˣ over the sum of all eˣ, in each row of `cols` elements. Default: one row. */
-  softmax(a: Float32Array, cols: number = a.length): Promise<Floats> {
+  softmax(a: Float32Array, cols?: number): Promise<Floats> {
     return this.#softmax(false, a, cols);
   }
 
   /** The logarithm of `softmax`. */
-  logSoftmax(a: Float32Array, cols: number = a.length): Promise<Floats> {
+  logSoftmax(a: Float32Array, cols?: number): Promise<Floats> {
     return this.#softmax(true, a, cols);
   }
 
-  async #softmax(log: boolean, a: Float32Array, cols: number): Promise<Floats> {
-    checkFloats("a", a);
-    checkWord("cols", cols);
-    return this.run((raw) => raw.softmax(log, a, cols));
+  async #softmax(log: boolean, a: Float32Array, cols: number | undefined): Promise<Floats> {
+    const values = checkedFloats("a", a);
+    const rowLength = cols ?? values.length;
+    checkWord("cols", rowLength);
+    return this.run([values], (raw) => raw.softmax(log, values, rowLength));
   }
 
   /** The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`: `m` rows of `n`. */
   async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number): Promise<Floats> {
-    checkFloats("a", a);
-    checkFloats("b", b);
+    const [first, second] = [checkedFloats("a", a), checkedFloats("b", b)];
     words("size", [m, k, n]);
-    return this.run((raw) => raw.matmul(a, b, m, k, n));
+    return this.run([first, second], (raw) => raw.matmul(first, second, m, k, n));
   }
 
   /** The convolution of a picture with a kernel where it fits: no padding, and the kernel is not flipped. */
   async convolve2d(input: Float32Array, kernel: Float32Array, size: Size2d, kernelSize: Size2d): Promise<Floats> {
-    checkFloats("input", input);
-    checkFloats("kernel", kernel);
+    const [picture, small] = [checkedFloats("input", input), checkedFloats("kernel", kernel)];
     const [inputWords, kernelWords] = [words("size", size), words("kernelSize", kernelSize)];
-    return this.run((raw) => raw.convolve2d(input, kernel, inputWords, kernelWords));
+    return this.run([picture, small], (raw) => raw.convolve2d(picture, small, inputWords, kernelWords));
   }
 
   /** The reduction of all elements, or along some axes of an array of this shape, the last axis innermost. */
@@ -131,10 +129,10 @@ export abstract class ArrayOperations {
     axes?: Shape,
   ): Promise<number | Floats> {
     const number = reductionNumber(reduction);
-    checkFloats("a", a);
+    const values = checkedFloats("a", a);
     const isWhole = shape === undefined;
-    const [dims, along] = [words("shape", shape ?? [a.length]), words("axes", isWhole ? [0] : (axes ?? []))];
-    const made = await this.run((raw) => raw.reduce(number, a, dims, along));
+    const [dims, along] = [words("shape", shape ?? [values.length]), words("axes", isWhole ? [0] : (axes ?? []))];
+    const made = await this.run([values], (raw) => raw.reduce(number, values, dims, along));
     return isWhole ? only(made) : made;
   }
 

@@ -1,3 +1,4 @@
+import { checkUnchanged } from "../arguments.js";
 import { PagepressError } from "../errors.js";
 import type { Call } from "../codec.js";
 import { ArrayOperations } from "./arrays.js";
@@ -52,10 +53,13 @@ export class GpuBackend extends ArrayOperations {
   }
 
   /** @internal */
-  override run(begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
+  override run(arrays: readonly Float32Array[], begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
+    const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
+      if (this.#raw?.isLost) this.#raw = undefined;
       const raw = (this.#raw ??= await this.#open());
+      arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));
       const values = await valueOf(() => begin(raw));
       this.#lastBackend = raw.lastBackend();
       return values;

@@ -1,5 +1,5 @@
 import { fail } from "../arguments.js";
-import { checkFloats, encode, reductionNumber, words } from "./arguments.js";
+import { checkedFloats, encode, reductionNumber, words } from "./arguments.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import type { Call } from "../codec.js";
@@ -48,8 +48,8 @@ export class GpuCommandBatch {
 
   /** A vector, read now, and copied to the device when the batch is executed. */
   upload(values: Float32Array): BufferId {
-    checkFloats("values", values);
-    return this.#queued((raw) => raw.upload(values));
+    const checked = checkedFloats("values", values);
+    return this.#queued((raw) => raw.upload(checked));
   }
 
   /** A tensor that is on the device already. */

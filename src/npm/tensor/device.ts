@@ -4,7 +4,7 @@ import { PagepressError, toPagepressError } from "../errors.js";
 import type { Call } from "../codec.js";
 import { findObstacles } from "../probe.js";
 import type { AdapterInfo, Device } from "../types.js";
-import { checkFloats, words } from "./arguments.js";
+import { checkedFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { now, valueOf } from "./call.js";
@@ -86,10 +86,10 @@ export class GpuDevice extends ArrayOperations {
   }
 
   /** A tensor of the elements of an array, the last axis innermost. They are read before this returns. */
-  async tensor(data: Float32Array, shape: Shape = [data.length]): Promise<GpuTensor> {
-    checkFloats("data", data);
-    const dims = words("shape", shape);
-    return tensorOf(await valueOf(() => this.#held.get().upload(data, dims)));
+  async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {
+    const values = checkedFloats("data", data);
+    const dims = words("shape", shape ?? [values.length]);
+    return tensorOf(await valueOf(() => this.#held.get().upload(values, dims)));
   }
 
   /** A tensor whose elements are all the same. */
@@ -152,7 +152,7 @@ export class GpuDevice extends ArrayOperations {
   }
 
   /** @internal */
-  override run(begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
+  override run(_: readonly Float32Array[], begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
     return valueOf(() => begin(this.#held.get()));
   }
 }

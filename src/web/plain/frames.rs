@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 use crate::web::level;
-use crate::web::memory::{NOTHING, fail, lend, object, settle, settle_empty, taken};
+use crate::web::memory::{NOTHING, fail, lend, object, reserve, settle, settle_empty, taken};
 
 /// Bits of the options of a frame; the lowest two are its level.
 const CONTENT_CHECKSUM: u32 = 4;
@@ -63,7 +63,7 @@ impl Compression {
     fn push(&mut self, content: &[u8], is_last: bool) -> Result<Vec<u8>> {
         let mut out = std::mem::take(&mut self.header);
         // Most that comes of it, but for what is around blocks.
-        out.reserve(content.len());
+        reserve(&mut out, content.len())?;
         self.writer.push(content, &mut out)?;
         if is_last {
             self.writer.end(&mut out)?;
@@ -126,7 +126,8 @@ extern "C" fn begin_decompression(limit: f64, group_bytes: usize) -> *mut Decomp
     }))
 }
 
-/// Takes `n_bytes` more of input, which are to be written where this says before any other call.
+/// Takes `n_bytes` more of input, which are to be written where this says before any other call; null if there is no memory
+/// for them.
 ///
 /// # Safety
 /// The object is there, and the bytes are written.
@@ -137,9 +138,11 @@ unsafe extern "C" fn add_input(frames: *mut Decompression, n_bytes: usize) -> *m
     let held = &mut frames.held;
     held.drain(..frames.at);
     frames.at = 0;
-    held.reserve(n_bytes);
+    if held.try_reserve(n_bytes).is_err() {
+        return std::ptr::null_mut();
+    }
     let start = held.len();
-    // SAFETY: there is room, which the caller fills.
+    // SAFETY: there is room, which `FrameDecompression.add` in plain.ts fills before it returns.
     unsafe {
         held.set_len(start + n_bytes);
         held.as_mut_ptr().add(start)

@@ -2,7 +2,7 @@
 
 use crate::lz4::{self, Encoder, Level, Parse};
 use crate::web::level;
-use crate::web::memory::{object, settle, taken};
+use crate::web::memory::{object, reserve, settle, taken};
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
 
@@ -25,8 +25,9 @@ unsafe extern "C" fn compress_pages(
 fn compressed(bytes: &[u8], page_size: u32, level: Level) -> Result<Vec<u8>> {
     lz4::check_page_size(page_size)?;
     let mut encoder = Encoder::new(&Parse::new(page_size, level)?);
-    let mut packed = Vec::with_capacity(bytes.len());
-    let mut table = Vec::new();
+    let (mut packed, mut table) = (Vec::new(), Vec::new());
+    reserve(&mut packed, bytes.len())?;
+    reserve(&mut table, 8 * bytes.len().div_ceil(page_size as usize))?;
     for page in bytes.chunks(page_size as usize) {
         let entry = encoder.append_page(page, &mut packed);
         // Blocks of what fits in 4 GiB are never too far for an entry.
@@ -90,8 +91,11 @@ unsafe extern "C" fn decompress_pages(pages: *mut Pages, n_pages: usize, is_stri
 impl Pages {
     fn advance(&mut self, n_pages: usize, is_strict: bool) -> Result<Vec<u8>> {
         let left = self.n_bytes - self.n_done * self.page_size;
-        let n_bytes = left.min(n_pages * self.page_size);
-        let mut out = vec![0; n_bytes + n_bytes.div_ceil(self.page_size)];
+        let n_bytes = left.min(n_pages.saturating_mul(self.page_size));
+        let n_out = n_bytes + n_bytes.div_ceil(self.page_size);
+        let mut out = Vec::new();
+        reserve(&mut out, n_out)?;
+        out.resize(n_out, 0);
         let (bytes, status) = out.split_at_mut(n_bytes);
         let entries = entries(&self.table)?.iter().skip(self.n_done);
         let pages = bytes.chunks_mut(self.page_size).zip(status);

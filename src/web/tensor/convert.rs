@@ -5,6 +5,7 @@ use std::pin::Pin;
 use crate::js::{Bytes, Value};
 use crate::tensor::{GpuTensor, JsArray, Reduction, Shape, Step};
 use crate::web::call::{Call, Done};
+use crate::web::memory::reserve;
 use crate::{Error, Result};
 
 /// The array of a number.
@@ -24,7 +25,9 @@ pub(super) fn nothing() -> Error {
 /// Words of an array.
 pub(super) fn words(number: u32) -> Result<Vec<u32>> {
     let array = array(number)?;
-    let mut words = vec![0; array.len() / 4];
+    let mut words = Vec::new();
+    reserve(&mut words, array.len() / 4)?;
+    words.resize(array.len() / 4, 0);
     array.read_into(0, bytemuck::cast_slice_mut(&mut words))?;
     Ok(words)
 }

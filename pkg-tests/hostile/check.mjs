@@ -1,0 +1,71 @@
+// What the hostile suites share: the built package, random numbers, and what counts as a typed error.
+import { strict as assert } from "node:assert";
+import * as pagepress from "../../dist/index.js";
+
+export { pagepress };
+
+/** Codes of errors that are a caller's or an input's fault. `ENGINE` is none: it stands for a trap. */
+const TYPED = new Set([
+  "CHECKSUM_MISMATCH",
+  "CONTENT_SIZE_MISMATCH",
+  "CORRUPT_PAGE",
+  "DICTIONARY_NEEDED",
+  "INVALID_ARGUMENT",
+  "INVALID_FRAME",
+  "NOT_LZ4",
+  "OUTPUT_LIMIT",
+  "OUT_OF_MEMORY",
+  "READ",
+  "TRUNCATED_FRAME",
+]);
+
+/** The value of `work`, or the code of its error, which must be a typed one or among `more`. */
+export async function outcomeOf(work, more = []) {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    assert.ok(error instanceof pagepress.PagepressError, `not a PagepressError: ${error?.stack ?? error}`);
+    assert.ok(TYPED.has(error.code) || more.includes(error.code), `${error.code}: ${error.message}`);
+    return { code: error.code };
+  }
+}
+
+/** A small generator of 32-bit numbers. */
+export function randomNumbers(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let z = state;
+    z = Math.imul(z ^ (z >>> 15), z | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return (z ^ (z >>> 14)) >>> 0;
+  };
+}
+
+/** Words of a small vocabulary: compressible, with matches at many distances. */
+export function textOf(length, seed) {
+  const next = randomNumbers(seed);
+  const words = "page block frame token literal match offset table index of the to and in a is".split(" ");
+  let text = "";
+  while (text.length < length) text += `${words[next() % words.length]} `;
+  return new TextEncoder().encode(text.slice(0, length));
+}
+
+/** Bytes in use after a collection: of JavaScript's objects and of all buffers and WebAssembly memories, and of the process,
+ * which keeps some that nothing uses. Needs `--expose-gc`. */
+export async function memoryInUse() {
+  for (let i = 0; i < 3; i += 1) {
+    globalThis.gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { used: heapUsed + external, resident: rss };
+}
+
+/** Both in MB, before and after; throws if it grew by more than a few of the modules' memories. */
+export function checkMemory(before, after) {
+  const mb = (bytes) => Math.round(bytes / 1e6);
+  const told = { usedMb: [mb(before.used), mb(after.used)], residentMb: [mb(before.resident), mb(after.resident)] };
+  assert.ok(after.used < before.used + 24e6 && after.resident < before.resident + 128e6, JSON.stringify(told));
+  return told;
+}

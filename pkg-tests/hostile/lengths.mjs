@@ -1,0 +1,141 @@
+// Arrays that lie about their length, or lie in shared memory that grows and changes while it is read: every entry that takes
+// bytes reads a length once, and gives nothing of an earlier call's memory.
+import { strict as assert } from "node:assert";
+import { Worker } from "node:worker_threads";
+import { outcomeOf, pagepress, textOf } from "./check.mjs";
+
+const { compressSync, createCompressor, decompressSync, Lz4CompressionStream, openFrame } = pagepress;
+
+const content = textOf(70_000, 3);
+/** What no output of another call may hold. */
+const SECRET = new TextEncoder().encode("secret of an earlier call;");
+
+/** An array of the type that shows `shown` as each of its properties of these names. */
+function lying(Type, values, shown) {
+  const Liar = class extends Type {};
+  for (const [name, get] of Object.entries(shown)) Object.defineProperty(Liar.prototype, name, { get });
+  return new Liar(values);
+}
+
+/** The lies: lengths that are too long, too short or change, and methods that give other memory. */
+const lies = {
+  longer: { length: () => 200_000, byteLength: () => 200_000 },
+  shorter: { length: () => 10, byteLength: () => 10 },
+  endless: { length: () => 2 ** 32, byteLength: () => 2 ** 32 },
+  "not a number": { length: () => "many", byteLength: () => Number.NaN },
+  changing: { length: ((n) => () => (n += 1_000))(0), byteLength: ((n) => () => (n += 4_000))(0) },
+  "another buffer": { buffer: () => new ArrayBuffer(4), byteOffset: () => 2 ** 20 },
+  "another array": { subarray: () => () => new Uint8Array(2 ** 20), slice: () => () => new Uint8Array(2 ** 20) },
+  "another species": { constructor: () => ({ [Symbol.species]: Float64Array }) },
+};
+
+const holdsSecret = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(SECRET);
+
+/** Has the module's memory hold the secret where later calls get theirs. */
+function leaveSecret() {
+  const secrets = new Uint8Array(400_000);
+  for (let at = 0; at < secrets.length; at += SECRET.length) secrets.set(SECRET.subarray(0, secrets.length - at), at);
+  decompressSync(compressSync(secrets));
+}
+
+async function streamed(bytes, compressor) {
+  const stream = new Lz4CompressionStream({ compressor });
+  const writer = stream.writable.getWriter();
+  writer.write(bytes).then(() => writer.close()).catch(() => undefined);
+  writer.closed.catch(() => undefined);
+  const parts = [];
+  const reader = stream.readable.getReader();
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) parts.push(value);
+  return Buffer.concat(parts);
+}
+
+/** What every entry makes of arrays, in ways that give the content back: `view` makes the array of bytes. */
+function entries(compressor) {
+  const frame = compressSync(content);
+  return {
+    compress: async (view) => decompressSync(await compressor.compress(view(content))),
+    compressSync: async (view) => decompressSync(compressSync(view(content))),
+    decompress: (view) => compressor.decompress(view(frame)),
+    decompressSync: async (view) => decompressSync(view(frame)),
+    openFrame: async (view) => (await openFrame(view(frame))).read(0, content.length),
+    stream: async (view) => decompressSync(await streamed(view(content), compressor)),
+    compressPages: async (view) => compressor.decompressPages(await compressor.compressPages(view(content))),
+    decompressPages: async (view) => {
+      const pages = await compressor.compressPages(content);
+      return compressor.decompressPages({ ...pages, packed: view(pages.packed), table: view(pages.table) });
+    },
+    checkPages: async (view) => {
+      const pages = await compressor.compressPages(content);
+      return (await compressor.checkPages({ ...pages, packed: view(pages.packed), table: view(pages.table) })).bytes;
+    },
+  };
+}
+
+async function seesThroughLies() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 0 });
+  for (const [lie, shown] of Object.entries(lies)) {
+    for (const [entry, work] of Object.entries(entries(compressor))) {
+      leaveSecret();
+      const made = await work((values) => lying(values.constructor, values, shown));
+      assert.ok(!holdsSecret(made), `${entry}, ${lie}: memory of an earlier call`);
+      assert.ok(Buffer.compare(made, content) === 0, `${entry}, ${lie}: other content`);
+    }
+  }
+  await compressor.dispose();
+}
+
+/** Arrays in shared memory that another thread makes longer and overwrites meanwhile. */
+async function takesSnapshots() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 0 });
+  const memory = new SharedArrayBuffer(65536, { maxByteLength: 2 ** 21 });
+  const source = `
+    const { workerData } = require("node:worker_threads");
+    const bytes = new Uint8Array(workerData);
+    for (let i = 0; ; i += 1) {
+      bytes[i % bytes.length] = i;
+      if (i % 512 === 0 && workerData.byteLength < workerData.maxByteLength) workerData.grow(workerData.byteLength + 4096);
+    }`;
+  const worker = new Worker(source, { eval: true, workerData: memory });
+  await new Promise((resolve) => worker.once("online", resolve));
+  const growing = new Uint8Array(memory);
+  try {
+    for (let i = 0; i < 20; i += 1) {
+      const least = growing.length;
+      const frames = [compressSync(growing), await compressor.compress(growing), await streamed(growing, compressor)];
+      for (const frame of frames) assert.ok(decompressSync(frame).length >= least, "shorter than it was");
+      const pages = await compressor.compressPages(growing);
+      assert.equal((await compressor.decompressPages(pages)).length, pages.byteLength);
+      for (const format of ["frame", "block", "size-prefixed"]) {
+        await outcomeOf(() => compressor.decompress(growing, { format, maxOutputSize: 2 ** 22 }));
+      }
+      await outcomeOf(async () => (await openFrame(growing)).contentLength());
+      const table = new Uint32Array(memory, 0, 2 * Math.ceil(2 ** 20 / 4096));
+      await outcomeOf(() => compressor.checkPages({ packed: growing, table, pageSize: 4096, byteLength: 2 ** 20 }));
+    }
+  } finally {
+    await worker.terminate();
+  }
+  await compressor.dispose();
+}
+
+/** Input that shrinks or goes away before its call's turn is an error, never less content. */
+async function noticesWhatShrinks() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 0 });
+  for (const shrink of [(bytes) => bytes.buffer.resize(1000), (bytes) => structuredClone(0, { transfer: [bytes.buffer] })]) {
+    for (const call of [(input) => compressor.compress(input), (input) => compressor.compressPages(input)]) {
+      const bytes = new Uint8Array(new ArrayBuffer(content.length, { maxByteLength: content.length }), 0, content.length);
+      const first = compressor.compress(content);
+      const late = outcomeOf(() => call(bytes));
+      shrink(bytes);
+      await first;
+      assert.equal((await late).code, "INVALID_ARGUMENT");
+    }
+  }
+  await compressor.dispose();
+}
+
+export const cases = [
+  ["arrays that lie about themselves", seesThroughLies],
+  ["shared memory that grows and changes", takesSnapshots],
+  ["input that shrinks before its turn", noticesWhatShrinks],
+];

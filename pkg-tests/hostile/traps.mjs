@@ -1,0 +1,92 @@
+// A module that traps again and again, its memory limited to 256 MiB: the next honest call works, and memory stays as it is.
+// Run by `hostile.mjs` with `--expose-gc --wasm-max-mem-pages=4096`. The argument is how often it traps.
+import { strict as assert } from "node:assert";
+import { readFile } from "node:fs/promises";
+import binaryen from "binaryen";
+import { checkMemory, memoryInUse, outcomeOf, pagepress, textOf } from "./check.mjs";
+
+const { compressSync, createCompressor, decompressSync, openFrame } = pagepress;
+/** Input that the patched modules trap at: its first byte. */
+const POISON = 0xee;
+const nTraps = Number(process.argv[2]);
+const file = (name) => new URL(`../../dist/${name}_bg.wasm`, import.meta.url);
+
+/** The module, with functions that trap when byte 0 of the memory that parameter `at` points to is the poison. What the call
+ * was given is not freed then. */
+async function poisoned(name, exports) {
+  const module = binaryen.readBinary(await readFile(file(name)));
+  module.setFeatures(binaryen.Features.All);
+  const I = binaryen.i32;
+  for (const [exported, at] of Object.entries(exports)) {
+    const { value } = binaryen.getExportInfo(module.getExport(exported));
+    const made = binaryen.Function(module.getFunction(value));
+    const byte = module.i32.load8_u(0, 1, module.local.get(at, I), "0");
+    const trap = module.if(module.i32.eq(byte, module.i32.const(POISON)), module.unreachable());
+    made.body = module.block(null, [trap, made.body], binaryen.getExpressionType(made.body));
+  }
+  const bytes = module.emitBinary();
+  module.dispose();
+  return bytes;
+}
+
+const modules = {
+  cpu: poisoned("cpu", { decompress_block: 0, compress: 1, compress_pages: 0, begin_pages: 0 }),
+  seek: poisoned("seek", { supply_map: 1 }),
+};
+const alone = await createCompressor({ backend: "cpu", workers: 0, modules });
+const pool = await createCompressor({ backend: "cpu", workers: 2, modules });
+const content = textOf(300_000, 1);
+const poison = new Uint8Array(2_000_000).fill(POISON);
+const frame = compressSync(content, { index: true });
+const file0 = await openFrame(frame, { modules });
+
+/** Each of these traps. */
+const hostile = [
+  () => alone.decompress(poison, { format: "block" }),
+  async () => decompressSync(poison, { format: "size-prefixed" }),
+  () => alone.compress(poison),
+  async () => compressSync(poison),
+  () => alone.compressPages(poison),
+  () => alone.decompressPages({ packed: poison, table: new Uint32Array(2), pageSize: 4096, byteLength: 4096 }),
+  () => openFrame(poison, { modules }),
+  () => pool.compress(poison),
+  () => pool.compressPages(poison),
+];
+
+/** Each of these works, whatever trapped before. */
+const honest = [
+  async () => assert.deepEqual(await alone.decompress(await alone.compress(content)), content),
+  async () => assert.deepEqual(decompressSync(compressSync(content)), content),
+  async () => assert.deepEqual(await alone.decompressPages(await alone.compressPages(content)), content),
+  async () => assert.deepEqual(await file0.read(100_000, 5000), content.subarray(100_000, 105_000)),
+  async () => assert.deepEqual(await (await openFrame(frame, { modules })).read(5, 7), content.subarray(5, 12)),
+  async () => assert.deepEqual(await pool.decompress(await pool.compress(content)), content),
+];
+
+/** Calls that trap, and one honest call after each. */
+async function run(n) {
+  for (let i = 0; i < n; i += 1) {
+    const work = hostile[i % hostile.length];
+    const { code } = await outcomeOf(work, ["ENGINE"]);
+    assert.equal(code, "ENGINE", `${work} gave ${code}`);
+    await honest[i % honest.length]();
+  }
+}
+
+// Sessions that another call's trap took with it fail with a code, and the stream's compressor goes on.
+const stream = new pagepress.Lz4CompressionStream({ compressor: alone });
+const writer = stream.writable.getWriter();
+for (const promise of [writer.write(content), writer.closed]) promise.catch(() => undefined);
+await new Promise((resolve) => setTimeout(resolve, 50));
+await outcomeOf(hostile[1], ["ENGINE"]);
+const ended = await outcomeOf(() => Promise.all([writer.close(), new Response(stream.readable).arrayBuffer()]), ["ENGINE"]);
+assert.equal(ended.code, "ENGINE");
+for (const work of honest) await work();
+
+const warm = Math.min(100, nTraps);
+await run(warm);
+const before = await memoryInUse();
+await run(nTraps - warm);
+const after = await memoryInUse();
+for (const compressor of [alone, pool]) await compressor.dispose();
+console.log(JSON.stringify({ nTraps, ...checkMemory(before, after) }));

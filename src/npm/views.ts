@@ -1,0 +1,75 @@
+import { PagepressError } from "./errors.js";
+
+/** Typed arrays that calls take. */
+type Typed = Uint8Array | Uint32Array | Float32Array;
+type Constructor<A extends Typed> = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => A;
+type Place = readonly [buffer: ArrayBufferLike, byteOffset: number, byteLength: number];
+
+/** A getter of the language, whatever a subclass or an object of the caller's shows in its place. */
+function getter<T>(prototype: object, name: PropertyKey): (value: unknown) => T {
+  const { get } = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor & { get: () => T };
+  return (value) => Reflect.apply(get, value, []);
+}
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const tagOf = getter<string | undefined>(typedArray, Symbol.toStringTag);
+const lengthOf = getter<number>(typedArray, "length");
+const bufferLength = getter<number>(ArrayBuffer.prototype, "byteLength");
+
+/** Buffer, offset and length of what `prototype` is the prototype of. */
+function places(prototype: object): (value: unknown) => Place {
+  const buffer = getter<ArrayBufferLike>(prototype, "buffer");
+  const [offset, length] = [getter<number>(prototype, "byteOffset"), getter<number>(prototype, "byteLength")];
+  return (value) => [buffer(value), offset(value), length(value)];
+}
+
+const placeOfTyped = places(typedArray);
+const placeOfDataView = places(DataView.prototype);
+
+/** A view of the elements of `value` that keeps its length, whatever its buffer grows to; undefined unless `value` is an array
+ * of this type, of whatever realm or subclass. Its length is read once. */
+export function viewAs<A extends Typed>(Type: Constructor<A>, value: unknown): A | undefined {
+  if (!ArrayBuffer.isView(value) || tagOf(value) !== Type.name) return undefined;
+  const length = lengthOf(value);
+  const [buffer, offset] = placeOfTyped(value);
+  // A detached buffer has no views.
+  return length === 0 ? new Type(new ArrayBuffer(0), 0, 0) : new Type(buffer, offset, length);
+}
+
+/** The bytes of a buffer or of a view of one, likewise; undefined for anything else. */
+export function viewOf(value: unknown): Uint8Array | undefined {
+  try {
+    const [buffer, offset, length] = placeOf(value);
+    return length === 0 ? new Uint8Array() : new Uint8Array(buffer, offset, length);
+  } catch {
+    return undefined;
+  }
+}
+
+function placeOf(value: unknown): Place {
+  if (ArrayBuffer.isView(value)) return tagOf(value) === undefined ? placeOfDataView(value) : placeOfTyped(value);
+  if (isUnshared(value)) return [value, 0, bufferLength(value)];
+  // Pages that are not isolated have no name for shared memory, but may have such memory of WebAssembly.
+  if (Object.prototype.toString.call(value) !== "[object SharedArrayBuffer]") throw new TypeError("no buffer");
+  return placeOfTyped(new Uint8Array(value as ArrayBuffer));
+}
+
+function isUnshared(value: unknown): value is ArrayBuffer {
+  try {
+    bufferLength(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `view`; of shared memory, which others may write meanwhile, a copy. Throws `OUT_OF_MEMORY`. */
+export function unshared<A extends Typed>(view: A): A {
+  if (isUnshared(view.buffer)) return view;
+  try {
+    return view.slice() as A;
+  } catch (error) {
+    const message = `out of memory: no room for a copy of ${view.byteLength} bytes of shared memory`;
+    throw new PagepressError("OUT_OF_MEMORY", message, { cause: error });
+  }
+}
