@@ -15,8 +15,7 @@ use pagepress::lz4::{self, Level, PackedPages};
 use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, WeightLayout, cpu};
 use pagepress::{Error, PAGE_SIZE, Result};
 
-use crate::common::naive::numbers;
-use crate::common::pages::mixed;
+use crate::common::pages::{Random, mixed};
 
 /// Rows and columns of matrices.
 const SIDE: usize = 96;
@@ -38,7 +37,9 @@ impl Content {
             block_size: 4096,
             ..FrameOptions::default()
         };
-        let matrix = numbers(SIDE * SIDE, 4, 1.0);
+        let mut random = Random::new(4);
+        let number = |_| random.below(2001) as f32 / 1000.0 - 1.0;
+        let matrix: Vec<f32> = (0..SIDE * SIDE).map(number).collect();
         let mut square = vec![0.0; SIDE * SIDE];
         cpu::matmul(&matrix, &matrix, &mut square, SIDE, SIDE, SIDE).unwrap();
         Self {
@@ -132,7 +133,7 @@ fn decompress_frame(device: &GpuDevice, content: &Content) -> Result<()> {
 /// The codec's part of an error of a stream; reading and writing memory cannot fail.
 fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
     result.map_err(|error| match error {
-        StreamError::Format(error) => error,
+        StreamError::Codec(error) => error,
         other => panic!("{other}"),
     })
 }
@@ -259,10 +260,9 @@ fn command_batch(device: &GpuDevice, content: &Content) -> Result<()> {
 fn weights(device: &GpuDevice, content: &Content) -> Result<()> {
     block_on(async {
         let mut cache = GpuMatmulCache::new(device.clone());
-        let size = [SIDE, SIDE];
         let matrix = &content.matrix;
         cache
-            .upload_weight_async("w", matrix, WeightLayout::RowMajor, size)
+            .upload_weight_async("w", matrix, SIDE, SIDE, WeightLayout::InputRows)
             .await?;
         let mut found = vec![0.0; SIDE * SIDE];
         cache.matmul_async("w", matrix, &mut found, SIDE).await?;

@@ -76,7 +76,7 @@ fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
 
 fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
     result.map_err(|error| match error {
-        StreamError::Format(error) => error,
+        StreamError::Codec(error) => error,
         StreamError::Read(error) | StreamError::Write(error) => {
             of_io::<()>(Err(error)).unwrap_err()
         }

@@ -1,7 +1,7 @@
 //! Opening where the best adapter cannot be opened.
 
 use pagepress::Error;
-use pagepress::gpu::{GpuDevice, fail_opening};
+use pagepress::gpu::{Backend, GpuDevice, fail_opening};
 
 use crate::{child, request};
 

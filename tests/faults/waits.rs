@@ -29,15 +29,14 @@ async fn slow_stream(device: &GpuDevice) -> <GpuDevice as Backend>::Stream {
     let data = device.allocate_memory(256).unwrap();
     // So that clearing is no part of what is waited for.
     device.synchronize_async().await.unwrap();
-    let n_launches = if device.info().is_software() {
-        24
-    } else {
-        2000
+    let (n_launches, n_workgroups) = match device.info().is_software() {
+        true => (4, 128),
+        false => (2000, 1024),
     };
     let mut stream = device.stream();
     for _ in 0..n_launches {
         let args = [KernelArg::Buffer(&data)];
-        stream.launch(&kernel, [1024, 1, 1], &args).unwrap();
+        stream.launch(&kernel, [n_workgroups, 1, 1], &args).unwrap();
     }
     stream
 }
