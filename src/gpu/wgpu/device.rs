@@ -310,6 +310,7 @@ impl Shared {
     /// An engine error, or the loss of the device behind it.
     pub(super) fn broken(&self, message: String) -> Error {
         let_go(&self.device);
+        self.faults.look(&self.device);
         self.faults.explain(Error::Engine {
             engine: ENGINE,
             message,
@@ -365,6 +366,8 @@ impl WgpuDevice {
 
     /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
     pub fn destroy(&self) {
+        // Calls under way fail from here on, and wgpu says only later why.
+        self.0.faults.note_lost("the device was given up".into());
         self.0.device.destroy();
         let_go(&self.0.device);
     }

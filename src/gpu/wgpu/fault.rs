@@ -42,6 +42,20 @@ impl Faults {
         }
     }
 
+    /// Notes a device that refuses everything. A destroyed one does so before its callback says that it is lost.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn look(&self, device: &wgpu::Device) {
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        drop(device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()));
+        if let Some(error) = at_once(scope.pop()).flatten() {
+            self.note_lost(format!("the device was destroyed: {error}"));
+        }
+    }
+
+    /// The callback of a browser says it in time.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn look(&self, _device: &wgpu::Device) {}
+
     /// `error` in terms of the device: a lost device is the reason for whatever follows.
     pub(super) fn explain(&self, error: Error) -> Error {
         match lock(&self.lost).clone() {
@@ -64,6 +78,17 @@ pub(super) fn convert(error: wgpu::Error, requested: u64) -> Error {
     }
 }
 
+/// The value of a future that is done: natively the answer of an error scope is there at once.
+#[cfg(not(target_arch = "wasm32"))]
+fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
 /// Runs `call` and returns its own error natively; in a browser the error reaches [`Faults::note`] later.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn guarded<T>(
@@ -72,9 +97,6 @@ pub(super) fn guarded<T>(
     requested: u64,
     call: impl FnOnce() -> T,
 ) -> Result<T> {
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-
     faults.check()?;
     let filters = [
         wgpu::ErrorFilter::Internal,
@@ -85,15 +107,18 @@ pub(super) fn guarded<T>(
     let value = call();
     let mut first = None;
     for scope in [validation, memory, internal] {
-        // Natively the answer is there at once.
-        if let Poll::Ready(Some(error)) =
-            pin!(scope.pop()).poll(&mut Context::from_waker(Waker::noop()))
-        {
+        if let Some(error) = at_once(scope.pop()).flatten() {
             first.get_or_insert(error);
         }
     }
     match first {
-        Some(error) => Err(faults.explain(convert(error, requested))),
+        Some(error) => {
+            let error = convert(error, requested);
+            if !matches!(error, Error::OutOfMemory { .. }) {
+                faults.look(device);
+            }
+            Err(faults.explain(error))
+        }
         None => Ok(value),
     }
 }

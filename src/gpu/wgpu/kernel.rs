@@ -51,6 +51,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
         return Ok(kernel);
     }
     let failed = |message: String| {
+        shared.faults.look(&shared.device);
         shared.faults.explain(Error::KernelCompile {
             kernel: source.entry.to_owned(),
             message,

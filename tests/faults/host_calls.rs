@@ -1,0 +1,202 @@
+//! Calls of every kind, on the CPU and on a device, each with content of more than a megabyte.
+
+use std::io::{Cursor, Read, Write};
+use std::ops::ControlFlow;
+
+use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
+use pagepress::gpu::GpuDevice;
+use pagepress::lz4::frame::{self, FrameOptions, SeekableFrame, StreamError};
+use pagepress::lz4::{self, Level};
+use pagepress::tensor::cpu;
+use pagepress::{Error, Result};
+
+use crate::calls;
+use crate::{open, request};
+
+/// What goes in, and what must come out.
+pub struct Content {
+    device: GpuDevice,
+    inner: calls::Content,
+    /// With an index, in large blocks.
+    indexed: Vec<u8>,
+}
+
+impl Content {
+    pub fn new() -> Self {
+        let inner = calls::Content::new(300);
+        let options = FrameOptions {
+            index: true,
+            ..FrameOptions::default()
+        };
+        Self {
+            device: open(&request()),
+            indexed: frame::compress(&inner.bytes, &options).unwrap(),
+            inner,
+        }
+    }
+}
+
+/// A call, which checks its result.
+pub struct Call {
+    pub name: &'static str,
+    pub run: fn(&Content) -> Result<()>,
+}
+
+macro_rules! calls {
+    ($($name:ident),*; $($on_device:literal),*) => {
+        pub const CALLS: &[Call] = &[
+            $(Call { name: stringify!($name), run: $name },)*
+            $(Call {
+                name: calls::CALLS[$on_device].name,
+                run: |content| (calls::CALLS[$on_device].run)(&content.device, &content.inner),
+            },)*
+        ];
+    };
+}
+
+calls!(
+    pages, pages_back, small_frame, frame_back, stream, stream_back, writer, reader, seek, products;
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+);
+
+/// The crate's own error in one of `std::io`, which may also be the system's for memory.
+fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        let kind = error.kind();
+        match error
+            .into_inner()
+            .and_then(|inner| inner.downcast::<Error>().ok())
+        {
+            Some(error) => *error,
+            None if kind == std::io::ErrorKind::OutOfMemory => Error::OutOfMemory { requested: 0 },
+            None => panic!("{kind}"),
+        }
+    })
+}
+
+fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
+    result.map_err(|error| match error {
+        StreamError::Codec(error) => error,
+        StreamError::Read(error) | StreamError::Write(error) => {
+            of_io::<()>(Err(error)).unwrap_err()
+        }
+        other => panic!("{other}"),
+    })
+}
+
+/// A writer that never needs memory, and compares.
+struct Expect<'a>(&'a [u8]);
+
+impl Write for Expect<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let (now, later) = self.0.split_at(bytes.len());
+        assert!(now == bytes, "other bytes");
+        self.0 = later;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn on_cpu() -> Codec {
+    let options = CodecOptions {
+        backend: BackendRequest::Cpu,
+        ..CodecOptions::default()
+    };
+    Codec::new(options).unwrap()
+}
+
+fn pages(content: &Content) -> Result<()> {
+    let found = lz4::compress_pages(&content.inner.bytes, 4096, Level::Fast)?;
+    assert!(found == content.inner.packed, "other blocks");
+    Ok(())
+}
+
+fn pages_back(content: &Content) -> Result<()> {
+    let found = lz4::decompress_pages(&content.inner.packed)?;
+    assert!(found == content.inner.bytes, "other pages");
+    Ok(())
+}
+
+fn small_frame(content: &Content) -> Result<()> {
+    let (found, _) = on_cpu().compress_frame(&content.inner.bytes, &content.inner.options)?;
+    assert!(found == content.inner.frame, "another frame");
+    Ok(())
+}
+
+fn frame_back(content: &Content) -> Result<()> {
+    let found = frame::decompress(&content.indexed, None)?;
+    assert!(found == content.inner.bytes, "other content");
+    Ok(())
+}
+
+/// A file that is there without memory of its own.
+fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    thread_local!(static FILES: RefCell<HashMap<usize, &'static [u8]>> = RefCell::default());
+    FILES.with_borrow_mut(|files| {
+        let leak = || -> &'static [u8] { Box::leak(bytes.to_vec().into_boxed_slice()) };
+        Cursor::new(*files.entry(bytes.as_ptr().addr()).or_insert_with(leak))
+    })
+}
+
+fn stream(content: &Content) -> Result<()> {
+    let (input, mut out) = (file(&content.inner.bytes), Expect(&content.inner.frame));
+    let go_on = |_| ControlFlow::Continue(());
+    of_stream(on_cpu().compress_stream(input, &mut out, &content.inner.options, go_on)).map(drop)
+}
+
+fn stream_back(content: &Content) -> Result<()> {
+    let (input, mut out) = (file(&content.indexed), Expect(&content.inner.bytes));
+    let go_on = |_| ControlFlow::Continue(());
+    of_stream(on_cpu().decompress_stream(input, &mut out, None, go_on)).map(drop)
+}
+
+fn writer(content: &Content) -> Result<()> {
+    let out = Expect(&content.inner.frame);
+    let mut writer = CompressWriter::new(out, on_cpu(), &content.inner.options)?;
+    of_io(writer.write_all(&content.inner.bytes))?;
+    of_io(writer.finish()).map(drop)
+}
+
+fn reader(content: &Content) -> Result<()> {
+    let mut reader = DecompressReader::new(&content.indexed[..], on_cpu(), None);
+    let mut room = [0; 4096];
+    let mut expected = &content.inner.bytes[..];
+    loop {
+        let n_bytes = of_io(reader.read(&mut room))?;
+        let (now, later) = expected.split_at(n_bytes);
+        assert!(now == &room[..n_bytes], "other content");
+        expected = later;
+        if n_bytes == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn seek(content: &Content) -> Result<()> {
+    let mut frame = of_io(SeekableFrame::open(file(&content.indexed)))?;
+    for range in [100..200_000, 0..content.inner.bytes.len() as u64] {
+        let found = of_io(frame.read_range(range.clone()))?;
+        let range = range.start as usize..range.end as usize;
+        assert!(found == content.inner.bytes[range], "other content");
+    }
+    Ok(())
+}
+
+fn products(content: &Content) -> Result<()> {
+    let n = content.inner.matrix.len().isqrt();
+    let mut room = [0.0; 96 * 96];
+    cpu::matmul(
+        &content.inner.matrix,
+        &content.inner.matrix,
+        &mut room,
+        n,
+        n,
+        n,
+    )?;
+    cpu::softmax(&content.inner.matrix, n, &mut room)
+}
