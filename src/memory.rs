@@ -55,18 +55,24 @@ pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
 mod tests {
     use super::*;
 
+    /// The size that a failed call asked for.
+    fn short<T: std::fmt::Debug>(result: Result<T>) -> u64 {
+        match result {
+            Err(Error::OutOfMemory { requested }) => requested,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn what_does_not_fit_is_an_error_and_changes_nothing() {
-        let short = |requested| Err(Error::OutOfMemory { requested });
-        assert_eq!(zeros::<u8>(usize::MAX), short(u64::MAX));
-        assert_eq!(zeros::<u64>(usize::MAX), short(u64::MAX));
-        assert_eq!(
-            with_room::<u32>(usize::MAX / 8),
-            short((usize::MAX / 8) as u64 * 4)
-        );
+        assert_eq!(short(zeros::<u8>(usize::MAX)), u64::MAX);
+        assert_eq!(short(zeros::<u64>(usize::MAX)), u64::MAX);
+        let n = usize::MAX / 8;
+        assert_eq!(short(with_room::<u32>(n)), n as u64 * 4);
         let mut values = vec![1u16, 2];
-        assert_eq!(reserve(&mut values, usize::MAX), short(u64::MAX));
-        assert_eq!(reserve_exact(&mut values, usize::MAX - 2), short(u64::MAX));
+        assert_eq!(short(reserve(&mut values, usize::MAX)), u64::MAX);
+        let n = usize::MAX - 2;
+        assert_eq!(short(reserve_exact(&mut values, n)), u64::MAX);
         assert_eq!(values, [1, 2]);
         assert_eq!(extend(&mut values, &[3]), Ok(()));
         assert_eq!(copied(&values), Ok(vec![1, 2, 3]));
