@@ -10,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::Command;
 
-use common::command::{Folder, Run, run_with, shell, start};
+use common::command::{Folder, Run, copy_command, run_with, shell, start};
 use common::lz4_command::lz4_ok;
 use common::pages;
 
@@ -225,7 +225,7 @@ fn run_as_nobody(folder: &Folder, arguments: &[&str]) -> Run {
     let open_to_all = fs::Permissions::from_mode(0o777);
     let place = Folder::new();
     let command = place.path("pagepress");
-    fs::copy(env!("CARGO_BIN_EXE_pagepress"), &command).expect("copies");
+    copy_command(&command);
     for reached in [folder.root(), place.root(), &command] {
         fs::set_permissions(reached, open_to_all.clone()).expect("sets");
     }
