@@ -120,7 +120,7 @@ pub struct DecompressArguments {
 }
 
 impl DecompressArguments {
-    /// Which outputs leave out zeros.
+    /// The outputs in which zeros become holes.
     pub const fn holes(&self) -> Holes {
         match (self.sparse, self.no_sparse) {
             (true, _) => Holes::Everywhere,

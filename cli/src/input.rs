@@ -16,7 +16,7 @@ pub struct Input {
     pub reader: WholeFile,
 }
 
-/// Whether a path on the command line stands for standard input or output.
+/// True if `path` on the command line stands for standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -64,7 +64,7 @@ pub struct WholeFile {
 impl WholeFile {
     fn new(mut file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        let length = metadata.is_file().then(|| metadata.len());
+        let length = metadata.is_file().then_some(metadata.len());
         let position = match length {
             Some(_) => file.stream_position()?,
             None => 0,

@@ -10,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::Command;
 
-use common::command::{Folder, Run, run_with, shell, start};
+use common::command::{Folder, Run, command, copy_command, run_with, shell, start};
 use common::lz4_command::lz4_ok;
 use common::pages;
 
@@ -94,7 +94,16 @@ fn a_signal_ends_the_command_and_leaves_no_file() {
         let folder = Folder::new();
         // Writes 9 MB, then waits for more input.
         let frame = lz4_ok(&["-c"], &pages::random(20_000_000, 1));
-        let mut child = start(folder.root(), &["decompress", "-", "-o", "out"]);
+        let mut command = command(folder.root(), &["decompress", "-", "-o", "out"]);
+        // A shell may have started the tests in the background, and so with some signals ignored.
+        let restore = move || {
+            // SAFETY: SIG_DFL is no handler, so no code of this process runs on the signal.
+            unsafe { libc::signal(number, libc::SIG_DFL) };
+            Ok(())
+        };
+        // SAFETY: between fork and exec this makes one system call, and takes no lock.
+        unsafe { command.pre_exec(restore) };
+        let mut child = command.spawn().expect("starts");
         let mut stdin = child.stdin.take().expect("stdin is piped");
         std::io::Write::write_all(&mut stdin, &frame[..15_000_000]).expect("writes");
         let id = child.id().to_string();
@@ -225,7 +234,7 @@ fn run_as_nobody(folder: &Folder, arguments: &[&str]) -> Run {
     let open_to_all = fs::Permissions::from_mode(0o777);
     let place = Folder::new();
     let command = place.path("pagepress");
-    fs::copy(env!("CARGO_BIN_EXE_pagepress"), &command).expect("copies");
+    copy_command(&command);
     for reached in [folder.root(), place.root(), &command] {
         fs::set_permissions(reached, open_to_all.clone()).expect("sets");
     }

@@ -77,6 +77,12 @@ fn mutated(file: &[u8], random: &mut Random) -> Vec<u8> {
     file
 }
 
+/// True for files that `lz4` 1.9.4 reads though they are damaged: an empty one, and offsets of zero, which the format
+/// forbids.
+fn is_refused_here_alone(file: &[u8], message: Option<&str>) -> bool {
+    file.is_empty() || message.is_some_and(|message| message.contains("match offset is zero"))
+}
+
 /// PAGEPRESS_MUTATED_FILES=100000 for a long run.
 #[test]
 fn mutated_files_give_what_lz4_gives() {
@@ -85,6 +91,7 @@ fn mutated_files_give_what_lz4_gives() {
     let n_files = repetitions("PAGEPRESS_MUTATED_FILES", 2000);
     let names: Vec<String> = (0..AT_ONCE).map(|i| format!("{i}.lz4")).collect();
     let (mut n_read, mut n_refused) = (0, 0);
+    let mut differing = Vec::new();
     for batch in 0..n_files.div_ceil(AT_ONCE) {
         let mut random = Random::new(batch as u64);
         let files: Vec<Vec<u8>> = (0..AT_ONCE)
@@ -116,16 +123,14 @@ fn mutated_files_give_what_lz4_gives() {
                 run.errors
             );
             let expected = theirs.status.success().then_some(theirs.stdout);
-            // `lz4` reads an empty file as no content.
-            if ours != expected && !file.is_empty() {
-                fs::write(format!("/tmp/cmd_mut_{batch}_{i}.lz4"), file).expect("writes");
-                println!(
-                "batch {batch}, file {i}: read here: {}, by lz4: {}; {} {}",
-                ours.is_some(),
-                expected.is_some(),
-                run.errors.lines().find(|line| line.contains(&format!(" {i}.lz4"))).unwrap_or(""),
-                String::from_utf8_lossy(&theirs.stderr),
-            );
+            let name = format!("pagepress: {i}.lz4: ");
+            let message = run.errors.lines().find(|line| line.starts_with(&name));
+            if ours != expected && !is_refused_here_alone(file, message) {
+                differing.push(format!(
+                    "batch {batch}, file {i}: read by lz4: {}, here: {}, {message:?}",
+                    expected.is_some(),
+                    ours.is_some(),
+                ));
             }
             match ours {
                 Some(_) => {
@@ -138,5 +143,6 @@ fn mutated_files_give_what_lz4_gives() {
         assert_eq!(folder.names().len(), 1 + AT_ONCE, "batch {batch}");
     }
     println!("{n_read} read, {n_refused} refused");
+    assert!(differing.is_empty(), "{differing:#?}");
     assert!(n_read > 0 && n_refused > 0);
 }

@@ -17,7 +17,7 @@ use pending::{Access, PendingFile, folder_of};
 
 pub use pending::abandon;
 
-/// Which outputs leave out zeros.
+/// The outputs in which zeros become holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holes {
     Never,
@@ -135,7 +135,13 @@ impl Output {
                     path,
                     force,
                 } = unpublished;
-                pending.publish(file, &path, force)
+                pending.publish(file, &path, force)?;
+                // The rename on Windows resets attributes, among them the one for read-only files.
+                #[cfg(windows)]
+                if let Some(input) = input {
+                    let _ = file.set_permissions(input.permissions());
+                }
+                Ok(())
             }
             None => Ok(()),
         });

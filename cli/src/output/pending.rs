@@ -13,12 +13,12 @@ use super::unnamed;
 /// The temporary name in use.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Who may read the file before it has its name.
+/// Read permissions of a file before it has its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Its owner alone.
     Private,
-    /// Those whom the user lets read new files, by umask.
+    /// All whom the umask lets read new files.
     NewFile,
 }
 

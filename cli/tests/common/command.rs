@@ -83,6 +83,16 @@ pub fn shell(folder: &Path, script: &str) -> Run {
     output.expect("the shell runs").into()
 }
 
+/// Copies the command to `path`. Another process does it: a file that is open for writing in this one, and so in what
+/// other tests start meanwhile, cannot be run.
+pub fn copy_command(path: &Path) {
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_pagepress"))
+        .arg(path)
+        .status();
+    assert!(copied.expect("cp runs").success());
+}
+
 /// Waits until `condition` holds; a minute is enough on any machine.
 #[track_caller]
 pub fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
