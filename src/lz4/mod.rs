@@ -45,6 +45,8 @@ mod batch;
 mod compare;
 mod decode;
 mod encode;
+#[cfg(not(target_arch = "wasm32"))]
+mod every;
 pub mod frame;
 mod instructions;
 mod lanes;
