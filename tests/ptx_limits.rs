@@ -281,6 +281,9 @@ fn brackets_in_each_other() {
             "else if o[1] < 2u { o[2] = 3u; } ".repeat(n)
         )
     };
+    let blocks = "else if o[1] < 2u { { } } ".repeat(3_000);
+    let wgsl = format!("{OUT}{MAIN} if o[0] < 1u {{ }} {blocks} }}");
+    refused("else if with blocks", &wgsl, &words);
     refused("else if", &chain(20_000), &words);
     compiles("150 times else if", &chain(150));
     for n in [170, 20_000] {

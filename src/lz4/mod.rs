@@ -47,6 +47,8 @@ mod decode;
 mod encode;
 #[cfg(pagepress_forced_instructions)]
 mod forced;
+#[cfg(not(target_arch = "wasm32"))]
+mod every;
 pub mod frame;
 mod instructions;
 mod lanes;

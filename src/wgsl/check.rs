@@ -192,6 +192,11 @@ impl<'a> Scan<'a> {
     /// Takes the next token.
     fn step(&mut self, index: usize, at: usize, token: Token<'a>) -> Result<(), String> {
         let before = self.before.replace(token);
+        // Behind the last of its blocks, a chain of alternatives is over.
+        let ends = before == Some(Token::Close(b'}')) && token != Token::Word("else");
+        if let Some(top) = self.top().filter(|_| ends) {
+            top.alternatives = 0;
+        }
         match token {
             Token::Open(bracket) => self.open(at, bracket)?,
             Token::Close(_) => self.close(),
@@ -223,11 +228,6 @@ impl<'a> Scan<'a> {
             Token::Word("if") if before == Some(Token::Word("else")) => self.alternative(at)?,
             Token::Word("else") => {}
             Token::Word(_) | Token::Number(_) | Token::At => {}
-        }
-        // Behind the last of its blocks, a chain of alternatives is over.
-        let ends = before == Some(Token::Close(b'}')) && token != Token::Word("else");
-        if let Some(top) = self.top().filter(|_| ends) {
-            top.alternatives = 0;
         }
         Ok(())
     }

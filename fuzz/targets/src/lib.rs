@@ -1,0 +1,77 @@
+//! What pagepress is fuzzed with: one function a target, from any bytes to a number of inputs that were tried. A fault is
+//! a panic. libFuzzer calls them (`fuzz/fuzz_targets`), and so does `tests/fuzz_replay.rs` on stable Rust.
+//!
+//! One execution tries the bytes it is given and what it derives from them: [`PER_EXECUTION`] says how many inputs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a fault is a panic"
+)]
+
+mod block;
+mod frame;
+mod pages;
+mod random;
+mod raw_blocks;
+mod reader;
+mod repair;
+mod round_trip;
+mod seeds;
+mod seek;
+mod wgsl_ptx;
+
+pub use block::block;
+pub use frame::frame;
+pub use pages::pages;
+pub use raw_blocks::raw_blocks;
+pub use reader::reader;
+pub use round_trip::round_trip;
+pub use seeds::seeds;
+pub use seek::seek;
+pub use wgsl_ptx::wgsl_ptx;
+
+/// A target: tries inputs made of bytes, and says how many.
+pub type Target = fn(&[u8]) -> u64;
+
+/// All targets, by name.
+pub const TARGETS: [(&str, Target); 8] = [
+    ("block", block),
+    ("frame", frame),
+    ("pages", pages),
+    ("raw_blocks", raw_blocks),
+    ("reader", reader),
+    ("round_trip", round_trip),
+    ("seek", seek),
+    ("wgsl_ptx", wgsl_ptx),
+];
+
+/// Inputs that an execution of a target tries, at least.
+pub const PER_EXECUTION: [(&str, u64); 8] = [
+    ("block", block::INPUTS),
+    ("frame", frame::INPUTS),
+    ("pages", pages::INPUTS),
+    ("raw_blocks", raw_blocks::INPUTS),
+    ("reader", reader::INPUTS),
+    ("round_trip", round_trip::INPUTS),
+    ("seek", seek::INPUTS),
+    ("wgsl_ptx", wgsl_ptx::INPUTS),
+];
+
+pub use random::{Random, mutated};
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static N_INPUTS: AtomicU64 = AtomicU64::new(0);
+static N_EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Runs a target and counts; the counts are printed now and then, for runs of many processes.
+pub fn counted(target: Target, data: &[u8]) {
+    let n = N_INPUTS.fetch_add(target(data), Ordering::Relaxed);
+    let executions = N_EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    if executions.is_power_of_two() || executions.is_multiple_of(1 << 12) {
+        eprintln!("inputs: {n} in {executions} executions");
+    }
+}

@@ -1,0 +1,93 @@
+//! The first files of the corpus.
+
+use pagepress::lz4::frame::{FrameOptions, compress};
+use pagepress::lz4::{Encoder, Level, Parse};
+
+use super::random::Random;
+
+/// Target, name and bytes of each.
+pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for (i, content) in contents().into_iter().enumerate() {
+        for (level, name) in [(Level::Fast, "fast"), (Level::Sequential, "sequential")] {
+            let parse = Parse::new(4096, level).expect("in range");
+            let mut block = Vec::new();
+            let piece = &content[..content.len().min(4096)];
+            let encoded = Encoder::new(&parse).compress_block(piece, &mut block);
+            encoded.expect("fits");
+            for target in ["block", "pages", "raw_blocks"] {
+                all.push((target, format!("seed_{i}_{name}"), block.clone()));
+            }
+        }
+        let start = content[..content.len().min(600)].to_vec();
+        all.push(("round_trip", format!("seed_{i}"), start.clone()));
+        all.push(("seek", format!("seed_{i}"), start));
+        for options in 0..8u32 {
+            let file = frame(&content, options);
+            // Each kind of content with some of the options, all options with one.
+            if i == 1 || options as usize == i {
+                for target in ["frame", "reader", "seek"] {
+                    all.push((target, format!("seed_{i}_frame_{options}"), file.clone()));
+                }
+            }
+        }
+        let linked = lzzzz::lz4f::PreferencesBuilder::new().build();
+        let mut theirs = Vec::new();
+        lzzzz::lz4f::compress_to_vec(&content, &mut theirs, &linked).expect("compresses");
+        for target in ["frame", "reader"] {
+            all.push((target, format!("seed_{i}_linked"), theirs.clone()));
+        }
+    }
+    let mut random = Random::of(b"programs");
+    for i in 0..12 {
+        let bytes = (0..40 + 20 * i).map(|_| random.next() as u8).collect();
+        all.push(("wgsl_ptx", format!("seed_bytes_{i}"), bytes));
+    }
+    for (i, text) in TEXTS.iter().enumerate() {
+        all.push((
+            "wgsl_ptx",
+            format!("seed_text_{i}"),
+            text.as_bytes().to_vec(),
+        ));
+    }
+    all
+}
+
+const TEXTS: [&str; 4] = [
+    "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\n@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) i: vec3<u32>) { o[i.x] = o[i.x] * 3u + 1u; }",
+    "override N: u32 = 4u; const M = N_; alias A = array<vec2<f32>, 8>; var<private> p: A; const N_ = 3;\n@compute @workgroup_size(N) fn main() { for (var i = 0; i < 8; i++) { p[i] = vec2(f32(i)); } }",
+    "struct S { a: vec3<f32>, @size(32) b: u32, c: array<i32> } @group(0) @binding(1) var<storage> s: S; var<workgroup> w: array<atomic<u32>, 32>;\n@compute @workgroup_size(32) fn main() { atomicAdd(&w[u32(s.c[0])], s.b); workgroupBarrier(); loop { if atomicLoad(&w[0]) > 2u { break; } } }",
+    "enable f16; @compute @workgroup_size(1) fn main() { var x = 1.0h; switch u32(x) { case 0, 1u: { return; } default { x = -x; } } }",
+];
+
+fn contents() -> Vec<Vec<u8>> {
+    let mut random = Random::of(b"contents");
+    let noise: Vec<u8> = (0..700).map(|_| random.next() as u8).collect();
+    let text = b"the pages of a process, and what they have in common with each other; ".repeat(90);
+    let words: Vec<u8> = (0..1500u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
+    let mut mixed = text[..900].to_vec();
+    mixed.extend_from_slice(&noise[..300]);
+    mixed.extend(vec![0; 5000]);
+    vec![
+        Vec::new(),
+        text,
+        noise,
+        vec![7; 9000],
+        words,
+        mixed,
+        vec![1],
+        vec![0; 13],
+    ]
+}
+
+fn frame(content: &[u8], bits: u32) -> Vec<u8> {
+    let options = FrameOptions {
+        block_size: if bits & 1 == 0 { 4096 } else { 65_536 },
+        level: Level::Sequential,
+        content_checksum: bits & 2 != 0,
+        block_checksums: bits & 4 != 0,
+        content_size: (bits & 1 != 0).then_some(content.len() as u64),
+        index: bits & 2 == 0,
+    };
+    compress(content, &options).expect("compresses")
+}
