@@ -40,7 +40,8 @@ impl fmt::Display for BackendUsed {
 }
 
 /// Operations on slices that return vectors. The device is opened when the first operation comes that is large enough for
-/// it; without one, or if it fails, the CPU does the work. [`last_backend`](Self::last_backend) says what happened.
+/// it; without one, or if it fails, the CPU does the work. [`last_backend`](Self::last_backend) says what happened. Results
+/// that memory has no room for are [`Error::OutOfMemory`].
 ///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;
@@ -239,7 +240,7 @@ impl GpuBackend {
     /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`].
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] where `k` is 0 and the result has more elements than memory.
     pub async fn matmul_async(
         &mut self,
         a: &[f32],
