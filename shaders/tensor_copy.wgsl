@@ -2,7 +2,7 @@
 // block, from a place in one to a place in the other.
 //
 // One invocation copies one element.
-// Bindings: `a`, `out`: f32. The element at an index lies at `from`, or `to`, plus the sum of index times stride.
+// Bindings: `a`, `out`: f32. The element at an index lies at `start`, or `to`, plus the sum of index times stride.
 // Preconditions: nothing is 0 but places and strides; n is the product of `dims`, the innermost axis first; every place is
 // inside its binding.
 // Twin: none; a view of the host is copied element by element
@@ -10,7 +10,7 @@
 struct Params {
     n: u32,
     rank: u32,
-    from: u32,
+    start: u32,
     to: u32,
     dims: array<vec4<u32>, 2>,
     strides_a: array<vec4<u32>, 2>,
@@ -32,7 +32,7 @@ fn tensor_copy(
         return;
     }
     var rest = element;
-    var at = vec2(params.from, params.to);
+    var at = vec2(params.start, params.to);
     for (var d = 0u; d < params.rank; d++) {
         let dim = params.dims[d >> 2u][d & 3u];
         let outer = rest / dim;

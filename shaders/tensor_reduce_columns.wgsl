@@ -2,7 +2,7 @@
 //
 // One invocation reduces up to `chunk_rows` elements of a column, at most 1024; neighbours take neighbouring columns.
 // The order of additions depends on the shape alone. Several chunks: run again on the result.
-// Bindings: `a`: [outer, rows, inner] from element `from` on; `out`: [outer, chunks, inner] from element `to` on; f32.
+// Bindings: `a`: [outer, rows, inner] from element `start` on; `out`: [outer, chunks, inner] from element `to` on; f32.
 // Preconditions: nothing is 0; chunks * chunk_rows >= rows.
 // Twin: src/tensor/cpu/reduce.rs
 
@@ -17,7 +17,7 @@ struct Params {
     chunks: u32,
     chunk_rows: u32,
     n_out: u32,
-    from: u32,
+    start: u32,
     to: u32,
     pad: u32,
 }
@@ -74,7 +74,7 @@ fn tensor_reduce_columns(
     let outer = chunk / params.chunks;
     let from_row = (chunk - outer * params.chunks) * params.chunk_rows;
     let rows = min(params.chunk_rows, params.rows - from_row);
-    var at = params.from + (outer * params.rows + from_row) * params.inner + column;
+    var at = params.start + (outer * params.rows + from_row) * params.inner + column;
     var total = prepared(a[at]);
     var row = 1u;
     while row + 4u <= rows {

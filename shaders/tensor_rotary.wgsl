@@ -1,9 +1,9 @@
 // Rotary positions: element i of each head and element i + half are a point that is turned by its position's angle.
 //
 // One invocation turns one point.
-// Bindings: `a`: [rows, heads, 2 half] f32 from element `from` on; `turns`: [positions, half] of cosine and sine, that of
+// Bindings: `a`: [rows, heads, 2 half] f32 from element `start` on; `turns`: [positions, half] of cosine and sine, that of
 // row 0 from pair `first` on; `out`: as `a`, from element `to` on.
-// Preconditions: nothing is 0 but `from`, `first` and `to`; there is a position for each row.
+// Preconditions: nothing is 0 but `start`, `first` and `to`; there is a position for each row.
 // Twin: src/tensor/cpu/rotary.rs
 
 struct Params {
@@ -12,7 +12,7 @@ struct Params {
     heads: u32,
     half: u32,
     first: u32,
-    from: u32,
+    start: u32,
     to: u32,
     pad_0: u32,
     pad_1: u32,
@@ -38,8 +38,8 @@ fn tensor_rotary(
     let row = head / params.heads;
     let turn = turns[params.first + row * params.half + index];
     let at = 2u * head * params.half + index;
-    let x = a[params.from + at];
-    let y = a[params.from + at + params.half];
+    let x = a[params.start + at];
+    let y = a[params.start + at + params.half];
     out[params.to + at] = x * turn.x - y * turn.y;
     out[params.to + at + params.half] = y * turn.x + x * turn.y;
 }

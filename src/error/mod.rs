@@ -96,7 +96,7 @@ pub enum Error {
     LengthMismatch {
         /// The argument, by its public name.
         name: &'static str,
-        /// Elements needed.
+        /// Elements needed; [`u64::MAX`] where they are more than that counts.
         expected: u64,
         /// Elements given.
         actual: u64,

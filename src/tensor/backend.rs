@@ -57,7 +57,8 @@ impl fmt::Display for BackendUsed {
 ///
 /// What is expected rests on measurements: of the CPU at the first operation of a kind (about a millisecond), and of a
 /// GPU, a few tens of milliseconds, once the CPU has spent that much on operations that a GPU might have done sooner.
-/// The device is opened then. Without one, or if it fails, the CPU does the work.
+/// The device is opened then. Without one, or if it fails, the CPU does the work. Results
+/// that memory has no room for are [`Error::OutOfMemory`].
 ///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;
@@ -300,7 +301,7 @@ impl GpuBackend {
     /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`].
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] where `k` is 0 and the result has more elements than memory.
     pub async fn matmul_async(
         &mut self,
         a: &[f32],

@@ -122,20 +122,21 @@ impl Recording {
             return Ok(());
         }
         // What lies so far apart that no part of it fits in a binding is put in order first.
-        let dense = TensorView::new(shape.clone());
-        let a_buffer = self.in_order(a).await?;
-        let a = Operand {
-            buffer: &a_buffer,
-            view: &dense,
-        };
-        let b_buffer = match b {
-            Some(b) => Some(self.in_order(b).await?),
+        if steps.is_empty() {
+            return self.copy_in_order(a, out).await;
+        }
+        let a_copy = self.in_order(a).await?;
+        let b_copy = match b {
+            Some(b) => self.in_order(b).await?,
             None => None,
         };
-        let b = b_buffer.as_ref().map(|buffer| Operand {
+        let dense = TensorView::new(shape.clone());
+        let copied = |buffer| Operand {
             buffer,
             view: &dense,
-        });
+        };
+        let a = a_copy.as_ref().map_or(a, copied);
+        let b = b.map(|b| b_copy.as_ref().map_or(b, copied));
         self.in_one_job(steps, a, b, shape, out).await.map(drop)
     }
 
@@ -193,10 +194,19 @@ impl Recording {
         Ok(true)
     }
 
-    /// The elements without gaps from a buffer's start, copied in blocks that bindings hold.
-    async fn in_order(&mut self, a: Operand<'_>) -> Result<Buffer> {
-        let shape = a.view.shape();
-        let axes = merged_axes(shape, &[a.view.strides()]);
+    /// A copy of the elements without gaps from a buffer's start; `None` if they are so already.
+    async fn in_order(&mut self, a: Operand<'_>) -> Result<Option<Buffer>> {
+        if a.dense_start().is_some() {
+            return Ok(None);
+        }
+        let out = self.allocate(a.view.shape().n_elements())?;
+        self.copy_in_order(a, &out).await?;
+        Ok(Some(out))
+    }
+
+    /// Copies the elements without gaps to a buffer's start, in blocks that bindings hold.
+    async fn copy_in_order(&mut self, a: Operand<'_>, out: &Buffer) -> Result<()> {
+        let axes = merged_axes(a.view.shape(), &[a.view.strides()]);
         let mut to = 1;
         let mut all = Vec::with_capacity(axes.dims.len());
         for (&n, &from) in axes.dims.iter().zip(&axes.strides[0]) {
@@ -207,10 +217,8 @@ impl Recording {
         let most = self.device().capabilities().max_binding_bytes;
         let n_a = a.buffer.n_bytes() / 4;
         let job = copy_job(&all, a.view.offset() as u64, n_a, most)?;
-        let out = self.allocate(shape.n_elements())?;
-        self.run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, &out, 0)])
-            .await?;
-        Ok(out)
+        self.run(&job, &[(Slot::A, a.buffer, 0), (Slot::Out, out, 0)])
+            .await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wrong shapes and lengths.
 
 use pagepress::Error;
-use pagepress::tensor::{Reduction, Step};
+use pagepress::tensor::{GpuTensor, Reduction, Shape, Step, TensorView};
 
 use crate::subject::{Subject, Tensor};
 
@@ -47,4 +47,32 @@ pub async fn wrong_shapes_are_typed_errors(subject: &Subject) {
     assert_eq!(twice.code(), "INVALID_ARGUMENT");
     let length = subject.dot(&tensor(&[3]), &tensor(&[4])).await.unwrap_err();
     assert_eq!(length.code(), "SHAPE_MISMATCH");
+}
+
+pub async fn places_beyond_memory_are_typed_errors(subject: &Subject) {
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let one = GpuTensor::from_slice_async(device, &[1.0], Shape::vector(1)).await;
+    let one = one.unwrap();
+    // The bytes of so many elements are more than 64 bits count.
+    for n in [usize::MAX, usize::MAX / 4, usize::MAX / 4 + 2] {
+        let view = TensorView::new(Shape::vector(n));
+        let error = GpuTensor::from_buffer(device, one.buffer().clone(), view).unwrap_err();
+        assert_eq!(error.code(), "LENGTH_MISMATCH");
+    }
+    let huge = Shape::new(&[usize::MAX >> 4]).unwrap();
+    let huge = one.broadcast_to(&huge).unwrap();
+    for error in [
+        huge.to_vec_async().await.unwrap_err(),
+        huge.apply_async(&[Step::Relu]).await.unwrap_err(),
+    ] {
+        let code = error.code();
+        assert!(
+            ["OUT_OF_MEMORY", "INVALID_ARGUMENT"].contains(&code),
+            "{error}"
+        );
+    }
+    // An error leaves the device as it was.
+    assert_eq!(one.to_vec_async().await.unwrap(), [1.0]);
 }

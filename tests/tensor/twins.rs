@@ -1,8 +1,11 @@
 //! The CPU's operations by themselves: lengths of any size, and how far long sums may be off.
 
 use pagepress::Result;
+use pagepress::gpu::runtime::block_on;
 use pagepress::tensor::layer::{Attention, LayerConfig, LayerWeights, Norm};
-use pagepress::tensor::{Quantization, Reduction, Shape, TensorView, cpu, tiled_reduce_partial};
+use pagepress::tensor::{
+    GpuBackend, Quantization, Reduction, Shape, TensorView, cpu, tiled_reduce_partial,
+};
 use pagepress::tensor::{SumOp, tiled_max_2d, tiled_sum_2d};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -90,6 +93,28 @@ fn a_product_that_wraps_is_an_error() {
     let packed = [1, 1 << 8, (1 << 60) + 1];
     let error = cpu::matmul_quantized(Quantization::Q4K, &[], &[], &mut [], packed).unwrap_err();
     assert_eq!(error.code(), "LENGTH_MISMATCH");
+}
+
+#[test]
+fn results_that_memory_has_no_room_for_are_errors() {
+    let mut backend = GpuBackend::new();
+    let code = |result: Result<Vec<f32>>| result.map_err(|error| error.code());
+    let n = 1 << 30;
+    assert_eq!(
+        code(backend.matmul(&[], &[], n, 0, n)),
+        Err("OUT_OF_MEMORY")
+    );
+    let n = 1 << 31;
+    assert_eq!(
+        code(backend.matmul(&[], &[], n, 0, n)),
+        Err("INVALID_ARGUMENT")
+    );
+    let shape = Shape::new(&[1 << 60, 0]).unwrap();
+    let reduced = backend.reduce_axes_async(Reduction::Sum, &[], &shape, &[1]);
+    assert_eq!(code(block_on(reduced)), Err("OUT_OF_MEMORY"));
+    let size = [1 << 32, 1 << 32];
+    let wrong = backend.convolve2d(&[], &[], size, [1, 1]);
+    assert_eq!(code(wrong), Err("LENGTH_MISMATCH"));
 }
 
 #[test]

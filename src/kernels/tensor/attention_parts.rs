@@ -82,31 +82,46 @@ impl Part {
             };
             part.spans(what, places).iter().all(|&n| n <= most / 2)
         };
-        let heads = match one_row(group) {
+        let mut heads = match one_row(group) {
             true => group * largest(what.key_heads, |n| one_row(group * n)),
             false if one_row(1) => largest(group, one_row),
             false => return None,
         };
-        let [q, k, v] = places;
+        // Fewer, where a binding does not hold what splits of the keys make of them.
+        loop {
+            let part = Self::of_heads(what, places, heads, most);
+            if fits(&part) {
+                return Some(part);
+            }
+            heads = match heads / group {
+                _ if heads == 1 => return None,
+                0 | 1 => heads / 2,
+                groups => groups / 2 * group,
+            };
+        }
+    }
+
+    /// So many heads of one batch, and as many queries and keys as fit.
+    fn of_heads(what: &AttentionSize, places: &[Heads; 3], heads: u64, most: u64) -> Self {
         let lengths = |n_q, n_k| Self {
             batch: 1,
             heads,
             n_q,
             n_k,
         };
-        let [_, k_row, v_row, out_row] = lengths(1, 1).spans(what, places);
-        let n_k =
-            how_many(what.n_k, k.row, k_row, most).min(how_many(what.n_k, v.row, v_row, most));
+        let [q, k, v] = places;
+        let [q_row, k_row, v_row, out_row] = lengths(1, 1).spans(what, places);
+        let n_k = how_many(what.n_k, k.row, k_row, most);
+        let n_k = n_k.min(how_many(what.n_k, v.row, v_row, most));
         // Whole tiles of keys, if there are several parts.
         let n_k = match n_k {
             n if n < what.n_k && n > KEYS => n / KEYS * KEYS,
-            n => n,
+            n => n.max(1),
         };
-        let [q_row, ..] = lengths(1, 1).spans(what, places);
         let n_q = how_many(what.n_q, q.row, q_row, most);
         let n_q = n_q.min(how_many(what.n_q, what.heads * what.dim, out_row, most));
-        let n_q = largest(n_q, |n_q| fits(&lengths(n_q, n_k)));
-        Some(lengths(n_q, n_k)).filter(fits)
+        let fits = |n_q| lengths(n_q, n_k).fits(what, places, most);
+        lengths(largest(n_q, fits), n_k)
     }
 }
 
@@ -238,6 +253,86 @@ impl Whole<'_> {
         }
         if all_splits > 1 {
             launches.push(merge_launch(&size, all_splits, out, what.heads));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Launches over heads side by side or each by itself, none of which binds too much or leaves its buffer.
+    fn check(what: &AttentionSize, side_by_side: bool, most: u64) {
+        let place = |n_heads: u64, rows: u64| {
+            let n = what.batch * n_heads * rows * what.dim;
+            let (head, row) = match side_by_side {
+                true => (what.dim, n_heads * what.dim),
+                false => (rows * what.dim, what.dim),
+            };
+            Heads {
+                offset: 0,
+                batch: n_heads * rows * what.dim,
+                head,
+                row,
+                n,
+            }
+        };
+        let of_keys = place(what.key_heads, what.n_k);
+        let places = [place(what.heads, what.n_q), of_keys, of_keys];
+        let (launches, n_partials) = in_parts(what, places, 4 * most).unwrap();
+        assert!(n_partials <= most);
+        let n_out = what.rows() * what.dim;
+        let mut made = 0;
+        for launch in &launches {
+            let is_merge = launch.args.len() == 3;
+            let sizes = match is_merge {
+                true => vec![n_partials, n_out],
+                false => vec![places[0].n, of_keys.n, of_keys.n, n_out],
+            };
+            for (arg, n) in launch.args.iter().zip(sizes) {
+                if let Arg::Slice(_, range) = arg {
+                    assert!(range.start % 256 == 0 && range.end <= 16 * n.div_ceil(4));
+                    assert!(range.end - range.start <= 4 * most, "{what:?}");
+                }
+            }
+            let Some(Arg::Params(words)) = launch.args.last() else {
+                panic!("no parameters");
+            };
+            if !is_merge {
+                let [n_q, heads, dim] = [words[0], words[2], words[4]].map(u64::from);
+                let batches = u64::from(words[10]) / (n_q * heads * dim);
+                let n_k = u64::from(words[1] - words[24]);
+                assert!(u64::from(words[5] * words[6]) >= n_k);
+                made += batches * n_q * heads * n_k;
+            }
+        }
+        assert_eq!(made, what.rows() * what.n_k, "{what:?} {side_by_side}");
+    }
+
+    #[test]
+    fn parts_fit_and_meet_each_key_once() {
+        for [batch, heads, key_heads, n_q, n_k, dim] in [
+            [1, 4, 2, 300, 500, 64],
+            [50, 2, 1, 40, 50, 32],
+            [2, 6, 2, 90, 100, 63],
+            [1, 1, 1, 3, 9000, 64],
+            [1, 80, 40, 5, 5, 256],
+            [3, 64, 1, 200, 200, 128],
+            [1, 96, 2, 1000, 1000, 16],
+        ] {
+            for side_by_side in [false, true] {
+                let what = AttentionSize {
+                    batch,
+                    heads,
+                    key_heads,
+                    n_q,
+                    n_k,
+                    dim,
+                    causal: false,
+                    scale: 1.0,
+                };
+                check(&what, side_by_side, 16 << 10);
+            }
         }
     }
 }

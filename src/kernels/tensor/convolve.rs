@@ -209,7 +209,7 @@ mod tests {
         ] {
             let what = Convolution { input, kernel };
             let out = what.output();
-            for most in [1024, 16 << 10, 128 << 10] {
+            for most in [4096, 16 << 10, 128 << 10] {
                 let job = convolve2d_job(&what, 4 * most).unwrap();
                 let mut made = 0;
                 for launch in &job.launches {
