@@ -203,13 +203,12 @@ export class Held<Module extends ModuleMemory<MemoryExports>> {
 
   /** What `work` makes of the object, unless that or the instance that it was in is gone. */
   protected use<T>(work: (at: number) => T): T {
-    const at = this.#at;
-    if (at === 0) throw new PagepressError("ENGINE", "wasm engine: a call was cancelled or failed in this, or it was freed");
     if (this.isLost) {
       this.#forget();
       throw lost();
     }
-    return work(at);
+    if (this.#at === 0) throw new PagepressError("ENGINE", "wasm engine: it was freed");
+    return work(this.#at);
   }
 
   /** Keeps nothing of the instance, whose memory would stay. */

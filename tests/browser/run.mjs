@@ -1,23 +1,25 @@
 // The package in a real browser: window and dedicated worker, on a software GPU and on none.
 // Needs dist/: `npm run build`. With an argument only the cases whose line holds it. PAGEPRESS_STREAM_BYTES is the
-// length of the long stream.
+// length of the long stream, PAGEPRESS_GPU_KILLS how often the GPU process is killed.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, openPage } from "./harness/chromium.mjs";
 import { Late } from "./harness/limit.mjs";
+import { loseGpuProcess } from "./harness/gpu-process.mjs";
 import { watchMemory } from "./harness/memory.mjs";
 import { Report } from "./harness/report.mjs";
 import { serve } from "./harness/server.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
+const N_GPU_KILLS = Number(process.env.PAGEPRESS_GPU_KILLS ?? 5);
 /** Most memory of the page that streams, all of the browser's own included. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
-  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing"] },
+  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing", "traps"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu", "tensor"] },
   {
     gpu: "none",
@@ -73,6 +75,16 @@ async function runLongStream(report, url) {
   await browser.close();
 }
 
+/** The GPU process dies in the middle of calls. */
+async function runDeviceLoss(report, url) {
+  const line = `the GPU process killed ${N_GPU_KILLS} times [window, software]`;
+  if (!line.includes(process.argv[2] ?? "")) return;
+  await report.run(line, async () => {
+    const counts = await loseGpuProcess(`${url}tests/browser/index.html`, N_GPU_KILLS);
+    console.log(`       ${JSON.stringify(counts)}`);
+  });
+}
+
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
   const shaders = (await readdir(join(root, "shaders"))).filter((name) => name.endsWith(".wgsl"));
@@ -85,6 +97,7 @@ async function main() {
     }
     await browser.close();
   }
+  await runDeviceLoss(report, server.url);
   await runLongStream(report, server.url);
   await server.close();
   report.finish();

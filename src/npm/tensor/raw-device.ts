@@ -53,9 +53,9 @@ export class RawDevice extends RawArrays {
     return this.#open().device as unknown as Device;
   }
 
-  /** Gives the browser's device up. */
+  /** Gives the browser's device up, unless that was done when its module stopped. */
   close(): void {
-    this.use((at) => this.module.exports.device_close(at));
+    if (!this.isLost) this.use((at) => this.module.exports.device_close(at));
   }
 
   synchronize(): Call<null> {

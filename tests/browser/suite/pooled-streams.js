@@ -135,7 +135,7 @@ async function stopsInTime() {
       const atEnd = orders;
       await compressor.compress(new Uint8Array(1000));
       const ms = performance.now() - start;
-      check(ms < 100, `${what}: after ${ms} ms`);
+      check(ms < 500, `${what}: after ${ms} ms`);
       check(isStarted === orders > 0, `${what}: ${orders} orders before it was stopped`);
       begin();
       same(await compressor.decompress(await compressor.compress(bytes)), bytes, `${what}: the compressor after it`);

@@ -296,7 +296,7 @@ async function stopsOnTheGpu() {
     const ms = performance.now() - abortedAt;
     // A GPU may be done before; software is not.
     const isTooQuick = outcome === "done" && abortedAt === Infinity && !compressor.backend.software;
-    check(isTooQuick || (outcome === name && ms < 100), `${name}: ${outcome} after ${ms} ms`);
+    check(isTooQuick || (outcome === name && ms < 500), `${name}: ${outcome} after ${ms} ms`);
     same(await compressor.compress(bytes), expected, `after an aborted ${name}`);
     check(compressor.lastTiming.engine === "webgpu", compressor.lastTiming.reason);
   }

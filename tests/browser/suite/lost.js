@@ -1,0 +1,100 @@
+// Calls that run while the browser's GPU process dies, which `harness/gpu-process.mjs` sees to: each succeeds on a new device, or
+// fails with the code of a lost one; none hangs, and none gives wrong bytes.
+import { compressSync, createCompressor, decompressSync, Lz4CompressionStream, PagepressError } from "/dist/index.js";
+import { GpuBackend, GpuDevice } from "/dist/tensor/index.js";
+import { check, same } from "./check.js";
+import { mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
+
+const software = { backend: "webgpu", allowSoftware: true };
+/** What a call may fail with when its device is lost, or the browser has none while its GPU process starts again. */
+const LOST = ["DEVICE_LOST", "BACKEND_UNAVAILABLE"];
+/** A call that takes longer hangs. */
+const LONGEST_MS = 60_000;
+
+const bytes = mixed(65536, 8);
+let frame;
+let packed;
+let gpu;
+
+/** A buffer on the compressor's device with the content. */
+function buffer() {
+  const made = gpu.device.createBuffer({ size: Math.ceil(bytes.length / 4) * 4, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
+  new Uint8Array(made.getMappedRange()).set(bytes);
+  made.unmap();
+  return made;
+}
+
+async function product() {
+  const device = await GpuDevice.open({ allowSoftware: true });
+  try {
+    const n = 256;
+    const ones = await device.tensor(new Float32Array(n * n).fill(1), [n, n]);
+    let made = ones;
+    for (let i = 0; i < 8; i += 1) made = await (await made.matmul(ones)).scale(1 / n);
+    same((await made.read()).subarray(0, 100), new Float32Array(100).fill(1), "product");
+  } finally {
+    device.dispose();
+  }
+}
+
+async function arrays() {
+  const device = await GpuDevice.open({ allowSoftware: true });
+  const backend = new GpuBackend({ device });
+  try {
+    const values = new Float32Array(1_000_000).fill(2);
+    for (let i = 0; i < 10; i += 1) check((await backend.sum(values)) === 2_000_000, "sum");
+  } finally {
+    backend.dispose();
+    device.dispose();
+  }
+}
+
+/** What may be under way. Each checks what it gives. */
+export const calls = {
+  compress: async () => same(decompressSync(await gpu.compress(bytes)), bytes, "compress"),
+  tensors: product,
+  compressResident: async () => {
+    const pages = await gpu.compressResident(buffer(), { byteLength: bytes.length });
+    const read = await pages.read();
+    same(await gpu.decompressPages(read), bytes, "compressResident");
+  },
+  decompress: async () => same(await gpu.decompress(frame), bytes, "decompress"),
+  stream: async () => {
+    const stream = new Lz4CompressionStream({ compressor: gpu, blockSize: 4096 });
+    same(decompressSync(await collect(source(bytes).pipeThrough(stream))), bytes, "stream");
+  },
+  compressPages: async () => same((await gpu.compressPages(bytes, { level: "high" })).table.subarray(0, 2), packed.table.subarray(0, 2), "compressPages"),
+  decompressPages: async () => same(await gpu.decompressPages(packed), bytes, "decompressPages"),
+  decompressResident: async () => check((await gpu.decompressResident(packed)).byteLength === bytes.length, "decompressResident"),
+  backend: arrays,
+};
+
+/** Makes the compressor and what calls read. */
+export async function begin() {
+  gpu = await createCompressor(software);
+  packed = await gpu.compressPages(bytes, { level: "high" });
+  frame = compressSync(bytes, { level: "fast" });
+}
+
+/** Runs a call again and again for `ms`, at least once, and gives what each run came to: `"done"` or a code. */
+export async function run(name, ms) {
+  const outcomes = [];
+  const start = performance.now();
+  do outcomes.push(await outcomeOf(name));
+  while (performance.now() - start < ms);
+  return outcomes;
+}
+
+async function outcomeOf(name) {
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(() => resolve("hangs"), LONGEST_MS)));
+  const work = calls[name]().then(
+    () => "done",
+    (error) => {
+      if (error instanceof PagepressError && LOST.includes(error.code)) return error.code;
+      return `${error.code ?? error.name}: ${error.message}\n${error.stack}`;
+    },
+  );
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

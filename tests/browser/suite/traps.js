@@ -1,0 +1,91 @@
+// Modules of the GPU that trap: the call fails with a code, what waits for the same instance does not hang, and the next
+// call has a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the modules of the CPU.
+import { createCompressor, PagepressError } from "/dist/index.js";
+import { GpuDevice } from "/dist/tensor/index.js";
+import { check, rejects, same } from "./check.js";
+import { mixed } from "./data.js";
+import { openAuto } from "./engines.js";
+
+const software = { backend: "webgpu", allowSoftware: true };
+
+/** The export that throws the next time it is called, as a trap does. */
+let armed = null;
+
+function trapping({ exports }) {
+  const wrap = (name, call) => (...args) => {
+    if (armed !== name) return call(...args);
+    armed = null;
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  const wrapped = Object.entries(exports).map(([name, value]) => [name, typeof value === "function" ? wrap(name, value) : value]);
+  return { exports: Object.fromEntries(wrapped) };
+}
+
+const { instantiate, Instance } = WebAssembly;
+WebAssembly.instantiate = async (...args) => trapping(await instantiate.apply(WebAssembly, args));
+WebAssembly.Instance = function (...args) {
+  return trapping(new Instance(...args));
+};
+
+async function opensTheGpuAnew() {
+  const [gpu, other] = [await createCompressor(software), await createCompressor(software)];
+  const bytes = mixed(4096, 2);
+  const options = { blockSize: 4096 };
+  const frame = await gpu.compress(bytes, options);
+  for (const name of ["poll_call", "answer_later"]) {
+    const [first, second] = [gpu.device, other.device];
+    const waiting = other.compressPages(bytes).then(() => null, (error) => error);
+    await new Promise((resolve) => setTimeout(resolve));
+    armed = name;
+    await rejects(gpu.compress(bytes, options), "ENGINE", PagepressError);
+    const error = await waiting;
+    check(error === null || (error instanceof PagepressError && error.code === "ENGINE"), `${name}: ${error}`);
+    same(await gpu.decompress(await gpu.compress(bytes, options)), bytes, `after ${name}`);
+    same(await other.decompressPages(await other.compressPages(bytes)), bytes, `after ${name}, another compressor`);
+    check(gpu.lastTiming.engine === "webgpu" && gpu.device !== first && other.device !== second, `${name}: the device stayed`);
+    for (const device of [first, second]) check((await device.lost).reason === "destroyed", `${name}: the device is open`);
+  }
+  same(await gpu.decompress(frame), bytes, "a frame from before");
+  armed = "compress_resident";
+  const buffer = gpu.device.createBuffer({ size: 4096, usage: GPUBufferUsage.STORAGE });
+  await rejects(gpu.compressResident(buffer), "ENGINE", PagepressError);
+  same(await gpu.decompressPages(await gpu.compressPages(bytes)), bytes, "after resident pages");
+  await gpu.dispose();
+  await other.dispose();
+}
+
+async function goesOnOnTheCpu() {
+  const auto = await openAuto({ compressFrom: 1, decompressFrom: 1 });
+  const bytes = mixed(65536, 3);
+  armed = "poll_call";
+  same(await auto.decompress(await auto.compress(bytes)), bytes, "content");
+  check(auto.lastTiming.engine === "cpu" && auto.lastTiming.reason.includes("GPU"), auto.lastTiming.reason);
+  await auto.dispose();
+}
+
+async function losesTensors() {
+  for (const name of ["poll_call", "answer_later", "tensor_apply"]) {
+    const device = await GpuDevice.open({ allowSoftware: true });
+    const { raw } = device;
+    const tensor = await device.tensor(Float32Array.of(-1, 2));
+    const pending = name === "tensor_apply" ? null : tensor.read().then(() => null, (error) => error);
+    armed = name;
+    const first = await (name === "tensor_apply" ? tensor.relu() : device.relu(Float32Array.of(-1, 2))).then(() => null, (error) => error);
+    const failed = [first, await pending].filter((error) => error !== null);
+    check(failed.length > 0 && failed.every((error) => error instanceof PagepressError && error.code === "ENGINE"), `${name}: ${failed}`);
+    for (const call of [() => tensor.relu(), () => device.relu(Float32Array.of(1)), () => device.synchronize()]) {
+      await rejects(call(), "ENGINE", PagepressError);
+    }
+    check((await raw.lost).reason === "destroyed", `${name}: the device is open`);
+    for (const one of [tensor, device]) one.dispose();
+    const next = await GpuDevice.open({ allowSoftware: true });
+    same(await next.relu(Float32Array.of(-1, 2)), [0, 2], `after ${name}`);
+    next.dispose();
+  }
+}
+
+export const cases = [
+  ["the GPU is opened anew", opensTheGpuAnew],
+  ["auto goes on on the CPU", goesOnOnTheCpu],
+  ["tensors are lost with a code", losesTensors],
+];
