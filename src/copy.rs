@@ -13,6 +13,20 @@ const SHARE_BYTES: usize = 1 << 20;
 #[cfg(not(target_arch = "wasm32"))]
 const STREAMED_BYTES: usize = 4 << 20;
 
+/// Whether there are threads to share work with. Where the system gives none, rayon panics at its first use, and at every
+/// later one.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn has_threads() -> bool {
+    use std::error::Error;
+    use std::sync::OnceLock;
+    static HAS_THREADS: OnceLock<bool> = OnceLock::new();
+    *HAS_THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Without a cause the pool is there already.
+        Err(error) => error.source().is_none(),
+    })
+}
+
 /// Copies `bytes` to `out`, which is as long.
 pub(crate) fn copy(out: &mut [u8], bytes: &[u8]) {
     // SAFETY: the same memory, borrowed for as long; `fill` writes bytes to it, never anything uninitialised, and gives the
@@ -40,16 +54,18 @@ fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
         bytes.len(),
         "a copy between ranges of one length"
     );
-    let streamed = bytes.len() >= STREAMED_BYTES;
+    let copy = match bytes.len() >= STREAMED_BYTES {
+        true => stream,
+        false => |room: &mut [MaybeUninit<u8>], bytes: &[u8]| {
+            room.write_copy_of_slice(bytes);
+        },
+    };
+    if bytes.len() <= SHARE_BYTES || !has_threads() {
+        return copy(room, bytes);
+    }
     room.par_chunks_mut(SHARE_BYTES)
         .zip(bytes.par_chunks(SHARE_BYTES))
-        .for_each(|(room, bytes)| {
-            if streamed {
-                stream(room, bytes);
-            } else {
-                room.write_copy_of_slice(bytes);
-            }
-        });
+        .for_each(|(room, bytes)| copy(room, bytes));
 }
 
 #[cfg(target_arch = "wasm32")]

@@ -247,9 +247,9 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
 /// Decodes a block of unknown content on the CPU.
 fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
     if !block.compressed {
-        return Ok(block.data.to_vec());
+        return memory::copied(block.data);
     }
-    let mut content = vec![0; MAX_PAGE_SIZE as usize];
+    let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
     let corrupt = |source: BlockError| Error::CorruptPage {
         page: block.index,
         source,

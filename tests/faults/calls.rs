@@ -1,6 +1,6 @@
 //! Calls of every kind on a device. Each checks its own result, and gives the error if there is none.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
 
 use pagepress::batch::{Codec, compress_resident_async, decompress_resident_async};
@@ -66,6 +66,33 @@ impl Content {
             assert!((found - exact).abs() < 1e-3, "{found} {exact}");
         }
     }
+}
+
+/// A writer that never needs memory, and compares.
+pub struct Expect<'a>(pub &'a [u8]);
+
+impl Write for Expect<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let (now, later) = self.0.split_at(bytes.len());
+        assert!(now == bytes, "other bytes");
+        self.0 = later;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file that is there without memory of its own.
+pub fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    thread_local!(static FILES: RefCell<HashMap<usize, &'static [u8]>> = RefCell::default());
+    FILES.with_borrow_mut(|files| {
+        let leak = || -> &'static [u8] { Box::leak(bytes.to_vec().into_boxed_slice()) };
+        Cursor::new(*files.entry(bytes.as_ptr().addr()).or_insert_with(leak))
+    })
 }
 
 /// A call.
@@ -140,19 +167,19 @@ fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
 
 fn compress_stream(device: &GpuDevice, content: &Content) -> Result<()> {
     let mut codec = Codec::with_device(device.clone())?;
-    let (input, mut out) = (Cursor::new(content.bytes.clone()), Vec::new());
+    let (input, mut out) = (file(&content.bytes), Expect(&content.frame));
     let go_on = |_| ControlFlow::Continue(());
     of_stream(codec.compress_stream(input, &mut out, &content.options, go_on))?;
-    assert!(out == content.frame, "another frame");
+    assert!(out.0.is_empty(), "a frame that ends early");
     Ok(())
 }
 
 fn decompress_stream(device: &GpuDevice, content: &Content) -> Result<()> {
     let mut codec = Codec::with_device(device.clone())?;
-    let (input, mut out) = (Cursor::new(content.frame.clone()), Vec::new());
+    let (input, mut out) = (file(&content.frame), Expect(&content.bytes));
     let go_on = |_| ControlFlow::Continue(());
     of_stream(codec.decompress_stream(input, &mut out, None, go_on))?;
-    assert!(out == content.bytes, "other content");
+    assert!(out.0.is_empty(), "content that ends early");
     Ok(())
 }
 
@@ -168,9 +195,8 @@ fn pinned(device: &GpuDevice, content: &Content) -> Result<()> {
         assert_eq!(n_found, n_pages);
         let packed_bytes = content.packed.packed.len() as u64;
         let packed = device.allocate_host(packed_bytes.next_multiple_of(8), HostUse::Upload)?;
-        let mut padded = content.packed.packed.clone();
-        padded.resize(padded.len().next_multiple_of(8), 0);
-        packed.write_async(0, &padded).await?;
+        // Blocks are whole words, and memory of the host is new and zero.
+        packed.write_async(0, &content.packed.packed).await?;
         let out = device.allocate_host(n_bytes, HostUse::Download)?;
         let table = &content.packed.table;
         let (errors, _) = compressor

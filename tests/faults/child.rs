@@ -26,6 +26,7 @@ pub fn run(name: &str, memory_kib: Option<u64>, set: &[(&str, String)]) -> Outpu
     command
         .args([name, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, name)
+        .env("RUST_BACKTRACE", "1")
         .envs(set.iter().map(|(name, value)| (name, value.as_str())))
         .output()
         .expect("the test starts itself")

@@ -12,7 +12,8 @@ const MOST: u64 = 50;
 #[test]
 fn calls_do_without_any_of_their_allocations_or_say_so() {
     let device = open(&request());
-    let content = Content::new(300);
+    // Two jobs, of which the first can be cut once.
+    let content = Content::new(150);
     let mut n_injected = 0;
     for call in CALLS {
         (call.run)(&device, &content).unwrap();
@@ -46,7 +47,7 @@ fn calls_do_without_any_of_their_allocations_or_say_so() {
 
 #[test]
 fn a_limit_of_memory_is_kept_and_work_is_cut_to_it() {
-    let content = Content::new(300);
+    let content = Content::new(150);
     let mut codes = Vec::new();
     for limit in [64 << 10, 1 << 20, 8 << 20, 64 << 20, 1 << 30] {
         let device = open(&DeviceRequest {

@@ -1,7 +1,8 @@
 //! Calls of every kind, on the CPU and on a device, each with content of more than a megabyte.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
 use pagepress::gpu::GpuDevice;
@@ -10,12 +11,12 @@ use pagepress::lz4::{self, Level};
 use pagepress::tensor::cpu;
 use pagepress::{Error, Result};
 
-use crate::calls;
+use crate::calls::{self, Expect, file};
 use crate::{open, request};
 
 /// What goes in, and what must come out.
 pub struct Content {
-    device: GpuDevice,
+    device: OnceLock<GpuDevice>,
     inner: calls::Content,
     /// With an index, in large blocks.
     indexed: Vec<u8>,
@@ -29,10 +30,17 @@ impl Content {
             ..FrameOptions::default()
         };
         Self {
-            device: open(&request()),
+            device: OnceLock::new(),
             indexed: frame::compress(&inner.bytes, &options).unwrap(),
             inner,
         }
+    }
+}
+
+impl Content {
+    /// Opened for the first call that needs it.
+    fn device(&self) -> &GpuDevice {
+        self.device.get_or_init(|| open(&request()))
     }
 }
 
@@ -48,7 +56,7 @@ macro_rules! calls {
             $(Call { name: stringify!($name), run: $name },)*
             $(Call {
                 name: calls::CALLS[$on_device].name,
-                run: |content| (calls::CALLS[$on_device].run)(&content.device, &content.inner),
+                run: |content| (calls::CALLS[$on_device].run)(content.device(), &content.inner),
             },)*
         ];
     };
@@ -84,22 +92,6 @@ fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
     })
 }
 
-/// A writer that never needs memory, and compares.
-struct Expect<'a>(&'a [u8]);
-
-impl Write for Expect<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let (now, later) = self.0.split_at(bytes.len());
-        assert!(now == bytes, "other bytes");
-        self.0 = later;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn on_cpu() -> Codec {
     let options = CodecOptions {
         backend: BackendRequest::Cpu,
@@ -130,17 +122,6 @@ fn frame_back(content: &Content) -> Result<()> {
     let found = frame::decompress(&content.indexed, None)?;
     assert!(found == content.inner.bytes, "other content");
     Ok(())
-}
-
-/// A file that is there without memory of its own.
-fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
-    use std::cell::RefCell;
-    use std::collections::HashMap;
-    thread_local!(static FILES: RefCell<HashMap<usize, &'static [u8]>> = RefCell::default());
-    FILES.with_borrow_mut(|files| {
-        let leak = || -> &'static [u8] { Box::leak(bytes.to_vec().into_boxed_slice()) };
-        Cursor::new(*files.entry(bytes.as_ptr().addr()).or_insert_with(leak))
-    })
 }
 
 fn stream(content: &Content) -> Result<()> {

@@ -1,9 +1,8 @@
 //! An open wgpu device and its [`Backend`] implementation.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 #[cfg(not(target_arch = "wasm32"))]
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
@@ -52,6 +51,7 @@ pub(super) struct Shared {
     #[cfg(not(target_arch = "wasm32"))]
     pub wait_limit: Duration,
     /// Submissions that have run.
+    #[cfg(not(target_arch = "wasm32"))]
     pub n_done: Arc<AtomicU64>,
     pub timers: Timers,
     pub kernels: PipelineCache<WgpuKernel>,
@@ -173,6 +173,7 @@ async fn open_adapter(
         max_allocation: limits.max_buffer_size / 4 * 4,
         #[cfg(not(target_arch = "wasm32"))]
         wait_limit: watch::limit(request, info.is_software()),
+        #[cfg(not(target_arch = "wasm32"))]
         n_done: Arc::default(),
         info,
         capabilities,

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::device;
 use super::device::Shared;
 use super::fault::guarded;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::copy::has_threads;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::budget::Charge;
 use crate::gpu::check;
@@ -330,18 +332,22 @@ impl WgpuHostBuffer {
     async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         use rayon::prelude::*;
         const SHARE_BYTES: usize = 1 << 20;
+        let write = |(i, share): (usize, &[u8])| {
+            let start = offset + (i * SHARE_BYTES) as u64;
+            let view = self
+                .raw()
+                .get_mapped_range_mut(start..start + share.len() as u64);
+            view.map_err(|error| self.0.shared.broken(error.to_string()))?
+                .copy_from_slice(share);
+            Ok(())
+        };
+        if bytes.len() <= SHARE_BYTES || !has_threads() {
+            return bytes.chunks(SHARE_BYTES).enumerate().try_for_each(write);
+        }
         bytes
             .par_chunks(SHARE_BYTES)
             .enumerate()
-            .try_for_each(|(i, share)| {
-                let start = offset + (i * SHARE_BYTES) as u64;
-                let view = self
-                    .raw()
-                    .get_mapped_range_mut(start..start + share.len() as u64);
-                view.map_err(|error| self.0.shared.broken(error.to_string()))?
-                    .copy_from_slice(share);
-                Ok(())
-            })
+            .try_for_each(write)
     }
 
     /// One copy, from wasm memory into the mapping; wgpu's own view would make another.

@@ -120,6 +120,31 @@ async function namesErrors() {
   same(await a.read(), new Float32Array(6), "after errors");
 }
 
+async function refusesOtherDevices() {
+  const [here, there] = [await device(), await GpuDevice.open({ allowSoftware: true })];
+  const [a, b] = [await here.tensor(Float32Array.of(1, 2, 3, 4), [2, 2]), await there.tensor(new Float32Array(4).fill(10), [2, 2])];
+  const wgsl = `
+@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+@compute @workgroup_size(1) fn main() { out[0] = 7.0; }`;
+  const kernel = await there.compileKernel(wgsl, { bindings: ["read-write"] });
+  const batch = here.batch();
+  for (const work of [
+    () => a.add(b),
+    () => a.matmul(b),
+    () => a.dot(b),
+    () => a.convolve2d(b),
+    () => here.launch(kernel, 1, [a]),
+    () => there.launch(kernel, 1, [a]),
+    () => batch.relu(batch.tensor(b)) && batch.execute(),
+  ]) {
+    const error = await fails(work, "INVALID_ARGUMENT");
+    check(error.message.includes("another device"), error.message);
+  }
+  same(await a.read(), [1, 2, 3, 4], "of this device");
+  same(await b.read(), [10, 10, 10, 10], "of the other");
+  there.dispose();
+}
+
 async function disposes() {
   const gpu = await GpuDevice.open({ allowSoftware: true });
   const a = await gpu.tensor(Float32Array.of(1, -2));
@@ -344,6 +369,7 @@ export const cases = [
   ["tensors stay on the device", keepsTensors],
   ["views are what they show", looksAtViews],
   ["wrong calls have typed errors", namesErrors],
+  ["handles of another device are refused", refusesOtherDevices],
   ["what is disposed of is gone", disposes],
   ["a lost device is an error", losesDevices],
   ["batches run in one submission", runsBatches],
