@@ -7,7 +7,7 @@
 // packed  blocks, each from a whole word on; 32 bytes more, never used, may be read
 // table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
 // pages   PAGE_SIZE bytes each, n_bytes in all, rounded up to whole words; 32 bytes more may be read
-// status  0, or the code of a BlockError; the page is zero then
+// status  0, or the code of a BlockError; the page is zero then. Or UNFINISHED: the page is arbitrary
 //
 // Twin: src/lz4/decode.rs
 
@@ -39,6 +39,9 @@ const ZERO_OFFSET: u32 = 3;
 const OFFSET_TOO_FAR: u32 = 4;
 const OUTPUT_UNDERRUN: u32 = 5;
 const BAD_TABLE_ENTRY: u32 = 6;
+// Stays where the driver ends an invocation's loops, and what follows them, before their time, as lavapipe does after
+// 65,535 iterations. The host decodes the page again.
+const UNFINISHED: u32 = 7;
 const KIND_LZ4: u32 = 0;
 const KIND_STORED: u32 = 1;
 const KIND_FILL: u32 = 2;
@@ -370,8 +373,14 @@ fn lz4_decompress(
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
     let group = 32 / LANES;
+    let stride = n_workgroups.x * group;
+    for (var index = workgroup.x * group + i / LANES; index < params.n_pages; index += stride) {
+        if (i & (LANES - 1)) == 0 {
+            status[index] = UNFINISHED;
+        }
+    }
     var votes = 0u;
-    for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
+    for (var first = workgroup.x * group; first < params.n_pages; first += stride) {
         let index = first + i / LANES;
         var page: Page;
         page.lane = i & (LANES - 1);

@@ -7,7 +7,7 @@ use super::job::JobBuffers;
 use super::plan::{self, Blocks, Gathered, Packed};
 use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::source::Source;
-use super::status::block_errors;
+use super::status::{UNFINISHED, block_error};
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::copy;
@@ -205,8 +205,17 @@ impl Pipeline {
         let codes = host_status
             .read_async(0..4 * job.pages.len() as u64, words)
             .await?;
-        status.extend(block_errors(&codes)?);
-        for page in job.oversized {
+        let mut for_cpu = job.oversized;
+        for (page, &code) in job.pages.clone().zip(&codes) {
+            let entry = &pages.table[page];
+            if code == UNFINISHED && pages.blocks.block(entry)?.is_some() {
+                for_cpu.push(page);
+                status.push(None);
+            } else {
+                status.push(block_error(code)?);
+            }
+        }
+        for page in for_cpu {
             if let Some(block) = pages.blocks.block(&pages.table[page])? {
                 status[page] = target.decompress(pages, page, &block);
             }

@@ -5,6 +5,10 @@ use crate::Result;
 use crate::lz4::BlockError;
 use crate::text::fill;
 
+/// The status of a page whose decoding the driver cut short: lavapipe ends an invocation after 65,535 iterations of its
+/// loops. The page is arbitrary.
+pub(crate) const UNFINISHED: u32 = 7;
+
 /// The error that a status word stands for; 0 is none.
 ///
 /// # Errors
@@ -20,6 +24,10 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
     ];
     if code == 0 {
         return Ok(None);
+    }
+    if code == UNFINISHED {
+        let message = "the driver ended a loop of the kernel before its time";
+        return Err(broken(message.into()));
     }
     let found = ALL.into_iter().find(|error| *error as u32 == code);
     found
