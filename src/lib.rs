@@ -13,6 +13,8 @@ pub mod tensor;
 mod clock;
 #[cfg(gpu_engine)]
 mod copy;
+#[cfg(gpu_engine)]
+mod cost;
 mod error;
 #[cfg(js_engine)]
 mod js;

@@ -9,8 +9,9 @@ use super::source::Source;
 use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
+use crate::cost::Samples;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
-use crate::lz4::{BlockError, PackedPages};
+use crate::lz4::{BlockError, Level, PackedPages};
 use crate::{Error, Result};
 
 /// How [`GpuBatchCompressor`] works.
@@ -75,10 +76,16 @@ pub struct GpuBatchCompressor {
     config: GpuBatchConfig,
     pipeline: Pipeline,
     stats: BatchStats,
+    /// Times of compression by pages, on this GPU and on the CPU.
+    gpu_times: Samples,
+    cpu_times: Samples,
+    /// The first batch is over, which compiles kernels and allocates.
+    is_warm: bool,
 }
 
-/// Pages of the first batch on which the CPU path is measured, to know whether the GPU is worth its transfers.
-const CPU_SAMPLE_PAGES: usize = 1024;
+/// Pages of the first batch on which the CPU path and this GPU are timed: few, which tells the fixed cost of a batch,
+/// and many.
+const SAMPLE_PAGES: [usize; 2] = [16, 1024];
 
 /// Pages from which the documents see a benefit; used until there are measurements.
 pub(crate) const BENEFIT_PAGES: usize = 2000;
@@ -121,11 +128,15 @@ impl GpuBatchCompressor {
             config,
             pipeline,
             stats: BatchStats::default(),
+            gpu_times: Samples::default(),
+            cpu_times: Samples::default(),
+            is_warm: false,
         })
     }
 
     /// Compresses pages. The result is the same on every engine, and however the batch is cut. The first call also
-    /// times the CPU path on a few of the pages, for [`would_benefit`](Self::would_benefit).
+    /// times the CPU path, and a GPU that is hardware, on up to 1024 of the pages, for
+    /// [`would_benefit`](Self::would_benefit).
     ///
     /// # Errors
     /// [`Error::DeviceLost`] if the device is lost again after it was brought back once; [`Error::OutOfMemory`].
@@ -158,11 +169,11 @@ impl GpuBatchCompressor {
         self.stats.pages_compressed += pages.len() as u64;
         self.stats.bytes_compressed += packed.packed.len() as u64 + 8 * packed.table.len() as u64;
         self.stats.compress_ns += timings.total_ns;
-        if self.stats.cpu_ns_per_page == 0 && !pages.is_empty() {
-            let sample = &pages[..pages.len().min(CPU_SAMPLE_PAGES)];
-            let clock = Clock::start();
-            crate::lz4::compress_pages(sample.as_flattened(), PAGE_SIZE as u32, level)?;
-            self.stats.cpu_ns_per_page = (clock.elapsed_ns() / sample.len() as u64).max(1);
+        if self.is_warm {
+            self.gpu_times.add(pages.len() as u64, timings.total_ns);
+        } else if !pages.is_empty() {
+            self.is_warm = true;
+            self.compare(pages, level).await?;
         }
         Ok(BatchResult {
             pages: packed,
@@ -237,20 +248,48 @@ impl GpuBatchCompressor {
         &mut self.pipeline
     }
 
-    /// Whether this GPU is expected to compress `n_pages` faster than the CPU path: by what the batches so far took,
-    /// or, before the first, if there are at least 2000 pages. Never for a software adapter.
+    /// Times both engines on some of the pages of the first batch.
+    async fn compare(&mut self, pages: &[[u8; PAGE_SIZE]], level: Level) -> Result<()> {
+        for n_pages in SAMPLE_PAGES.map(|most| pages.len().min(most)) {
+            let sample = pages[..n_pages].as_flattened();
+            let clock = Clock::start();
+            crate::lz4::compress_pages(sample, PAGE_SIZE as u32, level)?;
+            let cpu_ns = clock.elapsed_ns();
+            self.cpu_times.add(n_pages as u64, cpu_ns);
+            self.stats.cpu_ns_per_page = (cpu_ns / n_pages as u64).max(1);
+            // A software adapter is never worth its while.
+            if !self.info().is_software() {
+                let mut packed = PackedPages::default();
+                let (source, sink) = (Source::Bytes(sample), Sink::Packed(&mut packed));
+                let pipeline = &mut self.pipeline;
+                let run = pipeline.compress_safely(source, PAGE_SIZE as u32, level, sink);
+                let timings = run.await?;
+                self.gpu_times.add(n_pages as u64, timings.total_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds that `n_pages` are expected to take: on this GPU, and on the CPU path. To each a fixed cost and a
+    /// cost a page are fitted, by least squares of relative errors, over the sizes of the batches so far and of samples
+    /// of the first one (on hardware). `None` until both were measured.
+    #[must_use]
+    pub fn expected_ns(&self, n_pages: usize) -> Option<[u64; 2]> {
+        let (gpu, cpu) = (self.gpu_times.cost()?, self.cpu_times.cost()?);
+        Some([gpu, cpu].map(|cost| cost.ns(n_pages as f64) as u64))
+    }
+
+    /// Whether this GPU is expected to compress a batch of `n_pages` faster than the CPU path: by
+    /// [`expected_ns`](Self::expected_ns) or, before the first batch, if there are at least 2000 pages. Never for a
+    /// software adapter.
     #[must_use]
     pub fn would_benefit(&self, n_pages: usize) -> bool {
-        if self.info().is_software() {
+        if n_pages == 0 || self.info().is_software() {
             return false;
         }
-        match self
-            .stats
-            .compress_ns
-            .checked_div(self.stats.pages_compressed)
-        {
-            Some(gpu_ns_per_page) if n_pages > 0 => gpu_ns_per_page < self.stats.cpu_ns_per_page,
-            _ => n_pages >= BENEFIT_PAGES,
+        match self.expected_ns(n_pages) {
+            Some([gpu, cpu]) => gpu < cpu,
+            None => n_pages >= BENEFIT_PAGES,
         }
     }
 

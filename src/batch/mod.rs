@@ -7,6 +7,8 @@
 mod adapters;
 #[cfg(feature = "futures-io")]
 mod async_adapters;
+#[cfg(gpu_engine)]
+pub(crate) mod calibrate;
 mod choice;
 mod choose;
 pub(crate) mod codec;

@@ -103,6 +103,6 @@ pub struct BatchStats {
     pub decompress_ns: u64,
     /// Times the device was lost and brought back.
     pub n_devices_lost: u64,
-    /// The CPU path's time for a page of the first batch; 0 before it.
+    /// The CPU path's time for a page of the first batch, or of its first 1024; 0 before it.
     pub cpu_ns_per_page: u64,
 }

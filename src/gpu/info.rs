@@ -75,10 +75,15 @@ impl GpuDeviceInfo {
         self.kind == DeviceKind::Software
     }
 
-    /// Pages of 4 KiB in a batch that keep this device busy: 0.8 of the L2 cache where the model is known (the table
-    /// of the documents), else 8192.
+    /// Pages of 4 KiB in a batch that keep this adapter busy: what
+    /// [`GpuDevice::optimal_batch_size_async`](super::GpuDevice::optimal_batch_size_async) measured on it in this
+    /// process. Before that, with no device at hand, a hint: 0.8 of the L2 cache where the model is known (the table of
+    /// the documents), else 8192.
     #[must_use]
     pub fn optimal_batch_size(&self) -> usize {
+        if let Some(measured) = crate::batch::calibrate::known_batch_size(self) {
+            return measured;
+        }
         const KNOWN: [(&str, usize); 5] = [
             ("H100", 10_240),
             ("H200", 10_240),

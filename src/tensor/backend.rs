@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::calibrate::{Engine, Speed};
 use super::check_len;
 use super::cpu;
 use super::step::{Reduction, Step};
@@ -9,6 +10,16 @@ use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
 use crate::text::fill;
 use crate::{Error, Result};
+
+/// Work that the CPU is expected to finish within this time stays there: no GPU answers sooner.
+const ROUND_TRIP_NS: f64 = if cfg!(target_arch = "wasm32") {
+    1e6
+} else {
+    3e4
+};
+
+/// Work of the CPU that is worth opening and measuring a GPU, which takes about as long or longer.
+const WORTH_OPENING_NS: f64 = 30e6;
 
 /// Where an operation ran, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +31,8 @@ pub enum BackendUsed {
         engine: &'static str,
         /// The device, as it describes itself.
         device: String,
+        /// Why there: that it was asked for, or the times that were expected.
+        reason: String,
     },
     /// On the CPU.
     Cpu {
@@ -31,14 +44,18 @@ pub enum BackendUsed {
 impl fmt::Display for BackendUsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gpu { engine, device } => write!(f, "{device} through {engine}"),
+            Self::Gpu { engine, device, .. } => write!(f, "{device} through {engine}"),
             Self::Cpu { reason } => write!(f, "CPU: {reason}"),
         }
     }
 }
 
-/// Operations on slices that return vectors. The device is opened when the first operation comes that is large enough for
-/// it; without one, or if it fails, the CPU does the work. [`last_backend`](Self::last_backend) says what happened.
+/// Operations on slices that return vectors, on the CPU or on a GPU: wherever each is expected to take less time,
+/// transfers included. [`last_backend`](Self::last_backend) says where, and what was expected.
+///
+/// What is expected rests on measurements: of the CPU at the first operation of a kind (about a millisecond), and of a
+/// GPU, a few tens of milliseconds, once the CPU has spent that much on operations that a GPU might have done sooner.
+/// The device is opened then. Without one, or if it fails, the CPU does the work.
 ///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;
@@ -52,6 +69,10 @@ impl fmt::Display for BackendUsed {
 pub struct GpuBackend {
     device: Device,
     last: Option<BackendUsed>,
+    cpu: Speed,
+    gpu: Speed,
+    /// Nanoseconds that the CPU was expected to spend on work that a GPU might have done sooner.
+    missed_ns: f64,
 }
 
 #[derive(Debug, Default)]
@@ -59,7 +80,7 @@ enum Device {
     /// Nobody asked yet.
     #[default]
     Unopened,
-    /// Used for what is large enough.
+    /// Used for what it does sooner than the CPU.
     Open(GpuDevice),
     /// Used for everything.
     Forced(GpuDevice),
@@ -76,10 +97,19 @@ impl GpuBackend {
 
     /// A backend that runs everything on `device`. Then a failure of it is an error.
     #[must_use]
-    pub const fn with_device(device: GpuDevice) -> Self {
+    pub fn with_device(device: GpuDevice) -> Self {
         Self {
             device: Device::Forced(device),
-            last: None,
+            ..Self::default()
+        }
+    }
+
+    /// A backend that chooses between `device`, which may be a software one, and the CPU.
+    #[must_use]
+    pub fn choosing(device: GpuDevice) -> Self {
+        Self {
+            device: Device::Open(device),
+            ..Self::default()
         }
     }
 
@@ -97,25 +127,62 @@ impl GpuBackend {
         self.last.as_ref()
     }
 
-    /// The device for an operation, or why there is none.
-    async fn device_for(&mut self, work: Work) -> std::result::Result<GpuDevice, String> {
+    /// The device for an operation, and why it; or why there is none.
+    async fn device_for(
+        &mut self,
+        work: Work,
+    ) -> Result<std::result::Result<(GpuDevice, String), String>> {
         if let Device::Forced(device) = &self.device {
-            return Ok(device.clone());
+            return Ok(Ok((device.clone(), "it was asked for".into())));
         }
-        if !work.suits_gpu() {
-            return Err("transfers would take longer than the work".into());
+        if let Device::None(reason) = &self.device {
+            return Ok(Err(reason.clone()));
+        }
+        self.cpu.measure(Engine::Cpu, work.class).await?;
+        let cpu_ns = self.cpu.ns(work).unwrap_or(0.0);
+        if cpu_ns < ROUND_TRIP_NS {
+            return Ok(Err("the CPU needs less time than a transfer".into()));
         }
         if let Device::Unopened = self.device {
+            self.missed_ns += cpu_ns;
+            if self.missed_ns < WORTH_OPENING_NS {
+                return Ok(Err("so far too little work to measure a GPU for".into()));
+            }
             self.device = match GpuDevice::new_async().await {
                 Ok(device) => Device::Open(device),
                 Err(error) => Device::None(error.text()),
             };
         }
-        match &self.device {
-            Device::Open(device) | Device::Forced(device) => Ok(device.clone()),
-            Device::None(reason) => Err(reason.clone()),
-            Device::Unopened => Err("no device was opened".into()),
+        let device = match &self.device {
+            Device::Open(device) | Device::Forced(device) => device.clone(),
+            Device::None(reason) => return Ok(Err(reason.clone())),
+            Device::Unopened => return Ok(Err("no device was opened".into())),
+        };
+        if let Err(error) = self.gpu.measure(Engine::Gpu(&device), work.class).await {
+            return Ok(Err(self.failed(error)?));
         }
+        let gpu_ns = self.gpu.ns(work).unwrap_or(f64::INFINITY);
+        let reason = fill(
+            "by measurement # microseconds are expected on the GPU, # on the CPU",
+            &[],
+            &[gpu_ns, cpu_ns].map(|ns| (ns / 1000.0) as u64),
+        );
+        Ok(match gpu_ns < cpu_ns {
+            true => Ok((device, reason)),
+            false => Err(reason),
+        })
+    }
+
+    /// Why the CPU does what the GPU could not; the error, if it may not.
+    fn failed(&mut self, error: Error) -> Result<String> {
+        if !self.may_go_on(&error) {
+            return Err(error);
+        }
+        let reason = fill("the GPU failed: $", &[&error.text()], &[]);
+        if let Error::DeviceLost { .. } = error {
+            self.device = Device::None(reason.clone());
+        }
+        Ok(reason)
     }
 
     /// Runs `on_gpu` where that is faster, else, or if the device fails, `on_cpu`.
@@ -125,23 +192,17 @@ impl GpuBackend {
         on_gpu: impl AsyncFnOnce(&GpuDevice) -> Result<T>,
         on_cpu: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let reason = match self.device_for(work).await {
-            Ok(device) => match on_gpu(&device).await {
+        let reason = match self.device_for(work).await? {
+            Ok((device, reason)) => match on_gpu(&device).await {
                 Ok(result) => {
                     self.last = Some(BackendUsed::Gpu {
                         engine: device.name(),
                         device: device.info().text(),
+                        reason,
                     });
                     return Ok(result);
                 }
-                Err(error) if self.may_go_on(&error) => {
-                    let reason = fill("the GPU failed: $", &[&error.text()], &[]);
-                    if let Error::DeviceLost { .. } = error {
-                        self.device = Device::None(reason.clone());
-                    }
-                    reason
-                }
-                Err(error) => return Err(error),
+                Err(error) => self.failed(error)?,
             },
             Err(reason) => reason,
         };
@@ -173,7 +234,7 @@ impl GpuBackend {
         b: Option<&[f32]>,
     ) -> Result<Vec<f32>> {
         let n_read = a.len() + b.map_or(0, <[f32]>::len);
-        let work = Work::elementwise(steps.len(), a.len(), n_read);
+        let work = Work::elementwise(steps, a.len(), n_read);
         let on_gpu = async |device: &GpuDevice| {
             let mut out = vec![0.0; a.len()];
             device.elementwise_async(steps, a, b, &mut out).await?;

@@ -141,7 +141,7 @@ impl JsOperation {
             match (&self.kind, a.dims(), b.map_or(&[][..], Shape::dims)) {
                 (OperationKind::Steps(steps), ..) => {
                     let n_read = n + b.map_or(0, Shape::n_elements);
-                    (a.clone(), Work::elementwise(steps.len(), n, n_read))
+                    (a.clone(), Work::elementwise(steps, n, n_read))
                 }
                 (OperationKind::Matmul, &[m, k], &[_, n]) => {
                     (Shape::new(&[m, n])?, Work::matmul(m, k, n))

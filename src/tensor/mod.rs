@@ -16,6 +16,8 @@ mod axes;
 mod backend;
 #[cfg(gpu_engine)]
 mod batch;
+#[cfg(gpu_engine)]
+mod calibrate;
 pub mod cpu;
 #[cfg(gpu_engine)]
 mod device;

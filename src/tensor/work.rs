@@ -1,66 +1,121 @@
-//! What an operation costs, and whether a GPU pays for it.
+//! What an operation consists of, as far as its cost is concerned.
 
-/// What an operation costs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
-    /// Bytes in and out.
-    n_bytes: f64,
-    n_operations: f64,
+use super::step::Step;
+
+/// Operations whose speed has one measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Elements read and written once: the memory limits it.
+    Stream,
+    /// Functions of elements, such as eˣ. A unit is one evaluation.
+    Functions,
+    /// Products of matrices. A unit is a multiplication with its addition.
+    Products,
+    /// Convolutions. The same.
+    Convolutions,
 }
 
+impl Class {
+    /// All of them, each at the place of its number.
+    pub(super) const ALL: [Self; 4] = [
+        Self::Stream,
+        Self::Functions,
+        Self::Products,
+        Self::Convolutions,
+    ];
+}
+
+/// What an operation consists of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Work {
+    pub class: Class,
+    /// Bytes in and out.
+    pub n_bytes: f64,
+    /// Units of the class.
+    pub n_units: f64,
+}
+
+/// Steps that are as much work as one function.
+const CHEAP_STEPS: f64 = 8.0;
+
 impl Work {
-    fn new(n_elements: usize, n_operations: f64) -> Self {
+    pub(super) fn new(class: Class, n_elements: usize, n_units: f64) -> Self {
         Self {
+            class,
             n_bytes: 4.0 * n_elements as f64,
-            n_operations,
+            n_units,
         }
     }
 
     /// Steps that make `n` elements of `n_read`.
-    pub(super) fn elementwise(n_steps: usize, n: usize, n_read: usize) -> Self {
-        Self::new(n_read + n, (10 * n_steps * n) as f64)
+    pub(super) fn elementwise(steps: &[Step], n: usize, n_read: usize) -> Self {
+        let n_cheap = steps.iter().filter(|step| step.is_cheap()).count();
+        let n_functions = (steps.len() - n_cheap) as f64;
+        if n_functions == 0.0 && n_cheap <= 1 {
+            return Self::new(Class::Stream, n_read + n, 0.0);
+        }
+        let n_units = n as f64 * (n_functions + n_cheap as f64 / CHEAP_STEPS);
+        Self::new(Class::Functions, n_read + n, n_units)
     }
 
     /// The sum of `n` products.
     pub(super) fn dot(n: usize) -> Self {
-        Self::new(2 * n, 2.0 * n as f64)
+        Self::new(Class::Stream, 2 * n, 0.0)
     }
 
     pub(super) fn softmax(n: usize) -> Self {
-        Self::new(2 * n, 10.0 * n as f64)
+        Self::new(Class::Functions, 2 * n, n as f64)
     }
 
     /// `m` rows of `k` times `k` rows of `n`.
     pub(super) fn matmul(m: usize, k: usize, n: usize) -> Self {
-        Self::new(m * k + k * n + m * n, 2.0 * m as f64 * k as f64 * n as f64)
+        let [m, k, n] = [m, k, n].map(|size| size as f64);
+        Self {
+            class: Class::Products,
+            n_bytes: 4.0 * (m * k + k * n + m * n),
+            n_units: m * k * n,
+        }
     }
 
     /// Elements of picture, kernel and result.
     pub(super) fn convolve2d(n_input: usize, n_kernel: usize, n_out: usize) -> Self {
-        Self::new(
-            n_input + n_kernel + n_out,
-            2.0 * n_out as f64 * n_kernel as f64,
-        )
+        let n_units = n_out as f64 * n_kernel as f64;
+        Self::new(Class::Convolutions, n_input + n_kernel + n_out, n_units)
     }
 
     pub(super) fn reduce(n: usize, n_out: usize) -> Self {
-        Self::new(n + n_out, n as f64)
+        Self::new(Class::Stream, n + n_out, 0.0)
     }
+}
 
-    /// Whether a GPU is expected to be faster, transfers included: rough figures of what machines have. Browsers take
-    /// milliseconds to map a result and copy more often; WebAssembly has shorter vectors.
-    pub(super) fn suits_gpu(self) -> bool {
-        const IS_WEB: bool = cfg!(target_arch = "wasm32");
-        const GPU_START_S: f64 = if IS_WEB { 4e-3 } else { 1e-4 };
-        const BUS_BYTES_PER_S: f64 = if IS_WEB { 2e9 } else { 8e9 };
-        const GPU_OPERATIONS_PER_S: f64 = 4e12;
-        const CPU_BYTES_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        const CORE_OPERATIONS_PER_S: f64 = if IS_WEB { 4e9 } else { 2e10 };
-        let n_cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
-        let gpu =
-            GPU_START_S + self.n_bytes / BUS_BYTES_PER_S + self.n_operations / GPU_OPERATIONS_PER_S;
-        let cpu = (self.n_bytes / CPU_BYTES_PER_S)
-            .max(self.n_operations / (CORE_OPERATIONS_PER_S * n_cores));
-        gpu < cpu
+impl Step {
+    /// Whether processors have an instruction or two for it.
+    const fn is_cheap(self) -> bool {
+        matches!(
+            self,
+            Self::Relu
+                | Self::LeakyRelu(_)
+                | Self::Clip(..)
+                | Self::Scale(_)
+                | Self::Offset(_)
+                | Self::Sqrt
+                | Self::Abs
+                | Self::Reciprocal
+        ) || self.takes_two()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_functions_or_the_memorys() {
+        let of = |steps: &[Step]| Work::elementwise(steps, 100, 200);
+        assert_eq!(of(&[Step::Add]), Work::new(Class::Stream, 300, 0.0));
+        assert_eq!(of(&[]), Work::new(Class::Stream, 300, 0.0));
+        let both = of(&[Step::Gelu, Step::Mul]);
+        assert_eq!(both, Work::new(Class::Functions, 300, 112.5));
+        assert_eq!(Work::matmul(usize::MAX, 2, 1).class, Class::Products);
     }
 }

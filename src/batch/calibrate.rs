@@ -1,0 +1,137 @@
+//! The batch size that suits a device, measured on it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::PAGE_SIZE;
+use super::compress::Sink;
+use super::ring::Pipeline;
+use super::source::Source;
+use crate::Result;
+use crate::cost::{Cost, Samples};
+use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
+use crate::lz4::{Level, PackedPages};
+
+/// Pages of the batches that are timed, in this order; a device that took [`ENOUGH_NS`] for one is given no larger.
+const SIZES: [usize; 4] = [16, 256, 1024, 4096];
+
+/// Nanoseconds after which a measurement ends.
+const ENOUGH_NS: u64 = 20_000_000;
+
+/// Runs of each size, of which the quickest counts.
+const N_RUNS: usize = 2;
+
+/// The fixed cost of a batch of the optimal size is this part of its time.
+const FIXED_PART: f64 = 0.1;
+
+/// Batch sizes measured in this process, by the adapter's description.
+static MEASURED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
+
+fn measured() -> MutexGuard<'static, Option<HashMap<String, usize>>> {
+    MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells adapters apart.
+fn key(info: &GpuDeviceInfo) -> String {
+    [info.engine, info.api, &info.name, &info.driver].join("\n")
+}
+
+/// The batch size that was measured on this adapter, if it was.
+pub(crate) fn known_batch_size(info: &GpuDeviceInfo) -> Option<usize> {
+    measured().as_ref()?.get(&key(info)).copied()
+}
+
+/// Pages in the smallest batch whose fixed cost is [`FIXED_PART`] of its time, within what is sensible on any device.
+fn batch_size(cost: Cost) -> usize {
+    let pages = cost.fixed_ns * (1.0 - FIXED_PART) / (FIXED_PART * cost.ns_per_unit.max(1e-3));
+    (pages.ceil() as usize).clamp(256, 65_536)
+}
+
+/// Pages as memory holds them: zeros, small numbers, addresses, and words that do not repeat.
+fn sample_pages(n_pages: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let words = (0..n_pages * PAGE_SIZE / 8).flat_map(|i| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let word = match i % 8 {
+            0..=2 => 0,
+            3 | 4 => 0x7f00_1234_0000 + (state & 0xfff0),
+            5 | 6 => state & 0xff,
+            _ => state,
+        };
+        word.to_le_bytes()
+    });
+    words.collect()
+}
+
+impl GpuDevice {
+    /// Pages of 4 KiB in a batch on which the fixed cost of a job on this device is a tenth of its time: larger batches
+    /// gain little. Measured by compressing pages when it is first asked for, which takes a few tens of milliseconds
+    /// on a GPU; then remembered for all devices on this adapter, and
+    /// [`GpuDeviceInfo::optimal_batch_size`] tells the same.
+    ///
+    /// # Errors
+    /// [`DeviceLost`](crate::Error::DeviceLost), [`OutOfMemory`](crate::Error::OutOfMemory).
+    pub async fn optimal_batch_size_async(&self) -> Result<usize> {
+        if let Some(known) = known_batch_size(self.info()) {
+            return Ok(known);
+        }
+        let mut samples = Samples::default();
+        let [smallest, .., largest] = SIZES;
+        let pages = sample_pages(largest);
+        let mut pipeline = Pipeline::new(self.clone(), 1, true, largest as u64);
+        let mut packed = PackedPages::default();
+        let mut run = async |n_pages: usize| {
+            let source = Source::Bytes(&pages[..n_pages * PAGE_SIZE]);
+            let sink = Sink::Packed(&mut packed);
+            let timings = pipeline.compress_safely(source, PAGE_SIZE as u32, Level::Fast, sink);
+            timings.await.map(|timings| timings.total_ns)
+        };
+        // The first run compiles kernels.
+        run(smallest).await?;
+        for n_pages in SIZES {
+            let mut ns = u64::MAX;
+            for _ in 0..N_RUNS {
+                ns = ns.min(run(n_pages).await?);
+            }
+            samples.add(n_pages as u64, ns);
+            if ns >= ENOUGH_NS {
+                break;
+            }
+        }
+        let size = batch_size(samples.cost().unwrap_or_default());
+        let mut measured = measured();
+        let sizes = measured.get_or_insert_with(HashMap::new);
+        Ok(*sizes.entry(key(self.info())).or_insert(size))
+    }
+
+    /// [`optimal_batch_size_async`](Self::optimal_batch_size_async), blocking. Native only.
+    ///
+    /// # Errors
+    /// As there.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn optimal_batch_size(&self) -> Result<usize> {
+        crate::gpu::runtime::block_on(self.optimal_batch_size_async())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_grow_with_the_fixed_cost() {
+        let size = |fixed_ns, ns_per_unit| {
+            batch_size(Cost {
+                fixed_ns,
+                ns_per_unit,
+            })
+        };
+        assert_eq!(size(100_000.0, 90.0), 10_000);
+        assert_eq!(size(0.0, 90.0), 256);
+        assert_eq!(size(1e12, 1.0), 65_536);
+        assert_eq!(size(1e12, 0.0), 65_536);
+        assert_eq!(size(0.0, 0.0), 256);
+    }
+}
