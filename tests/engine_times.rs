@@ -1,4 +1,4 @@
-//! Times of batches are the device's own, whether jobs overlap or not.
+//! Times of batches are the device's own, whether jobs overlap or not; choices rest on measurements.
 #![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -13,11 +13,12 @@ use common::pages::{memory, random};
 use pagepress::PAGE_SIZE;
 use pagepress::batch::Timings;
 use pagepress::gpu::{
-    Backend, BatchResult, DeviceRequest, EngineChoice, GpuBatchCompressor, GpuBatchConfig,
-    GpuDevice,
+    Backend, BackendUsed, BatchResult, DeviceRequest, EngineChoice, GpuBackend, GpuBatchCompressor,
+    GpuBatchConfig, GpuDevice,
 };
+use pagepress::tensor::Reduction;
 
-/// Devices of all engines of this build; wgpu's must be there.
+/// Devices of all engines of this build; wgpu's must be there, CUDA's may.
 fn devices() -> Vec<GpuDevice> {
     let open = |engine| {
         GpuDevice::open(&DeviceRequest {
@@ -33,7 +34,7 @@ fn devices() -> Vec<GpuDevice> {
         );
     }
     #[cfg(cuda_engine)]
-    if common::cuda::cuda_is_there() {
+    if pagepress::gpu::cuda::list().is_ok() {
         devices.push(open(EngineChoice::Cuda).unwrap());
     }
     devices
@@ -145,5 +146,88 @@ fn copies_take_longer_for_more_bytes() {
                 "{few} ns for 50 pages, {many} for 2000"
             );
         }
+    }
+}
+
+#[test]
+fn expected_times_depend_on_the_number_of_pages() {
+    let bytes = memory(400 * PAGE_SIZE, 5);
+    let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
+    for device in devices() {
+        let config = GpuBatchConfig::default();
+        let mut compressor = GpuBatchCompressor::with_device(device.clone(), config).unwrap();
+        assert_eq!(compressor.expected_ns(100), None);
+        assert!(!compressor.would_benefit(0) && !compressor.would_benefit(1));
+        let is_software = device.info().is_software();
+        assert_eq!(compressor.would_benefit(5000), !is_software);
+        for n_pages in [400, 4, 400, 40] {
+            compressor.compress_batch(&pages[..n_pages]).unwrap();
+        }
+        assert!(compressor.stats().cpu_ns_per_page > 0);
+        let expected = [4, 400, 40_000].map(|n| compressor.expected_ns(n).unwrap());
+        println!(
+            "{}: {expected:?} ns for 4, 400 and 40,000 pages",
+            device.info()
+        );
+        for engine in [0, 1] {
+            let [few, some, many] = expected.map(|both| both[engine]);
+            assert!(few < some && some < many, "{few} {some} {many}");
+            // No more than in proportion, since a part is fixed.
+            assert!(many <= 100 * some + 1000, "{some} {many}");
+        }
+        for (n_pages, [gpu, cpu]) in [4, 400, 40_000].into_iter().zip(expected) {
+            let benefits = compressor.would_benefit(n_pages);
+            assert_eq!(benefits, !is_software && gpu < cpu);
+        }
+    }
+}
+
+#[test]
+fn the_optimal_batch_size_is_measured_once_for_an_adapter() {
+    for device in devices() {
+        let measured = device.optimal_batch_size().unwrap();
+        println!("{}: batches of {measured} pages", device.info());
+        assert!((256..=65_536).contains(&measured));
+        assert_eq!(device.optimal_batch_size().unwrap(), measured);
+        let again = pagepress::gpu::runtime::block_on(device.reopen_async()).unwrap();
+        assert_eq!(again.info().optimal_batch_size(), measured);
+    }
+}
+
+/// Which engine is faster is the machine's business: the result and the reason are not.
+#[test]
+fn backends_choose_by_measurement() {
+    let n = 96;
+    let a: Vec<f32> = (0..n * n).map(|i| (i % 7) as f32).collect();
+    let large = vec![1.0; 1 << 20];
+    for device in devices() {
+        let mut backend = GpuBackend::choosing(device.clone());
+        assert_eq!(backend.relu(&[-1.0, 2.0]).unwrap(), [0.0, 2.0]);
+        let reason = |backend: &GpuBackend| match backend.last_backend().unwrap() {
+            BackendUsed::Cpu { reason } | BackendUsed::Gpu { reason, .. } => reason.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(reason(&backend), "the CPU needs less time than a transfer");
+        let product = backend.matmul(&a, &a, n, n, n).unwrap();
+        assert!(!reason(&backend).is_empty());
+        let exact: f32 = (0..n).map(|k| a[n + k] * a[k * n + 2]).sum();
+        assert_eq!(product[n + 2], exact);
+        for _ in 0..2 {
+            assert_eq!(backend.gelu(&large).unwrap().len(), large.len());
+            println!("{}", reason(&backend));
+            assert!(
+                reason(&backend).contains("microseconds are expected"),
+                "{}",
+                reason(&backend)
+            );
+            assert_eq!(backend.vec_add(&large, &large).unwrap(), vec![2.0; 1 << 20]);
+            assert_eq!(
+                backend.reduce(Reduction::Sum, &large).unwrap(),
+                (1 << 20) as f32
+            );
+        }
+        let mut forced = GpuBackend::with_device(device);
+        assert_eq!(forced.relu(&[-1.0, 2.0]).unwrap(), [0.0, 2.0]);
+        assert_eq!(reason(&forced), "it was asked for");
     }
 }

@@ -29,7 +29,7 @@ impl Random {
 /// A generator: its name, and the page of a length and seed.
 pub type Generator = (&'static str, fn(usize, u64) -> Vec<u8>);
 
-/// Every kind of page; the list is what "generated pages" means in all tests.
+/// Kinds of pages of which the committed vectors are made; [`mixed`], the last, is made of the others.
 pub const GENERATORS: [Generator; 14] = [
     ("zeros", zeros),
     ("painted", painted),
@@ -46,6 +46,97 @@ pub const GENERATORS: [Generator; 14] = [
     ("shifted_copies", shifted_copies),
     ("mixed", mixed),
 ];
+
+/// Pages filled by a word of so many bytes, and pages that nearly are. A fill by 1, 2, 4 or 8 bytes is one of a word of
+/// 64 bits, which formats and engines treat apart.
+pub const WORDS: [Generator; 16] = [
+    ("words of 1", |length, seed| words(length, seed, 1)),
+    ("words of 2", |length, seed| words(length, seed, 2)),
+    ("words of 3", |length, seed| words(length, seed, 3)),
+    ("words of 4", |length, seed| words(length, seed, 4)),
+    ("words of 5", |length, seed| words(length, seed, 5)),
+    ("words of 6", |length, seed| words(length, seed, 6)),
+    ("words of 7", |length, seed| words(length, seed, 7)),
+    ("words of 8", |length, seed| words(length, seed, 8)),
+    ("nearly words of 1", |length, seed| {
+        near_words(length, seed, 1)
+    }),
+    ("nearly words of 2", |length, seed| {
+        near_words(length, seed, 2)
+    }),
+    ("nearly words of 3", |length, seed| {
+        near_words(length, seed, 3)
+    }),
+    ("nearly words of 4", |length, seed| {
+        near_words(length, seed, 4)
+    }),
+    ("nearly words of 5", |length, seed| {
+        near_words(length, seed, 5)
+    }),
+    ("nearly words of 6", |length, seed| {
+        near_words(length, seed, 6)
+    }),
+    ("nearly words of 7", |length, seed| {
+        near_words(length, seed, 7)
+    }),
+    ("nearly words of 8", |length, seed| {
+        near_words(length, seed, 8)
+    }),
+];
+
+/// Every kind of page.
+pub fn every_generator() -> impl Iterator<Item = Generator> + Clone {
+    GENERATORS.into_iter().chain(WORDS)
+}
+
+/// A word of `period` bytes, of which no two neighbours are the same and no part repeats.
+fn word(seed: u64, period: usize) -> Vec<u8> {
+    let mut random = Random::new(seed ^ 0x5eed);
+    let mut word: Vec<u8> = (0..period).map(|_| random.byte()).collect();
+    for i in 1..period {
+        while word[..i].contains(&word[i]) {
+            word[i] = word[i].wrapping_add(1);
+        }
+    }
+    word
+}
+
+fn words(length: usize, seed: u64, period: usize) -> Vec<u8> {
+    let word = word(seed, period);
+    (0..length).map(|i| word[i % period]).collect()
+}
+
+/// The same with one thing wrong; the seed runs through what.
+fn near_words(length: usize, seed: u64, period: usize) -> Vec<u8> {
+    let mut out = words(length, seed / 7, period);
+    let mut random = Random::new(seed);
+    let Some(last) = length.checked_sub(1) else {
+        return out;
+    };
+    match seed % 7 {
+        0 => out[last] ^= 1,
+        1 => out[0] ^= 0x80,
+        2 => out[random.below(length)] ^= 1 << random.below(8),
+        // From the middle on another word, whose first half is the same.
+        3 => {
+            let middle = length / 2 / 8 * 8;
+            (middle..length).for_each(|i| out[i] ^= u8::from(i % 8 >= 4));
+        }
+        // One byte more, so that what follows is out of step.
+        4 => {
+            out.insert(random.below(length), 7);
+            out.truncate(length);
+        }
+        // The last word only.
+        5 => out.iter_mut().rev().take(8).for_each(|byte| *byte ^= 0x55),
+        // Words that count.
+        _ => {
+            let counted = out.chunks_exact_mut(8).enumerate();
+            counted.for_each(|(i, word)| word[7] ^= (i / 100) as u8);
+        }
+    }
+    out
+}
 
 pub fn zeros(length: usize, _seed: u64) -> Vec<u8> {
     vec![0; length]

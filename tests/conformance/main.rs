@@ -15,6 +15,8 @@
 mod common;
 mod corpus;
 mod corrupt;
+mod crossed;
+mod mutated;
 mod pages;
 mod subject;
 
@@ -78,6 +80,34 @@ macro_rules! conformance {
                     .iter_mut()
                     .for_each(crate::corrupt::corrupt_tables_have_the_twins_status);
             }
+
+            #[test]
+            fn mutated_pages_have_the_twins_status() {
+                subject()
+                    .iter()
+                    .for_each(crate::mutated::mutated_pages_have_the_twins_status);
+            }
+
+            #[test]
+            fn every_call_writes_every_kind_of_page() {
+                subject()
+                    .iter_mut()
+                    .for_each(crate::crossed::every_call_writes_every_kind_of_page);
+            }
+
+            #[test]
+            fn every_call_writes_short_last_pages() {
+                subject()
+                    .iter_mut()
+                    .for_each(crate::crossed::every_call_writes_short_last_pages);
+            }
+
+            #[test]
+            fn blocks_and_frames_of_liblz4_are_read() {
+                subject()
+                    .iter_mut()
+                    .for_each(crate::crossed::blocks_and_frames_of_liblz4_are_read);
+            }
         }
     };
 }
@@ -140,6 +170,12 @@ conformance!(
     },
     8
 );
+
+/// The same calls without a GPU, or with one where that is measured to be faster.
+#[test]
+fn every_call_of_the_cpu_writes_every_kind_of_page() {
+    crossed::every_call_of_the_cpu_writes_every_kind_of_page();
+}
 
 #[test]
 fn corpora_equal_the_twins() {

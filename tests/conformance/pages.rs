@@ -5,13 +5,13 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
 use pagepress::lz4::{self, Level, PackedPages, PageEntry};
 
-use crate::common::pages::{GENERATORS, edge_lengths};
+use crate::common::pages::{GENERATORS, edge_lengths, every_generator};
 use crate::subject::{PAGE_SIZES, Subject};
 
 /// About `n_bytes` of pages of every kind.
 pub fn generated(page_size: u32, n_bytes: usize, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(n_bytes + page_size as usize);
-    for (i, (_, make)) in GENERATORS.iter().cycle().enumerate() {
+    for (i, (_, make)) in every_generator().cycle().enumerate() {
         if bytes.len() >= n_bytes {
             break;
         }

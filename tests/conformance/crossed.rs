@@ -1,0 +1,473 @@
+//! Every call that writes, with every kind of page, at every block size and level, whole pages and short last ones. What
+//! they wrote is read with decoders that are not ours: liblz4, and for pages the naive one too.
+
+use std::io::{Cursor, Write};
+use std::ops::ControlFlow;
+
+use lzzzz::lz4f::{self, BlockMode, BlockSize, PreferencesBuilder};
+use pagepress::batch::{
+    BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader, compress_resident_async,
+};
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, GpuDevice, HostMemory, HostUse};
+use pagepress::lz4::frame::{self, FrameOptions};
+use pagepress::lz4::{self, Level, PackedPages, PageEntry, PageKind};
+
+use crate::common::lz4_command::lz4_ok;
+use crate::common::naive;
+use crate::common::pages::every_generator;
+use crate::subject::{PAGE_SIZES, Subject};
+
+/// Lengths of short last pages: ends of words, of fills and of the format.
+const TAILS: [usize; 14] = [1, 3, 4, 7, 8, 9, 12, 13, 15, 16, 24, 1000, 2048, 4095];
+
+/// A call that packs pages, or makes a frame.
+enum Call<'a> {
+    Pages(Box<dyn FnMut(&[u8], u32, Level) -> PackedPages + 'a>),
+    Frame(Box<dyn FnMut(&[u8], &FrameOptions) -> Vec<u8> + 'a>),
+}
+
+type Calls<'a> = Vec<(&'static str, Call<'a>)>;
+
+fn pages<'a>(
+    name: &'static str,
+    call: impl FnMut(&[u8], u32, Level) -> PackedPages + 'a,
+) -> (&'static str, Call<'a>) {
+    (name, Call::Pages(Box::new(call)))
+}
+
+fn frames<'a>(
+    name: &'static str,
+    call: impl FnMut(&[u8], &FrameOptions) -> Vec<u8> + 'a,
+) -> (&'static str, Call<'a>) {
+    (name, Call::Frame(Box::new(call)))
+}
+
+/// The calls of a codec.
+fn calls_of_codecs<'a>(open: impl Fn() -> Codec + Clone + 'a) -> Calls<'a> {
+    let [mut for_pages, mut for_frames, mut for_streams] = [open(), open(), open()];
+    vec![
+        pages("Codec::compress_pages", move |bytes, page_size, level| {
+            for_pages.compress_pages(bytes, page_size, level).unwrap().0
+        }),
+        frames("Codec::compress_frame", move |bytes, options| {
+            for_frames.compress_frame(bytes, options).unwrap().0
+        }),
+        frames("Codec::compress_stream", move |bytes, options| {
+            let mut out = Vec::new();
+            let input = Cursor::new(bytes.to_vec());
+            let go_on = |_| ControlFlow::Continue(());
+            let done = for_streams.compress_stream(input, &mut out, options, go_on);
+            assert_eq!(done.unwrap().0.bytes_out, out.len() as u64);
+            out
+        }),
+        frames("CompressWriter", move |bytes, options| {
+            let mut writer = CompressWriter::new(Vec::new(), open(), options).unwrap();
+            bytes
+                .chunks(12_345)
+                .for_each(|piece| writer.write_all(piece).unwrap());
+            writer.finish().unwrap().0
+        }),
+    ]
+}
+
+/// The calls of a device.
+fn calls_of_devices(device: &GpuDevice) -> Calls<'_> {
+    let batch = |async_dma| {
+        let config = GpuBatchConfig {
+            batch_size: 20,
+            async_dma,
+            ..GpuBatchConfig::default()
+        };
+        GpuBatchCompressor::with_device(device.clone(), config).unwrap()
+    };
+    let [mut fresh, mut in_turn, mut reusing, mut pinned] = [true, false, true, true].map(batch);
+    let mut reused = PackedPages::default();
+    vec![
+        pages("compress_resident", |bytes, page_size, level| {
+            resident(device, bytes, page_size, level)
+        }),
+        pages("GpuBatchCompressor::compress_batch", move |bytes, _, _| {
+            fresh.compress_batch(bytes.as_chunks().0).unwrap().pages
+        }),
+        pages("GpuBatchCompressor without overlap", move |bytes, _, _| {
+            in_turn.compress_batch(bytes.as_chunks().0).unwrap().pages
+        }),
+        pages(
+            "GpuBatchCompressor::compress_batch_reusing",
+            move |bytes, _, _| {
+                let held = std::mem::take(&mut reused);
+                let result = reusing.compress_batch_reusing(bytes.as_chunks().0, held);
+                reused = result.unwrap().pages;
+                reused.clone()
+            },
+        ),
+        pages("GpuBatchCompressor::compress_pinned", move |bytes, _, _| {
+            compress_pinned(&mut pinned, bytes)
+        }),
+    ]
+}
+
+/// Whether a call takes such content: batches are of whole pages of 4 KiB, at the level that was configured.
+fn takes(name: &str, n_bytes: usize, page_size: u32, level: Level) -> bool {
+    let is_batch = name.starts_with("GpuBatchCompressor");
+    !is_batch || (page_size == 4096 && level == Level::Fast && n_bytes.is_multiple_of(4096))
+}
+
+fn resident(device: &GpuDevice, bytes: &[u8], page_size: u32, level: Level) -> PackedPages {
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(4), 0xee);
+    block_on(async {
+        let pages = device.allocate_memory(padded.len() as u64).unwrap();
+        device.upload_async(&pages, 0, &padded).await.unwrap();
+        let n_bytes = bytes.len() as u64;
+        let made = compress_resident_async(device, &pages, n_bytes, page_size, level);
+        let made = made.await.unwrap();
+        assert_eq!(made.parts.len(), 1);
+        let part = &made.parts[0];
+        let packed = match part.packed_bytes {
+            0 => Vec::new(),
+            n => device.download_async(&part.packed, 0..n).await.unwrap(),
+        };
+        let n_pages = bytes.len().div_ceil(page_size as usize) as u64;
+        let words = device
+            .download_async(&part.table, 0..8 * n_pages)
+            .await
+            .unwrap();
+        let words: &[[u32; 2]] = &words
+            .chunks_exact(8)
+            .map(|e| [0, 4].map(|at| u32::from_le_bytes(e[at..at + 4].try_into().unwrap())))
+            .collect::<Vec<_>>();
+        let entries = words
+            .iter()
+            .map(|&words| PageEntry::from_words(words, &packed).unwrap());
+        PackedPages {
+            table: entries.collect(),
+            packed,
+            page_size,
+            n_bytes,
+        }
+    })
+}
+
+fn compress_pinned(compressor: &mut GpuBatchCompressor, bytes: &[u8]) -> PackedPages {
+    let n_bytes = bytes.len() as u64;
+    let device = compressor.device().clone();
+    block_on(async {
+        let host = device.allocate_host(n_bytes, HostUse::Upload).unwrap();
+        host.write_async(0, bytes).await.unwrap();
+        let made = compressor
+            .compress_pinned_async(&host, bytes.len() / 4096)
+            .await
+            .unwrap();
+        let (mut packed, mut table) = (Vec::new(), Vec::new());
+        for part in &made.parts {
+            let base = packed.len() as u64;
+            let blocks = part
+                .packed
+                .read_async(0..part.packed_bytes, <[u8]>::to_vec)
+                .await;
+            packed.extend(blocks.unwrap());
+            table.extend(part.table.iter().map(|entry| PageEntry {
+                offset: entry.offset + base,
+                ..*entry
+            }));
+        }
+        PackedPages {
+            packed,
+            table,
+            page_size: 4096,
+            n_bytes,
+        }
+    })
+}
+
+/// Reads pages with liblz4 and, block by block, with the naive decoder; fills are spelled out here.
+fn read_pages(pages: &PackedPages, what: &str) -> Vec<u8> {
+    let page_size = pages.page_size as usize;
+    let mut content = Vec::with_capacity(pages.n_bytes as usize);
+    for (i, entry) in pages.table.iter().enumerate() {
+        let length = page_size.min(pages.n_bytes as usize - content.len());
+        let start = entry.offset as usize;
+        let block = &pages.packed[start..start + entry.length as usize];
+        match entry.kind {
+            PageKind::Stored => content.extend_from_slice(block),
+            PageKind::Fill(word) => {
+                assert_eq!(block, word.to_le_bytes(), "{what}: page {i}");
+                content.extend((0..length).map(|at| block[at % 8]));
+            }
+            PageKind::Lz4 => {
+                let mut page = vec![0xcd; length];
+                let n = lzzzz::lz4::decompress(block, &mut page);
+                assert_eq!(n.ok(), Some(length), "{what}: liblz4 on page {i}");
+                let naive = naive::decompress_block(block, length);
+                assert_eq!(naive.as_ref(), Ok(&page), "{what}: page {i}");
+                content.extend(page);
+            }
+        }
+    }
+    content
+}
+
+fn read_frame(frame: &[u8], what: &str) -> Vec<u8> {
+    let mut content = Vec::new();
+    let read = lz4f::decompress_to_vec(frame, &mut content);
+    read.unwrap_or_else(|error| panic!("{what}: liblz4: {error}"));
+    content
+}
+
+/// The first difference, in words that help.
+fn assert_content(found: &[u8], expected: &[u8], page_size: u32, kinds: &[String], what: &str) {
+    if found == expected {
+        return;
+    }
+    let same = found
+        .iter()
+        .zip(expected)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let page = same / page_size as usize;
+    let kind = kinds.get(page).map_or("no page", String::as_str);
+    panic!(
+        "{what}: {} bytes of {}, differs at byte {same}, page {page}: {kind}",
+        found.len(),
+        expected.len()
+    );
+}
+
+/// Has every call write `content`, and reads what it wrote.
+fn check(
+    calls: &mut Calls<'_>,
+    content: &Content,
+    level: Level,
+    frames: &mut Vec<(Vec<u8>, usize)>,
+) {
+    let Content {
+        bytes,
+        page_size,
+        kinds,
+    } = content;
+    for (name, call) in calls {
+        if !takes(name, bytes.len(), *page_size, level) {
+            continue;
+        }
+        let what = format!("{name}, {page_size}, {level:?}, {} bytes", bytes.len());
+        match call {
+            Call::Pages(call) => {
+                let found = call(bytes, *page_size, level);
+                assert_eq!(found.n_bytes, bytes.len() as u64, "{what}");
+                assert_content(&read_pages(&found, &what), bytes, *page_size, kinds, &what);
+            }
+            Call::Frame(call) => {
+                let odd = frames.len() % 2 == 1;
+                let options = FrameOptions {
+                    block_size: *page_size,
+                    level,
+                    block_checksums: odd,
+                    index: !odd,
+                    content_size: odd.then_some(bytes.len() as u64),
+                    ..FrameOptions::default()
+                };
+                let found = call(bytes, &options);
+                assert_content(&read_frame(&found, &what), bytes, *page_size, kinds, &what);
+                frames.push((found, bytes.len()));
+            }
+        }
+    }
+}
+
+/// What is written.
+struct Content {
+    bytes: Vec<u8>,
+    page_size: u32,
+    /// Of each page.
+    kinds: Vec<String>,
+}
+
+/// A page of every kind; then, for a `tail`, a short one. Of large pages, which take a software GPU long, an even seed
+/// has one half of the kinds that are no words, and an odd one the other.
+fn every_kind(page_size: u32, seed: u64, tail: Option<usize>) -> Content {
+    let mut content = Content {
+        bytes: Vec::new(),
+        page_size,
+        kinds: Vec::new(),
+    };
+    for (i, (name, make)) in every_generator().enumerate() {
+        content
+            .bytes
+            .extend(make(page_size as usize, seed + i as u64));
+        content.kinds.push(name.into());
+    }
+    if let Some(length) = tail {
+        let n = every_generator().count();
+        content.push_tail(length, (seed as usize + length) % n, seed);
+    }
+    content
+}
+
+impl Content {
+    fn push_tail(&mut self, length: usize, kind: usize, seed: u64) {
+        let (name, make) = every_generator().nth(kind).unwrap();
+        self.bytes.extend(make(length, seed));
+        self.kinds.push(format!("{name}, {length} bytes"));
+    }
+}
+
+/// All frames one after the other through the real command, which checks every checksum.
+fn through_the_command(frames: &[(Vec<u8>, usize)]) {
+    let joined: Vec<u8> = frames.iter().flat_map(|(frame, _)| frame.clone()).collect();
+    let content = lz4_ok(&["-dc"], &joined);
+    let n_bytes: usize = frames.iter().map(|(_, n_bytes)| n_bytes).sum();
+    assert_eq!(content.len(), n_bytes, "the `lz4` command");
+}
+
+fn calls_of(subject: &Subject) -> Calls<'_> {
+    let device = &subject.device;
+    let mut calls = calls_of_codecs(move || Codec::with_device(device.clone()).unwrap());
+    calls.extend(calls_of_devices(device));
+    calls
+}
+
+fn is_main(subject: &Subject) -> bool {
+    ["wgpu", "cuda"].contains(&subject.name)
+}
+
+/// Every kind of page, at every size and level.
+fn write_every_kind(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
+    let mut frames = Vec::new();
+    for (i, &page_size) in page_sizes.iter().enumerate() {
+        for (j, &level) in levels.iter().enumerate() {
+            let tail = TAILS[(5 * i + 2 * j) % TAILS.len()];
+            let seed = 10 * i as u64 + j as u64;
+            let content = every_kind(page_size, seed, Some(tail));
+            check(calls, &content, level, &mut frames);
+        }
+    }
+    check(calls, &every_kind(4096, 77, None), levels[0], &mut frames);
+    through_the_command(&frames);
+}
+
+/// Short last pages of every length, at every size; kinds and levels in turn. All of them, or one in `step`.
+fn write_tails(calls: &mut Calls<'_>, levels: &[Level], step: usize) {
+    let mut frames = Vec::new();
+    let n_kinds = every_generator().count();
+    for (i, page_size) in PAGE_SIZES.into_iter().enumerate() {
+        for (j, length) in TAILS.into_iter().enumerate() {
+            if (i + j) % step != 0 {
+                continue;
+            }
+            let mut content = Content {
+                bytes: Vec::new(),
+                page_size,
+                kinds: Vec::new(),
+            };
+            // Behind a whole page, or all there is.
+            if j % 3 != 0 {
+                content.push_tail(page_size as usize, (7 * i + j) % n_kinds, j as u64);
+            }
+            // Fills, whose words end in the middle, first.
+            content.push_tail(length, n_kinds - 1 - (i + 5 * j) % n_kinds, i as u64);
+            check(calls, &content, levels[(i + j) % levels.len()], &mut frames);
+        }
+    }
+    through_the_command(&frames);
+}
+
+pub fn every_call_writes_every_kind_of_page(subject: &mut Subject) {
+    let mut calls = calls_of(subject);
+    let levels = [Level::Fast, Level::High];
+    match is_main(subject) {
+        true => write_every_kind(&mut calls, &PAGE_SIZES, &levels),
+        false => write_every_kind(&mut calls, &[4096, 16_384], &levels[..1]),
+    }
+}
+
+pub fn every_call_writes_short_last_pages(subject: &mut Subject) {
+    let step = if is_main(subject) { 1 } else { 4 };
+    write_tails(&mut calls_of(subject), &[Level::Fast, Level::High], step);
+}
+
+/// What is not ours is read too: blocks of liblz4 as pages, and its frames, with all it can put into them.
+pub fn blocks_and_frames_of_liblz4_are_read(subject: &mut Subject) {
+    for page_size in PAGE_SIZES {
+        let Content {
+            bytes: content,
+            kinds,
+            ..
+        } = every_kind(page_size, 3, Some(1001));
+        let (mut packed, mut table) = (Vec::new(), Vec::new());
+        for page in content.chunks(page_size as usize) {
+            let offset = packed.len() as u64;
+            lzzzz::lz4::compress_to_vec(page, &mut packed, 1).unwrap();
+            table.push(PageEntry {
+                offset,
+                length: (packed.len() as u64 - offset) as u32,
+                kind: PageKind::Lz4,
+            });
+            packed.resize(packed.len().next_multiple_of(4), 0);
+        }
+        let pages = PackedPages {
+            packed,
+            table,
+            page_size,
+            n_bytes: content.len() as u64,
+        };
+        let (found, report) = subject.codec.decompress_pages(&pages).unwrap();
+        let what = format!("{}, {page_size}", subject.name);
+        assert_content(&found, &content, page_size, &kinds, &what);
+        assert_eq!(read_pages(&pages, &what), content, "{what}");
+        assert_eq!(report.engine, subject.device.name());
+    }
+    let content = every_kind(16_384, 4, Some(999)).bytes;
+    for mode in [BlockMode::Independent, BlockMode::Linked] {
+        for size in [BlockSize::Max64KB, BlockSize::Max1MB] {
+            let preferences = PreferencesBuilder::new()
+                .block_mode(mode)
+                .block_size(size)
+                .build();
+            let mut written = Vec::new();
+            lz4f::compress_to_vec(&content, &mut written, &preferences).unwrap();
+            let (found, _) = subject.codec.decompress_frame(&written, None).unwrap();
+            assert!(found == content, "{} {mode:?} {size:?}", subject.name);
+            let codec = Codec::with_device(subject.device.clone()).unwrap();
+            let mut reader = DecompressReader::new(written.as_slice(), codec, None);
+            let mut found = Vec::new();
+            std::io::copy(&mut reader, &mut found).unwrap();
+            assert!(
+                found == content,
+                "{} {mode:?} {size:?}: reader",
+                subject.name
+            );
+        }
+    }
+}
+
+pub fn every_call_of_the_cpu_writes_every_kind_of_page() {
+    let codec = |backend| {
+        let options = CodecOptions {
+            backend,
+            ..CodecOptions::default()
+        };
+        move || Codec::new(options).unwrap()
+    };
+    let mut calls = calls_of_codecs(codec(BackendRequest::Cpu));
+    calls.extend(calls_of_codecs(codec(BackendRequest::Auto)));
+    calls.extend([
+        pages("lz4::compress_pages", |bytes, page_size, level| {
+            lz4::compress_pages(bytes, page_size, level).unwrap()
+        }),
+        frames("frame::compress", |bytes, options| {
+            frame::compress(bytes, options).unwrap()
+        }),
+        frames("frame::compress_stream", |bytes, options| {
+            let mut out = Vec::new();
+            let input = Cursor::new(bytes.to_vec());
+            frame::compress_stream(input, &mut out, options, |_| ControlFlow::Continue(()))
+                .unwrap();
+            out
+        }),
+    ]);
+    let levels = [Level::Fast, Level::High, Level::Sequential];
+    write_every_kind(&mut calls, &PAGE_SIZES, &levels);
+    write_tails(&mut calls, &levels, 1);
+}
