@@ -266,7 +266,8 @@ export interface BackendInfo {
   readonly rejected: readonly { readonly candidate: string; readonly reason: string }[];
 }
 
-/** How a call was run. Nanoseconds; null where there was nothing to measure, or nothing to measure with. */
+/** How a call was run. Nanoseconds; null where there was nothing to measure, or nothing to measure with: WebGPU has no
+ * clock for copies. */
 export interface Timing {
   /** The engine of this call: in `"auto"` mode the one that is measured to be faster. */
   readonly engine: Engine;
