@@ -90,11 +90,9 @@ impl Error {
                 [0; 2],
             ),
             Self::DeviceLost { reason } => ("GPU device lost: $", [reason, "", ""], [0; 2]),
-            Self::OutOfMemory { requested } => (
-                "out of GPU memory: # bytes asked for",
-                [""; 3],
-                [*requested, 0],
-            ),
+            Self::OutOfMemory { requested } => {
+                ("out of memory: # bytes asked for", [""; 3], [*requested, 0])
+            }
             Self::KernelCompile { kernel, message } => (
                 "kernel $ does not compile: $",
                 [kernel, message, ""],
@@ -184,7 +182,7 @@ mod tests {
             ),
             (
                 Error::OutOfMemory { requested: 8 },
-                "out of GPU memory: 8 bytes asked for",
+                "out of memory: 8 bytes asked for",
             ),
             (
                 Error::KernelCompile {
