@@ -131,6 +131,10 @@ impl<W: Write> Write for CompressWriter<W> {
 }
 
 /// Decompresses the frames that the reader inside gives, to its end.
+///
+/// Content is given as it is decoded, so that of a frame whose checksum at the end is wrong has been read by then, but for
+/// what the last step decoded. After an error of the decoder every read gives that error; one of the reader inside is passed
+/// on, and reading may be tried again.
 #[derive(Debug)]
 pub struct DecompressReader<R: Read> {
     reader: R,
@@ -217,17 +221,26 @@ impl<R: Read> DecompressReader<R> {
             self.note(finished)?;
             self.state = State::End;
         }
-        self.session.push(&self.input[..n_bytes]);
+        let input = self.input.get(..n_bytes).ok_or_else(too_many)?;
+        self.session.push(input);
         Ok(())
     }
 
-    /// An error of the decoder stays: what follows it cannot be read.
+    /// An error of the decoder stays: what follows it cannot be read, and what came with it is not verified.
     fn note<T>(&mut self, result: Result<T>) -> io::Result<T> {
         result.map_err(|error| {
+            self.out.clear();
+            self.taken = 0;
             self.state = State::Failed(error.clone());
             error.into()
         })
     }
+}
+
+/// The error for a reader that says it gave more than it was asked for.
+fn too_many() -> io::Error {
+    let message = "the reader says that it gave more bytes than there was room for";
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 impl<R: Read> BufRead for DecompressReader<R> {

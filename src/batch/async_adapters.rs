@@ -245,6 +245,9 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncCompressWriter<W> {
 }
 
 /// Decompresses the frames that the reader inside gives, to its end.
+///
+/// After an error of the decoder every read gives that error; one of the reader inside is passed on, and reading may be tried
+/// again.
 #[derive(Debug)]
 pub struct AsyncDecompressReader<R> {
     reader: R,
@@ -291,6 +294,12 @@ impl<R: AsyncRead + Unpin> AsyncDecompressReader<R> {
     }
 }
 
+/// The error for a reader that says it gave more than it was asked for.
+fn too_many() -> io::Error {
+    let message = "the reader says that it gave more bytes than there was room for";
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
 impl<R: AsyncRead + Unpin> AsyncRead for AsyncDecompressReader<R> {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -320,7 +329,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for AsyncDecompressReader<R> {
                     }
                     continue;
                 }
-                engine.session.push(&this.input[..n_bytes]);
+                let input = this.input.get(..n_bytes).ok_or_else(too_many)?;
+                engine.session.push(input);
                 this.wants_input = false;
             }
             this.state.start(|engine| Box::pin(decompress(engine)));

@@ -191,7 +191,9 @@ impl GpuFrameDecoder {
             blocks = rest;
         }
         let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
-        if is_page_size(block_size) && !blocks.is_empty() {
+        let n_able = blocks.iter().filter(|block| may_hold(block, block_size));
+        // A page on the GPU costs as much however little its block holds.
+        if is_page_size(block_size) && 2 * n_able.count() > blocks.len() {
             report.add(decode_pages(codec, blocks, block_size, out).await?);
         } else {
             for block in blocks {
@@ -244,12 +246,19 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
     }
 }
 
+/// Whether a block is long enough for so much content: a byte makes 255 at most.
+fn may_hold(block: &FrameBlock<'_>, n_bytes: u32) -> bool {
+    block.data.len().saturating_mul(255) >= n_bytes as usize
+}
+
 /// Decodes a block of unknown content on the CPU.
 fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
     if !block.compressed {
         return memory::copied(block.data);
     }
-    let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
+    // A byte makes 255 at most.
+    let most = block.data.len().saturating_mul(255);
+    let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
     let corrupt = |source: BlockError| Error::CorruptPage {
         page: block.index,
         source,

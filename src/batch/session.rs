@@ -3,8 +3,9 @@
 
 use super::codec::{Codec, Report};
 use super::frames::{AnyDecoder, Progress, empty_report};
-use crate::Result;
+use crate::lz4::append;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
+use crate::{Error, Result};
 
 /// Bytes of content for one step on one core.
 #[cfg(feature = "futures-io")]
@@ -61,7 +62,7 @@ impl FrameCompression {
         let mut rest = content;
         if !self.held.is_empty() {
             let (fits, more) = rest.split_at(rest.len().min(part_bytes - self.held.len()));
-            self.held.extend_from_slice(fits);
+            append(&mut self.held, fits)?;
             rest = more;
             if self.held.len() < part_bytes {
                 return Ok(());
@@ -73,8 +74,7 @@ impl FrameCompression {
             self.compress(codec, part, out).await?;
             rest = more;
         }
-        self.held.extend_from_slice(rest);
-        Ok(())
+        append(&mut self.held, rest)
     }
 
     /// Appends what is held to `out`. The last block may be a short one, which costs ratio.
@@ -142,6 +142,23 @@ pub struct FrameDecompression {
     at: usize,
     done: Progress,
     report: Report,
+    /// The error after which there is no more content.
+    failed: Option<Error>,
+}
+
+/// Content that is appended; what is there is taken back if the work on it fails or is dropped.
+struct Appended<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
+    is_whole: bool,
+}
+
+impl Drop for Appended<'_> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.out.truncate(self.start);
+        }
+    }
 }
 
 impl FrameDecompression {
@@ -154,6 +171,7 @@ impl FrameDecompression {
             at: 0,
             done: Progress::default(),
             report: empty_report("there is no content"),
+            failed: None,
         }
     }
 
@@ -168,32 +186,54 @@ impl FrameDecompression {
 
     /// Takes the next piece of input. [`advance_async`](Self::advance_async) makes content of it.
     pub fn push(&mut self, input: &[u8]) {
-        self.room().extend_from_slice(input);
+        if let Err(error) = append(self.room(), input) {
+            self.failed.get_or_insert(error);
+        }
     }
 
     /// Appends some content to `out`; false if there is none before more input comes. One call gives 16 MiB at most on
     /// the CPU and 128 MiB on a GPU, if blocks are not larger.
     ///
     /// # Errors
-    /// What is wrong with the frames; [`crate::Error::OutputLimit`]; [`crate::Error::DeviceLost`] and
-    /// [`crate::Error::OutOfMemory`] on a forced GPU. The decoder is of no more use then.
+    /// What is wrong with the frames; [`crate::Error::OutputLimit`]; [`crate::Error::OutOfMemory`];
+    /// [`crate::Error::DeviceLost`] on a forced GPU; [`crate::Error::Cancelled`] if a call before was dropped. Nothing is
+    /// appended to `out` then, and every call after it gives the same error.
     pub async fn advance_async(&mut self, codec: &mut Codec, out: &mut Vec<u8>) -> Result<bool> {
+        self.refuse_if_failed()?;
         let start = out.len();
+        let mut appended = Appended {
+            out,
+            start,
+            is_whole: false,
+        };
+        // A call that is dropped leaves the decoder between two blocks.
+        self.failed = Some(Error::Cancelled);
         let rest = &self.held[self.at..];
-        let advanced = self.decoder.advance(codec, rest, out, &mut self.report);
-        let consumed = advanced.await?;
+        let advanced = self
+            .decoder
+            .advance(codec, rest, appended.out, &mut self.report);
+        let advanced = advanced.await;
+        self.failed = advanced.as_ref().err().cloned();
+        let consumed = advanced?;
+        appended.is_whole = true;
         self.at += consumed;
         self.done.bytes_in += consumed as u64;
-        self.done.bytes_out += (out.len() - start) as u64;
+        self.done.bytes_out += (appended.out.len() - start) as u64;
         Ok(consumed > 0)
     }
 
     /// Says that no more input comes, once [`advance_async`](Self::advance_async) gives nothing.
     ///
     /// # Errors
-    /// [`crate::Error::TruncatedFrame`] in a frame, and what else is wrong at its end.
+    /// [`crate::Error::TruncatedFrame`] in a frame, and what else is wrong at its end; the error of an earlier call.
     pub fn finish(&mut self) -> Result<()> {
-        self.decoder.finish(&self.held[self.at..])
+        self.refuse_if_failed()?;
+        let finished = self.decoder.finish(&self.held[self.at..]);
+        finished.inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    fn refuse_if_failed(&self) -> Result<()> {
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Input done with so far, and what it became.

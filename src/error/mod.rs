@@ -113,7 +113,7 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
-    /// There is not enough memory, of the GPU or of the host.
+    /// There is not enough memory, on the GPU or on the host.
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,
@@ -147,7 +147,6 @@ impl Error {
                     | Self::LengthMismatch { .. }
                     | Self::BackendUnavailable { .. }
                     | Self::DeviceLost { .. }
-                    | Self::OutOfMemory { .. }
                     | Self::KernelCompile { .. }
                     | Self::Engine { .. }
                     | Self::Cancelled

@@ -3,6 +3,7 @@
 use super::encode::Encoder;
 use super::page::{BLOCK_ALIGNMENT, PageEntry};
 use super::parse::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
+use crate::memory::{reserve, zeros};
 use super::{BlockError, Level};
 use crate::{Error, Result};
 
@@ -60,11 +61,11 @@ pub(crate) fn checked_bytes(n_bytes: u64, page_size: u32, n_entries: usize) -> R
 /// shorter.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if `page_size` is none of these.
+/// [`Error::InvalidArgument`] if `page_size` is none of these; [`Error::OutOfMemory`].
 pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<PackedPages> {
     check_page_size(page_size)?;
     let parse = Parse::new(page_size, level)?;
-    let (packed, table) = compress_shares(bytes, &parse);
+    let (packed, table) = compress_shares(bytes, &parse)?;
     Ok(PackedPages {
         packed,
         table,
@@ -74,35 +75,37 @@ pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<Pack
 }
 
 #[cfg(target_arch = "wasm32")]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> (Vec<u8>, Vec<PageEntry>) {
+fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     compress_share(&mut Encoder::new(parse), bytes)
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> (Vec<u8>, Vec<PageEntry>) {
+fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     let shares: Vec<_> = bytes
         .par_chunks(SHARE_BYTES.max(parse.page_size() as usize))
         .map_init(|| Encoder::new(parse), compress_share)
-        .collect();
+        .collect::<Result<_>>()?;
     let mut start = 0;
     let mut table = Vec::new();
+    reserve(&mut table, bytes.len().div_ceil(parse.page_size() as usize))?;
     for (packed, entries) in &shares {
         table.extend(entries.iter().map(|entry| entry.behind(start)));
         start += packed.len() as u64;
     }
-    let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect());
-    (packed, table)
+    let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect())?;
+    Ok((packed, table))
 }
 
 /// Blocks and entries of some pages; offsets count from the first of them.
-fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> (Vec<u8>, Vec<PageEntry>) {
+fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     let page_size = encoder.parse().page_size() as usize;
-    let mut packed = Vec::with_capacity(bytes.len());
+    let mut packed = Vec::new();
+    reserve(&mut packed, bytes.len())?;
     let pages = bytes.chunks(page_size);
     let table = pages
         .map(|page| encoder.append_page(page, &mut packed))
         .collect();
-    (packed, table)
+    Ok((packed, table))
 }
 
 impl Encoder {
@@ -122,9 +125,10 @@ impl Encoder {
 
 /// One piece after the other. Fresh memory is slow to write, so that all cores write it.
 #[cfg(not(target_arch = "wasm32"))]
-fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
+fn join(pieces: Vec<&[u8]>) -> Result<Vec<u8>> {
     let n_bytes = pieces.iter().map(|piece| piece.len()).sum();
-    let mut joined = Vec::with_capacity(n_bytes);
+    let mut joined = Vec::new();
+    reserve(&mut joined, n_bytes)?;
     let mut room = joined.spare_capacity_mut();
     let mut places = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -135,9 +139,10 @@ fn join(pieces: Vec<&[u8]>) -> Vec<u8> {
     places.into_par_iter().for_each(|(place, piece)| {
         place.write_copy_of_slice(piece);
     });
-    // SAFETY: the pieces have just been written, and they are as long as the capacity that was asked for.
+    // SAFETY: the capacity is `n_bytes` or more, and the pieces, as long as that, have just been written to its start, one
+    // after the other: a piece that did not fit its place would have panicked.
     unsafe { joined.set_len(n_bytes) };
-    joined
+    Ok(joined)
 }
 
 /// Decompresses all pages.
@@ -161,9 +166,9 @@ pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
 /// others intact.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if the table and `n_bytes` disagree.
+/// [`Error::InvalidArgument`] if the table and `n_bytes` disagree; [`Error::OutOfMemory`].
 pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
-    let mut bytes = vec![0; pages.checked_n_bytes()?];
+    let mut bytes = zeros(pages.checked_n_bytes()?)?;
     let page_size = pages.page_size as usize;
     let decompress =
         |(page, entry): (&mut [u8], &PageEntry)| entry.decompress(&pages.packed, page).err();

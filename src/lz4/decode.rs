@@ -73,7 +73,7 @@ impl Cursor<'_> {
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
         while ip <= quick.last_ip && op <= quick.last_op {
-            // SAFETY: both lie before the last places.
+            // SAFETY: both are not behind the last places, as was just compared, and where they began, or a sequence ended.
             let Some(next) = (unsafe { quick.sequence(ip, op) }) else {
                 break;
             };
@@ -146,11 +146,15 @@ impl Cursor<'_> {
 }
 
 /// A block and its room, by pointers: engines of WebAssembly take them as they are, where they would add an index each time.
+///
+/// The block and the room are slices that [`Cursor::quick_sequences`] has borrowed for as long as this is used.
 #[derive(Clone, Copy)]
 struct Quick {
+    /// The start of the room.
     out: *mut u8,
-    /// Where a sequence may begin at most: [`QUICK_INPUT`] before the end of the block, [`QUICK_ROOM`] before that of the room.
+    /// The last place at which a sequence may begin in the block: [`QUICK_INPUT`] before its end.
     last_ip: *const u8,
+    /// And in the room: [`QUICK_ROOM`] before its end.
     last_op: *mut u8,
 }
 
@@ -158,11 +162,15 @@ impl Quick {
     /// Decodes the sequence at `ip` to `op`, and gives where the next ones are; none if it is not one for this way.
     ///
     /// # Safety
-    /// Neither place is behind the last one of its kind; from `out` to `op` all is written.
+    /// `ip` is in the block and `op` in the room, and neither is behind the last one of its kind.
     #[inline(always)]
     unsafe fn sequence(self, mut ip: *const u8, mut op: *mut u8) -> Option<(*const u8, *mut u8)> {
-        // SAFETY: behind the token the block goes on for a step and an offset, and the room for three steps. Literals that fit
-        // a token end within that step; where others, and matches, would end is compared first.
+        // SAFETY: behind the token the block goes on for a step and an offset, and the room for three steps, by this
+        // function's contract. Fewer than 15 literals end within that step, with an offset behind it, and a byte that the
+        // length of a match may go on with is in the block then, too. Where more literals would end is compared with the last
+        // places, and a step and an offset follow these. An offset is not farther than the start of the room. A match of
+        // less than 19 bytes is copied as 24 or, by `quick_match`, at most 32, behind at most 14 literals: 46 of the 48 bytes
+        // of three steps. Where a longer one would end is compared with the last place, and 32 bytes follow it.
         unsafe {
             let token = usize::from(*ip);
             let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
@@ -204,12 +212,13 @@ impl Quick {
     /// What [`extension`] says, if it ends before the last place.
     ///
     /// # Safety
-    /// The byte is in the block.
+    /// `ip` is in the block.
     #[inline(always)]
     unsafe fn extension(self, mut ip: *const u8) -> Option<(usize, *const u8)> {
         let mut sum = 0;
         loop {
-            // SAFETY: the caller says so of the first, and the last place is in the block.
+            // SAFETY: the first byte is in the block by this function's contract; others are not behind the last place,
+            // as is compared below.
             let byte = usize::from(unsafe { *ip });
             ip = ip.wrapping_add(1);
             sum += byte;
@@ -265,11 +274,11 @@ const REPEATS: [(u64, usize); HALF] = {
 /// Copies `N` halves of a step one after the other.
 ///
 /// # Safety
-/// They may be read at `from` and written at `to`.
+/// `N` times [`HALF`] bytes may be read at `from` and written at `to`; the two may overlap.
 #[inline(always)]
 unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
     for i in 0..N {
-        // SAFETY: as the caller says.
+        // SAFETY: each half is among the bytes of this function's contract, and in a register in between.
         unsafe {
             let bytes = from.add(i * HALF).cast::<[u8; HALF]>().read_unaligned();
             to.add(i * HALF).cast::<[u8; HALF]>().write_unaligned(bytes);
@@ -280,11 +289,13 @@ unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
 /// Copies a match of any offset to `to`.
 ///
 /// # Safety
-/// `offset` is not 0 and that many bytes before `to` are written; behind the match, and behind `to` for another step, the
-/// room goes on for a step.
+/// `offset` is not 0, and the room begins that many bytes before `to` or earlier. It goes on for `length` rounded up to a
+/// multiple of two steps behind `to`.
 #[inline(always)]
 unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
-    // SAFETY: as the caller says; reads begin where the offset points and end inside the room.
+    // SAFETY: reads begin where the offset points, in the room by this function's contract, and end before the writes of the
+    // same turn do, or 7 bytes behind `to`. Writes begin less than `length` behind `to`, each two steps at multiples of two
+    // steps, two halves at multiples of two halves, or one half: they end in the room.
     unsafe {
         let from = to.sub(offset).cast_const();
         let mut done = 0;

@@ -129,11 +129,15 @@ fn encode_by_windows(
     if let Some(last) = last.filter(|&last| last > 0) {
         search.start_block(input);
         while search.found.end <= last {
-            instructions.search(search, input, last);
+            // SAFETY: the block was just started; MATCH_START_MARGIN was taken off its length.
+            unsafe { instructions.search(search, input, last) };
             // A window behind the search, so that the walk may look ahead.
             let end = search.found.end;
             let limit = if end > last { end } else { end - WINDOW };
-            instructions.walk(&mut walk, &search.found, limit, parse);
+            // SAFETY: what is found is of the block of the walk. It begins at 0, and from then on at the last window of the
+            // search before, which is where the walk before ended, and goes on to a window behind `limit` or, past `last`,
+            // to the end of what is searchable.
+            unsafe { instructions.walk(&mut walk, &search.found, limit, parse) };
         }
     }
     walk.finish()

@@ -16,8 +16,12 @@ use super::walk::Walk;
 /// Whether code is to be small rather than compiled apart for each case.
 pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
 
+/// An instruction set that this machine has: only [`Instructions::available`] makes these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Instructions {
+pub(super) struct Instructions(Set);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Set {
     #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "x86_64")]
@@ -30,8 +34,8 @@ pub(super) enum Instructions {
     Portable,
 }
 
-impl Instructions {
-    /// The best one first; the last one is always there.
+impl Set {
+    /// The best one first.
     const ALL: &[Self] = &[
         #[cfg(target_arch = "x86_64")]
         Self::Avx512,
@@ -39,26 +43,14 @@ impl Instructions {
         Self::Avx2,
         #[cfg(target_arch = "aarch64")]
         Self::Neon,
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        Self::Simd128,
-        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-        Self::Portable,
+        Self::LAST,
     ];
-
-    /// All that this machine has, the best one first.
-    pub(super) fn available() -> impl Iterator<Item = Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .filter(|instructions| instructions.is_there())
-    }
-
-    /// The best that this machine has.
-    pub(super) fn best() -> Self {
-        Self::available()
-            .next()
-            .unwrap_or(Self::ALL[Self::ALL.len() - 1])
-    }
+    /// The one that every machine has which this code is compiled for.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    const LAST: Self = Self::Simd128;
+    /// The one that every machine has which this code is compiled for.
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    const LAST: Self = Self::Portable;
 
     fn is_there(self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -78,60 +70,93 @@ impl Instructions {
             _ => true,
         }
     }
+}
+
+impl Instructions {
+    /// All that this machine has, the best one first.
+    pub(super) fn available() -> impl Iterator<Item = Self> {
+        Set::ALL
+            .iter()
+            .copied()
+            .filter(|set| set.is_there())
+            .map(Self)
+    }
+
+    /// The best that this machine has.
+    pub(super) fn best() -> Self {
+        Self::available().next().unwrap_or(Self(Set::LAST))
+    }
 
     /// Searches the next windows.
-    pub(super) fn search(self, search: &mut Search, input: &[u8], last: usize) {
+    ///
+    /// # Safety
+    /// `input` is the block of the last [`Search::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
+    pub(super) unsafe fn search(self, search: &mut Search, input: &[u8], last: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn with_avx2(search: &mut Search, input: &[u8], last: usize) {
-            // SAFETY: the instructions are those of the function.
+        unsafe fn with_avx2(search: &mut Search, input: &[u8], last: usize) {
+            // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
             unsafe { windows::<Avx2>(search, input, last) };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
-        fn with_avx512(search: &mut Search, input: &[u8], last: usize) {
-            // SAFETY: the instructions are those of the function.
+        unsafe fn with_avx512(search: &mut Search, input: &[u8], last: usize) {
+            // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
             unsafe { windows::<Avx512>(search, input, last) };
         }
-        // SAFETY: `is_there` found the instructions.
+        // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
+        // function's contract.
         unsafe {
-            match self {
+            match self.0 {
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx512 => with_avx512(search, input, last),
+                Set::Avx512 => with_avx512(search, input, last),
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx2 => with_avx2(search, input, last),
+                Set::Avx2 => with_avx2(search, input, last),
                 #[cfg(target_arch = "aarch64")]
-                Self::Neon => windows::<Neon>(search, input, last),
+                Set::Neon => windows::<Neon>(search, input, last),
                 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                Self::Simd128 => windows::<Simd128>(search, input, last),
+                Set::Simd128 => windows::<Simd128>(search, input, last),
                 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-                Self::Portable => windows::<Portable>(search, input, last),
+                Set::Portable => windows::<Portable>(search, input, last),
             }
         }
     }
 
     /// Walks on to `limit`.
-    pub(super) fn walk(self, walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
+    ///
+    /// # Safety
+    /// As [`Walk::walk`].
+    pub(super) unsafe fn walk(
+        self,
+        walk: &mut Walk<'_>,
+        found: &Found,
+        limit: usize,
+        parse: &Parse,
+    ) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-            walk_by(walk, found, limit, parse);
+        unsafe fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
+            // SAFETY: the contracts are the same.
+            unsafe { walk_by(walk, found, limit, parse) };
         }
-        match self {
-            // SAFETY: `is_there` found the instructions.
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 | Self::Avx512 => unsafe { with_avx2(walk, found, limit, parse) },
-            #[allow(unreachable_patterns, reason = "some machines have one kind")]
-            _ => walk_by(walk, found, limit, parse),
+        // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
+        // function's contract.
+        unsafe {
+            match self.0 {
+                #[cfg(target_arch = "x86_64")]
+                Set::Avx2 | Set::Avx512 => with_avx2(walk, found, limit, parse),
+                #[allow(unreachable_patterns, reason = "some machines have one kind")]
+                _ => walk_by(walk, found, limit, parse),
+            }
         }
     }
 }
 
 /// # Safety
-/// The machine has the instructions of `L`.
+/// As [`Search::windows`], whose `kind` this gives.
 #[inline(always)]
 unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
-    // SAFETY: the caller says so.
+    // SAFETY: the contracts are the same; `kind` is the field of that name, of which there are no others.
     unsafe {
         match search.kind {
             kind if IS_SMALL => search.windows::<L>(input, last, kind),
@@ -143,14 +168,20 @@ unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
 }
 
 /// Compiled once for each kind of parse; in a wasm module once, which is as fast.
+///
+/// # Safety
+/// As [`Walk::walk`].
 #[inline(always)]
-fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-    match (parse.lazy(), parse.backward()) {
-        (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),
-        (false, false) => walk.walk(found, limit, false, false),
-        (false, true) => walk.walk(found, limit, false, true),
-        (true, false) => walk.walk(found, limit, true, false),
-        (true, true) => walk.walk(found, limit, true, true),
+unsafe fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
+    // SAFETY: the contracts are the same.
+    unsafe {
+        match (parse.lazy(), parse.backward()) {
+            (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),
+            (false, false) => walk.walk(found, limit, false, false),
+            (false, true) => walk.walk(found, limit, false, true),
+            (true, false) => walk.walk(found, limit, true, false),
+            (true, true) => walk.walk(found, limit, true, true),
+        }
     }
 }
 
@@ -158,7 +189,7 @@ fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
 mod tests {
     use std::io::Write;
 
-    use super::Instructions;
+    use super::{Instructions, Set};
     use crate::lz4::{Encoder, Level, Parse};
 
     /// Bytes with literals, matches near and far, and runs, as `seed` has it.
@@ -188,7 +219,7 @@ mod tests {
         let available: Vec<_> = Instructions::available().collect();
         // Past the harness, which keeps the output of tests that pass: `npm test` says which sets ran.
         let _ = writeln!(std::io::stderr(), "instruction sets: {available:?}");
-        assert_eq!(available.last(), Instructions::ALL.last());
+        assert_eq!(available.last(), Some(&Instructions(Set::LAST)));
         for page_size in [4096, 8192, 16_384, 32_768, 65_536, 1 << 20] {
             for level in [Level::Fast, Level::High] {
                 let parse = Parse::new(page_size, level).expect("in range");

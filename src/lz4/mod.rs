@@ -69,6 +69,7 @@ pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};
 pub use page::{PageEntry, PageKind, fill_word};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
+pub(crate) use reserve::append;
 
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;

@@ -6,10 +6,9 @@
 //! for these entries too: see [`Search::compare`] and [`Search::start_block`].
 
 use super::WINDOW;
-use super::compare::word;
 use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
-use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, Parse};
+use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, MATCH_START_MARGIN, Parse};
 
 /// Windows that are searched before the walk goes over them.
 const WINDOWS: usize = 16;
@@ -23,34 +22,47 @@ const LARGE_HASH_BITS: u32 = 10;
 const WINDOW_READS: usize = WINDOW + 16;
 
 /// What is known of some adjacent windows.
+///
+/// The unsafe code of a walk relies on this: a set bit is that of a searchable position, which 12 bytes of the block follow,
+/// and its source is less. A source is of an entry, and these are positions of windows before; or of an empty entry, which
+/// [`Search::start_block`] chooses so that this holds; or, of a run, the position before, which position 0 has not.
 pub(super) struct Found {
     /// The first position.
     first: usize,
     /// The position behind the last.
     pub end: usize,
-    /// A bit a position, little-endian, where an entry agrees; zeros behind the end.
+    /// A bit a position, little-endian, set if an entry agrees; zeros behind the end.
     bits: [u64; WINDOWS + 3],
-    /// Where the bytes at a position were before, if its bit is set: less than the position.
+    /// The earlier position of the bytes at a position, if its bit is set: less than the position.
     sources: [u32; (WINDOWS + 1) * WINDOW],
-    /// The place to try if that one fails; a place that is not before the position for none. With tags there is none.
+    /// The position to try if that one fails; one that is not before the position for none. With tags there is none.
     seconds: [u32; (WINDOWS + 1) * WINDOW],
 }
 
 impl Found {
-    /// Bits from position `p` on, which is in these windows: 57 or more, then zeros.
+    /// Bits from position `p` on: 57 or more, then zeros.
+    ///
+    /// # Safety
+    /// `p` is in these windows: not before the first position, and before the end.
     #[inline(always)]
-    pub(super) fn ahead(&self, p: usize) -> u64 {
+    pub(super) unsafe fn ahead(&self, p: usize) -> u64 {
+        debug_assert!(self.first <= p && p < self.end);
         let at = p - self.first;
-        debug_assert!(at < (WINDOWS + 1) * WINDOW);
-        // SAFETY: eight bytes from byte `at / 8` on are in `bits`, which has a word more than the windows.
+        // SAFETY: `at` is less than (WINDOWS + 1) * WINDOW by this function's contract, so the eight bytes from byte `at / 8`
+        // on are in `bits`, which has two words more than that takes.
         let word = unsafe { self.bits.as_ptr().byte_add(at / 8).read_unaligned() };
         u64::from_le(word) >> (at % 8)
     }
 
+    /// The source of position `p`.
+    ///
+    /// # Safety
+    /// As [`ahead`](Self::ahead).
     #[inline(always)]
-    pub(super) fn source(&self, p: usize) -> usize {
-        debug_assert!(self.ahead(p) & 1 == 1);
-        // SAFETY: `p` is in these windows.
+    pub(super) unsafe fn source(&self, p: usize) -> usize {
+        // SAFETY: the contracts are the same.
+        debug_assert!(unsafe { self.ahead(p) } & 1 == 1);
+        // SAFETY: `p - first` is less than the number of sources by this function's contract.
         unsafe { *self.sources.get_unchecked(p - self.first) as usize }
     }
 
@@ -97,13 +109,19 @@ impl Kind {
 
 /// The table, and what is known of the windows that the walk is at.
 pub(super) struct Search {
-    /// A pair of entries a bucket, the newer one in the high half; behind them one for what is not to be inserted.
+    table: Table,
+    pub kind: Kind,
+    pub found: Found,
+}
+
+/// Entries by the hash of what was at their positions.
+struct Table {
+    /// A pair of entries a bucket, the newer one in the high half; behind these 2^bucket_bits one for what is not to be
+    /// inserted.
     buckets: Box<[u64]>,
     bucket_bits: u32,
     hash_bits: u32,
     tag_bits: u32,
-    pub kind: Kind,
-    pub found: Found,
 }
 
 /// Values of a window on their way to the table.
@@ -121,10 +139,12 @@ impl Search {
             PAGE_HASH_BITS
         };
         Self {
-            buckets: vec![0; (1 << parse.bucket_bits()) + 1].into(),
-            bucket_bits: parse.bucket_bits(),
-            hash_bits,
-            tag_bits: parse.tag_bits(),
+            table: Table {
+                buckets: vec![0; (1 << parse.bucket_bits()) + 1].into(),
+                bucket_bits: parse.bucket_bits(),
+                hash_bits,
+                tag_bits: parse.tag_bits(),
+            },
             kind: Kind {
                 is_large: parse.is_large(),
                 hashes_five: parse.hash_bytes() == 5,
@@ -143,43 +163,45 @@ impl Search {
     /// Empties the table for a block.
     ///
     /// An empty entry of a page stands for position 63 with tag 0, so it agrees in the other bits of the hash only if that
-    /// is what position 63 has. One of a large block stands for a position that is too late to be tried.
+    /// is what position 63 has. One of a large block stands for the last position that an entry can hold, which is behind
+    /// all that are searchable, so it is out of reach of each.
     pub(super) fn start_block(&mut self, input: &[u8]) {
         let mut empty = 0;
         if self.kind.is_large {
-            empty = u32::MAX << self.hash_bits;
-        } else if input.len() > 2 * WINDOW {
-            let hash = self.hash(input, FLIP as usize);
-            if hash & self.tag_mask() == 0 {
+            empty = (u32::MAX >> self.table.hash_bits ^ FLIP) << self.table.hash_bits;
+        } else if let Some(bytes) = input.get(FLIP as usize..) {
+            let hash = self.hash(bytes);
+            if hash & self.table.tag_mask() == 0 {
                 empty = hash;
             }
         }
-        self.buckets.fill(u64::from(empty) << 32 | u64::from(empty));
+        self.table
+            .buckets
+            .fill(u64::from(empty) << 32 | u64::from(empty));
         (self.found.first, self.found.end) = (0, 0);
         self.found.bits.fill(0);
     }
 
-    /// What an entry of `p`, which is followed by two words or more, keeps of the hash.
-    fn hash(&self, input: &[u8], p: usize) -> u32 {
-        let mut product = word(input, p).wrapping_mul(HASH_MULTIPLIER);
+    /// What an entry keeps of the hash of the first of `bytes`; 0 of too few.
+    fn hash(&self, bytes: &[u8]) -> u32 {
+        let Some(&[a, b, c, d, fifth]) = bytes.first_chunk() else {
+            return 0;
+        };
+        let mut product = u32::from_le_bytes([a, b, c, d]).wrapping_mul(HASH_MULTIPLIER);
         if self.kind.hashes_five {
-            let fifth = word(input, p + 4) & 255;
-            product = product.wrapping_add(fifth.wrapping_mul(FIFTH_MULTIPLIER));
+            product = product.wrapping_add(u32::from(fifth).wrapping_mul(FIFTH_MULTIPLIER));
         }
-        product << self.bucket_bits >> (32 - self.hash_bits)
-    }
-
-    /// Where the tag lies in the bits of the hash: these begin below the bucket's, the tag at bit 16 of the product.
-    const fn tag_mask(&self) -> u32 {
-        ((1 << self.tag_bits) - 1) << (16 + self.bucket_bits + self.hash_bits - 32)
+        product << self.table.bucket_bits >> (32 - self.table.hash_bits)
     }
 
     /// Searches the next windows; positions up to `last` are searchable.
     ///
     /// # Safety
-    /// The machine has the instructions of `L`.
+    /// The machine has the instructions of `L`. `input` is the block of the last [`start_block`](Self::start_block), and
+    /// `last + MATCH_START_MARGIN <= input.len()`. `kind` is the field of that name.
     #[inline(always)]
     pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, kind: Kind) {
+        debug_assert!(last + MATCH_START_MARGIN <= input.len() && kind == self.kind);
         if self.found.end > 0 {
             self.found.keep_last();
         }
@@ -191,12 +213,13 @@ impl Search {
         while self.found.end <= last && self.found.end < self.found.first + (WINDOWS + 1) * WINDOW {
             let start = self.found.end;
             let from = if start > 0 && start + WINDOW_READS <= input.len() {
-                // SAFETY: inside `input`.
+                // SAFETY: `start` is in `input`, as was just compared.
                 unsafe { input.as_ptr().add(start) }
             } else {
                 edge(input, start, &mut padded)
             };
-            // SAFETY: `from` is good for the byte before it and the reads of a window.
+            // SAFETY: `from` is in memory with a byte before it and WINDOW_READS from it on. The windows from `first` to this
+            // one are at most WINDOWS + 1, by the condition of the loop and since `keep_last` leaves one.
             let bits = unsafe { self.window::<L>(from, start, kind, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
             self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
@@ -204,8 +227,12 @@ impl Search {
         }
     }
 
-    /// Looks the window at `start` up, then inserts it; `from` is its first byte. The bits say where something was
+    /// Looks the window at `start` up, then inserts it; `from` is its first byte. Set bits are positions where something was
     /// found.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`; a byte before `from` and [`WINDOW_READS`] from it on may be read; `start` is a
+    /// multiple of [`WINDOW`], from `found.first` on, by at most WINDOWS windows.
     #[inline(always)]
     unsafe fn window<L: Lanes>(
         &mut self,
@@ -214,20 +241,24 @@ impl Search {
         kind: Kind,
         window: &mut Window,
     ) -> u64 {
-        let at = start - self.found.first;
-        // SAFETY: see `windows`; at most WINDOWS + 1 windows are kept, so the arrays have room at `at`.
+        let Self { table, found, .. } = self;
+        let at = start - found.first;
+        // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4 + 16 with
+        // eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of sources and seconds, by
+        // this function's contract, and L::N divides WINDOW. Buckets are 2^bucket_bits at most, as `compare` says, and there
+        // are that many and one.
         unsafe {
-            let sources = self.found.sources.as_mut_ptr().add(at);
+            let sources = found.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
                 for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
                 return u64::MAX;
             }
-            let seconds = self.found.seconds.as_mut_ptr().add(at);
+            let seconds = found.seconds.as_mut_ptr().add(at);
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let found = self.compare::<L>(
+                let found = table.compare::<L>(
                     from.add(i),
                     start,
                     i,
@@ -243,15 +274,27 @@ impl Search {
                 for i in (0..8).rev() {
                     let bucket = *window.buckets.get_unchecked(8 * group + i);
                     let pair = *window.pairs.get_unchecked(8 * group + L::PAIR[i]);
-                    *self.buckets.get_unchecked_mut(bucket as usize) = pair;
+                    *table.buckets.get_unchecked_mut(bucket as usize) = pair;
                 }
             }
             bits
         }
     }
+}
+
+impl Table {
+    /// Mask of the tag in the bits of the hash: these begin below the bucket's, the tag at bit 16 of the product.
+    const fn tag_mask(&self) -> u32 {
+        ((1 << self.tag_bits) - 1) << (16 + self.bucket_bits + self.hash_bits - 32)
+    }
 
     /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
-    /// and makes what is to be inserted.
+    /// and makes what is to be inserted: the buckets of `window` are then 2^bucket_bits at most.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`; `i` is a multiple of L::N below [`WINDOW`]; a byte before `from` may be read, and
+    /// from there on up to what [`Lanes::words`] reads four bytes behind `from`; L::N values may be written at `source` and at
+    /// `second`.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
@@ -267,8 +310,10 @@ impl Search {
         source: *mut u32,
         second: *mut u32,
     ) -> u32 {
-        // SAFETY: the caller says that pointers are good for the reads and writes of these lanes; indexes are below
-        // 2^bucket_bits or the one behind.
+        // SAFETY: words are read one byte before `from` up to four behind, and L::N values are written at `source` and
+        // `second`: this function's contract. Values of `window` are WINDOW, and those from `i` on are L::N at least, as
+        // L::N divides WINDOW. `COUNT` has as many values as any L has lanes. Buckets are the upper bucket_bits bits of a
+        // product, or 2^bucket_bits, and the table has that many and one.
         unsafe {
             let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
             let words = L::words(from);
@@ -333,7 +378,7 @@ const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// 67 bytes at `from` and the one before it may be read.
 #[inline(always)]
 unsafe fn is_one_run(from: *const u8) -> bool {
-    // SAFETY: the caller says so.
+    // SAFETY: 67 bytes from `from` and from the one before it on may be read by this function's contract.
     unsafe {
         let eight = |at: *const u8| at.cast::<u64>().read_unaligned();
         let before = from.sub(1);
@@ -343,7 +388,8 @@ unsafe fn is_one_run(from: *const u8) -> bool {
     }
 }
 
-/// The first window, which has no byte before it, and windows near the end of the block, with bytes around them.
+/// The first byte of the first window, which has no byte before it, or of a window near the end of the block, with bytes
+/// around them: one before it and [`WINDOW_READS`] from it on, in `padded`.
 #[cold]
 fn edge(input: &[u8], start: usize, padded: &mut [u8; 1 + WINDOW_READS]) -> *const u8 {
     let from = start.saturating_sub(1);
@@ -353,5 +399,6 @@ fn edge(input: &[u8], start: usize, padded: &mut [u8; 1 + WINDOW_READS]) -> *con
         // Position 0 is no run: the byte before it differs.
         padded[0] = !padded[1];
     }
-    padded[1..].as_ptr()
+    // Not the pointer of `padded[1..]`, which may not be used for the byte before.
+    padded.as_ptr().wrapping_add(1)
 }

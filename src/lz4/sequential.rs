@@ -64,7 +64,11 @@ fn encode<const BYTES: u32, const N: usize>(
     let (mut base, mut from) = (0, 1);
     while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
         let within = last.min(u16::MAX.into());
-        from = entries.parse(input, from, within, base, &mut writer);
+        // SAFETY: the writer is one for the whole block, `base` bytes before `input`. `within` is followed by the margin.
+        // Entries are 0 or positions that were looked at, in ascending order and before `from`; where `base` moves they all
+        // move with it, not below 0. `from` is where the last search ended, behind the last match, so at or behind the
+        // anchor; it is 1 at least.
+        from = unsafe { entries.parse(input, from, within, base, &mut writer) };
         if within == last {
             break;
         }
@@ -87,8 +91,12 @@ struct Entries<'a, const BYTES: u32, const N: usize>(&'a mut [u16; N]);
 
 impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
     /// Writes what begins in `input` from position `from` up to `last`; returns where it ended. `base` bytes are before.
+    ///
+    /// # Safety
+    /// `writer` is one for `base` bytes and `input` after them, and its anchor is not behind `base + from`;
+    /// `last + MATCH_START_MARGIN <= input.len()`; all entries are less than `from`.
     #[inline(always)]
-    fn parse(
+    unsafe fn parse(
         &mut self,
         input: &[u8],
         mut from: usize,
@@ -97,36 +105,51 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         writer: &mut Writer<'_>,
     ) -> usize {
         loop {
-            let (p, q) = match self.find(input, from, last) {
+            // SAFETY: `last` and the entries are as this function's contract says, or as the end of this loop leaves them.
+            let (p, q) = match unsafe { self.find(input, from, last) } {
                 Ok(found) => found,
                 Err(end) => return end,
             };
             let anchor = writer.anchor().saturating_sub(base);
-            let start = extended_back(input, p, p - q, anchor);
-            let mut end = p + match_length_by_eights(input, p, q);
-            writer.sequence(base + start, p - q, base + end);
+            // SAFETY: `q < p <= last`, as `find` says, and the anchor is not behind `from`, nor that behind `p`. A match is of
+            // four bytes at least and ends in `input`.
+            let mut end = unsafe {
+                let start = extended_back(input, p, p - q, anchor);
+                let end = p + match_length_by_eights(input, p, q);
+                writer.sequence(base + start, p - q, base + end);
+                end
+            };
             loop {
                 if end > last {
                     return end;
                 }
-                let Some(q) = self.look(input, end, Self::hash(input, end)) else {
+                // SAFETY: `end` is not behind `last`, and behind all positions that were looked at.
+                let Some(q) = (unsafe { self.look(input, end, Self::hash(input, end)) }) else {
                     break;
                 };
                 let offset = end - q;
-                end += match_length_by_eights(input, end, q);
-                writer.match_only(offset, base + end);
+                // SAFETY: `q < end <= last`, as `look` says; the anchor is where this match starts.
+                unsafe {
+                    end += match_length_by_eights(input, end, q);
+                    writer.match_only(offset, base + end);
+                }
             }
             from = end + 1;
         }
     }
 
-    /// The first match from position `from` on, up to `last`; else where the search ended.
+    /// The first match from position `from` on, up to `last`, whose earlier position is less; else where the search ended.
+    /// Positions that were looked at are less than that, and not behind those of the match.
+    ///
+    /// # Safety
+    /// `last + MATCH_START_MARGIN <= input.len()`; all entries are less than `from`.
     #[inline(always)]
-    fn find(&mut self, input: &[u8], from: usize, last: usize) -> Result<Match, usize> {
+    unsafe fn find(&mut self, input: &[u8], from: usize, last: usize) -> Result<Match, usize> {
         if from > last {
             return Err(from);
         }
-        let (mut next, mut next_hash) = (from, Self::hash(input, from));
+        // SAFETY: `from` is not behind `last`.
+        let (mut next, mut next_hash) = (from, unsafe { Self::hash(input, from) });
         let mut tried = PATIENCE;
         loop {
             let (p, hash) = (next, next_hash);
@@ -135,24 +158,33 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
             if next > last {
                 return Err(p);
             }
-            // Asked for early, since it takes a while.
-            next_hash = Self::hash(input, next);
-            if let Some(q) = self.look(input, p, hash) {
+            // Computed early, since it takes a while. SAFETY: `next` is not behind `last`.
+            next_hash = unsafe { Self::hash(input, next) };
+            // SAFETY: nor is `p`; entries are less than `from`, or positions looked at before it.
+            if let Some(q) = unsafe { self.look(input, p, hash) } {
                 return Ok((p, q));
             }
         }
     }
 
-    /// Where the word at `p` was before, if the entry of its hash knows.
+    /// An earlier position of the word at `p`, if the entry of its hash is one.
+    ///
+    /// # Safety
+    /// `p + 4 <= input.len()`; all entries are less than `p`.
     #[inline(always)]
-    fn look(&mut self, input: &[u8], p: usize, hash: usize) -> Option<usize> {
+    unsafe fn look(&mut self, input: &[u8], p: usize, hash: usize) -> Option<usize> {
         let q = std::mem::replace(&mut self.0[hash], p as u16).into();
-        (word(input, q) == word(input, p)).then_some(q)
+        debug_assert!(q < p);
+        // SAFETY: the word at `p` is in `input` by this function's contract, and that at an entry lies before it.
+        (unsafe { word(input, q) == word(input, p) }).then_some(q)
     }
 
+    /// # Safety
+    /// `p + 8 <= input.len()`.
     #[inline(always)]
-    fn hash(input: &[u8], p: usize) -> usize {
-        let bytes = eight(input, p) << (64 - 8 * BYTES);
+    unsafe fn hash(input: &[u8], p: usize) -> usize {
+        // SAFETY: the contracts are the same.
+        let bytes = unsafe { eight(input, p) } << (64 - 8 * BYTES);
         (bytes.wrapping_mul(HASH_MULTIPLIER) >> (64 - N.ilog2())) as usize
     }
 }

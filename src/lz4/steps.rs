@@ -6,10 +6,10 @@ pub(super) const STEP: usize = 16;
 /// Copies the bytes of a step.
 ///
 /// # Safety
-/// They may be read at `from` and written at `to`.
+/// [`STEP`] bytes may be read at `from` and written at `to`; the two may overlap.
 #[inline(always)]
 pub(super) unsafe fn copy_step(from: *const u8, to: *mut u8) {
-    // SAFETY: as the caller says.
+    // SAFETY: the bytes may be read and written by this function's contract, and are in a register in between.
     unsafe {
         let bytes = from.cast::<[u8; STEP]>().read_unaligned();
         to.cast::<[u8; STEP]>().write_unaligned(bytes);
@@ -19,13 +19,14 @@ pub(super) unsafe fn copy_step(from: *const u8, to: *mut u8) {
 /// Copies bytes in steps, at least one.
 ///
 /// # Safety
-/// A step may be read and written at `from` and `to`, and behind `length` bytes if they are more; nothing of what is read
-/// is written less than a step before.
+/// `length` rounded up to a multiple of [`STEP`], at least one, is how many bytes may be read at `from` and written at `to`.
+/// For the bytes to be right, `to` is not less than a step behind `from`.
 #[inline(always)]
 pub(super) unsafe fn copy_steps(from: *const u8, to: *mut u8, length: usize) {
     let mut done = 0;
     loop {
-        // SAFETY: as the caller says; the last step begins before the end.
+        // SAFETY: the step begins at a multiple of STEP that is 0 or below `length`, so it ends within what may be read and
+        // written by this function's contract.
         unsafe { copy_step(from.add(done), to.add(done)) };
         done += STEP;
         if done >= length {

@@ -30,59 +30,97 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on until no candidate below `limit` is left.
+    ///
+    /// # Safety
+    /// `found` is of the block of this walk, and covers all positions from where the walk before ended, which began at 0, up
+    /// to a window behind `limit`, or all that are searchable.
     #[inline(always)]
-    pub(super) fn walk(&mut self, found: &Found, limit: usize, is_lazy: bool, backward: bool) {
+    pub(super) unsafe fn walk(
+        &mut self,
+        found: &Found,
+        limit: usize,
+        is_lazy: bool,
+        backward: bool,
+    ) {
         while self.position < limit {
-            let ahead = found.ahead(self.position);
+            // SAFETY: the position is where the walk before ended, or behind, and below `limit`: `found` covers it by this
+            // function's contract.
+            let ahead = unsafe { found.ahead(self.position) };
             if ahead == 0 {
                 self.position += AHEAD;
                 continue;
             }
             let p = self.position + ahead.trailing_zeros() as usize;
-            let Some(q) = self.verified(found, p) else {
-                self.position = p + 1;
-                continue;
-            };
-            let length = match_length(self.input, p, q);
-            let (p, q, length) = if is_lazy {
-                self.lazy(found, p, q, length)
-            } else {
-                (p, q, length)
-            };
-            let start = if backward {
-                extended_back(self.input, p, p - q, self.writer.anchor())
-            } else {
-                p
-            };
-            self.position = self.writer.sequence(start, p - q, p + length);
+            // SAFETY: the bit of `p`, at most 63 behind the position, is set, so `p` is covered and searchable, and its source
+            // is before it (see `Found`); so is what `verified` and `lazy` give. `p` is not before the position, nor that
+            // before the anchor. A match is of four bytes at least and ends in the block.
+            unsafe {
+                let Some(q) = self.verified(found, p) else {
+                    self.position = p + 1;
+                    continue;
+                };
+                let length = match_length(self.input, p, q);
+                let (p, q, length) = if is_lazy {
+                    self.lazy(found, p, q, length)
+                } else {
+                    (p, q, length)
+                };
+                let start = if backward {
+                    extended_back(self.input, p, p - q, self.writer.anchor())
+                } else {
+                    p
+                };
+                self.position = self.writer.sequence(start, p - q, p + length);
+            }
         }
     }
 
-    /// Where the word at `p` was before, if an entry that agrees with its hash agrees with it.
+    /// An earlier position of the word at `p`, if an entry that agrees with its hash is one.
+    ///
+    /// # Safety
+    /// `found` is of this block, and the bit of `p` is set in it.
     #[inline(always)]
-    fn verified(&self, found: &Found, p: usize) -> Option<usize> {
-        let q = found.source(p);
-        if word(self.input, q) == word(self.input, p) {
-            return Some(q);
+    unsafe fn verified(&self, found: &Found, p: usize) -> Option<usize> {
+        // SAFETY: the bit is set by this function's contract, so `p` is searchable, with 12 bytes of the block from it on,
+        // and the source is before it.
+        unsafe {
+            let q = found.source(p);
+            if word(self.input, q) == word(self.input, p) {
+                return Some(q);
+            }
+            self.second(found, p)
         }
-        self.second(found, p)
     }
 
+    /// # Safety
+    /// As [`verified`](Self::verified).
     #[cold]
-    fn second(&self, found: &Found, p: usize) -> Option<usize> {
-        found
-            .second(p)
-            .filter(|&q| word(self.input, q) == word(self.input, p))
+    unsafe fn second(&self, found: &Found, p: usize) -> Option<usize> {
+        // SAFETY: `p` is searchable by this function's contract, and `second` gives positions before it.
+        let agrees = |&q: &usize| unsafe { word(self.input, q) == word(self.input, p) };
+        found.second(p).filter(agrees)
     }
 
     /// The match at `p`, or a longer one at the next position.
+    ///
+    /// # Safety
+    /// As [`verified`](Self::verified); `found` covers the position behind `p` too, or all that are searchable.
     #[inline(always)]
-    fn lazy(&self, found: &Found, p: usize, q: usize, length: usize) -> (usize, usize, usize) {
+    unsafe fn lazy(
+        &self,
+        found: &Found,
+        p: usize,
+        q: usize,
+        length: usize,
+    ) -> (usize, usize, usize) {
+        // SAFETY: `p` is covered by this function's contract; where the second bit is set, the bit of `p + 1` is, so that is
+        // searchable and what is verified is before it.
         if length < LAZY_BELOW
-            && found.ahead(p) & 2 != 0
-            && let Some(next_q) = self.verified(found, p + 1)
+            && unsafe { found.ahead(p) } & 2 != 0
+            && let Some(next_q) = unsafe { self.verified(found, p + 1) }
         {
-            let next_length = match_length(self.input, p + 1, next_q);
+            // SAFETY: as above.
+            let next_length = unsafe { match_length(self.input, p + 1, next_q) };
             if next_length > length {
                 return (p + 1, next_q, next_length);
             }

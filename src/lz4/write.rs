@@ -14,6 +14,12 @@ pub(super) const fn room(n_bytes: usize) -> usize {
 }
 
 /// Writes the sequences of `input`, one after the other.
+///
+/// The unsafe code here relies on three things that its methods keep up: `output` has the [`room`] of `input`, as `new`
+/// checks; `anchor <= input.len()`, as sequences end in `input` by their contracts; and `at <= anchor + anchor / 255`. The
+/// last holds since a sequence of l literals and a match of m bytes, at least 4, takes 3 + l bytes, (l - 15) / 255 + 1 more
+/// from 15 literals on, and (m - 19) / 255 + 1 more from a match of 19 on: l + l / 255 + m at most, by which `anchor` grows
+/// at least. So from `at` on there is always room for [`SHORT_WRITES`] more than the literals that are left.
 pub(super) struct Writer<'a> {
     input: &'a [u8],
     output: &'a mut [u8],
@@ -43,16 +49,21 @@ impl<'a> Writer<'a> {
     }
 
     /// Literals up to `start`, then a match to `end`, which is returned.
+    ///
+    /// # Safety
+    /// `anchor() <= start`, `start + MIN_MATCH <= end` and `end <= input.len()`.
     #[inline(always)]
-    pub(super) fn sequence(&mut self, start: usize, offset: usize, end: usize) -> usize {
+    pub(super) unsafe fn sequence(&mut self, start: usize, offset: usize, end: usize) -> usize {
+        debug_assert!(self.anchor <= start && start + MIN_MATCH <= end && end <= self.input.len());
         let (n_literals, extra) = (start - self.anchor, end - start - MIN_MATCH);
         if n_literals < TOKEN_MAX
             && extra < TOKEN_MAX + 255
             && self.anchor + STEP <= self.input.len()
         {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: a step follows the anchor, and what is written so far is no longer than the longest block of what is
-            // parsed so far, so the room for a short sequence is there.
+            // SAFETY: a step follows the anchor in `input`, as was just compared. A token, a step, an offset and a byte of
+            // length are the SHORT_WRITES that there is room for (see `Writer`); fewer than TOKEN_MAX literals are within
+            // the step, and `extra` is below what one byte of length can say, as was just compared.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write((n_literals << 4 | extra.min(TOKEN_MAX)) as u8);
@@ -63,7 +74,8 @@ impl<'a> Writer<'a> {
             && extra < TOKEN_MAX + 255
             && self.anchor + n_literals + STEP <= self.input.len()
         {
-            self.middling_sequence(n_literals, offset, extra);
+            // SAFETY: all that it asks for was just compared.
+            unsafe { self.middling_sequence(n_literals, offset, extra) };
         } else {
             self.long_sequence(n_literals, offset, extra);
         }
@@ -71,13 +83,18 @@ impl<'a> Writer<'a> {
         end
     }
 
-    /// One byte continues the length of the literals, and behind these a step may be read.
+    /// Literals whose length takes one byte beside the token, and a match likewise.
+    ///
+    /// # Safety
+    /// `n_literals` and `extra` are below `TOKEN_MAX + 255`, `n_literals` not below `TOKEN_MAX`; a step follows the literals
+    /// in `input`.
     #[inline(always)]
-    fn middling_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
+    unsafe fn middling_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
         debug_assert!(n_literals >= TOKEN_MAX);
         debug_assert!(self.at + n_literals + 1 + SHORT_WRITES <= self.output.len());
-        // SAFETY: a step follows the literals, and what is written so far is no longer than the longest block of what is
-        // parsed so far, so the room for the literals and for a short sequence is there.
+        // SAFETY: a step follows the literals in `input` by this function's contract, so the steps read are in it. Writes end
+        // less than n_literals + 2 + STEP + 3 behind `at`; as anchor + n_literals + STEP is at most input.len(), that is in
+        // the room (see `Writer`).
         unsafe {
             let token = self.output.as_mut_ptr().add(self.at);
             token.write((TOKEN_MAX << 4 | extra.min(TOKEN_MAX)) as u8);
@@ -92,13 +109,17 @@ impl<'a> Writer<'a> {
     }
 
     /// A match right behind the one before, to `end`.
+    ///
+    /// # Safety
+    /// `anchor() + MIN_MATCH <= end` and `end <= input.len()`.
     #[inline(always)]
-    pub(super) fn match_only(&mut self, offset: usize, end: usize) {
+    pub(super) unsafe fn match_only(&mut self, offset: usize, end: usize) {
+        debug_assert!(self.anchor + MIN_MATCH <= end && end <= self.input.len());
         let extra = end - self.anchor - MIN_MATCH;
         if extra < TOKEN_MAX + 255 {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: what is written so far is no longer than the longest block of what is parsed so far, so the room for a
-            // short sequence is there.
+            // SAFETY: a token, an offset and a byte of length are less than the SHORT_WRITES that there is room for (see
+            // `Writer`); `extra` is below what one byte of length can say, as was just compared.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write(extra.min(TOKEN_MAX) as u8);
@@ -156,10 +177,11 @@ fn write_length(length: usize, to: &mut [u8]) -> usize {
 /// Writes the offset of a match and the byte that may continue its length; returns how many bytes count.
 ///
 /// # Safety
-/// Three bytes may be written at `to`; `extra`, which is the length beyond the shortest, is below `TOKEN_MAX + 255`.
+/// Three bytes may be written at `to`. For the bytes to be right, `extra`, which is the length beyond the shortest, is below
+/// `TOKEN_MAX + 255`.
 #[inline(always)]
 unsafe fn write_match(to: *mut u8, offset: usize, extra: usize) -> usize {
-    // SAFETY: as the caller says.
+    // SAFETY: three bytes may be written at `to` by this function's contract.
     unsafe {
         to.cast::<[u8; 2]>()
             .write_unaligned((offset as u16).to_le_bytes());

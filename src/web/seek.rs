@@ -6,10 +6,10 @@ use std::ops::Range;
 use crate::lz4::frame::{ContentRead, FrameMap};
 use crate::web::memory::{NOTHING, give, object, settle, settle_empty, taken};
 
-/// The map of a file of `n_bytes`.
+/// The map of a file of `n_bytes`, which may be on a server, where a read of four bytes is a request.
 #[unsafe(no_mangle)]
 extern "C" fn begin_map(n_bytes: f64) -> *mut FrameMap {
-    object(Ok(FrameMap::new(n_bytes as u64)))
+    object(Ok(FrameMap::trusting(n_bytes as u64)))
 }
 
 /// Gives the range of bytes to be supplied next for the content up to `end` to be mapped; nothing if it is.

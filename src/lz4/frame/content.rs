@@ -23,12 +23,6 @@ impl FrameContent {
         }
     }
 
-    /// Its length so far.
-    #[cfg(any(target_arch = "wasm32", test))]
-    pub(super) const fn n_bytes(&self) -> u64 {
-        self.n_bytes
-    }
-
     /// Counts and hashes what was decoded next.
     pub(crate) fn add(&mut self, decoded: &[u8]) {
         self.n_bytes += decoded.len() as u64;

@@ -1,8 +1,9 @@
 //! The content of frames.
 
 use super::content::FrameContent;
-#[cfg(any(target_arch = "wasm32", test))]
-use super::in_turn::Room;
+#[cfg(not(target_arch = "wasm32"))]
+use super::groups::Scratch;
+use super::room::Room;
 use super::{FrameBlock, FrameEvent, FrameHeader, FrameReader};
 use crate::lz4::BlockError;
 use crate::{Error, Result};
@@ -23,17 +24,18 @@ pub struct FrameDecoder {
     pub(super) group_bytes: usize,
     /// Content of all frames so far, in bytes.
     pub(super) n_bytes: u64,
-    #[cfg(any(target_arch = "wasm32", test))]
+    /// Content of linked blocks, or of all where blocks are decoded in turn.
     pub(super) room: Room,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) scratch: Scratch,
+    /// The error after which there is no more content.
+    pub(super) failed: Option<Error>,
 }
 
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) header: FrameHeader,
     pub(super) content: FrameContent,
-    /// Content of linked blocks: the last of what was before, then what is decoded next.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) window: Vec<u8>,
     /// Content that blocks of this frame have, once known.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) slot: Option<usize>,
@@ -49,8 +51,10 @@ impl FrameDecoder {
             limit,
             group_bytes: GROUP_BYTES,
             n_bytes: 0,
-            #[cfg(any(target_arch = "wasm32", test))]
             room: Room::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            scratch: Scratch::default(),
+            failed: None,
         }
     }
 
@@ -68,30 +72,39 @@ impl FrameDecoder {
     /// Decodes some of `input`, which starts with the first byte not consumed yet, appends its content to `out`, and
     /// says how many bytes it consumed: 0 if the next piece is longer than `input`.
     ///
-    /// One call gives 16 MiB of content at most, or one block if that is larger.
+    /// One call gives 16 MiB of content at most, or one block if that is larger. Content of a frame whose end shows that it is
+    /// wrong may have been given before, by another call.
     ///
     /// # Errors
     /// What [`FrameReader::step`] finds, and [`Error::CorruptPage`] with the number of the block in its frame,
-    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`].
+    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`]. Nothing is
+    /// appended to `out` then, and every call after it gives the same error.
     pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         #[cfg(not(target_arch = "wasm32"))]
         return self.advance_by_groups(input, out);
         #[cfg(target_arch = "wasm32")]
-        self.in_turn(input).map(|(consumed, content)| {
-            out.extend_from_slice(content);
-            consumed
+        self.in_turn(input).and_then(|(consumed, content)| {
+            crate::memory::extend(out, content)?;
+            Ok(consumed)
         })
     }
 
     /// Says that nothing follows `rest`, the bytes not consumed yet, of which [`Self::advance`] consumed nothing.
     ///
     /// # Errors
-    /// As [`FrameReader::finish`].
+    /// As [`FrameReader::finish`], and the error of an earlier call.
     pub fn finish(&mut self, rest: &[u8]) -> Result<()> {
-        match self.reader.finish(rest)? {
-            Some(FrameEvent::End { content_checksum }) => self.end(content_checksum),
-            _ => Ok(()),
-        }
+        self.refuse_if_failed()?;
+        let finished = match self.reader.finish(rest) {
+            Ok(Some(FrameEvent::End { content_checksum })) => self.end(content_checksum),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        finished.inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    pub(super) fn refuse_if_failed(&self) -> Result<()> {
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Bytes of input that were decoded or skipped.
@@ -102,11 +115,10 @@ impl FrameDecoder {
 
     pub(super) fn start(&mut self, header: FrameHeader) -> Result<()> {
         self.check_limit(header.content_size.unwrap_or(0))?;
+        self.room.begin_frame();
         self.frame = Some(Frame {
             header,
             content: FrameContent::new(header),
-            #[cfg(not(target_arch = "wasm32"))]
-            window: Vec::new(),
             #[cfg(not(target_arch = "wasm32"))]
             slot: None,
         });

@@ -5,6 +5,7 @@ use super::word;
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::parse::MIN_MATCH;
+use crate::memory::zeros;
 use crate::text::fill;
 use crate::{Error, Result};
 
@@ -134,7 +135,7 @@ pub fn decompress_block_of(format: Format, bytes: &[u8], limit: Option<u64>) -> 
     let too_large = |_| Error::OutputLimit {
         limit: usize::MAX as u64,
     };
-    let mut content = vec![0; usize::try_from(actual).map_err(too_large)?];
+    let mut content = zeros(usize::try_from(actual).map_err(too_large)?)?;
     let length = decode(block, &mut content, 0).map_err(corrupt)?;
     content.truncate(length);
     Ok(content)
@@ -154,8 +155,8 @@ pub(crate) fn measure(block: &[u8], history: u64) -> Result<u64, BlockError> {
     loop {
         let token = usize::from(*block.get(at).ok_or(BlockError::Truncated)?);
         let (n_literals, from) = length(block, at + 1, token >> 4)?;
-        n_bytes += n_literals as u64;
-        at = from.saturating_add(n_literals);
+        n_bytes += n_literals;
+        at = from.saturating_add(usize::try_from(n_literals).unwrap_or(usize::MAX));
         match block.len().checked_sub(at) {
             None => return Err(BlockError::Truncated),
             Some(0) => return Ok(n_bytes),
@@ -168,19 +169,19 @@ pub(crate) fn measure(block: &[u8], history: u64) -> Result<u64, BlockError> {
             _ => {}
         }
         let (extra, next) = length(block, at + 2, token & TOKEN_MAX)?;
-        n_bytes += (extra + MIN_MATCH) as u64;
+        n_bytes += extra + MIN_MATCH as u64;
         at = next;
     }
 }
 
 /// A length that starts with `half` of a token and may go on at `at`; and where what follows it starts.
-fn length(block: &[u8], mut at: usize, half: usize) -> Result<(usize, usize), BlockError> {
-    let mut length = half;
+fn length(block: &[u8], mut at: usize, half: usize) -> Result<(u64, usize), BlockError> {
+    let mut length = half as u64;
     if half == TOKEN_MAX {
         loop {
-            let byte = usize::from(*block.get(at).ok_or(BlockError::Truncated)?);
+            let byte = *block.get(at).ok_or(BlockError::Truncated)?;
             at += 1;
-            length += byte;
+            length += u64::from(byte);
             if byte != 255 {
                 break;
             }

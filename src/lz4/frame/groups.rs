@@ -1,200 +1,276 @@
 //! Content of frames, many blocks at a time: independent ones on all cores.
+//!
+//! How much a block holds is known when it is decoded. So each is decoded in memory that its core uses again, and copied to
+//! the place that it has if those before are as long as expected. Places are memory that is reserved and not touched: what
+//! blocks could hold and do not costs nothing.
+
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::decode::{Frame, FrameDecoder, HISTORY, corrupt};
-use super::{FrameBlock, FrameEvent, Step};
+use super::decode::{Frame, FrameDecoder, corrupt};
+use super::room::Room;
+use super::{FrameBlock, FrameEvent, FrameHeader, Step};
 use crate::Result;
-use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
+use crate::memory::{extend, reserve, zeros};
 
-/// What became of a block.
-type Piece = Result<Decoded, BlockError>;
+/// Content that a core decodes at a time, at most, unless one block may hold more.
+const SHARE_BYTES: usize = 128 << 10;
+/// Blocks that are decoded in one go at most: there is something to remember of each.
+const MAX_BLOCKS: usize = 1 << 16;
+/// Least memory for one block.
+const MIN_SCRATCH_BYTES: usize = 4 << 10;
+
+/// Memory for decoding a block, of each core that does so.
+#[derive(Debug, Default)]
+pub(super) struct Scratch(Mutex<Vec<Vec<u8>>>);
+
+/// A block with its place, and what became of it.
+struct Work<'a> {
+    block: FrameBlock<'a>,
+    place: &'a mut [MaybeUninit<u8>],
+    done: Result<Decoded>,
+}
 
 enum Decoded {
-    /// Content at the start of its slot, this many bytes.
-    InSlot(usize),
-    /// Content that does not fit the slot.
+    /// Content at the start of its place, this many bytes.
+    InPlace(usize),
+    /// Content that is longer than its place.
     Own(Vec<u8>),
 }
 
+/// Blocks of a frame that are decoded in one go.
+#[derive(Default)]
+struct Group<'a> {
+    blocks: Vec<FrameBlock<'a>>,
+    /// Most bytes of content that they can have.
+    most_content: usize,
+}
+
 impl FrameDecoder {
-    /// What [`FrameDecoder::advance`] says.
+    /// See [`FrameDecoder::advance`].
     pub(super) fn advance_by_groups(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
-        let mut consumed = 0;
-        let mut group = Vec::new();
+        self.refuse_if_failed()?;
+        let start = out.len();
+        // Input and content up to the end of the last frame.
+        let mut ended = (0, start);
+        self.groups(input, out, &mut ended).or_else(|error| {
+            self.failed = Some(error.clone());
+            out.truncate(ended.1);
+            if ended.1 > start {
+                return Ok(ended.0);
+            }
+            Err(error)
+        })
+    }
+
+    fn groups(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        ended: &mut (usize, usize),
+    ) -> Result<usize> {
+        let (mut consumed, start) = (0, out.len());
+        let mut group = Group::default();
         loop {
-            let step = self.reader.step(&input[consumed..])?;
-            let event = match step {
+            let rest = &input[consumed..];
+            let given = out.len() - start + group.most_content;
+            let is_full = given + self.reader.next_most_content(rest) > self.group_bytes;
+            if (is_full && given > 0) || group.blocks.len() == MAX_BLOCKS {
+                break;
+            }
+            let (length, event) = match self.reader.step(rest)? {
                 Step::More { consumed: 0, .. } => break,
-                Step::More {
-                    consumed: skipped, ..
-                } => {
-                    consumed += skipped;
-                    continue;
-                }
-                Step::Event {
-                    consumed: length,
-                    event,
-                } => {
-                    consumed += length;
-                    event
-                }
+                Step::More { consumed, .. } => (consumed, None),
+                Step::Event { consumed, event } => (consumed, Some(event)),
             };
+            consumed += length;
             match event {
-                FrameEvent::Header(header) => self.start(header)?,
-                FrameEvent::Block(block) => {
-                    group.push(block);
-                    if self.is_full(&group) {
-                        break;
-                    }
+                Some(FrameEvent::Header(header)) => self.start(header)?,
+                Some(FrameEvent::Block(block)) => {
+                    let Some(frame) = &self.frame else { continue };
+                    group.most_content += block.most_content(&frame.header);
+                    group.blocks.push(block);
                 }
-                FrameEvent::End { content_checksum } => {
-                    self.blocks(&group, out)?;
-                    group.clear();
+                Some(FrameEvent::End { content_checksum }) => {
+                    self.blocks(&std::mem::take(&mut group), out)?;
                     self.end(content_checksum)?;
-                    // The end of a legacy frame is not a piece of input.
-                    if consumed > 0 {
-                        return Ok(consumed);
-                    }
+                    *ended = (consumed, out.len());
                 }
-                FrameEvent::Skippable { .. } => {}
+                Some(FrameEvent::Skippable { .. }) | None => {}
             }
         }
         self.blocks(&group, out)?;
         Ok(consumed)
     }
 
-    fn is_full(&self, group: &[FrameBlock<'_>]) -> bool {
-        let block_size = self
-            .frame
-            .as_ref()
-            .map_or(1, |frame| frame.header.block_max_size as usize);
-        (group.len() + 1) * block_size > self.group_bytes
-    }
-
-    fn blocks(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let Some(frame) = self.frame.as_mut().filter(|_| !group.is_empty()) else {
+    fn blocks(&mut self, group: &Group<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
             return Ok(());
         };
         let start = out.len();
         if frame.header.linked {
-            frame.linked(group, out)
+            frame.linked(&group.blocks, &mut self.room, out)?;
         } else {
-            frame.independent(group, out)
-        }?;
+            frame.independent(&group.blocks, &self.scratch, out)?;
+        }
+        frame.content.add(&out[start..]);
         let added = (out.len() - start) as u64;
-        if let Err(error) = self.check_limit(added) {
-            out.truncate(start);
-            return Err(error);
-        }
+        self.check_limit(added)?;
         self.n_bytes += added;
-        if let Some(frame) = &mut self.frame {
-            frame.content.add(&out[start..]);
-        }
         Ok(())
     }
 }
 
 impl Frame {
-    fn linked(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let block_size = self.header.block_max_size as usize;
-        let window = &mut self.window;
-        let start = window.len();
+    fn linked(&self, group: &[FrameBlock<'_>], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
+        room.begin(Some(self));
         for block in group {
-            let at = window.len();
-            if block.compressed {
-                window.resize(at + block_size, 0);
-                let end =
-                    decode(block.data, window, at).map_err(|source| corrupt(block, source))?;
-                window.truncate(end);
-            } else {
-                window.extend_from_slice(block.data);
-            }
+            room.push(block, &self.header)?;
         }
-        out.extend_from_slice(&window[start..]);
-        window.drain(..window.len().saturating_sub(HISTORY));
-        Ok(())
+        extend(out, room.content())
     }
 
-    /// Blocks of a frame mostly have the same content size, so each gets a slot of that size in `out`.
-    fn independent(&mut self, group: &[FrameBlock<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let block_size = self.header.block_max_size as usize;
-        let mut group = group;
-        if let ([first, rest @ ..], None) = (group, self.slot) {
-            let content = own_piece(first, block_size).map_err(|source| corrupt(first, source))?;
-            out.extend_from_slice(&content);
-            self.slot = Some(content.len().clamp(1, block_size));
-            group = rest;
-        }
-        let slot = self.slot.unwrap_or(block_size);
-        let start = out.len();
-        out.resize(start + group.len() * slot, 0);
-        let pieces: Vec<Piece> = out[start..]
-            .par_chunks_mut(slot)
-            .zip(group)
-            .map(|(slot, block)| piece(block, slot, block_size))
-            .collect();
-        self.gather(group, pieces, out, start, slot)
-    }
-
-    /// Puts pieces after each other which are shorter or longer than their slots.
-    fn gather(
+    /// Blocks of a frame mostly have the same content size, so that is the size of their places, once one is decoded.
+    fn independent(
         &mut self,
         group: &[FrameBlock<'_>],
-        pieces: Vec<Piece>,
+        scratch: &Scratch,
         out: &mut Vec<u8>,
-        start: usize,
-        slot: usize,
     ) -> Result<()> {
+        let header = self.header;
+        let mut group = group;
+        if let ([first, rest @ ..], None) = (group, self.slot) {
+            let most = first.most_content(&header);
+            let start = out.len();
+            scratch.with(most, |memory| extend(out, content(first, memory)?))??;
+            self.slot = Some((out.len() - start).max(1));
+            group = rest;
+        }
+        if group.is_empty() {
+            return Ok(());
+        }
+        let slot = self.slot.unwrap_or(1);
+        let expected = |block: &FrameBlock<'_>| match block.compressed {
+            true => block.most_content(&header).min(slot),
+            false => block.data.len(),
+        };
+        let total = group.iter().map(expected).sum();
+        reserve(out, total)?;
+        let mut room = &mut out.spare_capacity_mut()[..total];
+        let mut work = Vec::new();
+        reserve(&mut work, group.len())?;
+        for block in group {
+            let (place, rest) = room.split_at_mut(expected(block));
+            room = rest;
+            work.push(Work {
+                block: *block,
+                place,
+                done: Ok(Decoded::InPlace(0)),
+            });
+        }
+        // Blocks of nearly no content are many to a share.
+        let per_share = (group.len() * SHARE_BYTES / total.max(1)).clamp(1, group.len());
+        if per_share == group.len() {
+            decode_all(&mut work, &header, scratch);
+        } else {
+            work.par_chunks_mut(per_share)
+                .for_each(|share| decode_all(share, &header, scratch));
+        }
+        self.gather(
+            work.into_iter()
+                .map(|work| (work.place.len(), work.done))
+                .collect(),
+            out,
+        )
+    }
+
+    /// Puts contents after each other that are shorter or longer than their places, which are behind `out`.
+    fn gather(&mut self, done: Vec<(usize, Result<Decoded>)>, out: &mut Vec<u8>) -> Result<()> {
         let mut moved: Option<Vec<u8>> = None;
-        let mut end = start;
-        for (i, (piece, block)) in pieces.into_iter().zip(group).enumerate() {
-            let from = start + i * slot;
-            match piece.map_err(|source| corrupt(block, source))? {
-                Decoded::InSlot(length) => match &mut moved {
-                    Some(moved) => moved.extend_from_slice(&out[from..from + length]),
-                    None => {
-                        out.copy_within(from..from + length, end);
-                        end += length;
+        let (mut end, mut from, mut longest) = (0, 0, 1);
+        let places = out.spare_capacity_mut();
+        for (place, done) in done {
+            match (done?, &mut moved) {
+                (Decoded::InPlace(length), None) => {
+                    longest = longest.max(length);
+                    if from != end {
+                        places.copy_within(from..from + length, end);
                     }
-                },
-                Decoded::Own(content) => {
-                    self.slot = Some(content.len());
-                    moved.get_or_insert_default().extend_from_slice(&content);
+                    end += length;
+                }
+                (Decoded::InPlace(length), Some(moved)) => {
+                    longest = longest.max(length);
+                    // SAFETY: `decode_all` wrote the first `length` bytes of this place. Only contents before it were moved,
+                    // to the front, before the first one that was longer than its place.
+                    let content = unsafe { places[from..from + length].assume_init_ref() };
+                    extend(moved, content)?;
+                }
+                (Decoded::Own(content), moved) => {
+                    longest = longest.max(content.len());
+                    match moved {
+                        Some(moved) => extend(moved, &content)?,
+                        None => *moved = Some(content),
+                    }
                 }
             }
+            from += place;
         }
-        out.truncate(end);
-        out.extend_from_slice(&moved.unwrap_or_default());
-        Ok(())
+        self.slot = Some(longest);
+        let length = out.len() + end;
+        // SAFETY: contents were written to the places, or moved, so that the first `end` bytes behind `out` are theirs.
+        unsafe { out.set_len(length) };
+        extend(out, &moved.unwrap_or_default())
     }
 }
 
-/// Decodes a block into its slot, or on its own if the slot is too short for it.
-fn piece(block: &FrameBlock<'_>, slot: &mut [u8], block_size: usize) -> Piece {
-    if !block.compressed {
-        return Ok(match slot.get_mut(..block.data.len()) {
-            Some(slot) => {
-                slot.copy_from_slice(block.data);
-                Decoded::InSlot(block.data.len())
-            }
-            None => Decoded::Own(block.data.to_vec()),
-        });
-    }
-    match decode(block.data, slot, 0) {
-        Ok(length) => Ok(Decoded::InSlot(length)),
-        Err(_) if slot.len() < block_size => own_piece(block, block_size).map(Decoded::Own),
-        Err(error) => Err(error),
+/// Decodes blocks to their places, one after the other.
+fn decode_all(work: &mut [Work<'_>], header: &FrameHeader, scratch: &Scratch) {
+    let most = |work: &Work<'_>| work.block.most_content(header);
+    let most = work.iter().map(most).max().unwrap_or(0);
+    let all = scratch.with(most, |memory| {
+        for Work { block, place, done } in &mut *work {
+            *done =
+                content(block, memory).and_then(|content| match place.get_mut(..content.len()) {
+                    Some(place) => {
+                        place.write_copy_of_slice(content);
+                        Ok(Decoded::InPlace(content.len()))
+                    }
+                    None => {
+                        let mut own = Vec::new();
+                        extend(&mut own, content)?;
+                        Ok(Decoded::Own(own))
+                    }
+                });
+        }
+    });
+    if let (Err(error), [first, ..]) = (all, work) {
+        first.done = Err(error);
     }
 }
 
-fn own_piece(block: &FrameBlock<'_>, block_size: usize) -> Result<Vec<u8>, BlockError> {
+/// The content of a block, in `memory` if it is compressed, which is as long as it may be or longer.
+fn content<'a>(block: &FrameBlock<'a>, memory: &'a mut [u8]) -> Result<&'a [u8]> {
     if !block.compressed {
-        return Ok(block.data.to_vec());
+        return Ok(block.data);
     }
-    let mut content = vec![0; block_size];
-    let length = decode(block.data, &mut content, 0)?;
-    content.truncate(length);
-    Ok(content)
+    let length = decode(block.data, memory, 0).map_err(|source| corrupt(block, source))?;
+    Ok(&memory[..length])
+}
+
+impl Scratch {
+    /// What `work` gives with `n_bytes` of memory, which have any content.
+    fn with<T>(&self, n_bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = lock().pop().unwrap_or_default();
+        if memory.len() < n_bytes {
+            drop(memory);
+            memory = zeros(n_bytes.next_power_of_two().max(MIN_SCRATCH_BYTES))?;
+        }
+        let done = work(&mut memory[..n_bytes]);
+        lock().push(memory);
+        Ok(done)
+    }
 }

@@ -1,28 +1,45 @@
-//! Content of frames, one block after the other in memory that is used again: what wasm does, which has one core.
+//! Content of frames, one block after the other in memory that is used again: for wasm, which has one core.
 
-use super::decode::{Frame, FrameDecoder, HISTORY, corrupt};
-use super::{FrameBlock, FrameEvent, Step};
-use crate::lz4::decode::decode;
+use super::decode::FrameDecoder;
+use super::{FrameEvent, Step};
 use crate::{Error, Result};
 
-/// Where content is decoded.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    bytes: Vec<u8>,
-    /// Where the content of the last call starts; matches of linked blocks reach into what lies before it.
-    start: usize,
-    /// Where it ends.
-    end: usize,
+/// Input and content of a call up to the end of its last frame.
+#[derive(Default)]
+struct Ended {
+    consumed: usize,
+    content: usize,
 }
 
 impl FrameDecoder {
-    /// What [`FrameDecoder::advance`] says, with content that stays where it is until the next call.
+    /// As [`FrameDecoder::advance`], with content that stays in the decoder until the next call.
     pub(crate) fn in_turn(&mut self, input: &[u8]) -> Result<(usize, &[u8])> {
-        self.room
-            .keep(self.frame.as_ref().map_or(0, Frame::history));
+        self.refuse_if_failed()?;
+        self.room.begin(self.frame.as_ref());
+        let mut ended = Ended::default();
+        let consumed = match self.blocks_in_turn(input, &mut ended) {
+            Ok(consumed) => consumed,
+            Err(error) => {
+                self.failed = Some(error.clone());
+                if ended.content == 0 {
+                    return Err(error);
+                }
+                self.room.truncate(ended.content);
+                ended.consumed
+            }
+        };
+        Ok((consumed, self.room.content()))
+    }
+
+    fn blocks_in_turn(&mut self, input: &[u8], ended: &mut Ended) -> Result<usize> {
         let mut consumed = 0;
-        while self.is_room() {
-            let (length, event) = match self.reader.step(&input[consumed..])? {
+        loop {
+            let rest = &input[consumed..];
+            let given = self.room.content().len();
+            if given > 0 && given + self.reader.next_most_content(rest) > self.group_bytes {
+                break;
+            }
+            let (length, event) = match self.reader.step(rest)? {
                 Step::More { consumed: 0, .. } => break,
                 Step::More { consumed, .. } => (consumed, None),
                 Step::Event { consumed, event } => (consumed, Some(event)),
@@ -31,60 +48,25 @@ impl FrameDecoder {
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
-                    if let Err(error) = self.block(&block) {
+                    let Some(frame) = &self.frame else { continue };
+                    if let Err(error) = self.room.push(&block, &frame.header) {
                         return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
                     }
                 }
                 Some(FrameEvent::End { content_checksum }) => {
-                    self.count_room()?;
+                    self.count_room(ended.content)?;
                     self.end(content_checksum)?;
-                    // The end of a legacy frame is not a piece of input.
-                    if consumed > 0 {
-                        return Ok((consumed, self.room.content()));
-                    }
+                    let content = self.room.content().len();
+                    *ended = Ended { consumed, content };
                 }
                 Some(FrameEvent::Skippable { .. }) | None => {}
             }
         }
-        self.count_room()?;
-        Ok((consumed, self.room.content()))
+        self.count_room(ended.content)?;
+        Ok(consumed)
     }
 
-    /// Whether another block may be decoded before what there is goes out; makes room for it.
-    fn is_room(&mut self) -> bool {
-        let Some(frame) = &self.frame else {
-            return true;
-        };
-        let Room { bytes, start, end } = &mut self.room;
-        let room = *end + frame.header.block_max_size as usize;
-        let is_first = end == start;
-        if !is_first && room - *start > self.group_bytes {
-            return false;
-        }
-        if bytes.len() < room {
-            bytes.resize(room, 0);
-        }
-        true
-    }
-
-    fn block(&mut self, block: &FrameBlock<'_>) -> Result<()> {
-        let Some(frame) = &self.frame else {
-            return Ok(());
-        };
-        let Room { bytes, end, .. } = &mut self.room;
-        if !block.compressed {
-            bytes[*end..*end + block.data.len()].copy_from_slice(block.data);
-            *end += block.data.len();
-            return Ok(());
-        }
-        let room = *end + frame.header.block_max_size as usize;
-        let base = if frame.header.linked { 0 } else { *end };
-        let decoded = decode(block.data, &mut bytes[base..room], *end - base);
-        *end = base + decoded.map_err(|source| corrupt(block, source))?;
-        Ok(())
-    }
-
-    /// What is wrong with how the blocks of `input` lie, which says more of a file than what one of them holds.
+    /// A fault in how the blocks of `input` lie, which says more of a file than what one of them holds.
     fn fault_behind(&mut self, mut input: &[u8]) -> Option<Error> {
         loop {
             match self.reader.step(input) {
@@ -98,38 +80,15 @@ impl FrameDecoder {
         }
     }
 
-    fn count_room(&mut self) -> Result<()> {
-        let added = self.room.content().len() as u64;
-        self.check_limit(added)?;
-        self.n_bytes += added;
+    /// Counts and hashes the content of this call from byte `from` on.
+    fn count_room(&mut self, from: usize) -> Result<()> {
+        let added = &self.room.content()[from..];
+        self.check_limit(added.len() as u64)?;
+        self.n_bytes += added.len() as u64;
         if let Some(frame) = &mut self.frame {
-            frame.content.add(self.room.content());
+            frame.content.add(added);
         }
         Ok(())
-    }
-}
-
-impl Frame {
-    /// Bytes of its content that matches to come may reach.
-    fn history(&self) -> usize {
-        if self.header.linked {
-            self.content.n_bytes().min(HISTORY as u64) as usize
-        } else {
-            0
-        }
-    }
-}
-
-impl Room {
-    fn content(&self) -> &[u8] {
-        &self.bytes[self.start..self.end]
-    }
-
-    /// Drops the content but for the last `history` bytes, which were before or in it.
-    fn keep(&mut self, history: usize) {
-        self.bytes.copy_within(self.end - history..self.end, 0);
-        self.start = history;
-        self.end = history;
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Its format is told in the documentation of [`super`].
 
-use super::{SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
+use super::{FrameHeader, SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
+use crate::memory::reserve;
 use crate::text::fill;
 use crate::{Error, Result};
 
@@ -31,7 +32,7 @@ pub(super) struct Entry {
     pub content_bytes: u32,
 }
 
-/// What an index tells.
+/// What an index says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameIndex {
     pub entries: Vec<Entry>,
@@ -104,38 +105,57 @@ impl FrameIndex {
         Ok(())
     }
 
-    /// Bytes of the index that ends with `tail`, if one seems to.
-    pub(super) fn length(tail: &[u8]) -> Option<u64> {
+    /// Bytes of the index that ends with `tail`, which ends at byte `end` of the file, if one seems to, with room for its
+    /// frame before it.
+    pub(super) fn length(tail: &[u8], end: u64) -> Option<u64> {
         let footer = tail.get(tail.len().checked_sub(FOOTER_BYTES)?..)?;
         let is_index = footer.ends_with(&INDEX_SIGNATURE) && word(footer, 12)? == VERSION;
         let n_blocks = u64::from(word(footer, 8)?);
-        is_index.then_some(n_blocks * ENTRY_BYTES as u64 + (HEAD_BYTES + FOOTER_BYTES) as u64)
+        let length = n_blocks * ENTRY_BYTES as u64 + (HEAD_BYTES + FOOTER_BYTES) as u64;
+        let frame_bytes = u64::from_le_bytes(*footer.first_chunk()?);
+        let fits =
+            frame_bytes >= n_blocks * SIZE_BYTES && frame_bytes <= end.checked_sub(length)?;
+        (is_index && fits).then_some(length)
     }
 
     /// The index that `bytes` are, from magic number to signature; `None` if it is not sound.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut blocks = Vec::new();
+        reserve(&mut blocks, bytes.len() / ENTRY_BYTES)?;
+        Ok(Self::read_to(blocks, bytes))
+    }
+
+    fn read_to(mut blocks: Vec<Entry>, bytes: &[u8]) -> Option<Self> {
         let body = bytes.get(HEAD_BYTES..)?;
         let is_framed = word(bytes, 0)? == INDEX_MAGIC && word(bytes, 4)? as usize == body.len();
         let (entries, footer) = body.split_at_checked(body.len().checked_sub(FOOTER_BYTES)?)?;
         let summed = body.len() - 8;
         let is_sound = is_framed
-            && Self::length(body) == Some(bytes.len() as u64)
+            && Self::length(body, u64::MAX) == Some(bytes.len() as u64)
             && word(body, summed)? == checksum(&body[..summed]);
         let header_and_flags = word(footer, 16)?;
         let flags = (header_and_flags >> 16) as u16;
         if !is_sound {
             return None;
         }
-        let mut blocks = Vec::with_capacity(entries.len() / ENTRY_BYTES);
         for entry in entries.as_chunks::<ENTRY_BYTES>().0 {
             let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
-            if size_word == 0 || content_bytes == 0 || content_bytes > MAX_CONTENT {
-                return None;
-            }
-            blocks.push(Entry {
+            let entry = Entry {
                 size_word,
                 content_bytes,
-            });
+            };
+            // What a stored block holds is its size; a byte of another makes 255 at most.
+            let fits = match size_word & STORED_BIT {
+                0 => u64::from(content_bytes) <= 255 * u64::from(size_word),
+                _ => content_bytes == entry.size(),
+            };
+            if content_bytes == 0 || content_bytes > MAX_CONTENT || !fits {
+                return None;
+            }
+            blocks.push(entry);
         }
         let index = Self {
             entries: blocks,
@@ -147,6 +167,32 @@ impl FrameIndex {
         (index.frame_bytes() == frame_bytes).then_some(index)
     }
 
+    /// Whether the frame that this describes may have this header, of as many bytes as the index says.
+    pub(super) fn fits(&self, header: &FrameHeader) -> bool {
+        let content_bytes = || {
+            let sizes = self.entries.iter().map(|entry| entry.content_bytes);
+            sizes.map(u64::from).sum::<u64>()
+        };
+        let largest = self.entries.iter().map(|entry| entry.content_bytes).max();
+        !header.legacy
+            && !header.linked
+            && header.block_checksums == self.block_checksums
+            && header.content_checksum == self.content_checksum
+            && largest.unwrap_or(0) <= header.block_max_size
+            && header
+                .content_size
+                .is_none_or(|size| size == content_bytes())
+    }
+
+    /// Bytes of the end mark of the frame, with the checksum of its content.
+    pub(super) const fn end_bytes(&self) -> u64 {
+        if self.content_checksum {
+            SIZE_BYTES + CHECKSUM_BYTES
+        } else {
+            SIZE_BYTES
+        }
+    }
+
     /// Bytes of the frame.
     pub(super) fn frame_bytes(&self) -> u64 {
         let blocks: u64 = self
@@ -154,12 +200,7 @@ impl FrameIndex {
             .iter()
             .map(|&entry| SIZE_BYTES + self.after_block(entry))
             .sum();
-        let end = if self.content_checksum {
-            SIZE_BYTES + CHECKSUM_BYTES
-        } else {
-            SIZE_BYTES
-        };
-        u64::from(self.header_bytes) + blocks + end
+        u64::from(self.header_bytes) + blocks + self.end_bytes()
     }
 
     /// Bytes of a block after its size.

@@ -3,19 +3,32 @@
 //!
 //! A file whose frames all have an index is mapped from that. Else the file is walked, as far as the content that is
 //! asked for: every block is looked at, since nothing but its sequences says how much it holds, but none is decoded.
+//!
+//! An index is not believed about what the file says itself: that a frame starts where one is said to, with the header and
+//! end that are said, after the end of the one before, and that a block of the size that is said is where one is said to be,
+//! for all blocks from the first of the file to those that are read. [`FrameMap::trusting`] leaves out these blocks, for whom
+//! a read of each would be a request to a server. What an index says of the content of blocks is checked where they are
+//! decoded.
 
 use std::ops::Range;
 
 use super::foreign::measure;
 use super::index::FrameIndex;
-use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step};
+use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, word};
 use crate::lz4::BlockError;
+use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
 /// Bytes of the file that are read at once where more than a little is needed.
 pub(super) const WINDOW_BYTES: u64 = 1 << 20;
 /// Bytes of the end of the file that are read first: most indexes fit.
 const TAIL_BYTES: u64 = 64 << 10;
+/// Bytes that are read to find the end of an index: more than those at its end that say how long it is.
+const FOOT_BYTES: u64 = 64;
+/// Longest header of a frame that is indexed, with its magic number.
+const HEADER_BYTES: u64 = 15;
+/// Sizes of blocks that lie within so many bytes are read at once.
+const SIZES_BYTES: u64 = 4 << 10;
 /// How far back matches of linked blocks reach.
 pub(super) const HISTORY_BYTES: u64 = 64 << 10;
 pub(super) const SIZE_BYTES: u64 = 4;
@@ -48,6 +61,18 @@ impl Block {
         self.is_legacy || self.size_word & STORED_BIT == 0
     }
 
+    /// Compares the size that stands in the file with the one that an index says.
+    pub(super) fn check_size(&self, found: Option<u32>) -> Result<()> {
+        if found == Some(self.size_word) {
+            return Ok(());
+        }
+        Err(Error::InvalidFrame {
+            what: "block size, which is not that of the index:",
+            value: found.unwrap_or_default().into(),
+            at: self.at,
+        })
+    }
+
     /// Where it ends in the file, its checksum included.
     pub(super) fn end(&self) -> u64 {
         let checksum = if self.has_checksum { 4 } else { 0 };
@@ -66,11 +91,19 @@ pub struct FrameMap {
     /// Frames at the end of the file that have an index, the last one first, each with its start.
     indexed: Vec<(u64, FrameIndex)>,
     has_index: bool,
+    /// Whether sizes of blocks are believed.
+    is_trusting: bool,
+    /// Blocks from the start of the file on whose sizes were compared.
+    n_checked: usize,
     stage: Stage,
-    /// Where the frames with an index start that were found so far; the end of the file before one was.
+    /// Bytes of the file.
+    n_bytes: u64,
+    /// The start of the frames with an index that were found so far; the end of the file before one was.
     end: u64,
-    /// How many bytes before that are to be read to find another index.
-    tail_bytes: u64,
+    /// Bytes before that, from a position on, which were read to find an index.
+    tail: (u64, Vec<u8>),
+    /// An index, and the start of its frame, which is to be looked at.
+    candidate: Option<(u64, FrameIndex)>,
     reader: FrameReader,
     /// Bytes that were not consumed, at the position of the reader.
     held: Vec<u8>,
@@ -82,13 +115,15 @@ pub struct FrameMap {
 
 #[derive(Debug)]
 enum Stage {
-    /// To be found out whether an index comes next, from the end.
-    Tail,
+    /// These bytes are needed to find out whether an index comes next, from the end.
+    Tail(Range<u64>),
     /// Blocks are walked.
     Walk,
     Complete,
     /// What was found wrong in a range, and is found again by whoever goes on.
     Failed(Range<u64>, Error),
+    /// The same of a size that an index says, so that nothing of the map is of use.
+    Lied(Range<u64>, Error),
 }
 
 /// The frame in which a walk is.
@@ -107,18 +142,33 @@ impl FrameMap {
             blocks: Vec::new(),
             indexed: Vec::new(),
             has_index: false,
+            is_trusting: false,
+            n_checked: 0,
             // Nothing is no frame, as the walk will say.
             stage: if n_bytes == 0 {
                 Stage::Walk
             } else {
-                Stage::Tail
+                Stage::Tail(n_bytes.saturating_sub(TAIL_BYTES)..n_bytes)
             },
+            n_bytes,
             end: n_bytes,
-            tail_bytes: TAIL_BYTES.min(n_bytes),
+            tail: (0, Vec::new()),
+            candidate: None,
             reader: FrameReader::new(),
             held: Vec::new(),
             needed: 1,
             frame: None,
+        }
+    }
+
+    /// The map of a file of `n_bytes`, whose index is believed about the sizes of blocks that are not read. That saves a
+    /// read of four bytes for each block before those that are read, and the content of a file whose author lies may
+    /// differ from what decompressing all of it gives.
+    #[must_use]
+    pub fn trusting(n_bytes: u64) -> Self {
+        Self {
+            is_trusting: true,
+            ..Self::new(n_bytes)
         }
     }
 
@@ -128,7 +178,7 @@ impl FrameMap {
     pub fn wanted(&self, end: u64) -> Option<Range<u64>> {
         let is_mapped = self.mapped_bytes() >= end;
         match &self.stage {
-            Stage::Tail => Some(self.end - self.tail_bytes..self.end),
+            Stage::Tail(range) | Stage::Lied(range, _) => Some(range.clone()),
             Stage::Walk if !is_mapped => {
                 // What follows the bytes held: a window, or all that the next piece needs.
                 let start = self.reader.position() + self.held.len() as u64;
@@ -136,32 +186,84 @@ impl FrameMap {
                 Some(start..self.end.min(start + window))
             }
             Stage::Failed(range, _) if !is_mapped => Some(range.clone()),
+            Stage::Complete => self.unchecked_sizes(end),
             _ => None,
+        }
+    }
+
+    /// The bytes of the sizes to be compared next of blocks whose content begins before `end`.
+    fn unchecked_sizes(&self, end: u64) -> Option<Range<u64>> {
+        let unchecked = self.blocks.get(self.n_checked..).unwrap_or_default();
+        let first = unchecked.first().filter(|first| first.content_at < end)?;
+        let mut last = first;
+        for block in unchecked {
+            if block.content_at >= end || block.at + SIZE_BYTES - first.at > SIZES_BYTES {
+                break;
+            }
+            last = block;
+        }
+        Some(first.at..last.at + SIZE_BYTES)
+    }
+
+    /// Compares the sizes in `bytes`, which is what [`unchecked_sizes`](Self::unchecked_sizes) of some end said.
+    fn check_sizes(&mut self, bytes: &[u8]) -> Result<()> {
+        let unchecked = self.blocks.get(self.n_checked..).unwrap_or_default();
+        let Some(first) = unchecked.first() else {
+            return Ok(());
+        };
+        let mut n_checked = 0;
+        for block in unchecked {
+            let at = (block.at - first.at) as usize;
+            if at + SIZE_BYTES as usize > bytes.len() {
+                break;
+            }
+            block.check_size(word(bytes, at))?;
+            n_checked += 1;
+        }
+        self.n_checked += n_checked;
+        Ok(())
+    }
+
+    /// Notes that blocks were decoded, each with the size that it has in the file.
+    pub(super) fn note_decoded(&mut self, blocks: Range<usize>) {
+        if blocks.start <= self.n_checked {
+            self.n_checked = self.n_checked.max(blocks.end);
         }
     }
 
     /// Takes the bytes that were [`wanted`](Self::wanted).
     ///
     /// # Errors
-    /// What is wrong with the frames, where the file is walked.
+    /// What is wrong with the frames, where the file is walked; [`Error::InvalidFrame`] if a block has not the size that the
+    /// index says; [`Error::OutOfMemory`].
     pub fn supply(&mut self, bytes: &[u8]) -> Result<()> {
-        let Some(range) = self.wanted(u64::MAX) else {
+        let range = match &self.stage {
+            // What was wanted up to some end is known by its start; whoever supplies it knows how much it was.
+            Stage::Complete => self.unchecked_sizes(u64::MAX).map(|range| {
+                let end = range.end.min(range.start + bytes.len() as u64);
+                range.start..end
+            }),
+            _ => self.wanted(u64::MAX),
+        };
+        let Some(range) = range else {
             return Ok(());
         };
-        if bytes.len() as u64 != range.end - range.start {
+        let is_one_size =
+            bytes.len() as u64 >= SIZE_BYTES || !matches!(self.stage, Stage::Complete);
+        if bytes.len() as u64 != range.end - range.start || !is_one_size {
             return Err(short(&range, bytes));
         }
         let supplied = match &self.stage {
-            Stage::Tail => {
-                self.take_tail(bytes);
-                Ok(())
-            }
+            Stage::Tail(_) => self.take_tail(range.start, bytes),
             Stage::Walk => self.walk(bytes),
-            Stage::Complete => Ok(()),
-            Stage::Failed(_, error) => Err(error.clone()),
+            Stage::Complete => self.check_sizes(bytes),
+            Stage::Failed(_, error) | Stage::Lied(_, error) => Err(error.clone()),
         };
         if let Err(error) = &supplied {
-            self.stage = Stage::Failed(range, error.clone());
+            self.stage = match &self.stage {
+                Stage::Complete | Stage::Lied(..) => Stage::Lied(range, error.clone()),
+                _ => Stage::Failed(range, error.clone()),
+            };
         }
         supplied
     }
@@ -190,37 +292,128 @@ impl FrameMap {
         ContentRead::new(self, range)
     }
 
-    /// Looks for an index in the tail, which ends where a frame starts or the file ends.
-    fn take_tail(&mut self, tail: &[u8]) {
-        let length = FrameIndex::length(tail).filter(|&length| length <= self.end);
-        match length {
-            Some(length) if length > self.tail_bytes => self.tail_bytes = length,
-            Some(length) => self.take_index(&tail[tail.len() - length as usize..]),
-            None => self.stage = Stage::Walk,
+    /// Takes bytes that were read to find an index, and looks for indexes from the end, as far as they say.
+    fn take_tail(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let (start, known) = &self.tail;
+        // A header that lies far before is looked at by itself.
+        let is_header = at + (bytes.len() as u64) < *start && self.candidate.is_some();
+        if is_header {
+            if !self.check_candidate(Some(bytes))? {
+                return Ok(());
+            }
+        } else {
+            let mut tail = Vec::new();
+            extend(&mut tail, bytes)?;
+            if at + (bytes.len() as u64) == *start {
+                extend(&mut tail, known)?;
+            }
+            self.tail = (at, tail);
         }
+        while matches!(self.stage, Stage::Tail(_)) {
+            let goes_on = match self.candidate {
+                Some(_) => self.check_candidate(None)?,
+                None => self.find_candidate()?,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(())
     }
 
-    fn take_index(&mut self, bytes: &[u8]) {
-        let index = FrameIndex::read(bytes).and_then(|index| {
-            let start = (self.end - bytes.len() as u64).checked_sub(index.frame_bytes())?;
-            Some((start, index))
-        });
-        let Some((start, index)) = index else {
-            self.stage = Stage::Walk;
-            return;
+    /// The bytes in `range`, if they were read to find an index.
+    fn known(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let (start, known) = &self.tail;
+        let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+        let length = usize::try_from(range.end - range.start).ok()?;
+        known.get(from..)?.get(..length)
+    }
+
+    /// Looks for an index that ends where a frame starts or the file ends; false if more bytes are needed for that, or there
+    /// is none.
+    fn find_candidate(&mut self) -> Result<bool> {
+        let end = self.end;
+        let foot = end.saturating_sub(FOOT_BYTES)..end;
+        let Some(tail) = self.known(&foot) else {
+            self.stage = Stage::Tail(end.saturating_sub(TAIL_BYTES)..end);
+            return Ok(false);
         };
-        self.has_index = true;
-        self.indexed.push((start, index));
-        self.end = start;
-        self.tail_bytes = TAIL_BYTES.min(start);
-        if start == 0 {
-            self.append_indexed();
+        let Some(length) = FrameIndex::length(tail, end) else {
+            self.stop_looking();
+            return Ok(false);
+        };
+        let range = end - length..end;
+        // With the end of its frame.
+        let with_end = range.start.saturating_sub(FOOT_BYTES)..end;
+        let (Some(bytes), Some(_)) = (self.known(&range), self.known(&with_end)) else {
+            self.stage = Stage::Tail(with_end);
+            return Ok(false);
+        };
+        let index = FrameIndex::read(bytes)?;
+        let start = |index: &FrameIndex| range.start.checked_sub(index.frame_bytes());
+        match index.and_then(|index| Some((start(&index)?, index))) {
+            Some(found) => self.candidate = Some(found),
+            None => self.stop_looking(),
         }
+        Ok(true)
+    }
+
+    /// Compares the frame of an index that was found with what it says, given the bytes of the header unless they are known;
+    /// false if these are needed.
+    fn check_candidate(&mut self, header: Option<&[u8]>) -> Result<bool> {
+        let Some((start, index)) = &self.candidate else {
+            return Ok(true);
+        };
+        let end = start + index.frame_bytes();
+        let header_range = *start..end.min(start + HEADER_BYTES);
+        let end_range = end - index.end_bytes()..end;
+        let Some(header) = header.or_else(|| self.known(&header_range)) else {
+            // No more than what is not known, so that it can be put before that.
+            let end = header_range.end.min(self.tail.0);
+            self.stage = Stage::Tail(header_range.start..end);
+            return Ok(false);
+        };
+        let is_header = has_header(header, index);
+        // The end lies before the index, and is read with it.
+        let has_end = self
+            .known(&end_range)
+            .is_some_and(|bytes| word(bytes, 0) == Some(0));
+        if !is_header || !has_end {
+            self.candidate = None;
+            self.stop_looking();
+            return Ok(true);
+        }
+        if let Some((start, index)) = self.candidate.take() {
+            self.has_index = true;
+            self.indexed.push((start, index));
+            self.end = start;
+            if start == 0 {
+                self.append_indexed()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on as if no index had been found.
+    fn forget_indexes(&mut self) {
+        self.indexed.clear();
+        self.has_index = false;
+        self.end = self.n_bytes;
+    }
+
+    /// Walks what is before the indexes that were found.
+    fn stop_looking(&mut self) {
+        self.tail = (0, Vec::new());
+        self.stage = Stage::Walk;
     }
 
     /// Puts the blocks that indexes tell of after those that are mapped.
-    fn append_indexed(&mut self) {
+    fn append_indexed(&mut self) -> Result<()> {
+        self.tail = (0, Vec::new());
+        // A walk has seen the sizes itself.
+        self.n_checked = self.blocks.len();
         for (start, index) in std::mem::take(&mut self.indexed).into_iter().rev() {
+            reserve(&mut self.blocks, index.entries.len())?;
             let mut at = start + u64::from(index.header_bytes);
             for entry in &index.entries {
                 let block = Block {
@@ -236,11 +429,15 @@ impl FrameMap {
                 self.blocks.push(block);
             }
         }
+        if self.is_trusting {
+            self.n_checked = self.blocks.len();
+        }
         self.stage = Stage::Complete;
+        Ok(())
     }
 
     fn walk(&mut self, bytes: &[u8]) -> Result<()> {
-        self.held.extend_from_slice(bytes);
+        extend(&mut self.held, bytes)?;
         let held = std::mem::take(&mut self.held);
         let mut at = 0;
         loop {
@@ -262,8 +459,12 @@ impl FrameMap {
         self.held = held;
         self.held.drain(..at);
         if self.reader.position() + self.held.len() as u64 == self.end {
-            self.reader.finish(&self.held)?;
-            self.append_indexed();
+            match self.reader.finish(&self.held) {
+                Ok(_) => self.append_indexed()?,
+                // The file has no frame where an index says that one starts.
+                Err(_) if !self.indexed.is_empty() => self.forget_indexes(),
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
@@ -296,6 +497,7 @@ impl FrameMap {
                     return Err(corrupt(BlockError::OutputOverrun));
                 }
                 let stored_bit = if block.compressed { 0 } else { STORED_BIT };
+                reserve(&mut self.blocks, 1)?;
                 self.blocks.push(Block {
                     at,
                     size_word: block.data.len() as u32 | stored_bit,
@@ -312,6 +514,18 @@ impl FrameMap {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Whether `bytes` start with a header that the frame of `index` may have.
+fn has_header(bytes: &[u8], index: &FrameIndex) -> bool {
+    let mut reader = FrameReader::new();
+    match reader.step(bytes) {
+        Ok(Step::Event {
+            consumed,
+            event: FrameEvent::Header(header),
+        }) => consumed == usize::from(index.header_bytes) && index.fits(&header),
+        _ => false,
     }
 }
 

@@ -22,6 +22,10 @@
 //! | 4 | xxHash32, seed 0, of all that follows the first 8 bytes up to here |
 //! | 4 | the letters `PPIX` |
 //!
+//! A reader believes an index only about what the file does not say itself, which is how much content a block has: header,
+//! flags and end of the frame, and the sizes of blocks, are compared (the latter but for [`FrameMap::trusting`]), and so is
+//! the content of the blocks that are decoded.
+//!
 //! The end has a fixed length, so a reader finds the index from the end of the file. Where frames with an index follow
 //! each other, the frame before ends where this one starts.
 //!
@@ -42,6 +46,7 @@ mod index;
 mod map;
 mod part;
 mod read;
+mod room;
 mod seek;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;

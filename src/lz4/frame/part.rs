@@ -7,6 +7,7 @@ use super::read::verify;
 use super::{FrameMap, checksum, word};
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
+use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
 /// Most content that is decoded at once, if one block does not hold more.
@@ -17,7 +18,7 @@ const MAX_GROUP_BYTES: u64 = 4 << 20;
 pub struct ContentRead {
     range: Range<u64>,
     /// The block to decode next.
-    next: usize,
+    pub(super) next: usize,
     /// The last content of linked blocks.
     window: Vec<u8>,
 }
@@ -44,8 +45,8 @@ impl ContentRead {
     /// Appends to `out` the content of the bytes that were [`wanted`](Self::wanted), as far as it was asked for.
     ///
     /// # Errors
-    /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`], and
-    /// [`Error::InvalidFrame`] if the file is not what its index says.
+    /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`],
+    /// [`Error::OutOfMemory`], and [`Error::InvalidFrame`] if the file is not what its index says.
     pub fn supply(&mut self, map: &FrameMap, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let group = self.group(map);
         let Some(start) = group.first().map(|block| block.at) else {
@@ -84,13 +85,7 @@ impl ContentRead {
 
     fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let (size, rest) = bytes.split_at(SIZE_BYTES as usize);
-        if word(size, 0) != Some(block.size_word) {
-            return Err(Error::InvalidFrame {
-                what: "block size, which is not that of the index:",
-                value: word(size, 0).unwrap_or_default().into(),
-                at: block.at,
-            });
-        }
+        block.check_size(word(size, 0))?;
         let data = &rest[..block.size()];
         if block.has_checksum {
             verify("block", word(rest, block.size()), || checksum(data))?;
@@ -104,6 +99,7 @@ impl ContentRead {
             self.window.clear();
         }
         let start = self.window.len();
+        reserve(&mut self.window, content_bytes)?;
         if block.is_compressed() {
             self.window.resize(start + content_bytes, 0);
             let end = decode(data, &mut self.window, start).map_err(corrupt)?;
@@ -118,7 +114,7 @@ impl ContentRead {
         let from = self.range.start.saturating_sub(block.content_at) as usize;
         let to = (self.range.end - block.content_at).min(content_bytes as u64) as usize;
         if from < to {
-            out.extend_from_slice(&self.window[start + from..start + to]);
+            extend(out, &self.window[start + from..start + to])?;
         }
         let kept = HISTORY_BYTES as usize;
         self.window.drain(..self.window.len().saturating_sub(kept));

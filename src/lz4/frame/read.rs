@@ -10,6 +10,9 @@ const WORD: usize = 4;
 /// Longest compressed block of a legacy frame; a larger size is the magic number of a next frame.
 const LEGACY_MAX_BLOCK: u32 = LEGACY_BLOCK_SIZE + LEGACY_BLOCK_SIZE / 255 + 16;
 
+/// Most bytes of content that a byte of a compressed block makes: one that continues the length of a match.
+const MOST_EXPANSION: usize = 255;
+
 /// Reads frames piece by piece, from slices that the caller gives, and keeps none of their bytes.
 ///
 /// It verifies the checksums of headers and blocks; those of contents are for whoever has the content.
@@ -84,6 +87,23 @@ pub struct FrameBlock<'a> {
     pub data: &'a [u8],
 }
 
+impl FrameBlock<'_> {
+    /// Most bytes of content that it can have: a byte of a compressed block makes 255 at most.
+    pub(crate) fn most_content(&self, header: &FrameHeader) -> usize {
+        most_content(header, self.compressed, self.data.len())
+    }
+}
+
+fn most_content(header: &FrameHeader, compressed: bool, n_bytes: usize) -> usize {
+    if compressed {
+        n_bytes
+            .saturating_mul(MOST_EXPANSION)
+            .min(header.block_max_size as usize)
+    } else {
+        n_bytes
+    }
+}
+
 impl FrameReader {
     /// A reader at the start of the first frame.
     #[must_use]
@@ -111,6 +131,20 @@ impl FrameReader {
         let (Step::Event { consumed, .. } | Step::More { consumed, .. }) = step;
         self.position += consumed as u64;
         Ok(step)
+    }
+
+    /// Most bytes of content of the block that `input` starts with, as for [`step`](Self::step); 0 if it starts with none, or
+    /// with one that is too long.
+    pub(super) fn next_most_content(&self, input: &[u8]) -> usize {
+        let (State::Blocks(header), Some(size)) = (self.state, word(input, 0)) else {
+            return 0;
+        };
+        let compressed = header.legacy || size & STORED_BIT == 0;
+        let n_bytes = if compressed { size } else { size & !STORED_BIT };
+        if n_bytes > header.block_max_size && !header.legacy {
+            return 0;
+        }
+        most_content(&header, compressed, n_bytes as usize)
     }
 
     /// Tells the reader that nothing follows `rest`, the bytes not consumed yet, of which [`Self::step`] said that

@@ -7,9 +7,10 @@ use super::{ContentRead, FrameMap};
 
 /// Reads any part of the content of the frames in `reader`, decoding only the blocks needed for it.
 ///
-/// With an index ([`super::FrameOptions::index`]) opening reads the end of the file and nothing else; without, the file
-/// is walked once as far as is read. Linked blocks are decoded from the start of their frame. Checksums of blocks are
-/// verified; those of whole contents cannot be.
+/// With an index ([`super::FrameOptions::index`]) opening reads the end of the file and the headers of its frames, and
+/// reading the sizes of the blocks before, four bytes each, once: an index that differs from the file is ignored or an error.
+/// Without, the file is walked once as far as is read. Linked blocks are decoded from the start of their frame. Checksums of
+/// blocks are verified; those of whole contents cannot be.
 #[derive(Debug)]
 pub struct SeekableFrame<R> {
     reader: R,
@@ -40,7 +41,10 @@ impl<R: Read + Seek> SeekableFrame<R> {
             bytes: Vec::new(),
         };
         // Finds an index, or sees that the first frame is one.
-        this.map_to(1)?;
+        this.map_to(0)?;
+        if this.map.content_bytes().is_none() {
+            this.map_to(1)?;
+        }
         Ok(this)
     }
 
@@ -111,7 +115,9 @@ impl<R: Read + Seek> SeekableFrame<R> {
             return Ok(false);
         };
         self.fetch(wanted)?;
+        let first = read.next;
         read.supply(&self.map, &self.bytes, part)?;
+        self.map.note_decoded(first..read.next);
         Ok(true)
     }
 

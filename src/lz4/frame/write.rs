@@ -3,6 +3,8 @@
 use super::checksum::Checksum;
 use super::index::FrameIndex;
 use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::memory::reserve;
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::text::fill;
 use crate::{Error, Result};
@@ -60,7 +62,7 @@ impl FrameWriter {
     /// are full if every call but the last gives a multiple of the block size.
     ///
     /// # Errors
-    /// None that the caller can cause.
+    /// [`Error::OutOfMemory`].
     pub fn push(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let share = SHARE_BYTES.next_multiple_of(self.options.block_size as usize);
         let start = out.len();
@@ -78,7 +80,8 @@ impl FrameWriter {
     fn push_shares(&mut self, content: &[u8], share: usize, out: &mut Vec<u8>) -> Result<()> {
         let options = self.options;
         let compress = |share: &[u8]| {
-            let mut blocks = Vec::with_capacity(share.len());
+            let mut blocks = Vec::new();
+            reserve(&mut blocks, share.len())?;
             push_blocks(
                 &mut Encoder::new(&options.parse()?),
                 &options,
@@ -97,7 +100,7 @@ impl FrameWriter {
             || self.count(content),
         );
         let shares = shares?;
-        out.reserve(shares.iter().map(Vec::len).sum());
+        reserve(out, shares.iter().map(Vec::len).sum())?;
         shares
             .iter()
             .for_each(|blocks| out.extend_from_slice(blocks));

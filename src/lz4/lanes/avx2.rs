@@ -16,14 +16,16 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx2(__m256i);
 
-impl Lanes for Avx2 {
+// SAFETY: vectors of eight lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
+// the same bytes.
+unsafe impl Lanes for Avx2 {
     const N: usize = 8;
     // Unpacking and shuffling stay within halves of four lanes.
     const PAIR: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 
     #[inline(always)]
     unsafe fn words(from: *const u8) -> Self {
-        // SAFETY: the caller says that 16 bytes may be read, and that the machine has AVX2.
+        // SAFETY: 16 bytes may be read at `from`, and the machine has AVX2, by the contract of `Lanes`.
         unsafe {
             let bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
             let order = _mm256_setr_epi8(
@@ -36,26 +38,26 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn splat(value: u32) -> Self {
-        // SAFETY: the caller says that the machine has AVX2.
+        // SAFETY: the machine has AVX2 by the contract of `Lanes`.
         Self(unsafe { _mm256_set1_epi32(value as i32) })
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller says that eight lanes may be read.
+        // SAFETY: eight lanes may be read at `from`, and the machine has the instructions, by the contract of `Lanes`.
         Self(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller says that eight lanes may be written.
+        // SAFETY: eight lanes may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) };
     }
 
     // Measured on Zen 4: loads one by one are no slower than a gather.
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
-        // SAFETY: the caller says that eight indexes may be read, and what they name in `table`.
+        // SAFETY: eight indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         unsafe {
             // Volatile, or the compiler takes the indexes from their vector, which is slower.
             let pair = |i: usize| table.add(indexes.add(i).read() as usize);
@@ -83,7 +85,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64) {
-        // SAFETY: the caller says that eight pairs may be written.
+        // SAFETY: eight pairs may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe {
             _mm256_storeu_si256(to.cast(), _mm256_unpacklo_epi32(low.0, high.0));
             _mm256_storeu_si256(to.add(4).cast(), _mm256_unpackhi_epi32(low.0, high.0));
@@ -103,19 +105,19 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn shift_right(self, bits: u32) -> Self {
-        // SAFETY: the caller says that the machine has AVX2.
+        // SAFETY: the machine has AVX2 by the contract of `Lanes`.
         Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
     }
 
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: Self) -> Self {
-        // SAFETY: the caller says that the machine has AVX2.
+        // SAFETY: the machine has AVX2 by the contract of `Lanes`.
         Self(unsafe { _mm256_blendv_epi8(other.0, self.0, mask.0) })
     }
 
     #[inline(always)]
     unsafe fn bits(self) -> u32 {
-        // SAFETY: the caller says that the machine has AVX2.
+        // SAFETY: the machine has AVX2 by the contract of `Lanes`.
         unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(self.0)) as u32 }
     }
 }

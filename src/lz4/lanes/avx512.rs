@@ -16,13 +16,15 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx512(__m512i);
 
-impl Lanes for Avx512 {
+// SAFETY: vectors of sixteen lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
+// the same bytes.
+unsafe impl Lanes for Avx512 {
     const N: usize = 16;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
     #[inline(always)]
     unsafe fn words(from: *const u8) -> Self {
-        // SAFETY: the caller says that 24 bytes may be read, and that the machine has AVX-512.
+        // SAFETY: 24 bytes may be read at `from`, and the machine has AVX-512, by the contract of `Lanes`.
         unsafe {
             let low = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
             let high = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.add(8).cast()));
@@ -37,25 +39,25 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn splat(value: u32) -> Self {
-        // SAFETY: the caller says that the machine has AVX-512.
+        // SAFETY: the machine has AVX-512 by the contract of `Lanes`.
         Self(unsafe { _mm512_set1_epi32(value as i32) })
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller says that sixteen lanes may be read.
+        // SAFETY: sixteen lanes may be read at `from`, and the machine has the instructions, by the contract of `Lanes`.
         Self(unsafe { _mm512_loadu_si512(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller says that sixteen lanes may be written.
+        // SAFETY: sixteen lanes may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) };
     }
 
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
-        // SAFETY: the caller says that sixteen indexes may be read, and what they name in `table`.
+        // SAFETY: sixteen indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         unsafe {
             let indexes = _mm512_loadu_si512(indexes.cast());
             let table = table.cast();
@@ -73,7 +75,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64) {
-        // SAFETY: the caller says that sixteen pairs may be written.
+        // SAFETY: sixteen pairs may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe {
             let first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
             let second =
@@ -99,19 +101,19 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn shift_right(self, bits: u32) -> Self {
-        // SAFETY: the caller says that the machine has AVX-512.
+        // SAFETY: the machine has AVX-512 by the contract of `Lanes`.
         Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
     }
 
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: Self) -> Self {
-        // SAFETY: the caller says that the machine has AVX-512.
+        // SAFETY: the machine has AVX-512 by the contract of `Lanes`.
         Self(unsafe { _mm512_mask_blend_epi32(_mm512_movepi32_mask(mask.0), other.0, self.0) })
     }
 
     #[inline(always)]
     unsafe fn bits(self) -> u32 {
-        // SAFETY: the caller says that the machine has AVX-512.
+        // SAFETY: the machine has AVX-512 by the contract of `Lanes`.
         u32::from(unsafe { _mm512_movepi32_mask(self.0) })
     }
 }

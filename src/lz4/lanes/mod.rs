@@ -7,7 +7,7 @@ macro_rules! operations {
             #[inline(always)]
             #[allow(unused_unsafe, reason = "some instruction sets are always there")]
             unsafe fn $name(self, other: Self) -> Self {
-                // SAFETY: the caller says that the machine has the instructions.
+                // SAFETY: the machine has the instructions by the contract of `Lanes`; there are no pointers.
                 Self(unsafe { $function(self.0, other.0) })
             }
         )*
@@ -39,11 +39,15 @@ pub(super) use simd128::Simd128;
 /// A vector of [`N`](Self::N) lanes.
 ///
 /// # Safety
-/// Every function needs a machine with the instructions of the type, and pointers that are good for what it says.
-pub(super) trait Lanes: Copy {
-    /// Lanes of a vector; divides 64.
+/// Implementations: [`N`](Self::N) is 4, 8 or 16; [`PAIR`](Self::PAIR) has numbers below 8; functions read and write no more than
+/// they say here, and give the values that they say, since the search takes them as indexes without a check.
+///
+/// Callers: the machine has the instructions of the type, and pointers may be read and written as the functions say. Pointers
+/// of `u32` and `u64` are aligned, that of [`words`](Self::words) need not be.
+pub(super) unsafe trait Lanes: Copy {
+    /// Lanes of a vector: 4, 8 or 16.
     const N: usize;
-    /// Where [`store_pairs`](Self::store_pairs) puts the pair of lane i.
+    /// The place at which [`store_pairs`](Self::store_pairs) puts the pair of lane i of each eight.
     const PAIR: [usize; 8];
 
     /// The little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes, or 24 for

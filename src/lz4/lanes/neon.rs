@@ -21,13 +21,15 @@ const LANE_BITS: [u32; 4] = [1, 2, 4, 8];
     unused_unsafe,
     reason = "some of these functions are safe where NEON is always there"
 )]
-impl Lanes for Neon {
+// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
+// the same bytes.
+unsafe impl Lanes for Neon {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
     #[inline(always)]
     unsafe fn words(from: *const u8) -> Self {
-        // SAFETY: the caller says that 16 bytes may be read.
+        // SAFETY: 16 bytes may be read at `from` by the contract of `Lanes`.
         unsafe {
             Self(vreinterpretq_u32_u8(vqtbl1q_u8(
                 vld1q_u8(from),
@@ -44,19 +46,19 @@ impl Lanes for Neon {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller says that four lanes may be read.
+        // SAFETY: four lanes may be read at `from`, and the machine has the instructions, by the contract of `Lanes`.
         Self(unsafe { vld1q_u32(from) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller says that four lanes may be written.
+        // SAFETY: four lanes may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { vst1q_u32(to, self.0) };
     }
 
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
-        // SAFETY: the caller says that four indexes may be read, and what they name in `table`.
+        // SAFETY: four indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         unsafe {
             let pair = |i: usize| vld1_u64(table.add(indexes.add(i).read() as usize));
             let two = |i: usize| vreinterpretq_u32_u64(vcombine_u64(pair(i), pair(i + 1)));
@@ -70,7 +72,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64) {
-        // SAFETY: the caller says that four pairs may be written.
+        // SAFETY: four pairs may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { vst2q_u32(to.cast(), uint32x4x2_t(low.0, high.0)) };
     }
 

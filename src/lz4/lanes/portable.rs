@@ -11,13 +11,15 @@ fn zip(a: [u32; 4], b: [u32; 4], operation: impl Fn(u32, u32) -> u32) -> [u32; 4
     std::array::from_fn(|i| operation(a[i], b[i]))
 }
 
-impl Lanes for Portable {
+// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
+// the same bytes.
+unsafe impl Lanes for Portable {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
     #[inline(always)]
     unsafe fn words(from: *const u8) -> Self {
-        // SAFETY: the caller says that 16 bytes may be read.
+        // SAFETY: 16 bytes may be read at `from` by the contract of `Lanes`.
         let bytes = unsafe { from.cast::<[u8; 8]>().read_unaligned() };
         let eight = u64::from_le_bytes(bytes);
         Self(std::array::from_fn(|i| (eight >> (8 * i)) as u32))
@@ -30,19 +32,19 @@ impl Lanes for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller says that four lanes may be read.
+        // SAFETY: four lanes may be read at `from`, and the machine has the instructions, by the contract of `Lanes`.
         Self(unsafe { from.cast::<[u32; 4]>().read() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller says that four lanes may be written.
+        // SAFETY: four lanes may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { to.cast::<[u32; 4]>().write(self.0) };
     }
 
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
-        // SAFETY: the caller says that four indexes may be read, and what they name in `table`.
+        // SAFETY: four indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         let pair = |i: usize| unsafe { table.add(indexes.add(i).read() as usize).read() };
         let pairs: [u64; 4] = std::array::from_fn(pair);
         (
@@ -54,7 +56,7 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64) {
         let pair = |i: usize| u64::from(low.0[i]) | u64::from(high.0[i]) << 32;
-        // SAFETY: the caller says that four pairs may be written.
+        // SAFETY: four pairs may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { to.cast::<[u64; 4]>().write(std::array::from_fn(pair)) };
     }
 

@@ -12,13 +12,15 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Simd128(v128);
 
-impl Lanes for Simd128 {
+// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
+// the same bytes.
+unsafe impl Lanes for Simd128 {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
     #[inline(always)]
     unsafe fn words(from: *const u8) -> Self {
-        // SAFETY: the caller says that 16 bytes may be read.
+        // SAFETY: 16 bytes may be read at `from` by the contract of `Lanes`.
         let bytes = unsafe { v128_load(from.cast()) };
         Self(i8x16_shuffle::<
             0,
@@ -47,19 +49,19 @@ impl Lanes for Simd128 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller says that four lanes may be read.
+        // SAFETY: four lanes may be read at `from`, and the machine has the instructions, by the contract of `Lanes`.
         Self(unsafe { v128_load(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller says that four lanes may be written.
+        // SAFETY: four lanes may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe { v128_store(to.cast(), self.0) };
     }
 
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
-        // SAFETY: the caller says that four indexes may be read, and what they name in `table`.
+        // SAFETY: four indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         let (first, second) = unsafe {
             let pair = |i: usize| table.add(indexes.add(i).read() as usize);
             let two = |i: usize| v128_load64_lane::<1>(v128_load64_zero(pair(i)), pair(i + 1));
@@ -73,7 +75,7 @@ impl Lanes for Simd128 {
 
     #[inline(always)]
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64) {
-        // SAFETY: the caller says that four pairs may be written.
+        // SAFETY: four pairs may be written at `to`, and the machine has the instructions, by the contract of `Lanes`.
         unsafe {
             v128_store(to.cast(), i32x4_shuffle::<0, 4, 1, 5>(low.0, high.0));
             v128_store(to.add(2).cast(), i32x4_shuffle::<2, 6, 3, 7>(low.0, high.0));

@@ -1,0 +1,94 @@
+//! Memory in which blocks are decoded one after the other, so that matches of linked blocks reach back.
+//!
+//! It is zeroed once and used again, by as many blocks and frames as a decoder meets: what a block may hold at most costs
+//! nothing, only what it does hold.
+
+use super::decode::{Frame, HISTORY, corrupt};
+use super::{FrameBlock, FrameHeader};
+use crate::Result;
+use crate::lz4::decode::decode;
+use crate::memory::zeros;
+
+/// Content that may be passed before what matches reach is moved to the start: small, so that a cache holds it.
+const PASSED: usize = 4 * HISTORY;
+
+/// Where content is decoded.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    bytes: Vec<u8>,
+    /// The first content of the frame that is still there.
+    floor: usize,
+    /// The first content of this call.
+    start: usize,
+    /// The end of the content.
+    end: usize,
+}
+
+impl Room {
+    /// Drops the content, but for what matches of `frame` may reach.
+    pub(super) fn begin(&mut self, frame: Option<&Frame>) {
+        let kept = self.kept(frame.is_some_and(|frame| frame.header.linked));
+        if kept == self.end || kept >= PASSED {
+            self.bytes.copy_within(kept..self.end, 0);
+            self.end -= kept;
+            self.floor = 0;
+        }
+        self.start = self.end;
+    }
+
+    /// Begins a frame: its matches do not reach into what was before.
+    pub(super) const fn begin_frame(&mut self) {
+        self.floor = self.end;
+    }
+
+    /// The content since [`begin`](Self::begin).
+    pub(super) fn content(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Drops the content since [`begin`](Self::begin) from byte `n_bytes` on.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(super) fn truncate(&mut self, n_bytes: usize) {
+        self.end = self.end.min(self.start + n_bytes);
+    }
+
+    /// Decodes a block of a frame behind the content so far.
+    pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
+        let most = block.most_content(header);
+        self.make_room(most, header.linked)?;
+        let end = self.end + most;
+        if block.compressed {
+            let base = if header.linked { self.floor } else { self.end };
+            let decoded = decode(block.data, &mut self.bytes[base..end], self.end - base);
+            self.end = base + decoded.map_err(|source| corrupt(block, source))?;
+        } else {
+            self.bytes[self.end..end].copy_from_slice(block.data);
+            self.end = end;
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, most: usize, is_linked: bool) -> Result<()> {
+        if self.end + most <= self.bytes.len() {
+            return Ok(());
+        }
+        let kept = self.kept(is_linked).min(self.start);
+        let length = (self.end - kept + most).max(2 * self.bytes.len());
+        let mut bytes = zeros(length)?;
+        bytes[..self.end - kept].copy_from_slice(&self.bytes[kept..self.end]);
+        self.bytes = bytes;
+        self.floor = self.floor.saturating_sub(kept);
+        self.start -= kept;
+        self.end -= kept;
+        Ok(())
+    }
+
+    /// The first byte that matches to come may reach.
+    fn kept(&self, is_linked: bool) -> usize {
+        if is_linked {
+            self.floor.max(self.end.saturating_sub(HISTORY))
+        } else {
+            self.end
+        }
+    }
+}
