@@ -3,8 +3,8 @@
 
 use super::codec::{Codec, Report};
 use super::frames::{AnyDecoder, Progress, empty_report};
-use crate::lz4::append;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
+use crate::memory::extend;
 use crate::{Error, Result};
 
 /// Bytes of content for one step on one core.
@@ -62,7 +62,7 @@ impl FrameCompression {
         let mut rest = content;
         if !self.held.is_empty() {
             let (fits, more) = rest.split_at(rest.len().min(part_bytes - self.held.len()));
-            append(&mut self.held, fits)?;
+            extend(&mut self.held, fits)?;
             rest = more;
             if self.held.len() < part_bytes {
                 return Ok(());
@@ -74,7 +74,7 @@ impl FrameCompression {
             self.compress(codec, part, out).await?;
             rest = more;
         }
-        append(&mut self.held, rest)
+        extend(&mut self.held, rest)
     }
 
     /// Appends what is held to `out`. The last block may be a short one, which costs ratio.
@@ -186,7 +186,7 @@ impl FrameDecompression {
 
     /// Takes the next piece of input. [`advance_async`](Self::advance_async) makes content of it.
     pub fn push(&mut self, input: &[u8]) {
-        if let Err(error) = append(self.room(), input) {
+        if let Err(error) = extend(self.room(), input) {
             self.failed.get_or_insert(error);
         }
     }

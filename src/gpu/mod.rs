@@ -24,9 +24,9 @@ mod pool;
 pub mod runtime;
 pub mod shaders;
 pub(crate) mod spread;
+pub(crate) mod times;
 #[cfg(not(target_arch = "wasm32"))]
 mod watch;
-pub(crate) mod times;
 #[cfg(js_engine)]
 pub mod webgpu;
 #[cfg(feature = "wgpu")]

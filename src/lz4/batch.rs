@@ -3,8 +3,8 @@
 use super::encode::Encoder;
 use super::page::{BLOCK_ALIGNMENT, PageEntry};
 use super::parse::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
-use crate::memory::{reserve, zeros};
 use super::{BlockError, Level};
+use crate::memory::{reserve, zeros};
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]

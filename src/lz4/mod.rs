@@ -45,10 +45,10 @@ mod batch;
 mod compare;
 mod decode;
 mod encode;
-#[cfg(pagepress_forced_instructions)]
-mod forced;
 #[cfg(not(target_arch = "wasm32"))]
 mod every;
+#[cfg(pagepress_forced_instructions)]
+mod forced;
 pub mod frame;
 mod instructions;
 mod lanes;
@@ -69,7 +69,6 @@ pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};
 pub use page::{PageEntry, PageKind, fill_word};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
-pub(crate) use reserve::append;
 
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;

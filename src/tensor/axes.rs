@@ -1,7 +1,6 @@
 //! [`GpuBackend`]'s operations along axes.
 
 use super::backend::GpuBackend;
-use super::lengths::zeros;
 use super::reduce::reduced_shape;
 use super::resident::GpuTensor;
 use super::shape::Shape;
@@ -9,6 +8,7 @@ use super::step::Reduction;
 use super::work::Work;
 use super::{check_dims, cpu};
 use crate::gpu::GpuDevice;
+use crate::memory::zeros;
 use crate::{Error, Result};
 
 impl GpuBackend {

@@ -5,11 +5,11 @@ use std::fmt;
 use super::calibrate::{Engine, Speed};
 use super::check_dims;
 use super::cpu;
-use super::lengths::zeros;
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
+use crate::memory::zeros;
 use crate::text::fill;
 use crate::{Error, Result};
 

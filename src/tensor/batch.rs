@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::check_dims;
 use super::graph::{Node, Operation, Plan};
-use super::lengths::copied;
 use super::products::convolved_shape;
 use super::resident::GpuTensor;
 use super::run::Recording;
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use crate::gpu::{GpuDevice, Waitable};
+use crate::memory::copied;
 use crate::text::fill;
 use crate::{Error, Result};
 

@@ -2,7 +2,6 @@
 
 use super::axes::one_by_one;
 use super::backend::GpuBackend;
-use super::lengths::zeros;
 use super::products::convolved_shape;
 use super::reduce::reduced_shape;
 use super::resident::GpuTensor;
@@ -14,6 +13,7 @@ use super::{check_len, cpu};
 use crate::Result;
 use crate::gpu::{Backend, GpuDevice, HostUse, Place, Recorder, Sized64};
 use crate::js::Bytes;
+use crate::memory::zeros;
 
 impl GpuTensor {
     /// A tensor of the elements of an array, given as its bytes, which are read before this waits for anything.

@@ -1,5 +1,4 @@
-//! Lengths that callers give: multiplied without wrapping, compared with slices, and allocated only as far as there is
-//! memory.
+//! Lengths that callers give: multiplied without wrapping, and compared with slices.
 
 use crate::{Error, Result};
 
@@ -36,43 +35,6 @@ pub(crate) fn check_rows(name: &'static str, n: usize, cols: usize) -> Result<()
     }
 }
 
-/// `n` zeros.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(crate) fn zeros(n: usize) -> Result<Vec<f32>> {
-    // Zeroed by the system, page by page as they are touched.
-    bytemuck::allocation::try_zeroed_vec(n).map_err(|()| out_of_memory::<f32>(n))
-}
-
-/// A list with room for `n` items.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(crate) fn with_room<T>(n: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(n)
-        .map_err(|_| out_of_memory::<T>(n))?;
-    Ok(list)
-}
-
-/// A copy of a slice.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-#[cfg(gpu_engine)]
-pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
-    let mut copy = with_room(values.len())?;
-    copy.extend_from_slice(values);
-    Ok(copy)
-}
-
-fn out_of_memory<T>(n: usize) -> Error {
-    Error::OutOfMemory {
-        requested: product(&[n, size_of::<T>()]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,15 +58,5 @@ mod tests {
         assert_eq!(code(7, 3), Err("LENGTH_MISMATCH"));
         assert_eq!(code(7, usize::MAX), Err("LENGTH_MISMATCH"));
         assert_eq!(code(7, 0), Err("INVALID_ARGUMENT"));
-    }
-
-    #[test]
-    fn memory_that_is_not_there_is_an_error() {
-        for n in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4] {
-            assert_eq!(zeros(n).map_err(|error| error.code()), Err("OUT_OF_MEMORY"));
-            let list = with_room::<f32>(n).map_err(|error| error.code());
-            assert_eq!(list, Err("OUT_OF_MEMORY"));
-        }
-        assert_eq!(zeros(2), Ok(vec![0.0; 2]));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::check_dims;
-use super::lengths::with_room;
 use super::products::factors;
 use super::resident::GpuTensor;
 use super::run::{Operand, Recording};
@@ -13,6 +12,7 @@ use super::step::Step;
 use super::view::TensorView;
 use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, Sized64, Waitable};
 use crate::kernels::tensor::padded_bytes;
+use crate::memory::with_room;
 use crate::{Error, Result};
 
 /// Most elements of a part: places in a buffer are words of 32 bits.

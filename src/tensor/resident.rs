@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::check_dims;
-use super::lengths::zeros;
 use super::products::{convolved_shape, factors};
 use super::reduce::reduced_shape;
 use super::run::{Download, Operand, Recording};
@@ -12,6 +11,7 @@ use super::step::{Reduction, Step};
 use super::view::TensorView;
 use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
+use crate::memory::zeros;
 use crate::{Error, Result};
 
 /// A tensor of `f32` in device memory. Operations make new tensors there; slicing, reshaping and transposing make views of

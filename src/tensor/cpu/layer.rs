@@ -7,8 +7,8 @@ use super::norm::norm;
 use super::parallel::for_shares;
 use super::rotary::turn;
 use crate::Result;
+use crate::memory::zeros;
 use crate::tensor::layer::{LayerConfig, LayerWeights, LowRank, LowRankQkv, Mlp, Parameters};
-use crate::tensor::lengths::zeros;
 use crate::tensor::{Step, check_len};
 
 /// What a layer makes of a whole sequence: `output`, as long as `input`, rows of `hidden` elements. `low_rank` is added to

@@ -3,7 +3,7 @@
 use super::parallel::for_shares;
 use super::sum::short_dot;
 use crate::Result;
-use crate::tensor::lengths::zeros;
+use crate::memory::zeros;
 use crate::tensor::{Quantization, check_dims, check_len};
 
 /// Most weights of a block.

@@ -2,7 +2,7 @@
 
 use super::reduce::reduce;
 use crate::Result;
-use crate::tensor::lengths::with_room;
+use crate::memory::with_room;
 use crate::tensor::{PartitionView, Reduction, Shape, TensorView, check_dims};
 
 /// Rows and columns of a tile.

@@ -1,7 +1,8 @@
 //! Sizes and kinds of a layer's parts.
 
+use crate::memory::with_room;
 use crate::tensor::Shape;
-use crate::tensor::lengths::{product, with_room};
+use crate::tensor::lengths::product;
 use crate::{Error, Result};
 
 /// Longest head, in elements, that the kernel takes.
