@@ -124,6 +124,14 @@ struct HostInner {
     shared: Arc<Shared>,
 }
 
+/// Memory that host and device share, without a reference to the device.
+#[derive(Debug)]
+pub(super) struct DetachedHost {
+    buffer: wgpu::Buffer,
+    host_use: HostUse,
+    mapping: Mutex<Mapping>,
+}
+
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
 /// Who has the memory.
@@ -165,6 +173,36 @@ impl WgpuHostBuffer {
             }),
             shared: Arc::clone(shared),
         })))
+    }
+
+    /// Parts with its device, which can then keep it without keeping itself alive. `None` if there are other handles.
+    pub(super) fn detach(self) -> Option<DetachedHost> {
+        let HostInner {
+            buffer,
+            host_use,
+            mapping,
+            shared: _,
+        } = Arc::into_inner(self.0)?;
+        Some(DetachedHost {
+            buffer,
+            host_use,
+            mapping,
+        })
+    }
+
+    /// Takes back memory that was detached from the same device.
+    pub(super) fn attach(shared: &Arc<Shared>, detached: DetachedHost) -> Self {
+        let DetachedHost {
+            buffer,
+            host_use,
+            mapping,
+        } = detached;
+        Self(Arc::new(HostInner {
+            buffer,
+            host_use,
+            mapping,
+            shared: Arc::clone(shared),
+        }))
     }
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::device::Shared;
 use super::fault::guarded;
-use super::memory::WgpuHostBuffer;
+use super::memory::{DetachedHost, WgpuHostBuffer};
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 
@@ -23,10 +23,11 @@ pub(super) struct Timer {
     n_passes: u32,
 }
 
-/// Timers not in use.
+/// Timers not in use: queries, their buffer and the host's. The device owns these, so they must not own the device: a
+/// reference cycle would keep it, with its memory and threads, for ever.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    free: Mutex<Vec<Timer>>,
+    free: Mutex<Vec<(wgpu::QuerySet, wgpu::Buffer, DetachedHost)>>,
 }
 
 impl Timers {
@@ -35,14 +36,15 @@ impl Timers {
         if !shared.capabilities.timestamps {
             return Ok(None);
         }
-        if let Some(timer) = shared
-            .timers
-            .free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-        {
-            return Ok(Some(timer));
+        let free = shared.timers.free.lock();
+        let free = free.unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some((queries, resolved, host)) = free {
+            return Ok(Some(Timer {
+                queries,
+                resolved,
+                host: WgpuHostBuffer::attach(shared, host),
+                n_passes: 0,
+            }));
         }
         let count = 2 * MAX_PASSES;
         let size = u64::from(count) * QUERY_BYTES;
@@ -75,12 +77,11 @@ impl Timers {
     }
 
     /// Keeps a timer for later.
-    pub(super) fn keep(&self, mut timer: Timer) {
-        timer.n_passes = 0;
-        self.free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(timer);
+    pub(super) fn keep(&self, timer: Timer) {
+        if let Some(host) = timer.host.detach() {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push((timer.queries, timer.resolved, host));
+        }
     }
 }
 
@@ -146,5 +147,42 @@ mod tests {
         };
         assert_eq!(sum_of_passes(&bytes(&[10, 15, 20, 21])), Some(6));
         assert_eq!(sum_of_passes(&bytes(&[10, 15, 21, 20])), None);
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod ownership {
+    use std::sync::Arc;
+
+    use crate::gpu::runtime::block_on;
+    use crate::gpu::wgpu::device;
+    use crate::gpu::{Backend, DeviceRequest, EngineChoice, KernelArg, KernelSource, Waitable};
+    use crate::kernels::Access;
+
+    #[test]
+    fn a_device_that_measured_launches_is_freed_with_its_last_handle() {
+        const WGSL: &str = "
+            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64)
+            fn add(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 1u; }";
+        let request = DeviceRequest {
+            engine: EngineChoice::Wgpu,
+            allow_software: true,
+            ..DeviceRequest::default()
+        };
+        let found: crate::Result<_> = block_on(async {
+            let device = device::open(&request).await?.device;
+            let kernel = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
+            let kernel = device.compile_kernel(&kernel).await?;
+            let data = device.allocate_memory(256)?;
+            for _ in 0..2 {
+                let args = [KernelArg::Buffer(&data)];
+                let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
+                launch.wait_async().await?;
+            }
+            Ok(Arc::downgrade(&device.0))
+        });
+        let device = found.expect("a GPU, a software one will do");
+        assert!(device.upgrade().is_none(), "something keeps the device");
     }
 }
