@@ -23,7 +23,9 @@ pub fn test(_: TokenStream, item: TokenStream) -> TokenStream {
             .into();
     }
     let n_attributes = function.attrs.len();
-    function.attrs.retain(|attribute| !attribute.path().is_ident("ignore"));
+    function
+        .attrs
+        .retain(|attribute| !attribute.path().is_ident("ignore"));
     let is_ignored = function.attrs.len() < n_attributes;
     let name = &function.sig.ident;
     quote! {
