@@ -1,7 +1,7 @@
 // Two builds of the CPU's module, in folders of different names, are equal.
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { Remedy, ask, exitWith, root } from "../process.mjs";
 import { must } from "./must.mjs";
@@ -33,9 +33,9 @@ await exitWith(async () => {
     const sums = [one, other].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
     console.log(sums.join("\n"));
     if (!one.equals(other)) throw new Remedy("two builds in different folders differ");
-    for (const name of [place, root]) {
-      if (one.includes(name)) throw new Remedy(`the module names the folder ${name}`);
-    }
+    const folders = [place, root, process.env.CARGO_HOME ?? path.join(homedir(), ".cargo")];
+    const named = folders.filter((folder) => one.includes(folder));
+    if (named.length > 0) throw new Remedy(`the module names ${named.join(", ")}, which other machines do not have`);
   } finally {
     await rm(place, { recursive: true, force: true });
   }

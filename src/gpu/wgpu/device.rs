@@ -30,7 +30,7 @@ use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
 #[derive(Debug, Clone)]
-pub struct WgpuDevice(Arc<Shared>);
+pub struct WgpuDevice(pub(super) Arc<Shared>);
 
 /// What all handles of a device share.
 #[derive(Debug)]

@@ -190,6 +190,14 @@ struct HostInner {
     shared: Arc<Shared>,
 }
 
+/// Memory that host and device share, without a reference to the device.
+#[derive(Debug)]
+pub(super) struct DetachedHost {
+    charged: Charged,
+    host_use: HostUse,
+    mapping: Mutex<Mapping>,
+}
+
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
 /// Who has the memory.
@@ -231,6 +239,36 @@ impl WgpuHostBuffer {
             }),
             shared: Arc::clone(shared),
         })))
+    }
+
+    /// Parts with its device, which can then keep it without keeping itself alive. `None` if there are other handles.
+    pub(super) fn detach(self) -> Option<DetachedHost> {
+        let HostInner {
+            charged,
+            host_use,
+            mapping,
+            shared: _,
+        } = Arc::into_inner(self.0)?;
+        Some(DetachedHost {
+            charged,
+            host_use,
+            mapping,
+        })
+    }
+
+    /// Takes back memory that was detached from the same device.
+    pub(super) fn attach(shared: &Arc<Shared>, detached: DetachedHost) -> Self {
+        let DetachedHost {
+            charged,
+            host_use,
+            mapping,
+        } = detached;
+        Self(Arc::new(HostInner {
+            charged,
+            host_use,
+            mapping,
+            shared: Arc::clone(shared),
+        }))
     }
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {

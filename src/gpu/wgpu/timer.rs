@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::device::Shared;
 use super::fault::guarded;
-use super::memory::{self, Charged, WgpuHostBuffer};
+use super::memory::{self, Charged, DetachedHost, WgpuHostBuffer};
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 use crate::gpu::times::{Activity, DeviceTimes};
@@ -25,10 +25,11 @@ pub(super) struct Timer {
     copies: bool,
 }
 
-/// Timers not in use.
+/// Timers not in use: queries, their buffer and the host's. The device owns these, so they must not own the device: a
+/// reference cycle would keep it, with its memory and threads, for ever.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    free: Mutex<Vec<Timer>>,
+    free: Mutex<Vec<(wgpu::QuerySet, Charged, DetachedHost)>>,
 }
 
 impl Timers {
@@ -36,11 +37,19 @@ impl Timers {
     pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
         let free = shared.timers.free.lock();
         let free = free.unwrap_or_else(PoisonError::into_inner).pop();
-        let timer = free.map_or_else(|| Self::create(shared), Ok)?;
-        Ok(Timer { copies, ..timer })
+        match free {
+            Some((queries, resolved, host)) => Ok(Timer {
+                queries,
+                resolved,
+                host: WgpuHostBuffer::attach(shared, host),
+                runs: Vec::new(),
+                copies,
+            }),
+            None => Self::create(shared, copies),
+        }
     }
 
-    fn create(shared: &Arc<Shared>) -> Result<Timer> {
+    fn create(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
         let count = 2 * MAX_RUNS as u32;
         let size = u64::from(count) * QUERY_BYTES;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
@@ -59,17 +68,16 @@ impl Timers {
             resolved,
             host,
             runs: Vec::new(),
-            copies: false,
+            copies,
         })
     }
 
     /// Keeps a timer for later.
-    pub(super) fn keep(&self, mut timer: Timer) {
-        timer.runs.clear();
-        self.free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(timer);
+    pub(super) fn keep(&self, timer: Timer) {
+        if let Some(host) = timer.host.detach() {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push((timer.queries, timer.resolved, host));
+        }
     }
 }
 
@@ -162,5 +170,42 @@ mod tests {
         assert_eq!(found.upload, Busy::Spans(vec![20..30]));
         assert_eq!(found.kernels, Busy::Spans(vec![40..42]));
         assert_eq!(found.download, Busy::Unmeasured);
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod ownership {
+    use std::sync::Arc;
+
+    use crate::gpu::runtime::block_on;
+    use crate::gpu::wgpu::device;
+    use crate::gpu::{Backend, DeviceRequest, EngineChoice, KernelArg, KernelSource, Waitable};
+    use crate::kernels::Access;
+
+    #[test]
+    fn a_device_that_measured_launches_is_freed_with_its_last_handle() {
+        const WGSL: &str = "
+            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64)
+            fn add(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 1u; }";
+        let request = DeviceRequest {
+            engine: EngineChoice::Wgpu,
+            allow_software: true,
+            ..DeviceRequest::default()
+        };
+        let found: crate::Result<_> = block_on(async {
+            let device = device::open(&request).await?.device;
+            let kernel = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
+            let kernel = device.compile_kernel(&kernel).await?;
+            let data = device.allocate_memory(256)?;
+            for _ in 0..2 {
+                let args = [KernelArg::Buffer(&data)];
+                let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
+                launch.wait_async().await?;
+            }
+            Ok(Arc::downgrade(&device.0))
+        });
+        let device = found.expect("a GPU, a software one will do");
+        assert!(device.upgrade().is_none(), "something keeps the device");
     }
 }

@@ -1,0 +1,25 @@
+//! Prints the public API of the crate in the folder above the tests, with all features; needs a nightly toolchain.
+
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    let json = rustdoc_json::Builder::default()
+        .toolchain(std::env::var("PAGEPRESS_NIGHTLY").unwrap_or_else(|_| "nightly".into()))
+        .manifest_path(manifest)
+        .package("pagepress")
+        .all_features(true)
+        .silent(true)
+        .build()?;
+    let api = public_api::Builder::from_rustdoc_json(json)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
+        .build()?;
+    if let Some(missing) = api.missing_item_ids().next() {
+        return Err(format!("rustdoc left out item {missing:?}").into());
+    }
+    print!("{api}");
+    Ok(())
+}
