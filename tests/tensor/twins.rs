@@ -164,7 +164,7 @@ fn rows_of_any_lengths_are_right_or_errors() {
     run((length(), length(), 0_usize..6), |(rows, cols, wrong)| {
         let a = elements(&[rows, cols], wrong == 1);
         let mut out = vec![0.0; a.len() + usize::from(wrong == 2)];
-        let whole = a.is_empty() || cols > 0 && a.len() % cols == 0;
+        let whole = a.is_empty() || cols > 0 && a.len().is_multiple_of(cols);
         let is_right = whole && wrong != 2;
         let check = |result: Result<()>, out: &[f32], row: &dyn Fn(&[f32]) -> Vec<f64>| {
             assert_eq!(result.is_ok(), is_right, "{rows} {cols}: {result:?}");
