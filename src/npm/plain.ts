@@ -108,13 +108,12 @@ export class Plain extends ModuleMemory<Exports> implements FrameParts {
 
   /** The checksum of `bytes`. */
   checksum(bytes: Uint8Array): number {
-    const sum = new this.ContentSum();
-    try {
-      sum.add(bytes);
-      return sum.value();
-    } finally {
-      sum.free();
-    }
+    const { begin_sum, add_to_sum, free_sum } = this.exports;
+    const given = this.give(bytes);
+    const sum = begin_sum();
+    const value = add_to_sum(sum, ...given) >>> 0;
+    free_sum(sum);
+    return value;
   }
 
   decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Bytes {
