@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use pagepress::batch::{Codec, compress_resident_async, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
@@ -84,15 +85,15 @@ impl Write for Expect<'_> {
     }
 }
 
-/// A file that is there without memory of its own.
+/// A file of just these bytes that needs no memory once it was there.
 pub fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
-    use std::cell::RefCell;
-    use std::collections::HashMap;
-    thread_local!(static FILES: RefCell<HashMap<usize, &'static [u8]>> = RefCell::default());
-    FILES.with_borrow_mut(|files| {
-        let leak = || -> &'static [u8] { Box::leak(bytes.to_vec().into_boxed_slice()) };
-        Cursor::new(*files.entry(bytes.as_ptr().addr()).or_insert_with(leak))
-    })
+    static FILES: Mutex<Vec<&[u8]>> = Mutex::new(Vec::new());
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = files.iter().copied().find(|file| *file == bytes);
+    Cursor::new(found.unwrap_or_else(|| {
+        files.push(Box::leak(bytes.to_vec().into_boxed_slice()));
+        files[files.len() - 1]
+    }))
 }
 
 /// A call.
