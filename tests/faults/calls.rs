@@ -158,10 +158,27 @@ fn decompress_frame(device: &GpuDevice, content: &Content) -> Result<()> {
     Ok(())
 }
 
-/// The codec's part of an error of a stream; reading and writing memory cannot fail.
-fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
+/// The crate's own error in one of `std::io`, which may also be the system's for memory.
+pub fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        let kind = error.kind();
+        match error
+            .into_inner()
+            .and_then(|inner| inner.downcast::<Error>().ok())
+        {
+            Some(error) => *error,
+            None if kind == std::io::ErrorKind::OutOfMemory => Error::OutOfMemory { requested: 0 },
+            None => panic!("{kind}"),
+        }
+    })
+}
+
+pub fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
     result.map_err(|error| match error {
         StreamError::Codec(error) => error,
+        StreamError::Read(error) | StreamError::Write(error) => {
+            of_io::<()>(Err(error)).unwrap_err()
+        }
         other => panic!("{other}"),
     })
 }
