@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use pagepress::batch::{Codec, compress_resident_async, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
@@ -84,15 +85,15 @@ impl Write for Expect<'_> {
     }
 }
 
-/// A file that is there without memory of its own.
+/// A file of just these bytes that needs no memory once it was there.
 pub fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
-    use std::cell::RefCell;
-    use std::collections::HashMap;
-    thread_local!(static FILES: RefCell<HashMap<usize, &'static [u8]>> = RefCell::default());
-    FILES.with_borrow_mut(|files| {
-        let leak = || -> &'static [u8] { Box::leak(bytes.to_vec().into_boxed_slice()) };
-        Cursor::new(*files.entry(bytes.as_ptr().addr()).or_insert_with(leak))
-    })
+    static FILES: Mutex<Vec<&[u8]>> = Mutex::new(Vec::new());
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = files.iter().copied().find(|file| *file == bytes);
+    Cursor::new(found.unwrap_or_else(|| {
+        files.push(Box::leak(bytes.to_vec().into_boxed_slice()));
+        files[files.len() - 1]
+    }))
 }
 
 /// A call.
@@ -157,10 +158,27 @@ fn decompress_frame(device: &GpuDevice, content: &Content) -> Result<()> {
     Ok(())
 }
 
-/// The codec's part of an error of a stream; reading and writing memory cannot fail.
-fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
+/// The crate's own error in one of `std::io`, which may also be the system's for memory.
+pub fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        let kind = error.kind();
+        match error
+            .into_inner()
+            .and_then(|inner| inner.downcast::<Error>().ok())
+        {
+            Some(error) => *error,
+            None if kind == std::io::ErrorKind::OutOfMemory => Error::OutOfMemory { requested: 0 },
+            None => panic!("{kind}"),
+        }
+    })
+}
+
+pub fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
     result.map_err(|error| match error {
         StreamError::Codec(error) => error,
+        StreamError::Read(error) | StreamError::Write(error) => {
+            of_io::<()>(Err(error)).unwrap_err()
+        }
         other => panic!("{other}"),
     })
 }

@@ -4,14 +4,14 @@ use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use pagepress::Result;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
 use pagepress::gpu::GpuDevice;
-use pagepress::lz4::frame::{self, FrameOptions, SeekableFrame, StreamError};
+use pagepress::lz4::frame::{self, FrameOptions, SeekableFrame};
 use pagepress::lz4::{self, Level};
 use pagepress::tensor::cpu;
-use pagepress::{Error, Result};
 
-use crate::calls::{self, Expect, file};
+use crate::calls::{self, Expect, file, of_io, of_stream};
 use crate::{open, request};
 
 /// What goes in, and what must come out.
@@ -66,31 +66,6 @@ calls!(
     pages, pages_back, small_frame, frame_back, stream, stream_back, writer, reader, seek, products;
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 );
-
-/// The crate's own error in one of `std::io`, which may also be the system's for memory.
-fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
-    result.map_err(|error| {
-        let kind = error.kind();
-        match error
-            .into_inner()
-            .and_then(|inner| inner.downcast::<Error>().ok())
-        {
-            Some(error) => *error,
-            None if kind == std::io::ErrorKind::OutOfMemory => Error::OutOfMemory { requested: 0 },
-            None => panic!("{kind}"),
-        }
-    })
-}
-
-fn of_stream<T>(result: Result<T, StreamError>) -> Result<T> {
-    result.map_err(|error| match error {
-        StreamError::Codec(error) => error,
-        StreamError::Read(error) | StreamError::Write(error) => {
-            of_io::<()>(Err(error)).unwrap_err()
-        }
-        other => panic!("{other}"),
-    })
-}
 
 fn on_cpu() -> Codec {
     let options = CodecOptions {
