@@ -97,17 +97,10 @@ macro_rules! conformance {
             }
 
             #[test]
-            fn every_call_writes_every_kind_of_page() {
+            fn every_call_writes_what_others_read() {
                 subject()
                     .iter_mut()
-                    .for_each(crate::crossed::every_call_writes_every_kind_of_page);
-            }
-
-            #[test]
-            fn every_call_writes_short_last_pages() {
-                subject()
-                    .iter_mut()
-                    .for_each(crate::crossed::every_call_writes_short_last_pages);
+                    .for_each(crate::crossed::every_call_writes_what_others_read);
             }
 
             #[test]
@@ -181,8 +174,8 @@ conformance!(
 
 /// The same calls without a GPU, or with one where that is measured to be faster.
 #[test]
-fn every_call_of_the_cpu_writes_every_kind_of_page() {
-    crossed::every_call_of_the_cpu_writes_every_kind_of_page();
+fn every_call_of_the_cpu_writes_what_others_read() {
+    crossed::every_call_of_the_cpu_writes_what_others_read();
 }
 
 #[cfg(feature = "wgpu")]
