@@ -157,6 +157,10 @@ fn times(runs: &[Activity], copies: bool, timestamps: &[u8], period_ns: f32) -> 
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of spans may have one"
+)]
 mod tests {
     use super::*;
     use crate::gpu::times::Busy;
