@@ -118,7 +118,7 @@ impl<'s, 'a> Sizes<'s, 'a> {
     fn operation(&self, at: &mut usize, end: usize, least: u8) -> Count {
         let mut left = self.operand(at, end);
         while *at < end {
-            let (precedence, n_tokens, f): (u8, usize, fn(u64, u64) -> Option<u64>) =
+            let (precedence, n_tokens, f): (u8, usize, Operation) =
                 match (self.token(*at), self.token(*at + 1)) {
                     (Some(Token::Operator(b'+')), _) => (2, 1, u64::checked_add),
                     (Some(Token::Operator(b'-')), _) => (2, 1, u64::checked_sub),
@@ -164,6 +164,9 @@ impl<'s, 'a> Sizes<'s, 'a> {
         }
     }
 }
+
+/// An operator on numbers; `None` where it has no value.
+type Operation = fn(u64, u64) -> Option<u64>;
 
 fn shifted_left(a: u64, b: u64) -> Option<u64> {
     let b = u32::try_from(b).ok().filter(|&b| b < 32)?;
