@@ -61,6 +61,10 @@ pub async fn places_beyond_memory_are_typed_errors(subject: &Subject) {
         let error = GpuTensor::from_buffer(device, one.buffer().clone(), view).unwrap_err();
         assert_eq!(error.code(), "LENGTH_MISMATCH");
     }
+    if cfg!(target_arch = "wasm32") {
+        // There, memory would grow by a gigabyte and stay so.
+        return;
+    }
     let huge = Shape::new(&[usize::MAX >> 4]).unwrap();
     let huge = one.broadcast_to(&huge).unwrap();
     for error in [
