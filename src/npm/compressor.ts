@@ -12,7 +12,7 @@ import {
 import { describe } from "./capabilities.js";
 import { sizeOf } from "./device-buffers.js";
 import { DeviceWatch } from "./device-watch.js";
-import { PagepressError } from "./errors.js";
+import { PagepressError, toPagepressError } from "./errors.js";
 import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./codec.js";
 import { Job, type JobOptions } from "./job.js";
@@ -210,7 +210,7 @@ export class Compressor {
       const job = new Job(options, totalBytes);
       return this.run(job, options, (codec) => work(codec, job));
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(toPagepressError(error));
     }
   }
 
@@ -228,7 +228,7 @@ export class Compressor {
       });
       return transfer ? done.finally(() => release(taken)) : done;
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(toPagepressError(error));
     }
   }
 

@@ -12,6 +12,7 @@ interface RawBuffer {
 }
 
 interface RawDevice {
+  readonly lost: Promise<unknown>;
   readonly limits: { readonly maxStorageBufferBindingSize: number };
   readonly queue: { submit(commands: unknown[]): void; writeBuffer(to: RawBuffer, at: number, from: BufferSource): void };
   createBuffer(descriptor: { size: number; usage: number; mappedAtCreation?: boolean }): RawBuffer;
@@ -54,10 +55,18 @@ export function makeBuffer(device: Device, bytes: number, usage = 0): DeviceBuff
   return raw(device).createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST | usage }) as unknown as DeviceBuffer;
 }
 
-/** A buffer for kernels that `fill` writes; it is all zeros before. */
-export function filledBuffer(device: Device, bytes: number, fill: (to: Uint8Array) => void): DeviceBuffer {
+/** A buffer for kernels that `fill` writes; it is all zeros before. Rejects with `OUT_OF_MEMORY`, or `DEVICE_LOST`, for which
+ * browsers have the same error. */
+export async function filledBuffer(device: Device, bytes: number, fill: (to: Uint8Array) => void): Promise<DeviceBuffer> {
   const size = Math.max(4, wholeWords(bytes));
-  const buffer = raw(device).createBuffer({ size, usage: STORAGE | COPY_DST, mappedAtCreation: true });
+  const usage = STORAGE | COPY_DST;
+  let buffer: RawBuffer;
+  try {
+    buffer = raw(device).createBuffer({ size, usage, mappedAtCreation: true });
+  } catch (error) {
+    const code = (await isLost(device)) ? "DEVICE_LOST" : "OUT_OF_MEMORY";
+    throw new PagepressError(code, `no buffer of ${size} bytes: ${(error as Error).message}`, { cause: error });
+  }
   fill(new Uint8Array(buffer.getMappedRange()));
   buffer.unmap();
   return buffer as unknown as DeviceBuffer;
@@ -93,10 +102,17 @@ export async function readBuffers(
     await staging.mapAsync(READ);
     return new Uint8Array(staging.getMappedRange().slice(0));
   } catch (error) {
-    throw new PagepressError("ENGINE", `the buffers cannot be read: ${(error as Error).message}`, { cause: error });
+    const code = (await isLost(device)) ? "DEVICE_LOST" : "ENGINE";
+    throw new PagepressError(code, `the buffers cannot be read: ${(error as Error).message}`, { cause: error });
   } finally {
     staging.destroy();
   }
+}
+
+/** Whether the device is lost, of which browsers tell a little later than of the work that fails. */
+function isLost(device: Device): Promise<boolean> {
+  const later = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50));
+  return Promise.race([raw(device).lost.then(() => true), later]);
 }
 
 /** Frees buffers. */

@@ -151,19 +151,19 @@ async function decompressUploaded(
   if (pageSize === 0 || table.length !== 2 * Math.ceil(byteLength / pageSize)) {
     fail("table length", String(table.length), "give two words a page");
   }
-  const packed = filledBuffer(device, packedBytes, fill);
+  const packed = await filledBuffer(device, packedBytes, fill);
   const made = [packed];
   const parts: ResidentPart[] = [];
   const pagesPerPart = Math.floor(most / pageSize) || 1;
-  for (let page = 0; page * pageSize < byteLength; page += pagesPerPart) {
-    const words = table.subarray(2 * page, 2 * (page + pagesPerPart));
-    const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-    const entries = filledBuffer(device, bytes.length, (to) => to.set(bytes));
-    made.push(entries);
-    const partBytes = Math.min(byteLength - page * pageSize, pagesPerPart * pageSize);
-    parts.push({ packed, packedBytes: wholeWords(packedBytes), table: entries, byteLength: partBytes });
-  }
   try {
+    for (let page = 0; page * pageSize < byteLength; page += pagesPerPart) {
+      const words = table.subarray(2 * page, 2 * (page + pagesPerPart));
+      const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+      const entries = await filledBuffer(device, bytes.length, (to) => to.set(bytes));
+      made.push(entries);
+      const partBytes = Math.min(byteLength - page * pageSize, pagesPerPart * pageSize);
+      parts.push({ packed, packedBytes: wholeWords(packedBytes), table: entries, byteLength: partBytes });
+    }
     return await decompressParts(resident, device, { parts, pageSize, byteLength }, target, job);
   } finally {
     // Work that was submitted keeps them until it has run.

@@ -17,9 +17,14 @@ let frame;
 let packed;
 let gpu;
 
-/** A buffer on the compressor's device with the content. */
+/** A buffer on the compressor's device with the content; a lost device may refuse to make one. */
 function buffer() {
-  const made = gpu.device.createBuffer({ size: Math.ceil(bytes.length / 4) * 4, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
+  let made;
+  try {
+    made = gpu.device.createBuffer({ size: Math.ceil(bytes.length / 4) * 4, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
+  } catch (error) {
+    throw new PagepressError("DEVICE_LOST", error.message);
+  }
   new Uint8Array(made.getMappedRange()).set(bytes);
   made.unmap();
   return made;
