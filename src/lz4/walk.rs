@@ -115,14 +115,15 @@ impl<'a> Walk<'a> {
     ) -> (usize, usize, usize) {
         // SAFETY: `p` is covered by this function's contract; where the second bit is set, the bit of `p + 1` is, so that is
         // searchable and what is verified is before it.
-        if length < LAZY_BELOW
-            && unsafe { found.ahead(p) } & 2 != 0
-            && let Some(next_q) = unsafe { self.verified(found, p + 1) }
-        {
-            // SAFETY: as above.
-            let next_length = unsafe { match_length(self.input, p + 1, next_q) };
-            if next_length > length {
-                return (p + 1, next_q, next_length);
+        unsafe {
+            if length < LAZY_BELOW
+                && found.ahead(p) & 2 != 0
+                && let Some(next_q) = self.verified(found, p + 1)
+            {
+                let next_length = match_length(self.input, p + 1, next_q);
+                if next_length > length {
+                    return (p + 1, next_q, next_length);
+                }
             }
         }
         (p, q, length)
