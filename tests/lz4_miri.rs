@@ -53,14 +53,17 @@ fn mutate(block: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn blocks_are_those_of_the_naive_encoder_and_come_back() {
+fn blocks_come_back_and_are_those_of_the_naive_encoder() {
     for level in 0..3 {
         for i in (level..N_BLOCKS).step_by(3) {
             let parse = Parse::new(page_size(i), LEVELS[level]).expect("in range");
             let (input, mut block) = (content(i), Vec::new());
             let mut encoder = Encoder::new(&parse);
             encoder.compress_block(&input, &mut block).expect("fits");
-            assert!(block == naive::compress_block(&input, &parse), "block {i}");
+            // The naive encoder takes Miri longer than the other one.
+            if !cfg!(miri) || i % 8 == 0 {
+                assert!(block == naive::compress_block(&input, &parse), "block {i}");
+            }
             let mut page = vec![0xff; input.len()];
             decompress_block(&block, &mut page).expect("is sound");
             assert!(page == input, "block {i}");
@@ -87,9 +90,14 @@ fn corrupt_blocks_have_the_status_of_the_naive_decoder() {
     let parse = Parse::new(4096, Level::High).expect("in range");
     let mut encoder = Encoder::new(&parse);
     let mut random = Random::new(1);
+    let (mut input, mut sound) = (Vec::new(), Vec::new());
     for i in 0..N_BLOCKS {
-        let (input, mut block) = (content(i % 100), Vec::new());
-        encoder.compress_block(&input, &mut block).expect("fits");
+        if i % 8 == 0 {
+            input = content(i);
+            sound.clear();
+            encoder.compress_block(&input, &mut sound).expect("fits");
+        }
+        let mut block = sound.clone();
         mutate(&mut block, &mut random);
         let length = [input.len(), input.len(), random.below(500)][i % 3];
         let mut page = vec![0xff; length];
@@ -154,7 +162,7 @@ fn linked_frame() -> (Vec<u8>, Vec<u8>) {
 fn frames_come_back_whole_and_in_parts() {
     let (linked, linked_content) = linked_frame();
     assert!(decompress(&linked, None).expect("is sound") == linked_content);
-    for i in 0..10 {
+    for i in 0..6 {
         let input = [content(63).repeat(i % 4), content(5 * i + 20), content(i)].concat();
         let mut file = frame(i, &input);
         file.extend([0x5f, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
@@ -176,7 +184,7 @@ fn frames_come_back_whole_and_in_parts() {
 fn corrupt_frames_are_errors_or_prefixes() {
     let mut random = Random::new(2);
     let (linked, _) = linked_frame();
-    for i in 0..40 {
+    for i in 0..30 {
         let input = content(i + 20);
         let mut file = [frame(i, &input), linked.clone()].concat();
         mutate(&mut file, &mut random);

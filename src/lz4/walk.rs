@@ -113,16 +113,17 @@ impl<'a> Walk<'a> {
         q: usize,
         length: usize,
     ) -> (usize, usize, usize) {
-        // SAFETY: this function's contract covers `p`.
-        if length >= LAZY_BELOW || unsafe { found.ahead(p) } & 2 == 0 {
-            return (p, q, length);
-        }
-        // SAFETY: the bit of `p + 1` is set, so that position is searchable too.
-        if let Some(next_q) = unsafe { self.verified(found, p + 1) } {
-            // SAFETY: `verified` gives positions before the one that it was asked about.
-            let next_length = unsafe { match_length(self.input, p + 1, next_q) };
-            if next_length > length {
-                return (p + 1, next_q, next_length);
+        // SAFETY: `p` is covered by this function's contract; where the second bit is set, the bit of `p + 1` is, so that is
+        // searchable and what is verified is before it.
+        unsafe {
+            if length < LAZY_BELOW
+                && found.ahead(p) & 2 != 0
+                && let Some(next_q) = self.verified(found, p + 1)
+            {
+                let next_length = match_length(self.input, p + 1, next_q);
+                if next_length > length {
+                    return (p + 1, next_q, next_length);
+                }
             }
         }
         (p, q, length)
