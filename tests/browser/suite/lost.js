@@ -17,12 +17,13 @@ let frame;
 let packed;
 let gpu;
 
-/** A buffer on the compressor's device with the content; a lost device may refuse to make one. */
-function buffer() {
+/** A buffer on the compressor's device with the content. A lost device may refuse to make one; a call then replaces it. */
+async function buffer() {
   let made;
   try {
     made = gpu.device.createBuffer({ size: Math.ceil(bytes.length / 4) * 4, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
   } catch (error) {
+    await gpu.compressPages(bytes.subarray(0, 4096));
     throw new PagepressError("DEVICE_LOST", error.message);
   }
   new Uint8Array(made.getMappedRange()).set(bytes);
@@ -60,7 +61,7 @@ export const calls = {
   compress: async () => same(decompressSync(await gpu.compress(bytes)), bytes, "compress"),
   tensors: product,
   compressResident: async () => {
-    const pages = await gpu.compressResident(buffer(), { byteLength: bytes.length });
+    const pages = await gpu.compressResident(await buffer(), { byteLength: bytes.length });
     const read = await pages.read();
     same(await gpu.decompressPages(read), bytes, "compressResident");
   },
