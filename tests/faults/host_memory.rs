@@ -186,7 +186,7 @@ fn fail_each() {
     let from = std::env::var(FROM).unwrap();
     let (call, n) = from.split_once(' ').unwrap();
     let (first_call, first_n): (usize, u64) = (call.parse().unwrap(), n.parse().unwrap());
-    let most = number("PAGEPRESS_HOST_FAILURES", 60);
+    let most = number("PAGEPRESS_HOST_FAILURES", 20);
     let content = Content::new();
     let mut n_failed = 0;
     for (at, call) in CALLS.iter().enumerate().skip(first_call) {
