@@ -107,9 +107,9 @@ export function steps() {
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
     { group: "supply", name: "npm audit", command: check("audit") },
-    { group: "supply", name: "publish dry runs", command: check("publish") },
-    { group: "supply", name: "equal modules from two folders", command: check("reproducible") },
-    { group: "supply", name: "public API", command: check("api") },
+    { group: "release", name: "publish dry runs", command: check("publish") },
+    { group: "release", name: "equal modules from two folders", command: check("reproducible") },
+    { group: "release", name: "public API", command: check("api") },
     { group: "miri", name: "Miri", command: check("miri") },
     { group: "sanitizers", name: "AddressSanitizer", command: check("sanitizers") },
     { group: "emulated", name: "NEON under QEMU", command: check("emulated") },
@@ -134,10 +134,10 @@ export function steps() {
 export const groups = ["native", "browser", "package", "page", "supply"];
 
 /** What runs only by its name: it takes long, or needs a nightly toolchain. */
-export const longGroups = ["miri", "sanitizers", "emulated", "soak", "fuzz"];
+export const longGroups = ["release", "miri", "sanitizers", "emulated", "soak", "fuzz"];
 
 /** Groups that need the built package. */
-const withPackage = ["browser", "package", "page", "supply", "soak"];
+const withPackage = ["browser", "package", "page", "release", "soak"];
 
 /** The steps of the chosen groups; the build belongs to all that need its result. */
 export function choose(chosen) {
