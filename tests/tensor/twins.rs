@@ -7,6 +7,7 @@ use pagepress::tensor::{
     GpuBackend, Quantization, Reduction, Shape, TensorView, cpu, tiled_reduce_partial,
 };
 use pagepress::tensor::{SumOp, tiled_max_2d, tiled_sum_2d};
+use pagepress_test_harness::test;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -30,13 +30,11 @@ fn ends_oddly(block: &[u8]) -> bool {
     let (mut at, mut written, mut last_match) = (0, 0usize, None);
     let long = |at: &mut usize, start: u8| {
         let mut n = usize::from(start);
-        while start == 15 {
-            let byte = *block.get(*at)?;
+        let mut last = if start == 15 { 255 } else { 0 };
+        while last == 255 {
+            last = *block.get(*at)?;
             *at += 1;
-            n += usize::from(byte);
-            if byte != 255 {
-                break;
-            }
+            n += usize::from(last);
         }
         Some(n)
     };

@@ -299,7 +299,7 @@ impl Program<'_> {
     fn expression(&mut self, kind: usize, depth: usize) {
         let a = self.byte();
         let n = self.byte();
-        let leaf = depth > 4 || a % 3 == 0;
+        let leaf = depth > 4 || a.is_multiple_of(3);
         let leaves: [&[&str]; 4] = [
             &[
                 "u",
@@ -356,13 +356,13 @@ impl Program<'_> {
                     "abs",
                 ][a % 5];
                 self.text.push('(');
-                self.expression(if a % 5 == 0 { 1 + a % 2 } else { 0 }, depth + 1);
+                self.expression(if a.is_multiple_of(5) { 1 + a % 2 } else { 0 }, depth + 1);
                 self.text.push(')');
             }
             (1, 2) => {
                 self.text += ["i32", "abs", "sign", "-"][a % 4];
                 self.text.push('(');
-                self.expression(if a % 4 == 0 { 2 } else { 1 }, depth + 1);
+                self.expression(if a.is_multiple_of(4) { 2 } else { 1 }, depth + 1);
                 self.text.push(')');
             }
             (2, 0 | 2) => {
