@@ -116,7 +116,7 @@ fn literals(n_bytes: usize) -> Vec<u8> {
         rest -= 255;
     }
     block.push(rest as u8);
-    block.extend((0..n_bytes).map(|i| (i * 7 >> 3) as u8));
+    block.extend((0..n_bytes).map(|i| ((i * 7) >> 3) as u8));
     block
 }
 
