@@ -18,7 +18,6 @@ mod cost;
 mod error;
 #[cfg(js_engine)]
 mod js;
-#[cfg(gpu_engine)]
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;

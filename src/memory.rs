@@ -24,6 +24,7 @@ pub(crate) fn with_room<T>(n: usize) -> Result<Vec<T>> {
 }
 
 /// Makes room for just `n` values more.
+#[cfg(gpu_engine)]
 pub(crate) fn reserve_exact<T>(values: &mut Vec<T>, n: usize) -> Result<()> {
     values
         .try_reserve_exact(n)
@@ -45,13 +46,14 @@ pub(crate) fn extend<T: Copy>(values: &mut Vec<T>, more: &[T]) -> Result<()> {
 }
 
 /// A copy of `values`.
+#[cfg(gpu_engine)]
 pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
     let mut copy = with_room(values.len())?;
     copy.extend_from_slice(values);
     Ok(copy)
 }
 
-#[cfg(test)]
+#[cfg(all(test, gpu_engine))]
 mod tests {
     use super::*;
 

@@ -11,7 +11,7 @@ const HARDWARE: Duration = Duration::from_secs(60);
 const SOFTWARE: Duration = Duration::from_secs(600);
 
 /// Between two looks at the progress.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// The limit for a device.
 pub(super) fn limit(request: &DeviceRequest, is_software: bool) -> Duration {
@@ -46,6 +46,7 @@ impl Watch {
     }
 
     /// How long to wait before the next look.
+    #[cfg(feature = "wgpu")]
     pub(super) fn until_next_look(&self) -> Duration {
         let left = self.limit.saturating_sub(self.since.elapsed());
         left.clamp(Duration::from_millis(1), LOOK)
@@ -61,7 +62,7 @@ impl Watch {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "wgpu"))]
 mod tests {
     use super::*;
 

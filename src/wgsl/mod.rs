@@ -18,6 +18,7 @@ pub(crate) use check::check;
 ///
 /// # Errors
 /// What is wrong, with line and column.
+#[cfg(feature = "wgpu")]
 pub(crate) fn read(wgsl: &str) -> Result<(Module, ModuleInfo), String> {
     check(wgsl)?.run(|| parse(wgsl))?
 }

@@ -11,14 +11,11 @@ use super::context::Context;
 use super::device::Shared;
 use super::event::Event;
 use crate::Result;
-use crate::gpu::watch::{self, Watch};
+use crate::gpu::watch::{self, LOOK, Watch};
 use crate::signal::{self, Sender};
 
 /// Most threads of one device. Work of one device ends nearly in order, so that few are ever busy.
 const MAX_THREADS: usize = 4;
-
-/// Between two looks at the progress.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// Looks without a wait after which the thread that looks ends.
 const IDLE_LOOKS: u32 = 5;
