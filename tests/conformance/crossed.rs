@@ -21,10 +21,13 @@ use crate::subject::{PAGE_SIZES, Subject};
 /// Lengths of short last pages: ends of words, of fills and of the format.
 const TAILS: [usize; 14] = [1, 3, 4, 7, 8, 9, 12, 13, 15, 16, 24, 1000, 2048, 4095];
 
+type PagesCall<'a> = dyn FnMut(&[u8], u32, Level) -> PackedPages + 'a;
+type FrameCall<'a> = dyn FnMut(&[u8], &FrameOptions) -> Vec<u8> + 'a;
+
 /// A call that packs pages, or makes a frame.
 enum Call<'a> {
-    Pages(Box<dyn FnMut(&[u8], u32, Level) -> PackedPages + 'a>),
-    Frame(Box<dyn FnMut(&[u8], &FrameOptions) -> Vec<u8> + 'a>),
+    Pages(Box<PagesCall<'a>>),
+    Frame(Box<FrameCall<'a>>),
 }
 
 type Calls<'a> = Vec<(&'static str, Call<'a>)>;

@@ -139,10 +139,10 @@ impl Pool {
             packed.extend_from_slice(&block);
             packed.resize(packed.len().next_multiple_of(4).max(4), 0);
         }
-        for i in 0..n {
-            // One in eight lies.
+        // One in eight lies.
+        for entry in &mut table {
             if random.below(8) == 0 {
-                lie(&mut table[i], packed.len(), page_size, random);
+                lie(entry, packed.len(), page_size, random);
             }
         }
         let tail = if random.below(2) == 0 {
@@ -213,12 +213,11 @@ fn n_sequences(block: &[u8]) -> usize {
         at += 1;
         let length = |half: u8, at: &mut usize| {
             let mut length = usize::from(half);
-            while half == 15 {
+            let mut last = if half == 15 { 255 } else { 0 };
+            while last == 255 {
+                last = block[*at];
+                length += usize::from(last);
                 *at += 1;
-                length += usize::from(block[*at - 1]);
-                if block[*at - 1] != 255 {
-                    break;
-                }
             }
             length
         };
