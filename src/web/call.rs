@@ -48,7 +48,7 @@ impl Call {
 /// The call is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll_call(call: *mut Call) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let this = unsafe { &mut *call };
     if this.is_cancelled {
         return memory::fail(&Error::Cancelled);
@@ -90,7 +90,7 @@ fn answer(
 /// The call is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cancel_call(call: *mut Call) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &mut *call }.is_cancelled = true;
 }
 
@@ -98,7 +98,7 @@ unsafe extern "C" fn cancel_call(call: *mut Call) {
 /// The call is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_call(call: *mut Call) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(call) });
 }
 

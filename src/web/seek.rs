@@ -18,7 +18,7 @@ extern "C" fn begin_map(n_bytes: f64) -> *mut FrameMap {
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn map_wants(map: *const FrameMap, end: f64) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     give_range(unsafe { &*map }.wanted(end as u64))
 }
 
@@ -28,7 +28,7 @@ unsafe extern "C" fn map_wants(map: *const FrameMap, end: f64) -> u32 {
 /// The object is there; the memory is the call's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn supply_map(map: *mut FrameMap, bytes: *mut u8, n_bytes: usize) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (map, bytes) = unsafe { (&mut *map, taken(bytes, n_bytes)) };
     settle_empty(map.supply(&bytes))
 }
@@ -39,7 +39,7 @@ unsafe extern "C" fn supply_map(map: *mut FrameMap, bytes: *mut u8, n_bytes: usi
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mapped_bytes(map: *const FrameMap) -> f64 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &*map }.mapped_bytes() as f64
 }
 
@@ -49,7 +49,7 @@ unsafe extern "C" fn mapped_bytes(map: *const FrameMap) -> f64 {
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn has_index(map: *const FrameMap) -> bool {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &*map }.has_index()
 }
 
@@ -57,7 +57,7 @@ unsafe extern "C" fn has_index(map: *const FrameMap) -> bool {
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_map(map: *mut FrameMap) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(map) });
 }
 
@@ -67,7 +67,7 @@ unsafe extern "C" fn free_map(map: *mut FrameMap) {
 /// The map is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn begin_read(map: *const FrameMap, start: f64, end: f64) -> *mut ContentRead {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     object(Ok(unsafe { &*map }.read(start as u64..end as u64)))
 }
 
@@ -77,7 +77,7 @@ unsafe extern "C" fn begin_read(map: *const FrameMap, start: f64, end: f64) -> *
 /// Both objects are there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn read_wants(read: *const ContentRead, map: *const FrameMap) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     give_range(unsafe { (*read).wanted(&*map) })
 }
 
@@ -92,7 +92,7 @@ unsafe extern "C" fn supply_read(
     bytes: *mut u8,
     n_bytes: usize,
 ) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (read, map, bytes) = unsafe { (&mut *read, &*map, taken(bytes, n_bytes)) };
     let mut content = Vec::new();
     settle(read.supply(map, &bytes, &mut content).map(|()| content))
@@ -102,7 +102,7 @@ unsafe extern "C" fn supply_read(
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_read(read: *mut ContentRead) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(read) });
 }
 

@@ -45,7 +45,7 @@ extern "C" fn open_codec(low_power: bool, allow_software: bool) -> *mut Call {
 /// The codec is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn codec_adapter(codec: *const WebCodec) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     match unsafe { &*codec }.0.borrow().as_ref() {
         Some(codec) => give(codec.device().info().text().into_bytes()),
         None => NOTHING,
@@ -58,7 +58,7 @@ unsafe extern "C" fn codec_adapter(codec: *const WebCodec) -> u32 {
 /// The codec is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn codec_device(codec: *const WebCodec) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let codec = unsafe { &*codec }.0.borrow();
     codec
         .as_ref()
@@ -71,7 +71,7 @@ unsafe extern "C" fn codec_device(codec: *const WebCodec) -> u32 {
 /// The codec is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_codec(codec: *mut WebCodec) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let codec = unsafe { Box::from_raw(codec) }.0.take();
     if let Some(codec) = codec {
         codec.device().destroy();

@@ -23,7 +23,7 @@ unsafe extern "C" fn gpu_compress_pages(
     flags: u32,
 ) -> *mut Call {
     let bytes = Value::new(bytes).map(Bytes::new);
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &*codec }.call(async move |codec| {
         let bytes = bytes.ok_or_else(no_array)?;
         let compressed = codec.compress(&bytes, page_size, level(flags));
@@ -51,7 +51,7 @@ unsafe extern "C" fn gpu_decompress_pages(
     n_bytes: f64,
     is_strict: bool,
 ) -> *mut Call {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (codec, table) = unsafe { (&*codec, taken(table, n_table)) };
     let packed = Value::new(packed).map(Bytes::new);
     codec.call(async move |codec| {

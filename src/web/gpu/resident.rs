@@ -39,7 +39,7 @@ unsafe extern "C" fn compress_resident(
     maker: u32,
 ) -> *mut Call {
     let (buffer, maker) = (Value::new(buffer), Value::new(maker));
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &*codec }.call(async move |codec| {
         let clock = Clock::start();
         let compress = async |codec: &JsCodec| {
@@ -79,7 +79,7 @@ unsafe extern "C" fn decompress_resident(
     page_size: u32,
     buffer: u32,
 ) -> *mut Call {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (codec, parts) = unsafe { (&*codec, taken(parts, n_parts_bytes)) };
     let buffer = Value::new(buffer);
     let (parts, _) = parts.as_chunks::<{ size_of::<PartNumbers>() }>();

@@ -15,7 +15,7 @@ unsafe extern "C" fn decompress_block(
     is_size_prefixed: bool,
     limit: f64,
 ) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let block = unsafe { taken(block, n_bytes) };
     let format = match is_size_prefixed {
         true => Format::SizePrefixed,
@@ -34,7 +34,7 @@ unsafe extern "C" fn decompress_block(
 /// The memory is the call's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn not_lz4(bytes: *mut u8, n_bytes: usize) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let bytes = unsafe { taken(bytes, n_bytes) };
     let mut magic = [0; 4];
     for (to, from) in magic.iter_mut().zip(&bytes) {

@@ -54,7 +54,7 @@ unsafe extern "C" fn compress(
     n_bytes: usize,
     is_last: bool,
 ) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
     settle(frame.push(&content, is_last))
 }
@@ -78,7 +78,7 @@ impl Compression {
 /// The object is there; the memory is the call's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn add_content(frame: *mut Compression, content: *mut u8, n_bytes: usize) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (frame, content) = unsafe { (&mut *frame, taken(content, n_bytes)) };
     frame.writer.add_content(&content);
 }
@@ -95,7 +95,7 @@ unsafe extern "C" fn note_blocks(
     sizes: *mut u8,
     n_bytes: usize,
 ) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (frame, sizes) = unsafe { (&mut *frame, taken(sizes, n_bytes)) };
     frame.writer.note_blocks(n_content, &sizes);
 }
@@ -104,7 +104,7 @@ unsafe extern "C" fn note_blocks(
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_compression(frame: *mut Compression) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(frame) });
 }
 
@@ -133,7 +133,7 @@ extern "C" fn begin_decompression(limit: f64, group_bytes: usize) -> *mut Decomp
 /// The object is there, and the bytes are written.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn add_input(frames: *mut Decompression, n_bytes: usize) -> *mut u8 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let frames = unsafe { &mut *frames };
     let held = &mut frames.held;
     held.drain(..frames.at);
@@ -156,7 +156,7 @@ unsafe extern "C" fn add_input(frames: *mut Decompression, n_bytes: usize) -> *m
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn decompress(frames: *mut Decompression) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let frames = unsafe { &mut *frames };
     match frames.decoder.in_turn(&frames.held[frames.at..]) {
         Ok((0, _)) => NOTHING,
@@ -174,7 +174,7 @@ unsafe extern "C" fn decompress(frames: *mut Decompression) -> u32 {
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn end_input(frames: *mut Decompression) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let frames = unsafe { &mut *frames };
     settle_empty(frames.decoder.finish(&frames.held[frames.at..]))
 }
@@ -185,7 +185,7 @@ unsafe extern "C" fn end_input(frames: *mut Decompression) -> u32 {
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn input_done(frames: *const Decompression) -> f64 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     unsafe { &*frames }.decoder.position() as f64
 }
 
@@ -193,7 +193,7 @@ unsafe extern "C" fn input_done(frames: *const Decompression) -> f64 {
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_decompression(frames: *mut Decompression) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(frames) });
 }
 
@@ -209,7 +209,7 @@ extern "C" fn begin_sum() -> *mut Checksum {
 /// The object is there; the memory is the call's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn add_to_sum(sum: *mut Checksum, part: *mut u8, n_bytes: usize) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (sum, part) = unsafe { (&mut *sum, taken(part, n_bytes)) };
     sum.add(&part);
     sum.value()
@@ -219,6 +219,6 @@ unsafe extern "C" fn add_to_sum(sum: *mut Checksum, part: *mut u8, n_bytes: usiz
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_sum(sum: *mut Checksum) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(sum) });
 }

@@ -17,7 +17,7 @@ unsafe extern "C" fn compress_pages(
     page_size: u32,
     flags: u32,
 ) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let bytes = unsafe { taken(bytes, n_bytes) };
     settle(compressed(&bytes, page_size, level(flags)))
 }
@@ -61,7 +61,7 @@ unsafe extern "C" fn begin_pages(
     page_size: u32,
     n_bytes: f64,
 ) -> *mut Pages {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     let (packed, table) = unsafe { (taken(packed, n_packed), taken(table, n_table)) };
     let begin = || {
         let n_pages = entries(&table)?.len();
@@ -84,7 +84,7 @@ unsafe extern "C" fn begin_pages(
 /// The object is there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn decompress_pages(pages: *mut Pages, n_pages: usize, is_strict: bool) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     settle(unsafe { &mut *pages }.advance(n_pages, is_strict))
 }
 
@@ -119,6 +119,6 @@ impl Pages {
 /// The object is there, and is not used after.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free_pages(pages: *mut Pages) {
-    // SAFETY: the caller says so.
+    // SAFETY: this function's contract.
     drop(unsafe { Box::from_raw(pages) });
 }

@@ -56,7 +56,7 @@ unsafe extern "C" fn device_launch(
     arguments: u32,
 ) -> u32 {
     settle_empty(words(arguments).and_then(|words| {
-        // SAFETY: the caller says so.
+        // SAFETY: this function's contract.
         let args = unsafe { arguments_of(&words) }?;
         device.launch_kernel(kernel, [x, y, z], &args)?;
         Ok(())
@@ -70,7 +70,7 @@ unsafe fn arguments_of(mut words: &[u32]) -> Result<Vec<KernelArg<'_, Buffer>>> 
     while let Some((&tensor, rest)) = words.split_first() {
         words = rest;
         let tensor = tensor as usize as *const GpuTensor;
-        // SAFETY: the caller says so.
+        // SAFETY: this function's contract.
         if let Some(tensor) = unsafe { tensor.as_ref() } {
             args.push(bound(tensor)?);
             continue;
