@@ -11,7 +11,7 @@ use super::step::{Reduction, Step};
 use super::work::Work;
 use super::{check_len, cpu};
 use crate::Result;
-use crate::gpu::{Backend, GpuDevice, HostUse, Place, Recorder, Sized64};
+use crate::gpu::{GpuDevice, HostUse, Place, Recorder, Sized64};
 use crate::js::Bytes;
 use crate::memory::zeros;
 

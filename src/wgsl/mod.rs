@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_marked() {
-        let Err(message) = read("fn a() {\n    b();\n}") else {
+        let Err(message) = parse("fn a() {\n    b();\n}") else {
             unreachable!("there is no b");
         };
         assert!(
