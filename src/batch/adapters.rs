@@ -6,6 +6,7 @@ use super::codec::{Codec, Report};
 use super::frames::Progress;
 use super::session::{FrameCompression, FrameDecompression};
 use crate::lz4::frame::FrameOptions;
+use crate::memory::reserve;
 use crate::{Error, Result};
 
 /// Bytes asked of a reader at a time.
@@ -209,6 +210,7 @@ impl<R: Read> DecompressReader<R> {
     }
 
     fn read(&mut self) -> io::Result<()> {
+        reserve(&mut self.input, READ_BYTES)?;
         self.input.resize(READ_BYTES, 0);
         let n_bytes = loop {
             match self.reader.read(&mut self.input) {

@@ -11,6 +11,7 @@ use super::timing::Timings;
 use crate::Error;
 use crate::clock::Clock;
 use crate::lz4::frame::{self, FrameOptions, FrameWriter, StreamError};
+use crate::memory::extend;
 
 /// Bytes of one read in decompression.
 const READ_BYTES: usize = 8 << 20;
@@ -84,7 +85,7 @@ impl Codec {
         let mut done = Progress::default();
         let (mut rest, mut out) = (Vec::new(), Vec::new());
         for chunk in read_ahead(reader, READ_BYTES)? {
-            rest.extend_from_slice(&chunk.map_err(StreamError::Read)?);
+            extend(&mut rest, &chunk.map_err(StreamError::Read)?)?;
             let mut at = 0;
             loop {
                 let advanced = decoder.advance(self, &rest[at..], &mut out, &mut report);

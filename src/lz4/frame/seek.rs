@@ -4,6 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::{ContentRead, FrameMap};
+use crate::memory::{extend, reserve};
 
 /// Reads any part of the content of the frames in `reader`, decoding only the blocks needed for it.
 ///
@@ -69,10 +70,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
     /// As [`open`](Self::open).
     pub fn read_range(&mut self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        self.each_part(range, |part| {
-            content.extend_from_slice(part);
-            Ok(())
-        })?;
+        self.each_part(range, |part| Ok(extend(&mut content, part)?))?;
         Ok(content)
     }
 
@@ -145,10 +143,15 @@ impl<R: Read + Seek> SeekableFrame<R> {
     }
 
     fn fetch(&mut self, range: Range<u64>) -> io::Result<()> {
+        let n_bytes = range.end - range.start;
         self.bytes.clear();
+        reserve(
+            &mut self.bytes,
+            usize::try_from(n_bytes).unwrap_or(usize::MAX),
+        )?;
         self.reader.seek(SeekFrom::Start(range.start))?;
         (&mut self.reader)
-            .take(range.end - range.start)
+            .take(n_bytes)
             .read_to_end(&mut self.bytes)?;
         Ok(())
     }

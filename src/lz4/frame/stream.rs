@@ -8,6 +8,7 @@ use std::thread;
 
 use super::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::Error;
+use crate::memory::{extend, reserve};
 
 /// Bytes of one read, at least.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -132,7 +133,7 @@ fn decompress_chunks(
 ) -> Result<(), StreamError> {
     let mut rest = Vec::new();
     for chunk in chunks {
-        rest.extend_from_slice(&chunk.map_err(StreamError::Read)?);
+        extend(&mut rest, &chunk.map_err(StreamError::Read)?)?;
         let mut at = 0;
         loop {
             let mut bytes = Vec::new();
@@ -214,10 +215,13 @@ fn read_chunks(
     chunks: &SyncSender<io::Result<Vec<u8>>>,
 ) {
     loop {
-        let mut chunk = Vec::with_capacity(chunk_bytes);
-        let result = (&mut reader)
-            .take(chunk_bytes as u64)
-            .read_to_end(&mut chunk);
+        let mut chunk = Vec::new();
+        let room = reserve(&mut chunk, chunk_bytes);
+        let result = room.map_err(io::Error::from).and_then(|()| {
+            (&mut reader)
+                .take(chunk_bytes as u64)
+                .read_to_end(&mut chunk)
+        });
         let end = match result {
             Ok(n_bytes) => n_bytes < chunk_bytes,
             Err(_) => true,

@@ -68,7 +68,7 @@ impl FrameWriter {
         let start = out.len();
         if content.len() <= share {
             self.count(content);
-            push_blocks(&mut self.encoder, &self.options, content, out);
+            push_blocks(&mut self.encoder, &self.options, content, out)?;
         } else {
             self.push_shares(content, share, out)?;
         }
@@ -87,7 +87,7 @@ impl FrameWriter {
                 &options,
                 share,
                 &mut blocks,
-            );
+            )?;
             Ok(blocks)
         };
         let (shares, ()) = rayon::join(
@@ -110,8 +110,7 @@ impl FrameWriter {
     #[cfg(target_arch = "wasm32")]
     fn push_shares(&mut self, content: &[u8], _share: usize, out: &mut Vec<u8>) -> Result<()> {
         self.count(content);
-        push_blocks(&mut self.encoder, &self.options, content, out);
-        Ok(())
+        push_blocks(&mut self.encoder, &self.options, content, out)
     }
 
     /// Appends one block that is compressed already: `block` is what [`Encoder::compress_page`] or a GPU made of
@@ -146,7 +145,7 @@ impl FrameWriter {
             PageKind::Fill(_) => self.encoder.encode(content),
         };
         let start = out.len();
-        push_block(content, block, self.options.block_checksums, out);
+        push_block(content, block, self.options.block_checksums, out)?;
         self.note(&out[start..], content.len());
         Ok(())
     }
@@ -224,6 +223,7 @@ impl FrameWriter {
                 actual: self.n_bytes,
             });
         }
+        reserve(out, 8)?;
         put_word(out, 0);
         if self.options.content_checksum {
             put_word(out, self.sum.value());
@@ -244,29 +244,38 @@ impl FrameWriter {
 }
 
 /// Appends `content` in blocks.
-fn push_blocks(encoder: &mut Encoder, options: &FrameOptions, content: &[u8], out: &mut Vec<u8>) {
+fn push_blocks(
+    encoder: &mut Encoder,
+    options: &FrameOptions,
+    content: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<()> {
     for content in content.chunks(options.block_size as usize) {
         let block = encoder.encode(content);
-        push_block(content, block, options.block_checksums, out);
+        push_block(content, block, options.block_checksums, out)?;
     }
+    Ok(())
 }
 
 /// Appends one block with its size and checksum: `block`, or `content` itself if that is not longer. No content
 /// gives no block, since a size of 0 ends a frame.
-fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) {
+fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) -> Result<()> {
     if content.is_empty() {
-        return;
+        return Ok(());
     }
     let (data, stored_bit) = if block.len() < content.len() {
         (block, 0)
     } else {
         (content, STORED_BIT)
     };
+    // Its size, and a checksum.
+    reserve(out, data.len() + 8)?;
     put_word(out, data.len() as u32 | stored_bit);
     put(out, data);
     if checksums {
         put_word(out, checksum(data));
     }
+    Ok(())
 }
 
 /// Compresses `content` to one frame, on all cores natively.
