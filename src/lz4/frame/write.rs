@@ -4,7 +4,6 @@ use super::checksum::Checksum;
 use super::index::FrameIndex;
 use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
-#[cfg(not(target_arch = "wasm32"))]
 use crate::memory::reserve;
 use crate::text::fill;
 use crate::{Error, Result};
