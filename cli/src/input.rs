@@ -11,7 +11,7 @@ use crate::startup::{self, Stream};
 pub struct Input {
     /// The name to speak of it by.
     pub name: String,
-    /// Of a regular file that the user named; standard input has none.
+    /// Attributes of the regular file that the user named; `None` for standard input.
     pub metadata: Option<Metadata>,
     pub reader: WholeFile,
 }

@@ -54,14 +54,6 @@ pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, n_bytes)) }.into_vec()
 }
 
-/// Makes room for `n` more elements.
-#[cfg(any(js_engine, feature = "npm-cpu"))]
-pub(in crate::web) fn reserve<T>(vector: &mut Vec<T>, n: usize) -> Result<()> {
-    vector.try_reserve(n).map_err(|_| Error::OutOfMemory {
-        requested: n as u64 * size_of::<T>() as u64,
-    })
-}
-
 /// Leaves bytes as the answer.
 #[inline(never)]
 pub(in crate::web) fn give(bytes: Vec<u8>) -> u32 {

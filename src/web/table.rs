@@ -41,7 +41,7 @@ pub(super) fn read_entry(entry: &[u8; ENTRY_BYTES], packed: &[u8]) -> PageEntry 
 pub(super) fn read_table(table: &[u8], packed: &[u8]) -> Result<Vec<PageEntry>> {
     let entries = entries(table)?;
     let mut read = Vec::new();
-    super::memory::reserve(&mut read, entries.len())?;
+    crate::memory::reserve(&mut read, entries.len())?;
     read.extend(entries.iter().map(|entry| read_entry(entry, packed)));
     Ok(read)
 }

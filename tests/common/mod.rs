@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers that several test targets use.
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(
     clippy::expect_used,

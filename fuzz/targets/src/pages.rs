@@ -38,7 +38,7 @@ fn one(packed: &[u8], random: &mut Random) {
         3..6 => whole.saturating_sub(random.below(page_size.clamp(1, 65_536) as usize) as u64),
         _ => whole,
     };
-    // What would be believed and is too much for a machine is not asked for.
+    // Sizes that the table makes plausible, but that no machine can allocate, are left out.
     if n_bytes > 1 << 24 && n_bytes.div_ceil(u64::from(page_size.max(1))) == n_pages as u64 {
         return;
     }

@@ -14,7 +14,7 @@ fn put(bytes: &mut [u8], at: usize, word: u32) {
     }
 }
 
-/// Where the parts of a frame are.
+/// Positions of the parts of a frame, in bytes.
 pub struct Walked {
     /// First byte behind the frame.
     pub end: usize,

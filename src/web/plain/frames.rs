@@ -2,8 +2,9 @@
 
 use crate::Result;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+use crate::memory::reserve;
 use crate::web::level;
-use crate::web::memory::{NOTHING, fail, lend, object, reserve, settle, settle_empty, taken};
+use crate::web::memory::{NOTHING, fail, lend, object, settle, settle_empty, taken};
 
 /// Bits of the options of a frame; the lowest two are its level.
 const CONTENT_CHECKSUM: u32 = 4;

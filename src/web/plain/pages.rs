@@ -1,8 +1,9 @@
 //! Pages in parts.
 
 use crate::lz4::{self, Encoder, Level, Parse};
+use crate::memory::reserve;
 use crate::web::level;
-use crate::web::memory::{object, reserve, settle, taken};
+use crate::web::memory::{object, settle, taken};
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
 

@@ -3,9 +3,9 @@
 use std::pin::Pin;
 
 use crate::js::{Bytes, Value};
+use crate::memory::reserve;
 use crate::tensor::{GpuTensor, JsArray, Reduction, Shape, Step};
 use crate::web::call::{Call, Done};
-use crate::web::memory::reserve;
 use crate::{Error, Result};
 
 /// The array of a number.
