@@ -11,11 +11,12 @@ mod common;
 use std::collections::HashMap;
 
 use common::pages::mixed;
+use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
     Backend, Buffer, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable,
 };
-use pagepress::kernels::lz4::compress_job;
+use pagepress::kernels::lz4::{compress_job, decompress_job};
 use pagepress::kernels::{Arg, Job, Processors, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
@@ -75,11 +76,32 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
     // One form only: software GPUs take a minute to compile it.
     let (page_size, level) = (4096, Level::Fast);
     let pages = mixed(60 * 4096 - 124, 1);
-    let job = compress_job(pages.len() as u64, page_size, level, Some(ROOMY));
+    let job =
+        compress_job(pages.len() as u64, page_size, level, Some(ROOMY)).expect("sizes of a job");
     let parse = job.launches.iter().find(|l| l.kernel.name == "lz4_parse");
     let overrides = &parse.expect("pages are parsed").overrides;
     assert!(overrides.iter().any(|(name, _)| *name == "STAGED_WORDS"));
     let expected = compress_pages(&pages, page_size, level).unwrap().packed;
     let found = block_on(run(&device, &job, &pages));
     assert!(found.starts_with(&expected));
+}
+
+#[test]
+fn sizes_that_no_job_has_are_refused() {
+    let refused = |page_size, n_bytes| {
+        let compress = compress_job(n_bytes, page_size, Level::Fast, None);
+        for outcome in [compress, decompress_job(n_bytes, page_size, 100)] {
+            let error = outcome.expect_err("no job has these sizes");
+            assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");
+        }
+    };
+    for page_size in [0, 1, 4095, 4097, 5000, 1 << 17, u32::MAX] {
+        refused(page_size, 40_960);
+    }
+    for n_bytes in [0, (1 << 32) + 4096, 4096 * ((1 << 20) + 1), u64::MAX] {
+        refused(4096, n_bytes);
+    }
+    for packed_bytes in [0, 1 << 34, u64::MAX] {
+        decompress_job(40_960, 4096, packed_bytes).expect_err("the kernel counts words in 32 bits");
+    }
 }

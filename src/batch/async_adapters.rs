@@ -14,6 +14,7 @@ use super::codec::{Codec, Report};
 use super::frames::Progress;
 use super::session::{FrameCompression, FrameDecompression, step_bytes};
 use crate::lz4::frame::FrameOptions;
+use crate::memory::zeros;
 use crate::{Error, Result};
 
 /// Bytes asked of a reader at a time.
@@ -268,7 +269,7 @@ impl<R: AsyncRead + Unpin> AsyncDecompressReader<R> {
         Self {
             reader,
             state: State::new(codec, session),
-            input: vec![0; READ_BYTES],
+            input: Vec::new(),
             taken: 0,
             wants_input: true,
             is_ended: false,
@@ -320,6 +321,9 @@ impl<R: AsyncRead + Unpin> AsyncRead for AsyncDecompressReader<R> {
             engine.out.clear();
             this.taken = 0;
             if this.wants_input {
+                if this.input.is_empty() {
+                    this.input = zeros(READ_BYTES)?;
+                }
                 let reader = Pin::new(&mut this.reader);
                 let n_bytes = ready!(reader.poll_read(context, &mut this.input))?;
                 if n_bytes == 0 {

@@ -22,7 +22,7 @@ use crate::gpu::{
 };
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
-use crate::lz4::{Level, PackedPages, PageEntry};
+use crate::lz4::{Level, PackedPages, PageEntry, check_page_size};
 use crate::memory;
 use crate::text::fill;
 
@@ -116,7 +116,7 @@ impl Pipeline {
         sink: &mut Sink<'_>,
     ) -> Result<Timings> {
         let clock = Clock::start();
-        plan::check_page_size(page_size)?;
+        check_page_size(page_size)?;
         let mut meter = Meter::default();
         let n_bytes = source.n_bytes();
         sink.begin(n_bytes, page_size)?;
@@ -168,7 +168,7 @@ impl Pipeline {
     ) -> Result<Running> {
         let n_bytes = range.end - range.start;
         let processors = self.device.capabilities().processors;
-        let job = compress_job(n_bytes, page_size, level, processors);
+        let job = compress_job(n_bytes, page_size, level, processors)?;
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();

@@ -16,7 +16,7 @@ use crate::gpu::{
 };
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
-use crate::lz4::{BlockError, PageEntry};
+use crate::lz4::{BlockError, PageEntry, check_page_size};
 use crate::memory;
 use crate::text::fill;
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ impl Pipeline {
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A packed buffer is never empty; its entries then are all bad, so the bytes do not matter.
-        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4));
+        let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4))?;
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
         let on_device = buffers.get(Slot::Packed)?;
         let words = Piece::Bytes(bytemuck::cast_slice(&table));
@@ -230,7 +230,7 @@ impl Pipeline {
 
 /// Bytes of all pages, if table and page size agree with them.
 pub(crate) fn check(pages: &Packed<'_>) -> Result<usize> {
-    plan::check_page_size(pages.page_size)?;
+    check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument {
         name,
         value: fill("#", &[], &[value]),

@@ -14,7 +14,7 @@ use super::source::Source;
 use super::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
-use crate::lz4::{self, BlockError, Level, PackedPages};
+use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
 use crate::{Error, Result, memory};
 
 /// Bytes, and of each page what is wrong with it.
@@ -208,7 +208,7 @@ impl GpuCodec {
         page_size: u32,
         level: Level,
     ) -> Result<Plan> {
-        super::plan::check_page_size(page_size)?;
+        check_page_size(page_size)?;
         let case = case(true, page_size, Some(level), n_bytes);
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
@@ -234,7 +234,7 @@ impl GpuCodec {
 
     /// Chooses for a decompression, likewise.
     pub(super) async fn weigh_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
-        super::plan::check_page_size(pages.page_size)?;
+        check_page_size(pages.page_size)?;
         let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
         let first = |n_bytes| match pages.first(n_bytes) {
             Ok(None) => Err(super::ring::broken("pinned blocks are not weighed".into())),

@@ -8,26 +8,13 @@ use super::source::Source;
 use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{Level, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PackedPages, PageEntry};
+use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::text::fill;
 use crate::{Error, Result, memory};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
 pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
     (u64::from(page_size) + u64::from(page_size) / 255 + 16).next_multiple_of(4)
-}
-
-/// Refuses page sizes that the kernels do not know.
-pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
-    if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
-        return Ok(());
-    }
-    let value = fill("#", &[], &[page_size.into()]);
-    Err(Error::InvalidArgument {
-        name: "page size",
-        value,
-        expected: "give 4096, 8192, 16384, 32768 or 65536 bytes",
-    })
 }
 
 /// Jobs count bytes in 32 bits.
@@ -47,12 +34,12 @@ fn fits(job: &Job, capabilities: &Capabilities) -> bool {
 }
 
 /// The largest number of pages up to `most` for which `job` fits; at least 1.
-fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Job) -> u64 {
+fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Result<Job>) -> u64 {
     let mut fitting = 1;
     let mut too_many = most.clamp(1, u64::from(MAX_PAGES_PER_JOB)) + 1;
     while too_many - fitting > 1 {
         let middle = fitting + (too_many - fitting) / 2;
-        if fits(&job(middle), capabilities) {
+        if job(middle).is_ok_and(|job| fits(&job, capabilities)) {
             fitting = middle;
         } else {
             too_many = middle;
@@ -302,9 +289,11 @@ mod tests {
             free_memory_bytes: None,
             processors: None,
         };
-        let job = |n: u64| Job {
-            buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
-            launches: Vec::new(),
+        let job = |n: u64| {
+            Ok(Job {
+                buffers: vec![(crate::kernels::Slot::Pages, n * 10)],
+                launches: Vec::new(),
+            })
         };
         assert_eq!(most_pages(1 << 40, &capabilities, job), 100);
         assert_eq!(most_pages(7, &capabilities, job), 7);

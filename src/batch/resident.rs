@@ -7,7 +7,7 @@ use super::status::block_errors;
 use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
-use crate::lz4::{BlockError, Level};
+use crate::lz4::{BlockError, Level, check_page_size};
 use crate::text::fill;
 use crate::{Error, Result, memory};
 
@@ -115,7 +115,7 @@ pub async fn compress_resident_async(
     let mut submitted = Vec::new();
     for range in plan {
         let processors = device.capabilities().processors;
-        let job = compress_job(range.end - range.start, page_size, level, processors);
+        let job = compress_job(range.end - range.start, page_size, level, processors)?;
         let given = [(Slot::Pages, pages, range.clone())];
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();
@@ -164,7 +164,7 @@ pub async fn decompress_resident_async(
     let mut submitted = memory::with_room(compressed.parts.len())?;
     let mut start = 0;
     for part in &compressed.parts {
-        let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes);
+        let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes)?;
         let whole = |buffer: &Buffer| 0..buffer.n_bytes();
         let given = [
             (Slot::Packed, &part.packed, whole(&part.packed)),
@@ -200,7 +200,7 @@ pub async fn decompress_resident_async(
 
 /// Sizes come from callers: nothing is added or multiplied before they are known to be inside their buffers.
 fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
-    plan::check_page_size(page_size)?;
+    check_page_size(page_size)?;
     if !is_inside(n_bytes, pages) {
         let value = fill("# in a buffer of #", &[], &[n_bytes, pages.n_bytes()]);
         return Err(invalid("n_bytes", value, "at most the size of the buffer"));

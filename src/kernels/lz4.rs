@@ -2,7 +2,8 @@
 
 use super::parser::Parser;
 use super::{Access, Arg, Job, KernelInfo, Launch, Processors, Slot};
-use crate::lz4::Level;
+use crate::lz4::{Level, check_page_size};
+use crate::{Error, Result};
 
 /// Most pages in one job: the placement scan has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
@@ -78,14 +79,16 @@ const MAX_GRID: u32 = 65_535;
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
 /// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. Of `level` [`Sequential`](Level::Sequential), which is the CPU's, it
 /// makes Fast. `processors` are those of the device, where known.
-#[must_use]
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
 pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
     level: Level,
     processors: Option<Processors>,
-) -> Job {
-    let n_pages = n_bytes.div_ceil(page_size.into()) as u32;
+) -> Result<Job> {
+    let n_pages = count_pages(n_bytes, page_size)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
     let parser = Parser::new(page_size, level, processors);
     let n_parsers = n_pages.min(parser.most);
@@ -159,23 +162,30 @@ pub fn compress_job(
         place(&PLACE_SUMS, 1),
         emit,
     ];
-    Job { buffers, launches }
+    Ok(Job { buffers, launches })
 }
 
 /// Launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
 /// A page that fails is filled with zeros and leaves its neighbours intact.
 ///
-/// `packed_bytes` is the size of the packed buffer, above 0; the kernel refuses table entries that leave it.
-#[must_use]
-pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Job {
-    let n_pages = n_bytes.div_ceil(page_size.into()) as u32;
-    let packed_words = packed_bytes.div_ceil(4);
+/// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel refuses table entries that leave
+/// it. `n_bytes` and `page_size` are as for [`compress_job`].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
+pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result<Job> {
+    let n_pages = count_pages(n_bytes, page_size)?;
+    let packed_words = u32::try_from(packed_bytes.div_ceil(4)).unwrap_or(0);
+    if packed_words == 0 {
+        let expected = "give more than 0 and less than 16 GiB";
+        return Err(Error::invalid("packed bytes", packed_bytes, expected));
+    }
     let lanes = decompress_lanes(page_size);
     let slots = [Slot::Packed, Slot::Table, Slot::Pages, Slot::Status];
-    let params = Arg::Params(vec![n_bytes as u32, n_pages, packed_words as u32, 0]);
-    Job {
+    let params = Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
+    Ok(Job {
         buffers: vec![
-            (Slot::Packed, 4 * packed_words),
+            (Slot::Packed, 4 * u64::from(packed_words)),
             (Slot::Table, 8 * u64::from(n_pages)),
             (Slot::Pages, n_bytes.next_multiple_of(4)),
             (Slot::Status, 4 * u64::from(n_pages)),
@@ -186,7 +196,18 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Job {
             grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
             args: with_params(&slots, params),
         }],
+    })
+}
+
+/// Pages of a job.
+fn count_pages(n_bytes: u64, page_size: u32) -> Result<u32> {
+    check_page_size(page_size)?;
+    let n_pages = n_bytes.div_ceil(page_size.into());
+    if n_bytes == 0 || n_pages > MAX_PAGES_PER_JOB.into() || n_bytes > u32::MAX.into() {
+        let expected = "give more than 0 and less than 4 GiB, of 1048576 pages at most";
+        return Err(Error::invalid("bytes of pages", n_bytes, expected));
     }
+    Ok(n_pages as u32)
 }
 
 fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {

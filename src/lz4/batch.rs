@@ -188,6 +188,7 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     Ok((bytes, status))
 }
 
+/// Refuses page sizes that batches and kernels do not know.
 pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());

@@ -60,9 +60,11 @@ mod steps;
 mod walk;
 mod write;
 
-pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
+#[cfg(any(gpu_engine, all(target_arch = "wasm32", feature = "npm-cpu")))]
+pub(crate) use batch::check_page_size;
 #[cfg(all(target_arch = "wasm32", feature = "npm-cpu"))]
-pub(crate) use batch::{check_page_size, checked_bytes};
+pub(crate) use batch::checked_bytes;
+pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;

@@ -102,14 +102,16 @@ export class FrameAccess {
 
 /** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.
  *
- * Of a file with an index (`compress(bytes, { index: true })`) only its end is read for that. A URL is read by HTTP range
- * requests; a server that does not know them sends all of it, once. */
+ * Of a file with an index (`compress(bytes, { index: true })`) only its end is read for that. The index is compared with the
+ * frames: with their headers and ends, and in memory and in blobs with the size of every block before those that are read.
+ * A URL is read by HTTP range requests, and the sizes of blocks that are not read are believed; a server that does not know
+ * ranges sends all of it, once. */
 export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
   const { signal, fetch = {}, modules } = options;
   return guarded(signal, async () => {
     signal?.throwIfAborted();
     const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
-    const frame = new FrameAccess(opened, () => seek.map(opened.byteLength));
+    const frame = new FrameAccess(opened, () => seek.map(opened.byteLength, opened.isRemote));
     // Finds an index, or sees that the first frame is one.
     await frame.map(1, signal);
     return frame;

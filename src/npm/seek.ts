@@ -3,7 +3,7 @@ import { type Bytes, Held, type MemoryExports, ModuleMemory, type Status } from 
 
 /** What the module exports that reads parts of files; `src/web/seek.rs` says what each function takes and gives. */
 interface Exports extends MemoryExports {
-  begin_map(length: number): number;
+  begin_map(length: number, isRemote: boolean): number;
   map_wants(map: number, end: number): Status;
   supply_map(map: number, start: number, length: number): Status;
   mapped_bytes(map: number): number;
@@ -18,8 +18,8 @@ interface Exports extends MemoryExports {
 /** The module that reads parts of files. */
 export class Seek extends ModuleMemory<Exports> {
   /** The map of a file, of which nothing is known yet. */
-  map(byteLength: number): FrameMap {
-    return new ModuleMap(this, byteLength);
+  map(byteLength: number, isRemote: boolean): FrameMap {
+    return new ModuleMap(this, byteLength, isRemote);
   }
 
   /** The range that a call gave. */
@@ -35,8 +35,8 @@ export async function start(module: WebAssembly.Module): Promise<Seek> {
 }
 
 class ModuleMap extends Held<Seek> implements FrameMap {
-  constructor(module: Seek, byteLength: number) {
-    super(module, module.exports.begin_map(byteLength), module.exports.free_map);
+  constructor(module: Seek, byteLength: number, isRemote: boolean) {
+    super(module, module.exports.begin_map(byteLength, isRemote), module.exports.free_map);
   }
 
   wanted(end: number): Range | undefined {

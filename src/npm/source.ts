@@ -8,6 +8,8 @@ export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
 /** A file that is read in parts. */
 export interface Source {
   readonly byteLength: number;
+  /** Each read is a request to a server. */
+  readonly isRemote: boolean;
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -27,18 +29,34 @@ function requestOf(url: string | URL, init: RequestInit): Request {
 }
 
 function openBytes(bytes: Uint8Array): Source {
-  return { byteLength: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+  return { byteLength: bytes.length, isRemote: false, read: async (start, end) => bytes.subarray(start, end) };
 }
 
+/** Bytes that a read of a blob takes when it goes on close behind the one before. */
+const READ_AHEAD_BYTES = 2 ** 20;
+/** How far behind the end of the read before that is. */
+const CLOSE_BYTES = 2 ** 18;
+
+/** A blob, which is read ahead where reads follow each other, as those of the sizes of blocks do. */
 function openBlob(blob: Blob): Source {
-  const read = async (start: number, end: number): Promise<Uint8Array> => {
+  let ahead = { start: 0, end: 0, bytes: new Uint8Array() };
+  const slice = async (start: number, end: number): Promise<Uint8Array<ArrayBuffer>> => {
     try {
       return new Uint8Array(await blob.slice(start, end).arrayBuffer());
     } catch (error) {
       throw new PagepressError("READ", `the blob cannot be read: ${String(error)}`, { cause: error });
     }
   };
-  return { byteLength: blob.size, read };
+  const read = async (start: number, end: number): Promise<Uint8Array> => {
+    const isClose = start >= ahead.end && start - ahead.end < CLOSE_BYTES && ahead.end > 0;
+    if (start < ahead.start || end > ahead.start + ahead.bytes.length) {
+      const bytes = await slice(start, Math.max(end, isClose ? start + READ_AHEAD_BYTES : 0));
+      ahead = { start, end, bytes };
+    }
+    ahead.end = end;
+    return ahead.bytes.subarray(start - ahead.start, end - ahead.start);
+  };
+  return { byteLength: blob.size, isRemote: false, read };
 }
 
 /** A server that is asked for ranges. One that does not know ranges gives the whole file, which is kept. */
@@ -59,7 +77,7 @@ async function openUrl(request: Request, signal?: AbortSignal): Promise<Source> 
     if (bytes.length !== end - start) fail(request, `asked for ${end - start} bytes, it gives ${bytes.length}`);
     return bytes;
   };
-  return { byteLength, read };
+  return { byteLength, isRemote: true, read };
 }
 
 async function get(request: Request, start: number, end: number, signal?: AbortSignal): Promise<Response> {

@@ -6,10 +6,16 @@ use std::ops::Range;
 use crate::lz4::frame::{ContentRead, FrameMap};
 use crate::web::memory::{NOTHING, give, object, settle, settle_empty, taken};
 
-/// The map of a file of `n_bytes`, which may be on a server, where a read of four bytes is a request.
+/// The map of a file of `n_bytes`. Of a remote file, where each read is a request, sizes of blocks that are not read are
+/// believed.
 #[unsafe(no_mangle)]
-extern "C" fn begin_map(n_bytes: f64) -> *mut FrameMap {
-    object(Ok(FrameMap::trusting(n_bytes as u64)))
+extern "C" fn begin_map(n_bytes: f64, is_remote: bool) -> *mut FrameMap {
+    let new = if is_remote {
+        FrameMap::trusting
+    } else {
+        FrameMap::new
+    };
+    object(Ok(new(n_bytes as u64)))
 }
 
 /// Gives the range of bytes to be supplied next for the content up to `end` to be mapped; nothing if it is.

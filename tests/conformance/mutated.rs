@@ -344,7 +344,8 @@ impl<'a> Regions<'a> {
 
 /// Decompresses with a launch of its own, on slices of larger buffers: canaries lie before and behind each.
 pub fn guarded(device: &GpuDevice, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockError>>) {
-    let job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64);
+    let job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
+        .expect("sizes of a job");
     let table = table_bytes(pages);
     let guard = [CANARY; GUARD];
     let buffers: Vec<(Slot, Buffer, usize, Vec<u8>)> = job

@@ -428,7 +428,7 @@ fn long_sums_keep_their_digits() {
     cpu::attention(what, query, (&tenths, &tenths, &keys), &mut out[..1]).unwrap();
     within(5e-6, "attention", out[0], tenth);
     let k = 1 << 17;
-    let packed = cpu::to_f16(&vec![0.25; k]);
+    let packed = cpu::to_f16(&vec![0.25; k]).unwrap();
     let size = [1, k, 1];
     cpu::matmul_quantized(
         Quantization::F16,

@@ -15,6 +15,7 @@ mod adapter;
 mod choose;
 mod device;
 mod fault;
+mod host;
 mod kernel;
 mod memory;
 #[cfg(not(target_arch = "wasm32"))]
@@ -25,8 +26,9 @@ mod turn;
 
 pub use device::WgpuDevice;
 pub(crate) use device::{list, open};
+pub use host::WgpuHostBuffer;
 pub use kernel::WgpuKernel;
-pub use memory::{WgpuBuffer, WgpuHostBuffer};
+pub use memory::WgpuBuffer;
 pub use stream::{WgpuStream, WgpuSubmission};
 
 /// Name of the engine.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::device::Shared;
 use super::fault::guarded;
+use super::host::WgpuHostBuffer;
 use super::kernel::WgpuKernel;
-use super::memory::{WgpuBuffer, WgpuHostBuffer};
+use super::memory::WgpuBuffer;
 use super::timer::{MAX_RUNS, Timer, Timers};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};

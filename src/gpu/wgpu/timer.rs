@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::device::Shared;
 use super::fault::guarded;
-use super::memory::{self, Charged, DetachedHost, WgpuHostBuffer};
+use super::host::{DetachedHost, WgpuHostBuffer};
+use super::memory::{self, Charged};
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 use crate::gpu::times::{Activity, DeviceTimes};

@@ -36,6 +36,7 @@
 mod checksum;
 mod content;
 mod decode;
+mod find_index;
 mod foreign;
 #[cfg(not(target_arch = "wasm32"))]
 mod groups;

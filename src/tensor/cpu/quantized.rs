@@ -132,10 +132,15 @@ fn unpack_large(block: &[u8], out: &mut [f32]) {
 
 /// Numbers rounded to 16 bits, as [`Quantization::F16`] has them: to the nearest, of two the even one; infinite beyond
 /// 65,519.
-#[must_use]
-pub fn to_f16(values: &[f32]) -> Vec<u8> {
-    let halves = values.iter().map(|&value| rounded(value).to_le_bytes());
-    halves.flatten().collect()
+///
+/// # Errors
+/// [`OutOfMemory`](crate::Error::OutOfMemory).
+pub fn to_f16(values: &[f32]) -> Result<Vec<u8>> {
+    let mut bytes = zeros(size_of_val(values) / 2)?;
+    for (half, &value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+        *half = rounded(value).to_le_bytes();
+    }
+    Ok(bytes)
 }
 
 /// The bits of a number rounded to 16 of them.

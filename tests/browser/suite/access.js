@@ -1,5 +1,5 @@
 // Parts of frames in memory, in blobs and on a server.
-import { compressSync, createCompressor, init, openFrame, PagepressError } from "/dist/index.js";
+import { compressSync, createCompressor, decompressSync, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -108,6 +108,26 @@ async function saysWhatIsWrong() {
   check((await slow) === reason, "a request that is aborted");
 }
 
+/** The file's first block holds the second, so that the index and other programs differ about the content of both. */
+async function comparesTheIndexWithTheFile() {
+  await init();
+  const [blockSize, headerBytes] = [16384, 7];
+  const content = kinds.random(8 * blockSize);
+  const options = { index: true, blockSize, contentChecksum: false, backend: "cpu" };
+  const stream = new Blob([content]).stream().pipeThrough(new Lz4CompressionStream(options));
+  const frame = new Uint8Array(await new Response(stream).arrayBuffer());
+  same(await (await openFrame(frame)).read(20_000, 10), content.subarray(20_000, 20_010), "the file as it was written");
+  const view = new DataView(frame.buffer);
+  check(view.getUint32(headerBytes, true) === (0x80000000 | blockSize) >>> 0, "the first block is stored");
+  view.setUint32(headerBytes, (0x80000000 | (2 * blockSize + 4)) >>> 0, true);
+  check(decompressSync(frame).length === content.length + 4, "what other programs read");
+  for (const source of [frame, new Blob([frame])]) {
+    const file = await openFrame(source);
+    // Also in blocks behind those that differ.
+    for (const offset of [20_000, 100_000]) await rejects(file.read(offset, 10), "INVALID_FRAME", PagepressError);
+  }
+}
+
 async function writesIndexes() {
   const cpu = await createCompressor({ backend: "cpu" });
   const content = mixed(65536, 2);
@@ -124,5 +144,6 @@ export const cases = [
   ["no more than is needed", readsNoMoreThanItNeeds],
   ["servers as they are", takesServersAsTheyAre],
   ["say what is wrong", saysWhatIsWrong],
+  ["indexes that differ from the file", comparesTheIndexWithTheFile],
   ["indexes", writesIndexes],
 ];

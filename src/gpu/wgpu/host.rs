@@ -1,0 +1,310 @@
+//! Staging buffers: memory that host and device share, in turns.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::device::Shared;
+use super::fault::guarded;
+use super::memory::{Charged, create};
+use crate::Result;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::copy::has_threads;
+use crate::gpu::backend::{HostMemory, HostUse, Sized64};
+use crate::gpu::check;
+use crate::gpu::id::{DeviceId, Owned};
+use crate::memory;
+use crate::signal;
+
+/// Memory that host and device share.
+#[derive(Debug, Clone)]
+pub struct WgpuHostBuffer(Arc<HostInner>);
+
+#[derive(Debug)]
+struct HostInner {
+    charged: Charged,
+    host_use: HostUse,
+    mapping: Mutex<Mapping>,
+    shared: Arc<Shared>,
+}
+
+/// Memory that host and device share, without a reference to the device.
+#[derive(Debug)]
+pub(super) struct DetachedHost {
+    charged: Charged,
+    host_use: HostUse,
+    mapping: Mutex<Mapping>,
+}
+
+type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
+
+/// Who has the memory.
+#[derive(Debug, Default)]
+enum Mapping {
+    /// The device.
+    #[default]
+    None,
+    /// The device until the work of a submission is done, then the host. Asked for as soon as the work is submitted:
+    /// a browser takes milliseconds to answer.
+    Pending {
+        range: Range<u64>,
+        submission: wgpu::SubmissionIndex,
+        outcome: signal::Receiver<Mapped>,
+    },
+    /// The host.
+    Done { range: Range<u64> },
+}
+
+impl WgpuHostBuffer {
+    pub(super) fn new(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
+        check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
+        let (usage, mapped) = match host_use {
+            HostUse::Upload => (
+                wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                true,
+            ),
+            HostUse::Download => (
+                wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                false,
+            ),
+        };
+        Ok(Self(Arc::new(HostInner {
+            charged: create(shared, n_bytes, usage, mapped)?,
+            host_use,
+            mapping: Mutex::new(match mapped {
+                true => Mapping::Done { range: 0..n_bytes },
+                false => Mapping::None,
+            }),
+            shared: Arc::clone(shared),
+        })))
+    }
+
+    /// Parts with its device, which can then keep it without keeping itself alive. `None` if there are other handles.
+    pub(super) fn detach(self) -> Option<DetachedHost> {
+        let HostInner {
+            charged,
+            host_use,
+            mapping,
+            shared: _,
+        } = Arc::into_inner(self.0)?;
+        Some(DetachedHost {
+            charged,
+            host_use,
+            mapping,
+        })
+    }
+
+    /// Takes back memory that was detached from the same device.
+    pub(super) fn attach(shared: &Arc<Shared>, detached: DetachedHost) -> Self {
+        let DetachedHost {
+            charged,
+            host_use,
+            mapping,
+        } = detached;
+        Self(Arc::new(HostInner {
+            charged,
+            host_use,
+            mapping,
+            shared: Arc::clone(shared),
+        }))
+    }
+
+    pub(super) fn raw(&self) -> &wgpu::Buffer {
+        self.0.charged.buffer()
+    }
+
+    /// Whether both are the same memory.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn host_use(&self) -> HostUse {
+        self.0.host_use
+    }
+
+    fn mapping(&self) -> MutexGuard<'_, Mapping> {
+        let mapping = self.0.mapping.lock();
+        mapping.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands the memory to the device; before a submission that uses it.
+    pub(super) fn unmap(&self) {
+        if !matches!(std::mem::take(&mut *self.mapping()), Mapping::None) {
+            self.raw().unmap();
+        }
+    }
+
+    /// Notes the submission that uses a range of it, and asks for that range as soon as it is done.
+    pub(super) fn used_by(
+        &self,
+        submission: wgpu::SubmissionIndex,
+        range: Range<u64>,
+    ) -> Result<()> {
+        let outcome = self.ask(range.clone())?;
+        *self.mapping() = Mapping::Pending {
+            range,
+            submission,
+            outcome,
+        };
+        Ok(())
+    }
+
+    fn ask(&self, range: Range<u64>) -> Result<signal::Receiver<Mapped>> {
+        let shared = &self.0.shared;
+        let mode = match self.0.host_use {
+            HostUse::Upload => wgpu::MapMode::Write,
+            HostUse::Download => wgpu::MapMode::Read,
+        };
+        let (sender, receiver) = signal::channel();
+        guarded(&shared.device, &shared.faults, 0, || {
+            self.raw()
+                .map_async(mode, range, |outcome| sender.send(outcome));
+        })?;
+        Ok(receiver)
+    }
+
+    /// Waits until the device has finished with the memory, and hands `wanted` to the host.
+    async fn map(&self, wanted: Range<u64>) -> Result<()> {
+        let covers = |range: &Range<u64>| range.start <= wanted.start && wanted.end <= range.end;
+        let shared = &self.0.shared;
+        let mapping = std::mem::take(&mut *self.mapping());
+        let (range, submission, outcome) = match mapping {
+            Mapping::Done { range } if covers(&range) => {
+                *self.mapping() = Mapping::Done { range };
+                return Ok(());
+            }
+            Mapping::Pending {
+                range,
+                submission,
+                outcome,
+            } if covers(&range) => (range, Some(submission), outcome),
+            Mapping::None => (wanted.clone(), None, self.ask(wanted)?),
+            other => {
+                self.raw().unmap();
+                let submission = match other {
+                    Mapping::Pending { submission, .. } => Some(submission),
+                    _ => None,
+                };
+                (wanted.clone(), submission, self.ask(wanted)?)
+            }
+        };
+        shared.wait_for(submission)?;
+        match outcome.receive().await {
+            Some(Ok(())) => {
+                *self.mapping() = Mapping::Done { range };
+                Ok(())
+            }
+            Some(Err(error)) => Err(shared.failed(error.to_string()).await),
+            None => Err(shared.failed("a buffer was not mapped".into()).await),
+        }
+    }
+
+    fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
+        check::host_access(host_use, self.0.host_use, offset, n_bytes, self.n_bytes())
+    }
+
+    /// Copies on several cores when there is much: one core is slower than the bus.
+    #[cfg(not(target_arch = "wasm32"))]
+    async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        use rayon::prelude::*;
+        const SHARE_BYTES: usize = 1 << 20;
+        let write = |(i, share): (usize, &[u8])| {
+            let start = offset + (i * SHARE_BYTES) as u64;
+            let view = self
+                .raw()
+                .get_mapped_range_mut(start..start + share.len() as u64);
+            view.map_err(|error| self.0.shared.broken(error.to_string()))?
+                .copy_from_slice(share);
+            Ok(())
+        };
+        if bytes.len() <= SHARE_BYTES || !has_threads() {
+            return bytes.chunks(SHARE_BYTES).enumerate().try_for_each(write);
+        }
+        bytes
+            .par_chunks(SHARE_BYTES)
+            .enumerate()
+            .try_for_each(write)
+    }
+
+    /// One copy, from wasm memory into the mapping; wgpu's own view would make another.
+    #[cfg(target_arch = "wasm32")]
+    async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mapped = self.mapped(offset..offset + bytes.len() as u64).await?;
+        mapped.copy_from(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl WgpuHostBuffer {
+    /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.
+    async fn mapped(&self, range: Range<u64>) -> Result<js_sys::Uint8Array> {
+        let shared = &self.0.shared;
+        let Some(buffer) = self.raw().as_webgpu() else {
+            return Err(shared.broken("not a WebGPU buffer".into()));
+        };
+        let (start, length) = (range.start as f64, (range.end - range.start) as f64);
+        match buffer.get_mapped_range_with_f64_and_f64(start, length) {
+            Ok(mapping) => Ok(js_sys::Uint8Array::new(&mapping)),
+            Err(error) => Err(shared.failed(format!("{error:?}")).await),
+        }
+    }
+}
+
+impl Owned for WgpuHostBuffer {
+    fn device_id(&self) -> DeviceId {
+        self.0.shared.id
+    }
+}
+
+impl Sized64 for WgpuHostBuffer {
+    fn n_bytes(&self) -> u64 {
+        self.raw().size()
+    }
+}
+
+impl HostMemory for WgpuHostBuffer {
+    async fn write_async(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check(HostUse::Upload, offset, bytes.len() as u64)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.map(0..self.n_bytes()).await?;
+        self.fill(offset, bytes).await
+    }
+
+    async fn fill_async<R>(
+        &self,
+        range: Range<u64>,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let n_bytes = range.end.saturating_sub(range.start);
+        self.check(HostUse::Upload, range.start, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(fill(&mut []));
+        }
+        self.map(0..self.n_bytes()).await?;
+        // A mapping may be memory that is slow to read, or gone when the page of a browser looks; so it is not lent.
+        let mut bytes = memory::zeros(n_bytes as usize)?;
+        let value = fill(&mut bytes);
+        self.fill(range.start, &bytes).await?;
+        Ok(value)
+    }
+
+    async fn read_async<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        self.check(
+            HostUse::Download,
+            range.start,
+            range.end.saturating_sub(range.start),
+        )?;
+        if range.is_empty() {
+            return Ok(read(&[]));
+        }
+        self.map(range.clone()).await?;
+        let value = match self.raw().get_mapped_range(range) {
+            Ok(view) => Ok(read(&view)),
+            Err(error) => Err(self.0.shared.broken(error.to_string())),
+        };
+        self.unmap();
+        value
+    }
+}

@@ -1,0 +1,138 @@
+//! The search of a [`FrameMap`] for indexes, from the end of the file: each is compared with the frame before it.
+
+use std::ops::Range;
+
+use super::index::FrameIndex;
+use super::map::Stage;
+use super::{FrameEvent, FrameMap, FrameReader, Step, word};
+use crate::Result;
+use crate::memory::extend;
+
+/// Bytes of the end of the file that are read first: most indexes fit.
+pub(super) const TAIL_BYTES: u64 = 64 << 10;
+/// Bytes that are read to find the end of an index: more than those at its end that say how long it is.
+const FOOT_BYTES: u64 = 64;
+/// Longest header of a frame that is indexed, with its magic number.
+const HEADER_BYTES: u64 = 15;
+
+impl FrameMap {
+    /// Takes bytes that were read to find an index, and looks for indexes from the end, as far as they say.
+    pub(super) fn take_tail(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let (start, known) = &self.tail;
+        // A header that lies far before is looked at by itself.
+        let is_header = at + (bytes.len() as u64) < *start && self.candidate.is_some();
+        if is_header {
+            if !self.check_candidate(Some(bytes))? {
+                return Ok(());
+            }
+        } else {
+            let mut tail = Vec::new();
+            extend(&mut tail, bytes)?;
+            if at + (bytes.len() as u64) == *start {
+                extend(&mut tail, known)?;
+            }
+            self.tail = (at, tail);
+        }
+        while matches!(self.stage, Stage::Tail(_)) {
+            let goes_on = match self.candidate {
+                Some(_) => self.check_candidate(None)?,
+                None => self.find_candidate()?,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes in `range`, if they were read to find an index.
+    fn known(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let (start, known) = &self.tail;
+        let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+        let length = usize::try_from(range.end - range.start).ok()?;
+        known.get(from..)?.get(..length)
+    }
+
+    /// Looks for an index that ends where a frame starts or the file ends; false if more bytes are needed for that, or there
+    /// is none.
+    fn find_candidate(&mut self) -> Result<bool> {
+        let end = self.end;
+        let foot = end.saturating_sub(FOOT_BYTES)..end;
+        let Some(tail) = self.known(&foot) else {
+            self.stage = Stage::Tail(end.saturating_sub(TAIL_BYTES)..end);
+            return Ok(false);
+        };
+        let Some(length) = FrameIndex::length(tail, end) else {
+            self.stop_looking();
+            return Ok(false);
+        };
+        let range = end - length..end;
+        // With the end of its frame.
+        let with_end = range.start.saturating_sub(FOOT_BYTES)..end;
+        let (Some(bytes), Some(_)) = (self.known(&range), self.known(&with_end)) else {
+            self.stage = Stage::Tail(with_end);
+            return Ok(false);
+        };
+        let index = FrameIndex::read(bytes)?;
+        let start = |index: &FrameIndex| range.start.checked_sub(index.frame_bytes());
+        match index.and_then(|index| Some((start(&index)?, index))) {
+            Some(found) => self.candidate = Some(found),
+            None => self.stop_looking(),
+        }
+        Ok(true)
+    }
+
+    /// Compares the frame of an index that was found with what it says, given the bytes of the header unless they are known;
+    /// false if these are needed.
+    fn check_candidate(&mut self, header: Option<&[u8]>) -> Result<bool> {
+        let Some((start, index)) = &self.candidate else {
+            return Ok(true);
+        };
+        let end = start + index.frame_bytes();
+        let header_range = *start..end.min(start + HEADER_BYTES);
+        let end_range = end - index.end_bytes()..end;
+        let Some(header) = header.or_else(|| self.known(&header_range)) else {
+            // No more than what is not known, so that it can be put before that.
+            let end = header_range.end.min(self.tail.0);
+            self.stage = Stage::Tail(header_range.start..end);
+            return Ok(false);
+        };
+        let is_header = has_header(header, index);
+        // The end lies before the index, and is read with it.
+        let has_end = self
+            .known(&end_range)
+            .is_some_and(|bytes| word(bytes, 0) == Some(0));
+        if !is_header || !has_end {
+            self.candidate = None;
+            self.stop_looking();
+            return Ok(true);
+        }
+        if let Some((start, index)) = self.candidate.take() {
+            self.has_index = true;
+            self.indexed.push((start, index));
+            self.end = start;
+            if start == 0 {
+                self.append_indexed()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Walks what is before the indexes that were found.
+    fn stop_looking(&mut self) {
+        self.tail = (0, Vec::new());
+        self.stage = Stage::Walk;
+    }
+}
+
+/// Whether `bytes` start with a header that the frame of `index` may have.
+fn has_header(bytes: &[u8], index: &FrameIndex) -> bool {
+    let mut reader = FrameReader::new();
+    match reader.step(bytes) {
+        Ok(Step::Event {
+            consumed,
+            event: FrameEvent::Header(header),
+        }) => consumed == usize::from(index.header_bytes) && index.fits(&header),
+        _ => false,
+    }
+}
