@@ -37,8 +37,7 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
         };
         let target = (output.as_deref(), Holes::Never);
         convert(files, path, target, |input, output, progress| {
-            let (total, report) =
-                codec.compress_stream(input.reader, output, &options, progress)?;
+            let (total, report) = codec.compress_stream(input.file, output, &options, progress)?;
             Ok((total, engine::describe(codec, &report)))
         })
     })
@@ -74,7 +73,7 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
                 let done = range::decompress_block(&mut input, output, format, limit)?;
                 return Ok((done, CPU.to_owned()));
             }
-            let (total, report) = codec.decompress_stream(input.reader, output, limit, progress)?;
+            let (total, report) = codec.decompress_stream(input.file, output, limit, progress)?;
             Ok((total, engine::describe(codec, &report)))
         })
     })
@@ -125,7 +124,8 @@ fn convert(
         &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Progress, String), StreamError>,
 ) -> Result<(), Failure> {
-    let input = Input::open(path)?;
+    let mut input = Input::open(path)?;
+    let opened = input.opened.take();
     let mut output = match output {
         Some(output) => {
             let private = input.metadata.is_some();
@@ -140,6 +140,14 @@ fn convert(
         ControlFlow::Continue(())
     });
     let elapsed = bar.finish();
+    if let Some(opened) = opened {
+        let n_read = result.as_ref().ok().map(|(total, _)| total.bytes_in);
+        let checked = opened.check_length(n_read);
+        checked.map_err(|source| Failure::Read {
+            input: name.clone(),
+            source,
+        })?;
+    }
     let (total, engine) =
         result.map_err(|error| Failure::from_stream(error, &name, &output.name))?;
     let output_name = output.name.clone();

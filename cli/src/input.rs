@@ -1,7 +1,7 @@
 //! Inputs of conversions.
 
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Read, Seek};
+use std::io::{self, IsTerminal, Seek};
 use std::path::Path;
 
 use crate::failure::Failure;
@@ -13,7 +13,9 @@ pub struct Input {
     pub name: String,
     /// Attributes of the regular file that the user named; `None` for standard input.
     pub metadata: Option<Metadata>,
-    pub reader: WholeFile,
+    pub file: File,
+    /// `None` if the input is no regular file.
+    pub opened: Option<Opened>,
 }
 
 /// True if `path` on the command line stands for standard input or output.
@@ -30,11 +32,17 @@ impl Input {
         } else {
             (path.display().to_string(), File::open(path))
         };
-        let opened = opened.and_then(|file| Ok((file.metadata()?, WholeFile::new(file)?)));
-        let (metadata, reader) = opened.map_err(|source| Failure::Open {
-            input: name.clone(),
-            source,
-        })?;
+        let with_length = |file: File| {
+            let metadata = file.metadata()?;
+            Ok((Opened::new(&file, &metadata)?, metadata, file))
+        };
+        let (opened, metadata, file) =
+            opened
+                .and_then(with_length)
+                .map_err(|source| Failure::Open {
+                    input: name.clone(),
+                    source,
+                })?;
         if metadata.is_dir() {
             return Err(Failure::Directory { input: name });
         }
@@ -42,7 +50,8 @@ impl Input {
         Ok(Self {
             name,
             metadata: named_file.then_some(metadata),
-            reader,
+            file,
+            opened,
         })
     }
 
@@ -52,62 +61,38 @@ impl Input {
     }
 }
 
-/// Reads a file to its end. A regular file that ends before the length it had when it was opened, since it became
-/// shorter meanwhile, is an error of kind `UnexpectedEof`.
-pub struct WholeFile {
+/// A regular file that is being read, and its length when it was opened.
+pub struct Opened {
     file: File,
-    /// Length when opened; `None` if this is no regular file.
-    length: Option<u64>,
-    position: u64,
+    length: u64,
+    start: u64,
 }
 
-impl WholeFile {
-    fn new(mut file: File) -> io::Result<Self> {
-        let metadata = file.metadata()?;
-        let length = metadata.is_file().then_some(metadata.len());
-        let position = match length {
-            Some(_) => file.stream_position()?,
-            None => 0,
-        };
-        Ok(Self {
+impl Opened {
+    /// `None` if `file` is no regular file.
+    fn new(file: &File, metadata: &Metadata) -> io::Result<Option<Self>> {
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        let mut file = file.try_clone()?;
+        Ok(Some(Self {
+            start: file.stream_position()?,
+            length: metadata.len(),
             file,
-            length,
-            position,
-        })
+        }))
     }
 
-    /// The file, to be read at any place.
-    pub fn into_file(self) -> File {
-        self.file
-    }
-
-    /// Fails if the file became shorter than it was. Its length must have changed, too: some files of the system are
-    /// said to be longer than what they contain.
-    fn check_end(&self) -> io::Result<()> {
-        let Some(length) = self.length.filter(|length| self.position < *length) else {
-            return Ok(());
-        };
-        if self.file.metadata()?.len() >= length {
+    /// Fails with `UnexpectedEof` if the file became shorter before all of it was read. `n_read` bytes were, if that is
+    /// known. A file that never was as long as the system says, as some of its own files are, is no error.
+    pub fn check_length(&self, n_read: Option<u64>) -> io::Result<()> {
+        let is_read = n_read.is_some_and(|n_read| self.start.saturating_add(n_read) >= self.length);
+        let (now, before) = (self.file.metadata()?.len(), self.length);
+        if is_read || now >= before {
             return Ok(());
         }
-        let position = self.position;
-        Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            format!(
-                "the file became shorter while it was read: {position} of {length} bytes were there"
-            ),
-        ))
-    }
-}
-
-impl Read for WholeFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n_read = self.file.read(buffer)?;
-        self.position += n_read as u64;
-        if n_read == 0 && !buffer.is_empty() {
-            self.check_end()?;
-        }
-        Ok(n_read)
+        let message =
+            format!("the file became shorter while it was read: {now} of {before} bytes are left");
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 }
 

@@ -47,7 +47,7 @@ pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
     let name = input.name.clone();
     let mut wgsl = String::new();
     input
-        .reader
+        .file
         .read_to_string(&mut wgsl)
         .map_err(|source| Failure::Read {
             input: name.clone(),

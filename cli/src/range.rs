@@ -69,8 +69,7 @@ pub fn copy(
     range: ContentRange,
     output: &mut Output,
 ) -> Result<Progress, StreamError> {
-    let file = input.reader.into_file();
-    let mut frame: SeekableFrame<File> = SeekableFrame::open(file).map_err(told_apart)?;
+    let mut frame: SeekableFrame<File> = SeekableFrame::open(input.file).map_err(told_apart)?;
     let mut writer = Writer {
         output,
         failed: None,
@@ -97,7 +96,7 @@ pub fn decompress_block(
     limit: Option<u64>,
 ) -> Result<Progress, StreamError> {
     let mut block = Vec::new();
-    let read = input.reader.read_to_end(&mut block);
+    let read = input.file.read_to_end(&mut block);
     read.map_err(StreamError::Read)?;
     let content = decompress_block_of(format, &block, limit)?;
     let written = output.write_all(&content).and_then(|()| output.flush());

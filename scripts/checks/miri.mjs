@@ -1,5 +1,7 @@
 // The portable path of the codec under Miri: with both models of borrows, and on a big-endian machine.
-import { exitWith } from "../process.mjs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { exitWith, root } from "../process.mjs";
 import { each, must } from "./must.mjs";
 import { nightly } from "./nightly.mjs";
 
@@ -9,14 +11,28 @@ const cases = [
   ["big-endian", "", ["--target", "s390x-unknown-linux-gnu"]],
 ];
 
-/** liblz4, with which other tests compare, is C: Miri neither links nor runs it, so no compiler for the target is needed. */
-const withoutC = { CC_s390x_unknown_linux_gnu: "true", AR_s390x_unknown_linux_gnu: "true" };
+/**
+ * liblz4, with which other tests compare, is C, which Miri does not run: for a target without a C compiler an empty archive
+ * stands in for it.
+ */
+function withoutC() {
+  const folder = path.join(root, "target", "miri-empty");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, "liblz4.a"), "!<arch>\n");
+  return {
+    CC_s390x_unknown_linux_gnu: "true",
+    AR_s390x_unknown_linux_gnu: "true",
+    CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUSTFLAGS: `-L native=${folder}`,
+  };
+}
 
 await exitWith(async () => {
   const toolchain = await nightly("miri", "rust-src");
+  const env = withoutC();
   await each(cases, (flags, target) =>
     must("cargo", [toolchain, "miri", "test", "--no-default-features", "--test", "lz4_miri", ...target], {
-      env: { MIRIFLAGS: `-Zmiri-strict-provenance -Zmiri-symbolic-alignment-check ${flags}`.trim(), ...withoutC },
+      // Rayon's queues cast integers to pointers.
+      env: { MIRIFLAGS: `-Zmiri-permissive-provenance -Zmiri-symbolic-alignment-check ${flags}`.trim(), ...env },
     }),
   );
 });

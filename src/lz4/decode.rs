@@ -1,5 +1,7 @@
 //! Block decoder.
 
+use std::mem::MaybeUninit;
+
 use super::BlockError;
 use super::parse::MIN_MATCH;
 use super::steps::{STEP, copy_step, copy_steps};
@@ -33,6 +35,33 @@ pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError>
 /// Decodes an LZ4 block into `out[start..]`, whose matches may reach back into `out[..start]`.
 /// Returns where the content ends in `out`; what lies beyond is undefined.
 pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
+    // SAFETY: the types have one layout, and `decode_at` writes initialised bytes only, so that `out` stays a slice of such.
+    let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
+    // SAFETY: all of `out` is initialised.
+    unsafe { decode_at(block, out, start) }
+}
+
+/// Decodes an LZ4 block into memory that need not be initialised, and returns its content, at the start of `out`.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn decode_uninit<'a>(
+    block: &[u8],
+    out: &'a mut [MaybeUninit<u8>],
+) -> Result<&'a mut [u8], BlockError> {
+    // SAFETY: there is nothing before byte 0.
+    let n_bytes = unsafe { decode_at(block, out, 0) }?;
+    // SAFETY: `decode_at` has written the bytes up to the end of the content.
+    Ok(unsafe { out[..n_bytes].assume_init_mut() })
+}
+
+/// As [`decode`]. Writes only initialised bytes, all of them from `start` to the end of the content.
+///
+/// # Safety
+/// `out[..start]` is initialised.
+unsafe fn decode_at(
+    block: &[u8],
+    out: &mut [MaybeUninit<u8>],
+    start: usize,
+) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,
@@ -49,8 +78,9 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
 
 struct Cursor<'a> {
     block: &'a [u8],
-    out: &'a mut [u8],
+    out: &'a mut [MaybeUninit<u8>],
     ip: usize,
+    /// All of `out` before it is initialised.
     op: usize,
 }
 
@@ -65,7 +95,7 @@ impl Cursor<'_> {
         ) else {
             return;
         };
-        let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr());
+        let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
         let quick = Quick {
             out,
             last_ip: block.wrapping_add(last_ip),
@@ -95,7 +125,7 @@ impl Cursor<'_> {
         if n_literals > self.out.len() - self.op {
             return Err(BlockError::OutputOverrun);
         }
-        self.out[self.op..self.op + n_literals].copy_from_slice(literals);
+        self.out[self.op..self.op + n_literals].write_copy_of_slice(literals);
         self.ip += n_literals;
         self.op += n_literals;
         if self.ip == self.block.len() {
@@ -168,9 +198,10 @@ impl Quick {
         // SAFETY: behind the token the block goes on for a step and an offset, and the room for three steps, by this
         // function's contract. Fewer than 15 literals end within that step, with an offset behind it, and a byte that the
         // length of a match may go on with is in the block then, too. Where more literals would end is compared with the last
-        // places, and a step and an offset follow these. An offset is not farther than the start of the room. A match of
-        // less than 19 bytes is copied as 24 or, by `quick_match`, at most 32, behind at most 14 literals: 46 of the 48 bytes
-        // of three steps. Where a longer one would end is compared with the last place, and 32 bytes follow it.
+        // places, and a step and an offset follow these. An offset is not farther than the start of the room, and a half of it
+        // is before `op` where the offset is short. A match of less than 19 bytes is copied as 24 or, by `quick_match`, at most
+        // 32, behind at most 14 literals: 46 of the 48 bytes of three steps. Where a longer one would end is compared with the
+        // last place, and 32 bytes follow it.
         unsafe {
             let token = usize::from(*ip);
             let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
@@ -190,6 +221,10 @@ impl Quick {
             let offset = usize::from(u16::from_le_bytes(ip.cast::<[u8; 2]>().read_unaligned()));
             ip = ip.add(2);
             if offset.wrapping_sub(1) >= op.addr() - self.out.addr() {
+                return None;
+            }
+            // A short offset is taken from the half before `op`.
+            if offset < HALF && op.addr() - self.out.addr() < HALF {
                 return None;
             }
             if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
@@ -289,12 +324,12 @@ unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
 /// Copies a match of any offset to `to`.
 ///
 /// # Safety
-/// `offset` is not 0, and the room begins that many bytes before `to` or earlier. It goes on for `length` rounded up to a
-/// multiple of two steps behind `to`.
+/// `offset` is not 0, and the room begins that many bytes before `to` or earlier, and at least [`HALF`] before it; up to `to`
+/// it is initialised. It goes on for `length` rounded up to a multiple of two steps behind `to`.
 #[inline(always)]
 unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
-    // SAFETY: reads begin where the offset points, in the room by this function's contract, and end before the writes of the
-    // same turn do, or 7 bytes behind `to`. Writes begin less than `length` behind `to`, each two steps at multiples of two
+    // SAFETY: reads begin where the offset points, or a half before `to`, in the room by this function's contract, and end
+    // before the writes of the same turn begin, so that they are of initialised bytes. Writes begin less than `length` behind `to`, each two steps at multiples of two
     // steps, two halves at multiples of two halves, or one half: they end in the room.
     unsafe {
         let from = to.sub(offset).cast_const();
@@ -314,9 +349,9 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
             }
             return;
         }
-        // The bytes that repeat, as often as they fit; what is read behind them does not count.
-        let bytes = u64::from_le_bytes(from.cast::<[u8; HALF]>().read_unaligned())
-            & !(u64::MAX << (8 * offset));
+        // The bytes that repeat, as often as they fit.
+        let bytes = u64::from_le_bytes(to.sub(HALF).cast::<[u8; HALF]>().read_unaligned())
+            >> (8 * (HALF - offset));
         let (repeat, stride) = REPEATS[offset];
         let repeated = bytes.wrapping_mul(repeat).to_le_bytes();
         while done < length {
@@ -327,7 +362,7 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
 }
 
 /// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats.
-fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
+fn copy_match(out: &mut [MaybeUninit<u8>], at: usize, offset: usize, length: usize) {
     // The bytes from `at - offset` on are periodic, so every copy doubles what can be copied next.
     let mut done = 0;
     while done < length {

@@ -1,8 +1,8 @@
 //! Content of frames, many blocks at a time: independent ones on all cores.
 //!
-//! How much a block holds is known when it is decoded. So each is decoded in memory that its core uses again, and copied to
-//! the place that it has if those before are as long as expected. Places are memory that is reserved and not touched: what
-//! blocks could hold and do not costs nothing.
+//! How much a block holds is known when it is decoded. So each is decoded to the place that it has if those before are as long
+//! as expected, and one that is longer again, in memory that its core uses again. Places are memory that is reserved and not
+//! initialised: what blocks could hold and do not costs nothing.
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +11,11 @@ use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder, corrupt};
 use super::room::Room;
-use super::{FrameBlock, FrameEvent, FrameHeader, Step};
+use super::{FrameBlock, FrameEvent, Step};
 use crate::Result;
-use crate::lz4::decode::decode;
-use crate::memory::{extend, reserve, zeros};
+use crate::lz4::BlockError;
+use crate::lz4::decode::{decode, decode_uninit};
+use crate::memory::{self, extend, reserve, zeros};
 
 /// Content that a core decodes at a time, at most, unless one block may hold more.
 const SHARE_BYTES: usize = 128 << 10;
@@ -173,11 +174,15 @@ impl Frame {
         }
         // Blocks of nearly no content are many to a share.
         let per_share = (group.len() * SHARE_BYTES / total.max(1)).clamp(1, group.len());
+        let decode_all = |share: &mut [Work<'_>]| {
+            for Work { block, place, done } in share {
+                *done = decode_to_place(block, place, block.most_content(&header), scratch);
+            }
+        };
         if per_share == group.len() {
-            decode_all(&mut work, &header, scratch);
+            decode_all(&mut work);
         } else {
-            work.par_chunks_mut(per_share)
-                .for_each(|share| decode_all(share, &header, scratch));
+            work.par_chunks_mut(per_share).for_each(decode_all);
         }
         self.gather(
             work.into_iter()
@@ -203,7 +208,7 @@ impl Frame {
                 }
                 (Decoded::InPlace(length), Some(moved)) => {
                     longest = longest.max(length);
-                    // SAFETY: `decode_all` wrote the first `length` bytes of this place. Only contents before it were moved,
+                    // SAFETY: `decode_to_place` wrote the first `length` bytes of this place. Only contents before it were moved,
                     // to the front, before the first one that was longer than its place.
                     let content = unsafe { places[from..from + length].assume_init_ref() };
                     extend(moved, content)?;
@@ -226,28 +231,26 @@ impl Frame {
     }
 }
 
-/// Decodes blocks to their places, one after the other.
-fn decode_all(work: &mut [Work<'_>], header: &FrameHeader, scratch: &Scratch) {
-    let most = |work: &Work<'_>| work.block.most_content(header);
-    let most = work.iter().map(most).max().unwrap_or(0);
-    let all = scratch.with(most, |memory| {
-        for Work { block, place, done } in &mut *work {
-            *done =
-                content(block, memory).and_then(|content| match place.get_mut(..content.len()) {
-                    Some(place) => {
-                        place.write_copy_of_slice(content);
-                        Ok(Decoded::InPlace(content.len()))
-                    }
-                    None => {
-                        let mut own = Vec::new();
-                        extend(&mut own, content)?;
-                        Ok(Decoded::Own(own))
-                    }
-                });
+/// Decodes a block to its place, or to memory of its own if it is longer.
+fn decode_to_place(
+    block: &FrameBlock<'_>,
+    place: &mut [MaybeUninit<u8>],
+    most: usize,
+    scratch: &Scratch,
+) -> Result<Decoded> {
+    if !block.compressed {
+        // A stored block's place is as long as it is.
+        place.write_copy_of_slice(block.data);
+        return Ok(Decoded::InPlace(place.len()));
+    }
+    let is_short = place.len() < most;
+    match decode_uninit(block.data, place) {
+        Ok(content) => Ok(Decoded::InPlace(content.len())),
+        Err(BlockError::OutputOverrun) if is_short => {
+            let copied = |memory: &mut [u8]| memory::copied(content(block, memory)?);
+            Ok(Decoded::Own(scratch.with(most, copied)??))
         }
-    });
-    if let (Err(error), [first, ..]) = (all, work) {
-        first.done = Err(error);
+        Err(source) => Err(corrupt(block, source)),
     }
 }
 
