@@ -1,6 +1,6 @@
 // The package under mixed calls, in Node and in Chromium (window and worker, software GPU and none), SECONDS each.
 //
-// `node tests/browser/soak.mjs SECONDS`. Needs dist/: `npm run build`. At the end memory must be within 5 % of that after a
+// `node tests/browser/soak.mjs SECONDS [PART OF A NAME]`. Needs dist/: `npm run build`. At the end memory must be within 5 % of that after a
 // minute, and no timer, worker or thread may be left.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -87,7 +87,7 @@ async function inChromium(url, gpu, scope) {
 
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
-  const report = new Report();
+  const report = new Report(process.argv[3]);
   const limit = 600 + 2 * seconds;
   await report.run("mixed calls [Node]", inNode, limit);
   const server = await serve(root);
