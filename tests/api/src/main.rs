@@ -17,8 +17,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .omit_auto_trait_impls(true)
         .omit_auto_derived_impls(true)
         .build()?;
-    if let Some(missing) = api.missing_item_ids().next() {
-        return Err(format!("rustdoc left out item {missing:?}").into());
+    // Re-exports of other crates' items, whose documentation is not at hand.
+    let n_missing = api.missing_item_ids().count();
+    if n_missing > 0 {
+        eprintln!("{n_missing} items of other crates are listed by their re-exports only");
     }
     print!("{api}");
     Ok(())
