@@ -10,6 +10,9 @@ import { cases as lengths } from "./hostile/lengths.mjs";
 const { PAGEPRESS_TRAPS = "300", PAGEPRESS_MUTATIONS = "20000", PAGEPRESS_SEED = "1" } = process.env;
 const SMALL_MEMORY = "--wasm-max-mem-pages=4096";
 
+/** Seconds that a script may take: some for its start, and 20 ms a repetition. */
+const limit = (n) => 600 + Number(n) / 50;
+
 /** Memory limits are those of a process, and modules are loaded once in one: scripts, flags of Node, arguments. */
 const scripts = [
   ["input that claims more than there is, 256 MiB", "claims", [SMALL_MEMORY], []],
@@ -22,10 +25,11 @@ async function main() {
   const report = new Report(process.argv[2]);
   for (const [name, work] of lengths) await report.run(`hostile / ${name}`, work);
   for (const [name, script, flags, args] of scripts) {
-    await report.run(`hostile / ${name}`, async () => {
+    const run = async () => {
       const path = fileURLToPath(new URL(`hostile/${script}.mjs`, import.meta.url));
       console.log(`       ${(await output(process.execPath, [...flags, path, ...args])).trim()}`);
-    });
+    };
+    await report.run(`hostile / ${name}`, run, limit(args[0] ?? 0));
   }
   report.finish();
 }

@@ -54,7 +54,7 @@ pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
             return MIN_MATCH + agreeing(first) + beyond * agreeing(second);
         }
     }
-    // SAFETY: the contracts are the same.
+    // SAFETY: `p` and `q` are as this function's contract says, which is that of `long_match_length`.
     unsafe { long_match_length(input, p, q) }
 }
 
@@ -62,7 +62,7 @@ pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
 /// As [`match_length_by_eights`].
 #[inline(never)]
 unsafe fn long_match_length(input: &[u8], p: usize, q: usize) -> usize {
-    // SAFETY: the contracts are the same.
+    // SAFETY: `p` and `q` are as this function's contract says, which is that of `match_length_by_eights`.
     unsafe { match_length_by_eights(input, p, q) }
 }
 

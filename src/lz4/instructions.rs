@@ -136,7 +136,7 @@ impl Instructions {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
         unsafe fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-            // SAFETY: the contracts are the same.
+            // SAFETY: `walk_by` asks for what the contract of the function around this one says.
             unsafe { walk_by(walk, found, limit, parse) };
         }
         // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
@@ -156,7 +156,7 @@ impl Instructions {
 /// As [`Search::windows`], whose `kind` this gives.
 #[inline(always)]
 unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
-    // SAFETY: the contracts are the same; `kind` is the field of that name, of which there are no others.
+    // SAFETY: `Search::windows` asks for what this function's contract says, with the search's own `kind`.
     unsafe {
         match search.kind {
             kind if IS_SMALL => search.windows::<L>(input, last, kind),
@@ -173,7 +173,7 @@ unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
 /// As [`Walk::walk`].
 #[inline(always)]
 unsafe fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-    // SAFETY: the contracts are the same.
+    // SAFETY: `Walk::walk` asks for what this function's contract says.
     unsafe {
         match (parse.lazy(), parse.backward()) {
             (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),

@@ -60,7 +60,7 @@ impl Found {
     /// As [`ahead`](Self::ahead).
     #[inline(always)]
     pub(super) unsafe fn source(&self, p: usize) -> usize {
-        // SAFETY: the contracts are the same.
+        // SAFETY: `ahead` asks for the same `p` as this function's contract.
         debug_assert!(unsafe { self.ahead(p) } & 1 == 1);
         // SAFETY: `p - first` is less than the number of sources by this function's contract.
         unsafe { *self.sources.get_unchecked(p - self.first) as usize }

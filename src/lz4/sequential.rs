@@ -183,7 +183,7 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
     /// `p + 8 <= input.len()`.
     #[inline(always)]
     unsafe fn hash(input: &[u8], p: usize) -> usize {
-        // SAFETY: the contracts are the same.
+        // SAFETY: eight bytes follow `p` by this function's contract.
         let bytes = unsafe { eight(input, p) } << (64 - 8 * BYTES);
         (bytes.wrapping_mul(HASH_MULTIPLIER) >> (64 - N.ilog2())) as usize
     }

@@ -137,7 +137,7 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
         unsafe { sys::cuDeviceGetName(buffer, n_bytes, device) }
     })?;
     let pci = text("cuDeviceGetPCIBusId", |buffer, n_bytes| {
-        // SAFETY: as above.
+        // SAFETY: the driver writes at most `n_bytes` to `buffer`, the end mark included.
         unsafe { sys::cuDeviceGetPCIBusId(buffer, n_bytes, device) }
     })?;
     Ok(Adapter {

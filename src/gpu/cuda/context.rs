@@ -25,7 +25,7 @@ struct RawContext(sys::CUcontext);
 
 // SAFETY: the driver's contexts may be used by several threads at once; it locks inside.
 unsafe impl Send for RawContext {}
-// SAFETY: as above.
+// SAFETY: the driver locks inside, as for `Send`.
 unsafe impl Sync for RawContext {}
 
 /// Proof that the context is current on this thread. Dropped before any wait of a future.

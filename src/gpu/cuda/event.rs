@@ -16,7 +16,7 @@ pub(super) struct Event {
 
 // SAFETY: the driver's events may be used by several threads at once; it locks inside.
 unsafe impl Send for Event {}
-// SAFETY: as above.
+// SAFETY: the driver locks inside, as for `Send`.
 unsafe impl Sync for Event {}
 
 /// What an event is for.

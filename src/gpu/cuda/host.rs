@@ -29,9 +29,9 @@ pub(super) struct PinnedMemory {
     _charge: Charge,
 }
 
-// SAFETY: plain memory; whoever has the value may read and write it, and `CudaHostBuffer` keeps them apart.
+// SAFETY: the value is an address and a length, which belong to no thread; the driver frees it from any.
 unsafe impl Send for PinnedMemory {}
-// SAFETY: as above.
+// SAFETY: `&self` gives the address only; `CudaHostBuffer` locks before it reads or writes there.
 unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {

@@ -35,7 +35,7 @@ struct Loaded {
 
 // SAFETY: the driver's functions may be used by several threads at once; it locks inside.
 unsafe impl Send for Loaded {}
-// SAFETY: as above.
+// SAFETY: the driver locks inside, as for `Send`.
 unsafe impl Sync for Loaded {}
 
 #[derive(Debug)]

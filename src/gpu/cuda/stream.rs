@@ -190,27 +190,27 @@ impl CudaStream {
 fn issue_copy(held: &mut Held<'_>, src: &End, dst: &End, n_bytes: u64) -> Result<()> {
     let n = n_bytes as usize;
     let uses = src.uses().into_iter().chain(dst.uses());
-    // SAFETY (all three): both ranges are inside live memory of this context (checked when recorded), which stays until
+    // Both ranges are inside live memory of this context (checked when recorded), which stays until
     // the lane has passed this step; the host keeps away from its end until then.
     match (src, dst) {
         (End::Host(src, from), End::Device(dst, to)) => {
             let (src, dst) = (src.address(*from), dst.device_ptr() + to);
             held.issue(Lane::Upload, uses, "cuMemcpyHtoDAsync", |stream| {
-                // SAFETY: see above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
                 unsafe { sys::cuMemcpyHtoDAsync_v2(dst, src.cast(), n, stream) }
             })
         }
         (End::Device(src, from), End::Host(dst, to)) => {
             let (src, dst) = (src.device_ptr() + from, dst.address(*to));
             held.issue(Lane::Download, uses, "cuMemcpyDtoHAsync", |stream| {
-                // SAFETY: see above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
                 unsafe { sys::cuMemcpyDtoHAsync_v2(dst.cast(), src, n, stream) }
             })
         }
         (End::Device(src, from), End::Device(dst, to)) => {
             let (src, dst) = (src.device_ptr() + from, dst.device_ptr() + to);
             held.issue(Lane::Compute, uses, "cuMemcpyDtoDAsync", |stream| {
-                // SAFETY: see above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
                 unsafe { sys::cuMemcpyDtoDAsync_v2(dst, src, n, stream) }
             })
         }

@@ -237,7 +237,7 @@ impl Recorder for WebStream {
     fn submit_untimed(self) -> Result<()> {
         let device = self.shared.device.number();
         self.hand_over(|steps| {
-            // SAFETY: as above.
+            // SAFETY: steps and parameters are read before the call returns; all numbers in them are those of living objects.
             unsafe { calls::submit_untimed(device, steps.as_ptr(), steps.len()) };
         })
     }
