@@ -1,8 +1,9 @@
 // What the hostile suites share: the built package, random numbers, and what counts as a typed error.
 import { strict as assert } from "node:assert";
 import * as pagepress from "../../dist/index.js";
+import { randomNumbers } from "../../tests/browser/suite/data.js";
 
-export { pagepress };
+export { pagepress, randomNumbers };
 
 /** Codes of errors that are a caller's or an input's fault. `ENGINE` is none: it stands for a trap. */
 const TYPED = new Set([
@@ -28,18 +29,6 @@ export async function outcomeOf(work, more = []) {
     assert.ok(TYPED.has(error.code) || more.includes(error.code), `${error.code}: ${error.message}`);
     return { code: error.code };
   }
-}
-
-/** A small generator of 32-bit numbers. */
-export function randomNumbers(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let z = state;
-    z = Math.imul(z ^ (z >>> 15), z | 1);
-    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
-    return (z ^ (z >>> 14)) >>> 0;
-  };
 }
 
 /** Words of a small vocabulary: compressible, with matches at many distances. */

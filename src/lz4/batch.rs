@@ -81,8 +81,12 @@ fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntr
 
 #[cfg(not(target_arch = "wasm32"))]
 fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
+    let share_bytes = SHARE_BYTES.max(parse.page_size() as usize);
+    if bytes.len() <= share_bytes {
+        return compress_share(&mut Encoder::new(parse), bytes);
+    }
     let shares: Vec<_> = bytes
-        .par_chunks(SHARE_BYTES.max(parse.page_size() as usize))
+        .par_chunks(share_bytes)
         .map_init(|| Encoder::new(parse), compress_share)
         .collect::<Result<_>>()?;
     let mut start = 0;
@@ -173,13 +177,15 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     let decompress =
         |(page, entry): (&mut [u8], &PageEntry)| entry.decompress(&pages.packed, page).err();
     #[cfg(not(target_arch = "wasm32"))]
-    let status = bytes
-        .par_chunks_mut(page_size)
-        .zip(&pages.table)
-        .with_min_len((SHARE_BYTES / page_size).max(1))
-        .map(decompress)
-        .collect();
-    #[cfg(target_arch = "wasm32")]
+    if bytes.len() > SHARE_BYTES {
+        let status = bytes
+            .par_chunks_mut(page_size)
+            .zip(&pages.table)
+            .with_min_len((SHARE_BYTES / page_size).max(1))
+            .map(decompress)
+            .collect();
+        return Ok((bytes, status));
+    }
     let status = bytes
         .chunks_mut(page_size)
         .zip(&pages.table)
