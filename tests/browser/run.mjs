@@ -82,7 +82,7 @@ async function runDeviceLoss(report, url) {
   await report.run(line, async () => {
     const counts = await loseGpuProcess(`${url}tests/browser/index.html`, N_GPU_KILLS);
     console.log(`       ${JSON.stringify(counts)}`);
-  });
+  }, 600 + 30 * N_GPU_KILLS);
 }
 
 async function main() {
