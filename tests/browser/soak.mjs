@@ -20,6 +20,8 @@ const tolerance = seconds < 600 ? 1.25 : 1.05;
 /** Less than this is noise of the collector. */
 const NOISE_BYTES = 8 * 2 ** 20;
 
+const N_MEASUREMENTS = 8;
+
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Fails unless what is held at the end is what was held after a while: sizes nearly, numbers exactly. */
@@ -34,12 +36,24 @@ function compare(settled, end) {
   }
 }
 
+/** The least of several measurements: collectors and allocators give memory back when they see fit. */
+async function calmest(measure) {
+  const least = await measure();
+  for (let i = 1; i < N_MEASUREMENTS; i += 1) {
+    const { sizes, numbers } = await measure();
+    for (const [of, found] of [[least.sizes, sizes], [least.numbers, numbers]]) {
+      for (const name of Object.keys(found)) of[name] = Math.min(of[name], found[name]);
+    }
+  }
+  return least;
+}
+
 /** Makes the calls, and measures after a while and at the end. */
 async function watch(soak, measure) {
   await soak(untilSettled);
-  const settled = await measure();
+  const settled = await calmest(measure);
   console.log(`       calls: ${JSON.stringify(await soak(seconds - untilSettled))}`);
-  compare(settled, await measure());
+  compare(settled, await calmest(measure));
 }
 
 async function inNode() {
@@ -60,7 +74,8 @@ async function inNode() {
 }
 
 async function inChromium(url, gpu, scope) {
-  const browser = await launch(gpu);
+  // The collector of a worker is not within reach of the page's session.
+  const browser = await launch(gpu, ["--js-flags=--expose-gc"]);
   try {
     const page = await openPage(browser, `${url}tests/browser/soak.html`);
     page.setDefaultTimeout(0);

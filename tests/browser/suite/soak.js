@@ -84,11 +84,15 @@ export async function begin(backend) {
   return { backend, compressor: await createCompressor(backend), counts: {} };
 }
 
-/** Disposes of what the state holds, workers among it, and gives them a moment to end. `soak` goes on afterwards. */
+/** Disposes of what the state holds, workers among it, gives them a moment to end, and collects garbage where a host offers
+ * that. `soak` goes on afterwards. */
 export async function rest(state) {
   await state.compressor.dispose();
   state.compressor = await createCompressor(state.backend);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  for (let i = 0; i < 3; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    globalThis.gc?.();
+  }
 }
 
 /** Makes calls for `seconds`; each kind first once. */
