@@ -223,13 +223,13 @@ impl Quick {
             if offset.wrapping_sub(1) >= op.addr() - self.out.addr() {
                 return None;
             }
-            // A short offset is taken from the half before `op`.
-            if offset < HALF && op.addr() - self.out.addr() < HALF {
-                return None;
-            }
             if length < MIN_MATCH + TOKEN_MAX && offset >= HALF {
                 copy_halves::<3>(op.sub(offset), op);
                 return Some((ip, op.add(length)));
+            }
+            // A short offset is taken from the half before `op`.
+            if offset < HALF && op.addr() - self.out.addr() < HALF {
+                return None;
             }
             if length == MIN_MATCH + TOKEN_MAX {
                 let more;
