@@ -272,7 +272,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
             content.clone(),
             40_000_000,
         ),
-        // A file that the kill left behind is a whole frame.
+        // The first of two frames is left, which is whole.
         (
             ["decompress", "-q", "file", "-o", "fifo"],
             frame.concat(),

@@ -329,8 +329,8 @@ unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
 #[inline(always)]
 unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
     // SAFETY: reads begin where the offset points, or a half before `to`, in the room by this function's contract, and end
-    // before the writes of the same turn begin, so that they are of initialised bytes. Writes begin less than `length` behind `to`, each two steps at multiples of two
-    // steps, two halves at multiples of two halves, or one half: they end in the room.
+    // before the writes of the same turn begin, so that they are of initialised bytes. Writes begin less than `length` behind
+    // `to`, each two steps at multiples of two steps, two halves at multiples of two halves, or one half: they end in the room.
     unsafe {
         let from = to.sub(offset).cast_const();
         let mut done = 0;

@@ -102,7 +102,7 @@ export class FrameAccess {
 
 /** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.
  *
- * Of a file with an index (`compress(bytes, { index: true })`) only its end is read for that. The index is compared with the
+ * Opening a file with an index (`compress(bytes, { index: true })`) reads only its end. The index is compared with the
  * frames: with their headers and ends, and in memory and in blobs with the size of every block before those that are read.
  * A URL is read by HTTP range requests, and the sizes of blocks that are not read are believed; a server that does not know
  * ranges sends all of it, once. */

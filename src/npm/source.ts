@@ -2,6 +2,11 @@ import { bytesOf } from "./arguments.js";
 import { PagepressError } from "./errors.js";
 import { unshared } from "./views.js";
 
+/** Bytes that are read at once from a blob whose reads are sequential. */
+const READ_AHEAD_BYTES = 2 ** 20;
+/** Largest gap between two reads that count as sequential. */
+const MAX_GAP_BYTES = 2 ** 18;
+
 /** Where a file is: in memory, in a `Blob` or `File`, or at a URL. */
 export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
 
@@ -32,11 +37,6 @@ function openBytes(bytes: Uint8Array): Source {
   return { byteLength: bytes.length, isRemote: false, read: async (start, end) => bytes.subarray(start, end) };
 }
 
-/** Bytes that a read of a blob takes when it goes on close behind the one before. */
-const READ_AHEAD_BYTES = 2 ** 20;
-/** How far behind the end of the read before that is. */
-const CLOSE_BYTES = 2 ** 18;
-
 /** A blob, which is read ahead where reads follow each other, as those of the sizes of blocks do. */
 function openBlob(blob: Blob): Source {
   let ahead = { start: 0, end: 0, bytes: new Uint8Array() };
@@ -48,9 +48,9 @@ function openBlob(blob: Blob): Source {
     }
   };
   const read = async (start: number, end: number): Promise<Uint8Array> => {
-    const isClose = start >= ahead.end && start - ahead.end < CLOSE_BYTES && ahead.end > 0;
+    const isSequential = start >= ahead.end && start - ahead.end < MAX_GAP_BYTES && ahead.end > 0;
     if (start < ahead.start || end > ahead.start + ahead.bytes.length) {
-      const bytes = await slice(start, Math.max(end, isClose ? start + READ_AHEAD_BYTES : 0));
+      const bytes = await slice(start, Math.max(end, isSequential ? start + READ_AHEAD_BYTES : 0));
       ahead = { start, end, bytes };
     }
     ahead.end = end;

@@ -1,7 +1,7 @@
 // The package under mixed calls, in Node and in Chromium (window and worker, software GPU and none), SECONDS each.
 //
-// `node tests/browser/soak.mjs SECONDS [PART OF A NAME]`. Needs dist/: `npm run build`. At the end memory must be within 5 % of that after a
-// minute, and no timer, worker or thread may be left.
+// `node tests/browser/soak.mjs SECONDS [PART OF A NAME]`. Needs dist/: `npm run build`. At the end memory must be within 5 %
+// of that after a minute, and no timer, worker or thread may be left.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -20,6 +20,7 @@ const tolerance = seconds < 600 ? 1.25 : 1.05;
 /** Less than this is noise of the collector. */
 const NOISE_BYTES = 8 * 2 ** 20;
 
+/** Samples of memory in use, of which the least counts. */
 const N_MEASUREMENTS = 8;
 
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -39,7 +39,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
             let of = |processors| compress_job(n_bytes, page_size, level, processors);
             jobs.extend([of(None), of(Some(ROOMY))]);
         }
-        // The sizes above are those of jobs; the snapshots would miss one that is not.
+        assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");
         for launch in jobs.into_iter().flatten().flat_map(|job| job.launches) {
             let name = format!("{} {:?}", launch.kernel.name, launch.overrides);
             found.insert(name, launch);

@@ -37,7 +37,7 @@ pub(super) struct DetachedHost {
 
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
-/// Who has the memory.
+/// Side that may use the memory now.
 #[derive(Debug, Default)]
 enum Mapping {
     /// The device.
@@ -112,7 +112,7 @@ impl WgpuHostBuffer {
         self.0.charged.buffer()
     }
 
-    /// Whether both are the same memory.
+    /// True if both handles share one buffer.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -125,7 +125,7 @@ impl FrameMap {
     }
 }
 
-/// Whether `bytes` start with a header that the frame of `index` may have.
+/// True if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
 fn has_header(bytes: &[u8], index: &FrameIndex) -> bool {
     let mut reader = FrameReader::new();
     match reader.step(bytes) {

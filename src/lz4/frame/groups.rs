@@ -1,8 +1,8 @@
 //! Content of frames, many blocks at a time: independent ones on all cores.
 //!
-//! How much a block holds is known when it is decoded. So each is decoded to the place that it has if those before are as long
-//! as expected, and one that is longer again, in memory that its core uses again. Places are memory that is reserved and not
-//! initialised: what blocks could hold and do not costs nothing.
+//! The content size of a block is known only after decoding. Each block is decoded directly to its expected offset in the
+//! output, in parallel; a block that overruns its slot is decoded once more, to scratch memory that its thread reuses. Slots
+//! are reserved and not initialised, so that the largest size a block could have costs nothing.
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
