@@ -4,7 +4,7 @@ import { CpuCodec } from "./cpu-codec.js";
 import { PagepressError } from "./errors.js";
 import type { Codec } from "./codec.js";
 import { compile, load } from "./modules.js";
-import { Pool } from "./pool.js";
+import { Pool, Workers } from "./pool.js";
 import { PooledCodec } from "./pooled.js";
 import { findObstacles } from "./probe.js";
 import { hardwareConcurrency, startWorker } from "./start-worker.js";
@@ -16,6 +16,9 @@ export interface Opened {
   /** Reasons against WebGPU that were found before a module was loaded. */
   obstacles: BackendInfo["rejected"];
 }
+
+/** Workers by what starts them. */
+const shared = new WeakMap<object, Workers>();
 
 /** Opens the engine that `options` asks for. The GPU module is loaded only where an adapter can be used. */
 export async function open(options: CompressorOptions): Promise<Opened> {
@@ -46,6 +49,13 @@ async function openCpu({ workers, createWorker, modules }: CompressorOptions): P
   const alone = new CpuCodec(glue);
   const size = workers ?? (await hardwareConcurrency());
   if (size === 0) return alone;
-  const start = createWorker ? async () => createWorker() : startWorker;
-  return new PooledCodec(alone, new Pool(size, start, () => compile("cpu")), glue);
+  return new PooledCodec(alone, new Pool(size, workersOf(createWorker)), glue);
+}
+
+/** The workers that all compressors and streams share which start them by the same function. */
+function workersOf(createWorker: CompressorOptions["createWorker"]): Workers {
+  const key = createWorker ?? startWorker;
+  const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"));
+  shared.set(key, workers);
+  return workers;
 }

@@ -34,6 +34,8 @@ interface Job {
   order: Order;
   transfer: Transferable[];
   signal?: StopSignal | undefined;
+  /** Whose it is; none of the order that starts a worker. */
+  pool?: Pool;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -48,14 +50,17 @@ interface Member {
 const DEPTH = 2;
 /** A worker that says nothing for so long after its start never will. */
 const START_MS = 10_000;
-/** Workers with nothing to do for so long are ended: they keep memory, and Deno alive. */
+/** Workers with nothing to do for so long are ended: they keep memory. */
 const IDLE_MS = 5_000;
+/** Workers that no pool uses are ended after this: they keep Deno alive. */
+const UNUSED_MS = 500;
 
-/** Workers that are started when there is work for them, and ended when there is none. */
-export class Pool {
-  readonly size: number;
-  #start: () => Promise<PoolWorker>;
-  #module: () => Promise<WebAssembly.Module>;
+/** The workers of all pools that start them in the same way. They are started when there is work for them, and ended when
+ * there is none. */
+export class Workers {
+  readonly #start: () => Promise<PoolWorker>;
+  readonly #module: () => Promise<WebAssembly.Module>;
+  readonly #pools = new Set<Pool>();
   #members: Member[] = [];
   #nStarting = 0;
   #waiting: Job[] = [];
@@ -63,8 +68,7 @@ export class Pool {
   #idle: ReturnType<typeof setTimeout> | undefined;
   #failure: Error | undefined;
 
-  constructor(size: number, start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>) {
-    this.size = size;
+  constructor(start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>) {
     this.#start = start;
     this.#module = module;
   }
@@ -74,42 +78,52 @@ export class Pool {
     return this.#failure;
   }
 
-  /** Has a worker make `call`, and gives what it gives. No worker gets it once `signal` is aborted. */
-  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
-      clearTimeout(this.#idle);
-      const order: Order = { id: this.#nextId++, call, args };
-      this.#waiting.push({ order, transfer, signal, resolve: (value) => resolve(value as T), reject });
-      this.#assign();
-    });
+  /** Has a worker do a job of `pool`. */
+  run(pool: Pool, job: Omit<Job, "order" | "pool">, call: WorkerCall, args: unknown[]): void {
+    if (this.#failure) return job.reject(this.#failure);
+    clearTimeout(this.#idle);
+    this.#pools.add(pool);
+    this.#waiting.push({ ...job, pool, order: { id: this.#nextId++, call, args } });
+    this.#assign();
   }
 
-  /** Ends all workers. Jobs under way reject; later ones start workers anew. */
-  end(): void {
-    clearTimeout(this.#idle);
+  /** Rejects the jobs of `pool`. Those that workers are at are done for nobody. */
+  leave(pool: Pool): void {
+    this.#pools.delete(pool);
     const error = new PagepressError("DISPOSED", "the workers were ended");
-    for (const job of this.#waiting.splice(0)) job.reject(error);
-    for (const member of this.#members.splice(0)) {
-      member.worker.terminate();
-      for (const job of member.jobs) job.reject(error);
-    }
+    const own = this.#waiting.filter((job) => job.pool === pool);
+    this.#waiting = this.#waiting.filter((job) => job.pool !== pool);
+    for (const job of [...own, ...this.#members.flatMap(({ jobs }) => jobs.filter((job) => job.pool === pool))]) job.reject(error);
+    if (this.#pools.size === 0) this.#failure = undefined;
+    this.#rest();
+  }
+
+  /** Most workers that the pools in use want together. */
+  get #size(): number {
+    return Math.max(0, ...[...this.#pools].map(({ size }) => size));
   }
 
   #assign(): void {
     const givenUp = this.#waiting.filter(({ signal }) => signal?.aborted);
     if (givenUp.length > 0) this.#waiting = this.#waiting.filter(({ signal }) => !signal?.aborted);
     for (const job of givenUp) job.reject(cancelled());
-    for (const depth of Array.from({ length: DEPTH }, (_, i) => i)) {
+    for (let depth = 0; depth < DEPTH; depth += 1) {
       for (const member of this.#members) {
+        if (this.#waiting.length === 0) return;
         if (member.jobs.length > depth) continue;
-        const job = this.#waiting.shift();
-        if (!job) return;
-        this.#give(member, job);
+        const at = this.#waiting.findIndex(({ pool }) => this.#mayUse(pool, member));
+        const [job] = at < 0 ? [] : this.#waiting.splice(at, 1);
+        if (job) this.#give(member, job);
       }
-      const isRoom = this.#members.length + this.#nStarting < this.size;
+      const isRoom = this.#members.length + this.#nStarting < this.#size;
       if (isRoom && this.#waiting.length > this.#nStarting) void this.#grow();
     }
+  }
+
+  /** Whether `member` works for `pool` already, or that has fewer workers than it may have. */
+  #mayUse(pool: Pool | undefined, member: Member): boolean {
+    const isAtWork = ({ jobs }: Member): boolean => jobs.some((job) => job.pool === pool);
+    return !pool || pool.size >= this.#members.length || isAtWork(member) || this.#members.filter(isAtWork).length < pool.size;
   }
 
   #give(member: Member, job: Job): void {
@@ -177,11 +191,45 @@ export class Pool {
     this.#assign();
   }
 
+  /** Ends all workers after a while without work. */
   #rest(): void {
     clearTimeout(this.#idle);
-    if (this.#waiting.length > 0 || this.#members.some(({ jobs }) => jobs.length > 0)) return;
-    this.#idle = setTimeout(() => this.end(), IDLE_MS);
+    if (this.#waiting.length > 0 || this.#members.length === 0 || this.#members.some(({ jobs }) => jobs.length > 0)) return;
+    const end = (): void => {
+      for (const { worker } of this.#members.splice(0)) worker.terminate();
+    };
+    this.#idle = setTimeout(end, this.#pools.size > 0 ? IDLE_MS : UNUSED_MS);
     // Node would wait for it.
     (this.#idle as { unref?(): void }).unref?.();
+  }
+}
+
+/** What one compressor may use of the workers. */
+export class Pool {
+  /** Most workers that work for it at a time. */
+  readonly size: number;
+  readonly #workers: Workers;
+
+  constructor(size: number, workers: Workers) {
+    this.size = size;
+    this.#workers = workers;
+  }
+
+  /** Why no worker can be started; undefined if one can, as far as is known. */
+  get failure(): Error | undefined {
+    return this.#workers.failure;
+  }
+
+  /** Has a worker make `call`, and gives what it gives. No worker gets it once `signal` is aborted. */
+  run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const job = { transfer, signal, resolve: (value: unknown) => resolve(value as T), reject };
+      this.#workers.run(this, job, call, args);
+    });
+  }
+
+  /** Rejects the jobs under way. */
+  end(): void {
+    this.#workers.leave(this);
   }
 }

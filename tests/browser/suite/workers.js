@@ -1,7 +1,8 @@
 // The pool of the CPU: the same bytes and errors as without it, and a way on where workers cannot be had.
-import { createCompressor, PagepressError } from "/dist/index.js";
+import { createCompressor, Lz4CompressionStream, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
 
 /** Runs `work` with a compressor that shares and with one that does not. */
 async function both(work) {
@@ -118,10 +119,34 @@ async function startsWorkersWhenNeeded() {
   await disposed;
 }
 
+/** Compressors and streams at a time use the same workers, and one that is disposed of leaves them to the others. */
+async function sharesWorkers() {
+  let n = 0;
+  const createWorker = () => {
+    n += 1;
+    return new Worker("/dist/worker.js", { type: "module" });
+  };
+  const options = { backend: "cpu", workers: 2, createWorker };
+  const bytes = kinds.memory(3_000_000);
+  const [cpu, other] = [await createCompressor(options), await createCompressor({ ...options, workers: 1 })];
+  const expected = await cpu.compress(bytes, { contentChecksum: false });
+  const left = other.compress(bytes).then(() => other.dispose());
+  const files = [0, 1, 2, 3].map(async () => {
+    const stream = new Lz4CompressionStream({ ...options, contentSize: bytes.length, contentChecksum: false });
+    same(await collect(source(bytes).pipeThrough(stream)), expected, "a stream beside others");
+  });
+  await Promise.all([...files, left]);
+  check(n === 2, `${n} workers for six`);
+  same(await cpu.compress(bytes, { contentChecksum: false }), expected, "after the others");
+  check(n === 2, `${n} workers after the others`);
+  await cpu.dispose();
+}
+
 export const cases = [
   ["frames are the same", writesFrames],
   ["pages are the same", writesPages],
   ["faults are the same", findsFaults],
   ["goes on without workers", goesOnAlone],
   ["starts workers when needed", startsWorkersWhenNeeded],
+  ["are shared by all", sharesWorkers],
 ];
