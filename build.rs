@@ -18,6 +18,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
+    println!("cargo::rustc-check-cfg=cfg(web_engine)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
     println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
@@ -25,6 +26,10 @@ fn main() -> io::Result<()> {
     }
     if cuda || js || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
+    }
+    // wgpu in a browser.
+    if wasm && has("CARGO_FEATURE_WGPU") {
+        println!("cargo::rustc-cfg=web_engine");
     }
     // WebGPU through the package's own JavaScript.
     if js {

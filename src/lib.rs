@@ -18,6 +18,9 @@ mod cost;
 mod error;
 #[cfg(js_engine)]
 mod js;
+#[cfg(web_engine)]
+#[expect(dead_code, reason = "the engine of the browser is being moved to it")]
+mod js_bytes;
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;

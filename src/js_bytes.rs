@@ -1,0 +1,114 @@
+//! Arrays of JavaScript as the caller has them: their bytes go to mapped GPU memory and back in one copy, and not through
+//! the memory of the module.
+
+use std::ops::Range;
+
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+
+use crate::memory::zeros;
+use crate::{Error, Result};
+
+/// The bytes of an array of JavaScript. It may shrink or be detached between two calls, and is refused then.
+#[derive(Debug, Clone)]
+pub(crate) struct JsBytes {
+    array: Uint8Array,
+    n_bytes: usize,
+}
+
+impl JsBytes {
+    /// An array with the length that it has now.
+    pub(crate) fn new(array: Uint8Array) -> Self {
+        let n_bytes = array.length() as usize;
+        Self { array, n_bytes }
+    }
+
+    /// A new array of zeros.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] where JavaScript has no room for it.
+    pub(crate) fn zeros(n_bytes: usize) -> Result<Self> {
+        let out_of_memory = |_| Error::OutOfMemory {
+            requested: n_bytes as u64,
+        };
+        let array = NewBytes::with_length(n_bytes as f64).map_err(out_of_memory)?;
+        Ok(Self {
+            array: array.unchecked_into(),
+            n_bytes,
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.n_bytes
+    }
+
+    pub(crate) fn into_array(self) -> Uint8Array {
+        self.array
+    }
+
+    /// The part of the array in `range`, which shares its memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the array ends before it.
+    pub(crate) fn part(&self, range: Range<usize>) -> Result<Uint8Array> {
+        let length = self.array.length();
+        if range.start <= range.end && range.end <= length as usize {
+            return Ok(self.array.subarray(range.start as u32, range.end as u32));
+        }
+        Err(Error::InvalidArgument {
+            name: "bytes",
+            value: format!("an array that shrank to {length} bytes"),
+            expected: "leave the array as it is until the call is done",
+        })
+    }
+
+    /// A copy of the bytes in `range`.
+    ///
+    /// # Errors
+    /// As [`Self::part`], and [`Error::OutOfMemory`].
+    pub(crate) fn read(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        let mut bytes = zeros(range.len())?;
+        self.read_into(range.start, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Copies as many bytes as `to` has, from `start` on.
+    ///
+    /// # Errors
+    /// As [`Self::part`].
+    pub(crate) fn read_into(&self, start: usize, to: &mut [u8]) -> Result<()> {
+        self.part(start..start.saturating_add(to.len()))?
+            .copy_to(to);
+        Ok(())
+    }
+
+    /// Writes `bytes` at `start`.
+    ///
+    /// # Errors
+    /// As [`Self::part`].
+    pub(crate) fn write(&self, start: usize, bytes: &[u8]) -> Result<()> {
+        self.part(start..start.saturating_add(bytes.len()))?
+            .copy_from(bytes);
+        Ok(())
+    }
+
+    /// Writes the bytes of `from` in `range` at `start`.
+    ///
+    /// # Errors
+    /// As [`Self::part`].
+    pub(crate) fn copy(&self, start: usize, from: &Self, range: Range<usize>) -> Result<()> {
+        let to = self.part(start..start.saturating_add(range.len()))?;
+        to.set(&from.part(range)?.into(), 0);
+        Ok(())
+    }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// A `Uint8Array` whose constructor may throw: js-sys has it throw past Rust.
+    #[wasm_bindgen(js_name = Uint8Array)]
+    type NewBytes;
+
+    #[wasm_bindgen(constructor, catch, js_class = "Uint8Array")]
+    fn with_length(n_bytes: f64) -> std::result::Result<NewBytes, JsValue>;
+}
