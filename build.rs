@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
     let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
     let js_tensor = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
     let js = js_pages || js_tensor;
-    let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK")) && wasm && !js;
+    let lz4_only = has("CARGO_FEATURE__WEB") && wasm && !js && !has("CARGO_FEATURE_WGPU");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");

@@ -25,8 +25,8 @@ mod memory;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
-pub mod web;
+#[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "_web")))]
+mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
 

@@ -15,6 +15,7 @@ const CODES = [
   "OUT_OF_MEMORY",
   "KERNEL_COMPILE",
   "ENGINE",
+  "INTERNAL",
   "CANCELLED",
   "DISPOSED",
   "NOT_READY",
@@ -37,7 +38,7 @@ export class PagepressError extends Error {
   }
 }
 
-/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of the engine. */
+/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of ours. */
 export function toPagepressError(error: unknown): PagepressError {
   if (error instanceof PagepressError) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -47,5 +48,5 @@ export function toPagepressError(error: unknown): PagepressError {
   // What JavaScript says where an array or a memory cannot be had.
   const isMemory = error instanceof RangeError && /alloc|memory|array (buffer )?length/i.test(message);
   if (isMemory) return new PagepressError("OUT_OF_MEMORY", `out of memory: ${message}`, { cause: error });
-  return new PagepressError("ENGINE", `the engine stopped: ${message}`, { cause: error });
+  return new PagepressError("INTERNAL", `the engine stopped: ${message}`, { cause: error });
 }

@@ -1,19 +1,14 @@
-import { ContentPart } from "./content-part.js";
 import { CpuCodec } from "./cpu-codec.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
-import type { Call, Codec, Compression, Decompression, Outcome } from "./codec.js";
+import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+import { type CpuModule, levelNumber } from "./cpu-module.js";
 import type { GpuModule } from "./gpu-module.js";
-import { ModuleCall, REASON } from "./module-call.js";
+import type { Job } from "./job.js";
+import { drive, ModuleCall, REASON, type Told } from "./module-call.js";
 import { type Bytes, Held } from "./module-memory.js";
-import { levelFlag, type Plain } from "./plain.js";
-import { type Control, PromiseCall } from "./promise-call.js";
-import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, ResidentPart } from "./types.js";
+import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, PackedPagesInput, ResidentPart } from "./types.js";
 import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
 import type { OpenDevice } from "./webgpu-device.js";
-
-/** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
- * one job of that. */
-const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 
 /** A codec of the module. */
 export class HeldCodec extends Held<GpuModule> {
@@ -27,20 +22,20 @@ export class HeldCodec extends Held<GpuModule> {
 }
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
-export class GpuCodec implements Codec {
+export class GpuCodec implements Codec, ResidentCodec {
   readonly module: GpuModule;
   readonly #open: () => Promise<HeldCodec>;
-  readonly #plain: Plain;
-  readonly #cpu: CpuCodec;
+  readonly #cpu: CpuModule;
+  readonly #alone: CpuCodec;
   #held: HeldCodec;
 
   /** `open` opens another codec of the module, on a new device. */
-  constructor(module: GpuModule, held: HeldCodec, open: () => Promise<HeldCodec>, plain: Plain) {
+  constructor(module: GpuModule, held: HeldCodec, open: () => Promise<HeldCodec>, cpu: CpuModule) {
     this.module = module;
     this.#held = held;
     this.#open = open;
-    this.#plain = plain;
-    this.#cpu = new CpuCodec(plain);
+    this.#cpu = cpu;
+    this.#alone = new CpuCodec(cpu);
   }
 
   async revive(): Promise<void> {
@@ -66,47 +61,35 @@ export class GpuCodec implements Codec {
     return this.module.values.get(number);
   }
 
-  close(): void {
-    this.free();
+  resident(): ResidentCodec {
+    return this;
   }
 
-  free(): void {
+  close(): void {
     this.#held.free();
   }
 
-  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
-    if (!isForPages(options)) return this.#cpu.beginCompression(options, contentSize, isStream);
-    const held = new ContentPart(isStream ? PART_BYTES.stream : PART_BYTES.call, isStream);
-    return new GpuCompression(this, this.#plain, gpuOptions(options), contentSize, held);
+  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
+    if (!isForPages(options)) return this.#alone.beginCompression(options, contentSize);
+    return new GpuCompression(this, this.#cpu, gpuOptions(options), contentSize);
   }
 
-  compressPart(session: Compression, isLast: boolean): Call<Bytes> {
-    if (!(session instanceof GpuCompression)) return this.#cpu.compressPart(session, isLast);
-    return timed((control) => session.compress(isLast, control));
+  async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    if (!isForPages(options) || bytes.length === 0) return this.#alone.compress(bytes, options, maxOutputSize, job);
+    const start = performance.now();
+    const frame = new GpuCompression(this, this.#cpu, gpuOptions(options), bytes.length);
+    return since(start, await compressFrame(frame, bytes, job));
   }
 
-  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Bytes> | undefined {
-    if (!isForPages(options) || bytes.length === 0) return undefined;
-    const frame = new GpuCompression(this, this.#plain, gpuOptions(options), bytes.length, new ContentPart(0, false));
-    return timed((control) => compressFrame(frame, bytes, PART_BYTES.call, control));
+  async decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const start = performance.now();
+    const outcome = await decompressFrame(this, this.#cpu, bytes, maxOutputSize, job);
+    return outcome ? since(start, outcome) : this.#alone.decompress(bytes, maxOutputSize, job);
   }
 
-  /** Streams are decompressed by the CPU: their parts are not worth the way to a GPU and back. */
-  beginDecompression(maxOutputSize: number): Decompression {
-    return this.#cpu.beginDecompression(maxOutputSize);
-  }
-
-  decompressPart(session: Decompression): Call<Bytes | null> {
-    return this.#cpu.decompressPart(session);
-  }
-
-  decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Bytes> {
-    return timed((control) => decompressFrame(this, this.#plain, bytes, maxOutputSize, control));
-  }
-
-  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
+  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
     const { exports, values } = this.module;
-    const flags = levelFlag(gpuLevel(level));
+    const flags = levelNumber(gpuLevel(level));
     const call = this.#held.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
     const read = (number: number, entries: Bytes): PackedPages => {
@@ -115,30 +98,15 @@ export class GpuCodec implements Codec {
       return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
     };
     // The last byte is done when the call is.
-    return new ModuleCall(this.module, call, read, (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes]);
+    const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
+    return drive(new ModuleCall(this.module, call, read, told), job);
   }
 
-  decompressPages(packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): Call<Bytes> {
-    return this.#decompress(packed, table, pageSize, byteLength, true, ({ bytes }) => bytes);
-  }
-
-  decompressPagesStatus(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
-  ): Call<CheckedPages> {
-    return this.#decompress(packed, table, pageSize, byteLength, false, (checked) => checked);
-  }
-
-  #decompress<T>(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
+  decompressPages(
+    { packed, table, pageSize, byteLength }: PackedPagesInput,
     isStrict: boolean,
-    take: (checked: { bytes: Bytes; status: Bytes }) => T,
-  ): Call<T> {
+    job: Job,
+  ): Promise<Outcome<CheckedPages>> {
     const { module } = this;
     const { exports, values } = module;
     const words = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
@@ -146,11 +114,12 @@ export class GpuCodec implements Codec {
       const entries = module.give(words);
       return exports.gpu_decompress_pages(at, values.add(packed), ...entries, pageSize, byteLength, isStrict ? 1 : 0);
     });
-    const read = (number: number, status: Bytes): T => take({ bytes: values.take(number), status: status.slice() });
-    return new ModuleCall(module, call, read, (nPages) => {
+    const read = (number: number, status: Bytes): CheckedPages => ({ bytes: values.take(number), status: status.slice() });
+    const told: Told = (nPages) => {
       const done = Math.min(nPages * pageSize, byteLength - 1);
       return [done, done];
-    });
+    };
+    return drive(new ModuleCall(module, call, read, told), job);
   }
 
   compressResident(
@@ -159,18 +128,19 @@ export class GpuCodec implements Codec {
     pageSize: number,
     level: string,
     make: (bytes: number) => DeviceBuffer,
-  ): Call<ResidentPart[]> {
+    job: Job,
+  ): Promise<Outcome<ResidentPart[]>> {
     const { exports, values } = this.module;
     const made: DeviceBuffer[] = [];
     const maker = values.add((bytes: number) => {
       made.push(make(bytes));
       return made[made.length - 1];
     });
-    const flags = levelFlag(gpuLevel(level));
+    const flags = levelNumber(gpuLevel(level));
     const call = this.#held.use((at) =>
       exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
     );
-    return new ModuleCall(this.module, call, (_, bytes) => {
+    const read = (_: number, bytes: Bytes): ResidentPart[] => {
       const numbers = new Float64Array(bytes.slice().buffer);
       return Array.from({ length: numbers.length / 2 }, (_, i) => ({
         packed: made[2 * i] as DeviceBuffer,
@@ -178,10 +148,11 @@ export class GpuCodec implements Codec {
         table: made[2 * i + 1] as DeviceBuffer,
         byteLength: numbers[2 * i + 1] as number,
       }));
-    });
+    };
+    return drive(new ModuleCall(this.module, call, read), job);
   }
 
-  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null> {
+  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>> {
     const { exports, values } = this.module;
     const numbers = parts.flatMap(({ packed, packedBytes, table, byteLength }) => [
       values.add(packed),
@@ -193,7 +164,7 @@ export class GpuCodec implements Codec {
     const call = this.#held.use((at) => {
       return exports.decompress_resident(at, ...this.module.give(given), pageSize, values.add(buffer));
     });
-    return new ModuleCall(this.module, call, () => null);
+    return drive(new ModuleCall(this.module, call, () => null), job);
   }
 }
 
@@ -211,11 +182,7 @@ function isForPages({ blockSize, level }: Required<FrameOptions>): boolean {
   return PAGE_SIZES.includes(blockSize) && level !== "sequential";
 }
 
-/** A call whose time in all is that of `work`, not of the GPU's part in it. */
-function timed<T>(work: (control: Control) => Promise<Outcome<T>>): Call<T> {
-  return new PromiseCall(async (control) => {
-    const start = performance.now();
-    const { value, timing } = await work(control);
-    return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
-  });
+/** The outcome, whose time in all is that since `start`, not the GPU's part alone. */
+function since<T>(start: number, { value, timing }: Outcome<T>): Outcome<T> {
+  return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
 }

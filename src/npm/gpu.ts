@@ -1,8 +1,8 @@
-import { drive } from "./drive.js";
 import { GpuCodec, HeldCodec } from "./gpu-codec.js";
 import type { GpuExports, GpuModule } from "./gpu-module.js";
-import { instantiate, ModuleCall } from "./module-call.js";
-import type { Plain } from "./plain.js";
+import type { CpuModule } from "./cpu-module.js";
+import { Job } from "./job.js";
+import { drive, instantiate, ModuleCall } from "./module-call.js";
 
 /** What opens GPUs. */
 export class Gpu {
@@ -12,14 +12,14 @@ export class Gpu {
     this.#module = module;
   }
 
-  /** Opens one. `plain` puts its pages together to files. */
-  async open(powerPreference: string, allowSoftware: boolean, plain: Plain): Promise<GpuCodec> {
+  /** Opens one. `cpu` puts its pages together to files. */
+  async open(powerPreference: string, allowSoftware: boolean, cpu: CpuModule): Promise<GpuCodec> {
     const isLowPower = powerPreference === "low-power" ? 1 : 0;
     const open = async (): Promise<HeldCodec> => {
       const at = this.#module.exports.open_codec(isLowPower, allowSoftware ? 1 : 0);
-      return (await drive(new ModuleCall(this.#module, at, (number) => new HeldCodec(this.#module, number)))).value;
+      return (await drive(new ModuleCall(this.#module, at, (number) => new HeldCodec(this.#module, number)), new Job())).value;
     };
-    return new GpuCodec(this.#module, await open(), open, plain);
+    return new GpuCodec(this.#module, await open(), open, cpu);
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Call, Outcome } from "./codec.js";
+import type { Outcome } from "./codec.js";
+import type { Job } from "./job.js";
 import { type Host, valueFunctions, Values } from "./js-values.js";
 import { type Bytes, type Instance, lost, type MemoryExports, ModuleMemory, type Status } from "./module-memory.js";
 import type { Engine } from "./types.js";
@@ -102,6 +103,42 @@ export const REASON = "asked for; the adapter that the browser gives";
 
 /** Bytes of input done and of output made of a call, of its pages whose results are there and the bytes of their blocks. */
 export type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
+
+/** A call under way in a module. */
+export interface Call<T> {
+  /** The outcome; or undefined if the call waits, and `wake` is called when it is time to poll again. */
+  poll(wake: () => void): Outcome<T> | undefined;
+  /** Has the next poll throw `CANCELLED`. */
+  cancel(): void;
+  /** Bytes of input done and of output made, where the call tells; else 0. */
+  bytesIn(): number;
+  bytesOut(): number;
+  engine(): Engine;
+  free(): void;
+}
+
+/** Drives a call to its end, or gives it up when the job is stopped. */
+export async function drive<T>(call: Call<T>, job: Job): Promise<Outcome<T>> {
+  let wake = (): void => undefined;
+  const abort = (): void => {
+    call.cancel();
+    wake();
+  };
+  job.signal?.addEventListener("abort", abort);
+  if (job.isStopped) abort();
+  try {
+    for (;;) {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      const outcome = call.poll(wake);
+      if (outcome) return outcome;
+      if (call.bytesIn() > 0) job.report(call.bytesIn(), call.bytesOut(), call.engine());
+      await woken;
+    }
+  } finally {
+    call.free();
+    job.signal?.removeEventListener("abort", abort);
+  }
+}
 
 /** A call of a module under way. `read` makes its value of what it gives. */
 export class ModuleCall<T> implements Call<T> {

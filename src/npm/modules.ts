@@ -1,14 +1,19 @@
+import * as cpuGlue from "./wasm/cpu.js";
 import { compileSource } from "./compile-source.js";
+import { CpuModule } from "./cpu-module.js";
 import type { Gpu } from "./gpu.js";
-import * as plainModule from "./plain.js";
-import * as seekModule from "./seek.js";
+import { type Glue, Instance } from "./instance.js";
+import type * as Seek from "./wasm/seek.js";
 import type { ModuleSource } from "./types.js";
+
+/** The module that reads parts of files. */
+export type SeekModule = Instance<typeof Seek & Glue>;
 
 /** What there is of each module, ready for use. */
 interface Loaded {
-  cpu: plainModule.Plain;
+  cpu: CpuModule;
   gpu: Gpu;
-  seek: seekModule.Seek;
+  seek: SeekModule;
 }
 
 type Name = keyof Loaded;
@@ -21,12 +26,19 @@ const files: Record<Name, () => ModuleSource> = {
 };
 
 const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
-  cpu: async (compiling) => (plain = await plainModule.start(await compiling)),
+  cpu: async (compiling) => {
+    await cpuGlue.default({ module_or_path: await compiling });
+    return (cpu = new CpuModule(cpuGlue));
+  },
   gpu: async (compiling) => {
     const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
     return gpu.start(module);
   },
-  seek: async (compiling) => seekModule.start(await compiling),
+  seek: async (compiling) => {
+    const [glue, module] = await Promise.all([import("./wasm/seek.js"), compiling]);
+    await glue.default({ module_or_path: module });
+    return new Instance(glue);
+  },
 };
 
 /** What the entry `inline` brings along. */
@@ -36,11 +48,11 @@ const compiled = new Map<Name, Promise<WebAssembly.Module>>();
 const loaded = new Map<Name, Promise<Loaded[Name]>>();
 
 /** The module of the CPU, once it is ready for use. */
-let plain: plainModule.Plain | undefined;
+let cpu: CpuModule | undefined;
 
 /** The module of the CPU, if it is ready for use. */
-export function loadedPlain(): plainModule.Plain | undefined {
-  return plain;
+export function loadedCpu(): CpuModule | undefined {
+  return cpu;
 }
 
 /** Has the modules taken from here from now on, unless a caller names another place. */

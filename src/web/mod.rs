@@ -1,35 +1,20 @@
-//! The surface of the wasm modules of the npm package: takes what JavaScript gives, does what it says, gives back.
-//!
-//! One has what needs no GPU (`plain`), one parts of files (`seek`), one the pages of a GPU (`gpu`), one tensors (`tensor`).
-//! There is no generated JavaScript: functions take and give numbers, and TypeScript of the package is the other side.
+//! The surface for JavaScript: classes and functions by wasm-bindgen, which convert, call, and throw errors with a `code`.
 
+#[cfg(feature = "npm")]
 mod allocator;
 #[cfg(js_engine)]
 mod call;
+#[cfg(feature = "web-files")]
+mod files;
 #[cfg(js_pages)]
 mod gpu;
+#[cfg(feature = "npm")]
 mod memory;
-#[cfg(feature = "npm-cpu")]
-mod plain;
-#[cfg(feature = "npm-seek")]
+#[cfg(feature = "_web")]
+mod panic;
+#[cfg(feature = "web-seek")]
 mod seek;
-#[cfg(any(js_pages, feature = "npm-cpu"))]
+#[cfg(any(js_pages, feature = "web-files"))]
 mod table;
 #[cfg(js_tensor)]
 mod tensor;
-
-#[cfg(any(js_pages, feature = "npm-cpu"))]
-use crate::lz4::Level;
-
-/// The lowest two bits of flags.
-#[cfg(any(js_pages, feature = "npm-cpu"))]
-const LEVEL: u32 = 3;
-
-#[cfg(any(js_pages, feature = "npm-cpu"))]
-fn level(flags: u32) -> Level {
-    match flags & LEVEL {
-        0 => Level::Fast,
-        1 => Level::High,
-        _ => Level::Sequential,
-    }
-}

@@ -1,5 +1,5 @@
 import { PagepressError } from "../errors.js";
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { checkedFloats, checkWord, encode, reductionNumber, words } from "./arguments.js";
 import type { Floats, RawArrays } from "./raw.js";
 import type { Reduction, Shape, Size2d, Step } from "./types.js";

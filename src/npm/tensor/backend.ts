@@ -1,6 +1,6 @@
 import { checkUnchanged } from "../arguments.js";
 import { PagepressError } from "../errors.js";
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { ArrayOperations } from "./arrays.js";
 import { valueOf } from "./call.js";
 import { rawDevice } from "./device.js";

@@ -2,7 +2,7 @@ import { fail } from "../arguments.js";
 import { checkedFloats, encode, reductionNumber, words } from "./arguments.js";
 import { now, valueOf } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import type { Floats } from "./raw.js";
 import type { RawBatch, RawId } from "./raw-batch.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";

@@ -1,7 +1,7 @@
 import { checkOneOf, fail } from "../arguments.js";
 import { listAdapters } from "../adapters.js";
 import { PagepressError, toPagepressError } from "../errors.js";
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { findObstacles } from "../probe.js";
 import type { AdapterInfo, Device } from "../types.js";
 import { checkedFloats, words } from "./arguments.js";

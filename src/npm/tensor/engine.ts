@@ -1,4 +1,4 @@
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { fail } from "../arguments.js";
 import { instantiate, ModuleCall } from "../module-call.js";
 import type { Device } from "../types.js";

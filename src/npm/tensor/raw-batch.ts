@@ -1,4 +1,4 @@
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import type { Status } from "../module-memory.js";
 import { type Floats, Raw, type TensorExports, type TensorModule } from "./raw.js";
 import { RawTensor } from "./raw-tensor.js";

@@ -1,4 +1,4 @@
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { Held } from "../module-memory.js";
 import type { Device } from "../types.js";
 import type { OpenDevice } from "../webgpu-device.js";

@@ -1,4 +1,4 @@
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import { type CallExports, type CallModule, ModuleCall } from "../module-call.js";
 import { Held, type Status } from "../module-memory.js";
 

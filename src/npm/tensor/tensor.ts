@@ -1,4 +1,4 @@
-import type { Call } from "../codec.js";
+import type { Call } from "../module-call.js";
 import type { DeviceBuffer } from "../types.js";
 import { fail } from "../arguments.js";
 import { checkWord, encode, reductionNumber, words } from "./arguments.js";
