@@ -60,7 +60,7 @@ mod steps;
 mod walk;
 mod write;
 
-#[cfg(gpu_engine)]
+#[cfg(any(gpu_engine, all(target_arch = "wasm32", feature = "web-files")))]
 pub(crate) use batch::check_page_size;
 #[cfg(all(target_arch = "wasm32", feature = "web-files"))]
 pub(crate) use batch::checked_bytes;

@@ -64,7 +64,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     if (format !== "frame") return this.run((cpu) => cpu.decompressBlock(bytes, format === "size-prefixed", maxOutputSize));
     const content = new Content(maxOutputSize, bytes);
     if (bytes.length <= SHORT_BYTES && content.size <= SHORT_CONTENT_BYTES) {
-      return this.run((cpu) => cpu.decompressFrames(bytes, maxOutputSize) as Bytes);
+      const short = this.run((cpu) => cpu.decompressFrames(bytes, maxOutputSize));
+      if (short) return short as Bytes;
     }
     for (const _ of this.decompressInSteps(bytes, content, maxOutputSize));
     return content.finish();

@@ -20,10 +20,12 @@ const CODES = [
   "DISPOSED",
   "NOT_READY",
   "READ",
+  "MODULE_LOAD",
 ] as const;
 
-/** What went wrong: the codes of the Rust library, `DISPOSED` for what was given up, `NOT_READY` for a
- * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
+/** What went wrong: the codes of the Rust library; `DISPOSED` for what was given up, `NOT_READY` for a synchronous call before
+ * a module is loaded, `MODULE_LOAD` for WebAssembly that cannot be had, `READ` for a blob or server that does not give what
+ * it is asked for, and `INTERNAL` for a fault of the package. */
 export type PagepressErrorCode = (typeof CODES)[number];
 
 /** Every error that this package throws or rejects with. */

@@ -4,6 +4,7 @@ import { CpuModule } from "./cpu-module.js";
 import type { Gpu } from "./gpu.js";
 import { type Glue, Instance } from "./instance.js";
 import type * as Seek from "./wasm/seek.js";
+import { packageUrl } from "./package-url.js";
 import type { ModuleSource } from "./types.js";
 
 /** The module that reads parts of files. */
@@ -19,7 +20,7 @@ interface Loaded {
 type Name = keyof Loaded;
 
 /** The WebAssembly of the modules, which bundlers find by these very lines. */
-const files: Record<Name, () => ModuleSource> = {
+const files: Record<Name, () => URL> = {
   cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
   gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
   seek: () => new URL("./seek_bg.wasm", import.meta.url),
@@ -68,7 +69,7 @@ export function load<N extends Name>(name: N, source?: ModuleSource): Promise<Lo
 
 /** The module `name`, compiled; workers get it as it is. */
 export function compile(name: Name, source?: ModuleSource): Promise<WebAssembly.Module> {
-  return once(compiled, name, async () => compileSource(await (source ?? embedded[name]?.() ?? files[name]())));
+  return once(compiled, name, () => compileSource(source ?? embedded[name]?.() ?? packageUrl(files[name]())));
 }
 
 function once<T>(kept: Map<Name, Promise<T>>, name: Name, make: () => Promise<T>): Promise<T> {

@@ -3,9 +3,10 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
+use super::frames::FrameEncoder;
 use super::{Level, copied};
 use crate::Error;
-use crate::lz4::frame::{self, Format, FrameDecoder, FrameOptions, Seen};
+use crate::lz4::frame::{self, Format, FrameDecoder, Seen};
 
 /// Compresses `content` to a frame at once: for content that is short.
 ///
@@ -20,35 +21,37 @@ pub fn compress_frame(
     block_checksums: bool,
     index: bool,
 ) -> Result<Vec<u8>, JsValue> {
-    let options = FrameOptions {
+    let mut frame = FrameEncoder::new(
         block_size,
-        level: level.into(),
+        level,
         content_checksum,
         block_checksums,
-        content_size: Some(content.len() as u64),
         index,
-    };
-    Ok(frame::compress(content, &options)?)
+        Some(content.len() as f64),
+    )?;
+    frame.push(content, true)?;
+    Ok(frame.take())
 }
 
-/// Decompresses frames at once: for content that is short.
+/// Decompresses frames at once: for content that is short. Undefined if it is too long for that.
 ///
 /// # Errors
 /// What is wrong with them.
 #[wasm_bindgen(js_name = decompressFrames)]
-pub fn decompress_frames(bytes: &[u8], max_output_size: f64) -> Result<Uint8Array, JsValue> {
-    decompressed(bytes, max_output_size as u64).map_err(|error| error.having_seen(bytes).into())
-}
-
-fn decompressed(bytes: &[u8], limit: u64) -> crate::Result<Uint8Array> {
-    let mut decoder = FrameDecoder::new(Some(limit));
-    let (consumed, content) = decoder.in_turn(bytes)?;
+pub fn decompress_frames(
+    bytes: &[u8],
+    max_output_size: f64,
+) -> Result<Option<Uint8Array>, JsValue> {
+    let mut decoder = FrameDecoder::new(Some(max_output_size as u64));
+    let (consumed, content) = decoder
+        .in_turn(bytes)
+        .map_err(|error| error.having_seen(bytes))?;
     if consumed < bytes.len() {
-        return Ok(frame::decompress(bytes, Some(limit))?.as_slice().into());
+        return Ok(None);
     }
     let content = content.into();
     decoder.finish(&[])?;
-    Ok(content)
+    Ok(Some(content))
 }
 
 /// Decompresses one block, which is preceded by the size of its content in four bytes if `isSizePrefixed`.

@@ -4,8 +4,8 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::{Level, copied};
-use crate::lz4::{self, PackedPages};
-use crate::memory::reserve;
+use crate::lz4::{self, Encoder, Parse};
+use crate::memory::{extend, with_room};
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
 
@@ -19,16 +19,20 @@ pub fn compress_pages(
     page_size: u32,
     level: Level,
 ) -> std::result::Result<Vec<u8>, JsValue> {
-    let PackedPages {
-        mut packed, table, ..
-    } = lz4::compress_pages(bytes, page_size, level.into())?;
-    reserve(&mut packed, 8 * table.len())?;
-    for entry in table {
+    Ok(compress(bytes, page_size, level.into())?)
+}
+
+fn compress(bytes: &[u8], page_size: u32, level: lz4::Level) -> Result<Vec<u8>> {
+    lz4::check_page_size(page_size)?;
+    let mut encoder = Encoder::new(&Parse::new(page_size, level)?);
+    let mut packed = with_room(bytes.len())?;
+    let mut table = with_room(bytes.len().div_ceil(page_size as usize))?;
+    for page in bytes.chunks(page_size as usize) {
+        let entry = encoder.append_page(page, &mut packed);
         // Blocks of what fits in 4 GiB are never too far for an entry.
-        for word in entry.to_words().unwrap_or_default() {
-            packed.extend_from_slice(&word.to_le_bytes());
-        }
+        table.push(entry.to_words().unwrap_or_default());
     }
+    extend(&mut packed, bytemuck::cast_slice(&table))?;
     Ok(packed)
 }
 
