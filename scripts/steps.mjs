@@ -76,7 +76,7 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm with the package's tensors",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-tensor"),
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-tensor"),
     },
     {
       group: "native",

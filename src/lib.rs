@@ -25,7 +25,7 @@ mod memory;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+#[cfg(any(all(target_arch = "wasm32", feature = "npm"), web_tensor))]
 pub mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
@@ -36,6 +36,4 @@ pub use error::{Error, Result};
 pub use gpu::detect::GpuBackend;
 
 #[cfg(all(js_engine, feature = "wgpu"))]
-compile_error!(
-    "the features `npm-gpu` and `npm-tensor` drive WebGPU themselves: leave the feature `wgpu` out"
-);
+compile_error!("the feature `npm-gpu` drives WebGPU itself: leave the feature `wgpu` out");

@@ -1,9 +1,10 @@
-// The wasm modules: Rust through cargo and wasm-opt.
+// The wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { findWasmBindgen, wasmBindgenVersion } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
 
@@ -19,7 +20,7 @@ const modules = [
   { name: "cpu", profile: "wasm", features: ["npm-cpu"], isText: true, passes: small, flags: smallCode },
   { name: "seek", profile: "wasm-seek", features: ["npm-seek"], isText: true, passes: small, flags: smallCode },
   { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isText: true, passes: small, flags: [] },
-  { name: "tensor", profile: "wasm-tensor", features: ["npm-tensor"], isText: false, passes: small, flags: [] },
+  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], hasClasses: true, passes: small, flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
@@ -28,12 +29,12 @@ const stripping = ["--strip-debug", "--strip-producers", "--strip-target-feature
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
 
-/** Builds `dist/{cpu,gpu,tensor}_bg.wasm` and `dist/{cpu,gpu}-wasm.js`. */
+/** Builds `dist/{cpu,gpu,seek}_bg.wasm`, `dist/{cpu,gpu,seek}-wasm.js` and, with JavaScript of wasm-bindgen, `dist/wasm`. */
 export async function buildModules() {
   await mkdir(dist, { recursive: true });
   for (const module of modules) {
     await run("cargo", compileArguments(module.name));
-    await finish(module);
+    await (module.hasClasses ? finishClasses(module) : finish(module));
   }
 }
 
@@ -49,6 +50,32 @@ export function compileArguments(name) {
   const options = ["--package", "pagepress", "--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
   const config = `target.wasm32-unknown-unknown.rustflags=${JSON.stringify([...flags, ...sameNames])}`;
   return ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")];
+}
+
+/** Makes `dist/wasm/NAME{_bg.wasm,.js,.d.ts}` of what cargo made, unless that was done with the same input before. */
+async function finishClasses({ name, profile, passes }) {
+  const compiled = join(target, profile, "pagepress.wasm");
+  const stamp = join(target, `${name}.stamp`);
+  const input = createHash("sha256").update(await readFile(compiled)).update(await readFile(new URL(import.meta.url)));
+  const digest = input.digest("hex");
+  const folder = join(dist, "wasm");
+  const wasm = join(folder, `${name}_bg.wasm`);
+  const isFresh = existsSync(wasm) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
+  if (isFresh) return;
+  await bindgen(name, compiled, folder);
+  const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
+  await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
+  await rename(`${wasm}.opt`, wasm);
+  await writeFile(stamp, digest);
+}
+
+/** Runs wasm-bindgen, whose classes can be made anew for a new instance of the module. */
+async function bindgen(name, compiled, folder) {
+  const program = findWasmBindgen("wasm-bindgen");
+  if (!program) throw new Error(`wasm-bindgen ${wasmBindgenVersion()} is not installed; run: node scripts/setup.mjs`);
+  const options = ["--target", "web", "--omit-default-module-path", "--ts-typed-array-buffers", "--experimental-reset-state-function"];
+  await run(program, [compiled, ...options, "--remove-producers-section", "--out-dir", folder, "--out-name", name]);
+  await rm(join(folder, `${name}_bg.wasm.d.ts`));
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */

@@ -110,7 +110,7 @@ impl GpuDevice {
         }
     }
 
-    #[cfg(any(js_tensor, not(js_engine)))]
+    #[cfg(not(js_engine))]
     pub(super) fn of_engine(engine: Engine, request: DeviceRequest, reason: &str) -> Self {
         Self {
             engine,
@@ -207,14 +207,6 @@ impl GpuDevice {
             #[cfg(feature = "wgpu")]
             Engine::Wgpu(_) => None,
         }
-    }
-
-    /// A page's own device, which is open: a number of `crate::js` for what JavaScript made of it.
-    #[cfg(js_tensor)]
-    pub(crate) fn borrowed(device: crate::js::Value) -> Self {
-        let request = DeviceRequest::default();
-        let engine = Engine::Web(WebDevice::of(device, request.limits));
-        Self::of_engine(engine, request, "it was handed over open")
     }
 
     /// The device of a page's WebGPU.

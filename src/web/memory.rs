@@ -47,7 +47,6 @@ unsafe extern "C" fn free_answer(start: *mut u8, capacity: usize) {
 ///
 /// # Safety
 /// The memory is that of [`take_memory`], of this size, all of it was written, and no call had it before.
-#[cfg(not(js_tensor))]
 pub(in crate::web) unsafe fn taken(start: *mut u8, n_bytes: usize) -> Vec<u8> {
     // SAFETY: `ModuleMemory::give` in module-memory.ts reads a length once, takes so much memory, writes all of it, and
     // hands start and length to one call. Memory of `take_memory` has the layout of such a box.

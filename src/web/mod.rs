@@ -1,13 +1,16 @@
 //! The surface of the wasm modules of the npm package: takes what JavaScript gives, does what it says, gives back.
 //!
-//! One has what needs no GPU (`plain`), one parts of files (`seek`), one the pages of a GPU (`gpu`), one tensors (`tensor`).
-//! There is no generated JavaScript: functions take and give numbers, and TypeScript of the package is the other side.
+//! One has what needs no GPU (`plain`), one parts of files (`seek`), one the pages of a GPU (`gpu`): their functions take
+//! and give numbers, and TypeScript of the package is the other side. The one of tensors (`tensor`) has classes, by
+//! wasm-bindgen.
 
+#[cfg(feature = "npm")]
 mod allocator;
 #[cfg(js_engine)]
 mod call;
 #[cfg(js_pages)]
 mod gpu;
+#[cfg(feature = "npm")]
 mod memory;
 #[cfg(feature = "npm-cpu")]
 mod plain;
@@ -15,8 +18,8 @@ mod plain;
 mod seek;
 #[cfg(any(js_pages, feature = "npm-cpu"))]
 mod table;
-#[cfg(js_tensor)]
-mod tensor;
+#[cfg(web_tensor)]
+pub mod tensor;
 
 #[cfg(any(js_pages, feature = "npm-cpu"))]
 use crate::lz4::Level;

@@ -1,11 +1,9 @@
-import { drive } from "../drive.js";
 import { toPagepressError } from "../errors.js";
-import type { Call } from "../codec.js";
 
-/** What a call of the module gives. It starts before this returns: arrays are read then. */
-export async function valueOf<T>(begin: () => Call<T>): Promise<T> {
+/** What `work` in the module promises. It starts before this returns: arrays are read then. */
+export async function settled<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return (await drive(begin())).value;
+    return await work();
   } catch (error) {
     throw toPagepressError(error);
   }
