@@ -8,17 +8,17 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
-    let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
-    let js_tensor = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
-    let js = js_pages || js_tensor;
+    let web_pages = has("CARGO_FEATURE_WEB_GPU") && wasm;
+    let js = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
     let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK")) && wasm && !js;
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
     println!("cargo::rustc-check-cfg=cfg(js_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(js_tensor)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
+    println!("cargo::rustc-check-cfg=cfg(web_module)");
+    println!("cargo::rustc-check-cfg=cfg(web_pages)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
     println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
@@ -31,15 +31,16 @@ fn main() -> io::Result<()> {
     if wasm && has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=web_engine");
     }
-    // WebGPU through the package's own JavaScript.
+    // The modules of the package that drive it: pages, tensors.
+    if wasm && (web_pages || has("CARGO_FEATURE_WEB_TENSOR")) {
+        println!("cargo::rustc-cfg=web_module");
+    }
+    if web_pages {
+        println!("cargo::rustc-cfg=web_pages");
+    }
+    // WebGPU through the package's own JavaScript: tensors.
     if js {
         println!("cargo::rustc-cfg=js_engine");
-    }
-    // What the package does with it: pages, tensors.
-    if js_pages {
-        println!("cargo::rustc-cfg=js_pages");
-    }
-    if js_tensor {
         println!("cargo::rustc-cfg=js_tensor");
     }
     // Modules of the package without a GPU.

@@ -19,9 +19,6 @@ unsafe extern "C" {
     safe fn copy_bytes(to: u32, at: usize, from: u32, start: usize, n_bytes: usize);
     safe fn now() -> f64;
     safe fn after_turn(asked: Token);
-    /// Tells how far the call is that is being polled: pages whose results are there, and bytes of their blocks.
-    #[cfg(js_pages)]
-    pub(crate) safe fn tell(n_pages: usize, n_bytes: usize);
 }
 
 /// A value that JavaScript keeps for the module.

@@ -18,14 +18,13 @@ mod cost;
 mod error;
 #[cfg(js_engine)]
 mod js;
-#[cfg(web_engine)]
-#[expect(dead_code, reason = "the engine of the browser is being moved to it")]
+#[cfg(web_module)]
 mod js_bytes;
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(all(target_arch = "wasm32", feature = "npm"))]
+#[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "web-gpu")))]
 pub mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
@@ -36,6 +35,4 @@ pub use error::{Error, Result};
 pub use gpu::detect::GpuBackend;
 
 #[cfg(all(js_engine, feature = "wgpu"))]
-compile_error!(
-    "the features `npm-gpu` and `npm-tensor` drive WebGPU themselves: leave the feature `wgpu` out"
-);
+compile_error!("the feature `npm-tensor` drives WebGPU itself: leave the feature `wgpu` out");

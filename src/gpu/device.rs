@@ -83,6 +83,12 @@ impl GpuDevice {
     /// # Errors
     /// As [`open_async`](Self::open_async).
     pub async fn reopen_async(&self) -> Result<Self> {
+        // What the page does with its own device is the page's affair.
+        #[cfg(web_module)]
+        if self.as_wgpu().is_some_and(WgpuDevice::is_lent) {
+            self.check()?;
+            return Ok(self.clone());
+        }
         Self::open_async(&self.request).await
     }
 
@@ -215,6 +221,33 @@ impl GpuDevice {
         let request = DeviceRequest::default();
         let engine = Engine::Web(WebDevice::of(device, request.limits));
         Self::of_engine(engine, request, "it was handed over open")
+    }
+
+    /// A page's own device, which is open and stays the page's.
+    #[cfg(web_module)]
+    pub(crate) async fn lent_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
+        let request = DeviceRequest::default();
+        let device = WgpuDevice::lent(device, &request).await?;
+        let reason = "it was handed over open";
+        Ok(Self::of_engine(Engine::Wgpu(device), request, reason))
+    }
+
+    /// A page's own buffer on this device: see [`WgpuDevice::lend_buffer`].
+    #[cfg(web_module)]
+    pub(crate) fn lend_buffer(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
+        on_engine!(&self.engine, Engine, device => device.lend_buffer(buffer).map(Buffer::from))
+    }
+
+    /// The browser's `GPUDevice`.
+    #[cfg(web_module)]
+    pub(crate) fn raw_web(&self) -> wasm_bindgen::JsValue {
+        on_engine!(&self.engine, Engine, device => device.raw_web())
+    }
+
+    /// Bytes of the device's buffers that are in use, and of those that its pool keeps.
+    #[cfg(web_module)]
+    pub(crate) fn memory_bytes(&self) -> (u64, u64) {
+        on_engine!(&self.engine, Engine, device => device.memory_bytes())
     }
 
     /// The device of a page's WebGPU.

@@ -178,6 +178,28 @@ impl HostBuffer {
     }
 }
 
+/// Copies between mapped memory and arrays of JavaScript: see [`WgpuHostBuffer`].
+#[cfg(web_module)]
+impl HostBuffer {
+    pub(crate) async fn write_js_async(
+        &self,
+        offset: u64,
+        from: &crate::js_bytes::JsBytes,
+        range: Range<usize>,
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.write_js_async(offset, from, range).await)
+    }
+
+    pub(crate) async fn read_js_async(
+        &self,
+        range: Range<u64>,
+        to: &crate::js_bytes::JsBytes,
+        at: usize,
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.read_js_async(range, to, at).await)
+    }
+}
+
 impl Buffer {
     /// The address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
     #[cfg(cuda_engine)]

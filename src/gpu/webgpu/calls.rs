@@ -49,11 +49,6 @@ unsafe extern "C" {
     /// 0 if there is no memory.
     pub(super) safe fn create_buffer(device: u32, n_bytes: f64, usage: u32, mapped: bool) -> u32;
     pub(super) safe fn destroy_buffer(buffer: u32);
-    #[cfg(js_pages)]
-    pub(super) safe fn buffer_size(buffer: u32) -> f64;
-    /// 0 if it is no buffer.
-    #[cfg(js_pages)]
-    pub(super) safe fn buffer_usage(buffer: u32) -> u32;
     /// Answers once the device is done with the buffer.
     pub(super) safe fn map(buffer: u32, for_writing: bool, start: f64, n_bytes: f64, asked: Token);
     /// The mapping of a range as an array; 0 if it is gone.

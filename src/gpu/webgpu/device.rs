@@ -175,13 +175,6 @@ impl WebDevice {
         self.0.device.number()
     }
 
-    /// The page's `GPUBuffer`, which is on this device and has the usage `STORAGE`; nothing is copied, and it stays the
-    /// page's. A buffer of another device is found when work on it is waited for.
-    #[cfg(js_pages)]
-    pub(crate) fn lend_buffer(&self, buffer: Value) -> Result<WebBuffer> {
-        WebBuffer::lent(self.0.id, buffer)
-    }
-
     /// Memory that holds what was there before.
     pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<WebBuffer> {
         WebBuffer::uncleared(&self.0, n_bytes)

@@ -54,29 +54,15 @@ pub struct WebBuffer(Rc<Memory>);
 
 #[derive(Debug)]
 struct Memory {
-    owner: Owner,
+    raw: Option<Raw>,
+    shared: Rc<Shared>,
     n_bytes: u64,
-}
-
-#[derive(Debug)]
-enum Owner {
-    /// Ours, from the pool.
-    Pool(Option<Raw>, Rc<Shared>),
-    /// Somebody else's.
-    #[cfg(js_pages)]
-    Page(Value, DeviceId),
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        match &mut self.owner {
-            Owner::Pool(raw, shared) => {
-                if let Some(raw) = raw.take() {
-                    shared.pool.put(raw.usage, raw.size, raw);
-                }
-            }
-            #[cfg(js_pages)]
-            Owner::Page(..) => {}
+        if let Some(raw) = self.raw.take() {
+            self.shared.pool.put(raw.usage, raw.size, raw);
         }
     }
 }
@@ -93,8 +79,7 @@ impl WebBuffer {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let size = check::size_class(n_bytes, shared.capabilities.max_buffer_bytes);
         let raw = Raw::create(shared, size, STORAGE, false)?;
-        let owner = Owner::Pool(Some(raw), Rc::clone(shared));
-        Ok(Self(Rc::new(Memory { owner, n_bytes })))
+        Ok(Self::of(raw, shared, n_bytes))
     }
 
     /// Memory for the parameters of launches.
@@ -108,53 +93,25 @@ impl WebBuffer {
             Some(raw) => raw,
             None => Raw::create(shared, size, usage, false)?,
         };
-        let owner = Owner::Pool(Some(raw), Rc::clone(shared));
-        Ok(Self(Rc::new(Memory { owner, n_bytes })))
+        Ok(Self::of(raw, shared, n_bytes))
     }
 
-    #[cfg(js_pages)]
-    /// Memory that belongs to the page.
-    pub(super) fn lent(device: DeviceId, buffer: Value) -> Result<Self> {
-        let (usage, size) = (
-            calls::buffer_usage(buffer.number()),
-            calls::buffer_size(buffer.number()),
-        );
-        if usage & calls::STORAGE == 0 || size < 4.0 {
-            return Err(check::invalid(
-                "buffer",
-                match usage {
-                    0 => "a value that is no GPUBuffer".into(),
-                    _ => crate::text::fill(
-                        "one of # bytes with usage #",
-                        &[],
-                        &[size as u64, usage.into()],
-                    ),
-                },
-                "give a GPUBuffer with usage STORAGE, made by the compressor's device",
-            ));
-        }
-        Ok(Self(Rc::new(Memory {
-            owner: Owner::Page(buffer, device),
-            n_bytes: size as u64 / 4 * 4,
-        })))
+    fn of(raw: Raw, shared: &Rc<Shared>, n_bytes: u64) -> Self {
+        Self(Rc::new(Memory {
+            raw: Some(raw),
+            shared: Rc::clone(shared),
+            n_bytes,
+        }))
     }
 
     pub(crate) fn number(&self) -> u32 {
-        match &self.0.owner {
-            Owner::Pool(raw, _) => raw.as_ref().map_or(0, |raw| raw.value.number()),
-            #[cfg(js_pages)]
-            Owner::Page(value, _) => value.number(),
-        }
+        self.0.raw.as_ref().map_or(0, |raw| raw.value.number())
     }
 }
 
 impl Owned for WebBuffer {
     fn device_id(&self) -> DeviceId {
-        match &self.0.owner {
-            Owner::Pool(_, shared) => shared.id,
-            #[cfg(js_pages)]
-            Owner::Page(_, device) => *device,
-        }
+        self.0.shared.id
     }
 }
 
