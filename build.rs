@@ -8,39 +8,39 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
-    let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
-    let js = js_pages;
-    let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK")) && wasm && !js;
+    let web_pages = has("CARGO_FEATURE_WEB_GPU") && wasm;
+    let web_tensor = has("CARGO_FEATURE_WEB_TENSOR") && wasm;
+    let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK"))
+        && wasm
+        && !has("CARGO_FEATURE_WGPU");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_pages)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
+    println!("cargo::rustc-check-cfg=cfg(web_module)");
+    println!("cargo::rustc-check-cfg=cfg(web_pages)");
     println!("cargo::rustc-check-cfg=cfg(web_tensor)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
     println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
-    if cuda || js || has("CARGO_FEATURE_WGPU") {
+    if cuda || has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=gpu_engine");
     }
     // wgpu in a browser.
     if wasm && has("CARGO_FEATURE_WGPU") {
         println!("cargo::rustc-cfg=web_engine");
     }
-    // Its tensors as classes of JavaScript.
-    if wasm && has("CARGO_FEATURE_WEB_TENSOR") {
+    // The modules of the package that drive it: pages, tensors.
+    if web_pages || web_tensor {
+        println!("cargo::rustc-cfg=web_module");
+    }
+    if web_pages {
+        println!("cargo::rustc-cfg=web_pages");
+    }
+    if web_tensor {
         println!("cargo::rustc-cfg=web_tensor");
-    }
-    // WebGPU through the package's own JavaScript.
-    if js {
-        println!("cargo::rustc-cfg=js_engine");
-    }
-    // What the package does with it: pages, tensors.
-    if js_pages {
-        println!("cargo::rustc-cfg=js_pages");
     }
     // Modules of the package without a GPU.
     if lz4_only {

@@ -8,6 +8,7 @@ use js_sys::Uint8Array;
 use js_sys::{ArrayBuffer, Float32Array};
 use wasm_bindgen::prelude::*;
 
+#[cfg(web_pages)]
 use crate::memory::zeros;
 use crate::{Error, Result};
 
@@ -82,6 +83,7 @@ impl JsBytes {
     ///
     /// # Errors
     /// As [`Self::part`], and [`Error::OutOfMemory`].
+    #[cfg(web_pages)]
     pub(crate) fn read(&self, range: Range<usize>) -> Result<Vec<u8>> {
         let mut bytes = zeros(range.len())?;
         self.read_into(range.start, &mut bytes)?;
@@ -112,6 +114,7 @@ impl JsBytes {
     ///
     /// # Errors
     /// As [`Self::part`].
+    #[cfg(web_pages)]
     pub(crate) fn copy(&self, start: usize, from: &Self, range: Range<usize>) -> Result<()> {
         let to = self.part(start..start.saturating_add(range.len()))?;
         to.set(&from.part(range)?.into(), 0);

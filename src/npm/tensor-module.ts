@@ -1,4 +1,5 @@
 import { compileSource } from "./compile-source.js";
+import { begin } from "./tensor/call.js";
 import type { ModuleSource } from "./types.js";
 
 /** The classes that wasm-bindgen made of `src/web/tensor`. */
@@ -21,5 +22,6 @@ export function loadTensors(source?: ModuleSource): Promise<TensorModule> {
 async function start(source: ModuleSource | undefined): Promise<TensorModule> {
   const [module, compiled] = await Promise.all([import("./wasm/tensor.js"), compileSource(await (source ?? file()))]);
   await module.default({ module_or_path: compiled });
+  begin(module);
   return module;
 }

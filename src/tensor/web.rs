@@ -11,7 +11,7 @@ use super::step::{Reduction, Step};
 use super::work::Work;
 use super::{check_len, cpu};
 use crate::Result;
-use crate::gpu::{GpuDevice, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64};
+use crate::gpu::{GpuDevice, HostUse, Place, Recorder, Sized64};
 use crate::js_bytes::JsBytes;
 use crate::memory::zeros;
 
@@ -29,7 +29,7 @@ impl GpuTensor {
         if n > 0 {
             let n_bytes = 4 * n as u64;
             let host = device.allocate_host_uncleared(n_bytes, HostUse::Upload)?;
-            write(&host, values).await?;
+            host.write_js_async(0, values, 0..4 * n).await?;
             let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
             recording.stream.copy(to, from, n_bytes)?;
         }
@@ -42,23 +42,10 @@ impl GpuTensor {
         let Some(host) = self.download().await?.0 else {
             return JsBytes::zeros(0);
         };
-        read(&host).await
+        let out = JsBytes::zeros(host.n_bytes() as usize)?;
+        host.read_js_async(0..host.n_bytes(), &out, 0).await?;
+        Ok(out)
     }
-}
-
-/// Copies an array to memory of the host that is as long.
-async fn write(host: &HostBuffer, values: &JsBytes) -> Result<()> {
-    let range = 0..host.n_bytes();
-    host.fill_async(range, |bytes| values.read_into(0, bytes))
-        .await?
-}
-
-/// Copies memory of the host to a new array.
-async fn read(host: &HostBuffer) -> Result<JsBytes> {
-    let out = JsBytes::zeros(host.n_bytes() as usize)?;
-    host.read_async(0..host.n_bytes(), |bytes| out.write(0, bytes))
-        .await??;
-    Ok(out)
 }
 
 /// An array of JavaScript, given as its bytes, in a shape.

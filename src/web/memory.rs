@@ -93,7 +93,6 @@ pub(in crate::web) fn settle(result: Result<Vec<u8>>) -> u32 {
 }
 
 /// Leaves an error, if there is one.
-#[cfg(not(js_pages))]
 pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
     match result {
         Ok(()) => NOTHING,
@@ -102,7 +101,6 @@ pub(in crate::web) fn settle_empty(result: Result<()>) -> u32 {
 }
 
 /// An object for JavaScript; null, with the error as the answer, if there is none.
-#[cfg(not(js_pages))]
 pub(in crate::web) fn object<T>(made: Result<T>) -> *mut T {
     match made {
         Ok(made) => Box::into_raw(Box::new(made)),

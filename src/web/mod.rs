@@ -6,29 +6,31 @@
 
 #[cfg(feature = "npm")]
 mod allocator;
-#[cfg(js_engine)]
-mod call;
-#[cfg(js_pages)]
+#[cfg(web_pages)]
 mod gpu;
 #[cfg(feature = "npm")]
 mod memory;
+#[cfg(web_module)]
+mod panic;
 #[cfg(feature = "npm-cpu")]
 mod plain;
+#[cfg(web_module)]
+mod promise;
 #[cfg(feature = "npm-seek")]
 mod seek;
-#[cfg(any(js_pages, feature = "npm-cpu"))]
+#[cfg(feature = "npm-cpu")]
 mod table;
 #[cfg(web_tensor)]
 pub mod tensor;
 
-#[cfg(any(js_pages, feature = "npm-cpu"))]
+#[cfg(feature = "npm-cpu")]
 use crate::lz4::Level;
 
 /// The lowest two bits of flags.
-#[cfg(any(js_pages, feature = "npm-cpu"))]
+#[cfg(feature = "npm-cpu")]
 const LEVEL: u32 = 3;
 
-#[cfg(any(js_pages, feature = "npm-cpu"))]
+#[cfg(feature = "npm-cpu")]
 fn level(flags: u32) -> Level {
     match flags & LEVEL {
         0 => Level::Fast,

@@ -35,13 +35,3 @@ pub(super) fn read_entry(entry: &[u8; ENTRY_BYTES], packed: &[u8]) -> PageEntry 
     let words = [[a, b, c, d], [e, f, g, h]].map(u32::from_le_bytes);
     PageEntry::from_words(words, packed).unwrap_or(BAD)
 }
-
-/// All entries of a table.
-#[cfg(js_pages)]
-pub(super) fn read_table(table: &[u8], packed: &[u8]) -> Result<Vec<PageEntry>> {
-    let entries = entries(table)?;
-    let mut read = Vec::new();
-    crate::memory::reserve(&mut read, entries.len())?;
-    read.extend(entries.iter().map(|entry| read_entry(entry, packed)));
-    Ok(read)
-}

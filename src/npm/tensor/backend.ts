@@ -3,15 +3,16 @@ import { PagepressError } from "../errors.js";
 import { loadTensors, type TensorModule } from "../tensor-module.js";
 import type { Backend, Operation } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
-import { settled } from "./call.js";
+import { current, type Instance, settled } from "./call.js";
 import { rawDevice } from "./device.js";
-import { asyncDisposal, disposal } from "./dispose.js";
+import { asyncDisposal, disposal, Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 
 /** A backend of the module, and the module. */
 interface Opened {
   readonly module: TensorModule;
-  readonly raw: Backend;
+  readonly instance: Instance;
+  readonly held: Held<Backend>;
 }
 
 /** Operations on arrays wherever they are faster: on a hardware GPU, which is opened when it first pays, or on the CPU;
@@ -30,7 +31,8 @@ export class GpuBackend extends ArrayOperations {
     if (device) rawDevice(device);
     this.#open = async () => {
       const module = await loadTensors(modules?.tensor);
-      return { module, raw: device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy() };
+      const raw = device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy();
+      return { module, instance: current(), held: new Held(raw, "backend") };
     };
   }
 
@@ -47,7 +49,7 @@ export class GpuBackend extends ArrayOperations {
   dispose(): void {
     this.#isDisposed = true;
     void this.#last.then(() => {
-      this.#opened?.raw.release();
+      this.#opened?.held.dispose();
       this.#opened = undefined;
     });
   }
@@ -65,7 +67,9 @@ export class GpuBackend extends ArrayOperations {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
-      const { module, raw } = (this.#opened ??= await this.#open());
+      if (this.#opened?.instance !== current()) this.#opened = undefined;
+      const { module, held } = (this.#opened ??= await this.#open());
+      const raw = held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));
       const values = await settled(() => raw.run(make(module)));
       this.#lastBackend = raw.lastBackend;

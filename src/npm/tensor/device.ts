@@ -3,7 +3,7 @@ import { listAdapters } from "../adapters.js";
 import { PagepressError, toPagepressError } from "../errors.js";
 import { findObstacles } from "../probe.js";
 import { loadTensors, type TensorModule } from "../tensor-module.js";
-import type { AdapterInfo, Device } from "../types.js";
+import type { AdapterInfo, Device, DeviceBuffer } from "../types.js";
 import type { Device as RawDevice, Operation } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
@@ -49,7 +49,7 @@ export class GpuDevice extends ArrayOperations {
     try {
       if (device) {
         const module = await loadTensors(modules?.tensor);
-        return new GpuDevice(module, module.Device.borrow(device));
+        return new GpuDevice(module, await settled(() => module.Device.borrow(device)));
       }
       const obstacles = await findObstacles({ backend: "webgpu", powerPreference, allowSoftware });
       if (obstacles.length > 0) {
@@ -57,7 +57,7 @@ export class GpuDevice extends ArrayOperations {
         throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
       }
       const module = await loadTensors(modules?.tensor);
-      return new GpuDevice(module, await module.Device.open(powerPreference, allowSoftware));
+      return new GpuDevice(module, await settled(() => module.Device.open(powerPreference, allowSoftware)));
     } catch (error) {
       throw toPagepressError(error);
     }
@@ -110,6 +110,12 @@ export class GpuDevice extends ArrayOperations {
 
   /** A tensor for a kernel to write: its elements are whatever is in the memory. */
   empty(shape: Shape): GpuTensor { return tensorOf(now(() => this.#held.get().empty(words("shape", shape)))); }
+
+  /** A tensor of the elements at the start of a `GPUBuffer` of this device, with the usage `STORAGE`; nothing is copied, and
+   * the buffer stays the page's. Its size in bytes must be at least that of the elements, rounded up to 16. */
+  tensorFromBuffer(buffer: DeviceBuffer, shape: Shape): GpuTensor {
+    return tensorOf(now(() => this.#held.get().tensorFromBuffer(buffer, words("shape", shape))));
+  }
 
   /** Operations to be run in one submission. */
   batch(): GpuCommandBatch { return batchOf(now(() => this.#held.get().batch())); }

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use js_sys::{Float32Array, Promise};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{JsResult, WebReduction, bytes, floats, promise, reduction, steps};
+use super::convert::{JsResult, bytes, floats, promise, reduction, steps};
+use super::names::WebReduction;
 use super::resident::WebTensor;
 use crate::tensor::{BufferId, GpuCommandBatch, JsArray};
 use crate::{Error, Result};

@@ -5,8 +5,8 @@ use std::task::{Context, Poll, Waker};
 
 use js_sys::{Array, Float32Array, JSON, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
 
+use super::names::WebReduction;
 use crate::js_bytes::JsBytes;
 use crate::tensor::{Reduction, Shape, Step};
 use crate::{Error, Result};
@@ -20,8 +20,6 @@ export type Step = string | readonly [name: string, ...numbers: number[]];
 /// What an exported function gives: a value, or an `Error` with a `code`.
 pub(super) type JsResult<T> = std::result::Result<T, JsValue>;
 
-type Work = Pin<Box<dyn Future<Output = JsResult<JsValue>>>>;
-
 /// A promise of what `work` gives. It is polled once before this returns, so that arrays are read as they are now.
 pub(super) fn promise<T: Into<JsValue>>(
     work: impl Future<Output = Result<T>> + 'static,
@@ -30,13 +28,13 @@ pub(super) fn promise<T: Into<JsValue>>(
 }
 
 /// The same, compiled once for all types.
-fn settle(mut work: Work) -> Promise {
+fn settle(mut work: Pin<Box<dyn Future<Output = Result<JsValue>>>>) -> Promise {
     let mut context = Context::from_waker(Waker::noop());
     match work.as_mut().poll(&mut context) {
         Poll::Ready(Ok(value)) => Promise::resolve(&value),
-        Poll::Ready(Err(error)) => Promise::reject(&error),
+        Poll::Ready(Err(error)) => Promise::reject(&error.into()),
         // It is polled again there, with a waker.
-        Poll::Pending => future_to_promise(work),
+        Poll::Pending => crate::web::promise::promise(work),
     }
 }
 
@@ -101,20 +99,6 @@ pub(super) fn wrong(name: &'static str, value: &JsValue, expected: &'static str)
         value: text.unwrap_or_default(),
         expected,
     }
-}
-
-/// What elements are reduced to.
-#[wasm_bindgen(js_name = Reduction)]
-#[derive(Debug, Clone, Copy)]
-pub enum WebReduction {
-    /// Their sum.
-    Sum = "sum",
-    /// The largest.
-    Max = "max",
-    /// The smallest.
-    Min = "min",
-    /// The sum of squares.
-    SumOfSquares = "sumOfSquares",
 }
 
 pub(super) fn reduction(given: WebReduction) -> Result<Reduction> {

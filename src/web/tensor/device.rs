@@ -5,6 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use super::batch::WebBatch;
 use super::convert::{JsResult, bytes, floats, object, promise, shape, wrong};
+use super::names::WebPowerPreference;
 use super::operation::WebOperation;
 use super::resident::{WebTensor, making};
 use crate::Result;
@@ -33,16 +34,6 @@ export interface Capabilities {
   readonly timestamps: boolean;
 }
 "#;
-
-/// Speed or battery, where there are several GPUs.
-#[wasm_bindgen(js_name = PowerPreference)]
-#[derive(Debug, Clone, Copy)]
-pub enum WebPowerPreference {
-    /// Speed.
-    HighPerformance = "high-performance",
-    /// Battery.
-    LowPower = "low-power",
-}
 
 /// An open GPU: [`GpuDevice`] for JavaScript.
 #[wasm_bindgen(js_name = Device)]
@@ -87,9 +78,16 @@ impl WebDevice {
         }))
     }
 
-    /// The page's own device.
-    pub fn borrow(_device: &JsValue) -> JsResult<WebDevice> {
-        Err(crate::Error::Cancelled.into())
+    /// The page's own `GPUDevice`, which stays the page's.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Device>")]
+    pub fn borrow(device: JsValue) -> Promise {
+        promise(async move {
+            let device = GpuDevice::lent_async(&device).await?;
+            Ok(Self {
+                device,
+                is_borrowed: true,
+            })
+        })
     }
 
     /// What it says of itself.
@@ -128,11 +126,7 @@ impl WebDevice {
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn raw(&self) -> JsValue {
-        let raw = self
-            .device
-            .as_wgpu()
-            .and_then(|wgpu| wgpu.raw_device().as_webgpu());
-        raw.map_or(JsValue::NULL, |raw| AsRef::<JsValue>::as_ref(&raw).clone())
+        self.device.raw_web()
     }
 
     /// Waits until everything submitted has run.
@@ -169,6 +163,14 @@ impl WebDevice {
     /// A tensor whose elements are whatever is in the memory.
     pub fn empty(&self, dims: &[u32]) -> JsResult<WebTensor> {
         Ok(WebTensor(self.uncleared(shape(dims)?)?))
+    }
+
+    /// A tensor of the elements at the start of a `GPUBuffer` of this device, which stays the page's.
+    #[wasm_bindgen(js_name = tensorFromBuffer)]
+    pub fn tensor_from_buffer(&self, buffer: &JsValue, dims: &[u32]) -> JsResult<WebTensor> {
+        let (buffer, shape) = (self.device.lend_buffer(buffer)?, shape(dims)?);
+        let tensor = GpuTensor::from_buffer(&self.device, buffer, TensorView::new(shape))?;
+        Ok(WebTensor(tensor))
     }
 
     /// A batch without operations.

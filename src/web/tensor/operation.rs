@@ -3,7 +3,8 @@
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{JsResult, WebReduction, bytes, reduction, shape, sizes, steps};
+use super::convert::{JsResult, bytes, reduction, shape, sizes, steps};
+use super::names::WebReduction;
 use crate::tensor::{JsArray, JsOperation, OperationKind, Shape, rows_shape};
 
 /// An operation on one array or two. The one that runs it, `Device.run` or `Backend.run`, takes it over, and gives a new

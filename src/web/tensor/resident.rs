@@ -3,7 +3,8 @@
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{JsResult, WebReduction, floats, promise, reduction, shape, sizes, steps};
+use super::convert::{JsResult, floats, promise, reduction, shape, sizes, steps};
+use super::names::WebReduction;
 use crate::Result;
 use crate::gpu::Buffer;
 use crate::tensor::GpuTensor;
