@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { findWasmBindgen, wasmBindgenVersion } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
@@ -69,13 +70,28 @@ async function finishClasses({ name, profile, passes }) {
   await writeFile(stamp, digest);
 }
 
-/** Runs wasm-bindgen, whose classes can be made anew for a new instance of the module. */
+/** Runs wasm-bindgen, whose classes can be made anew for a new instance of the module, and shortens what it writes. */
 async function bindgen(name, compiled, folder) {
   const program = findWasmBindgen("wasm-bindgen");
   if (!program) throw new Error(`wasm-bindgen ${wasmBindgenVersion()} is not installed; run: node scripts/setup.mjs`);
   const options = ["--target", "web", "--omit-default-module-path", "--ts-typed-array-buffers", "--experimental-reset-state-function"];
   await run(program, [compiled, ...options, "--remove-producers-section", "--out-dir", folder, "--out-name", name]);
   await rm(join(folder, `${name}_bg.wasm.d.ts`));
+  const [wasm, script] = [join(folder, `${name}_bg.wasm`), join(folder, `${name}.js`)];
+  const number = numbering();
+  const { code } = await transform(number(await readFile(script, "utf8")), { minify: true, format: "esm" });
+  await writeFile(script, code);
+  await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
+}
+
+/** Replaces the names of imports, whose hashes gzip cannot shorten, by numbers that are as long. */
+function numbering() {
+  const numbers = new Map();
+  const numberOf = (name) => {
+    if (!numbers.has(name)) numbers.set(name, `__wbg_${String(numbers.size).padStart(name.length - 6, "0")}`);
+    return numbers.get(name);
+  };
+  return (text) => text.replace(/__wbg_\w+?_[0-9a-f]{16}(?![0-9a-zA-Z_])/g, numberOf);
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */

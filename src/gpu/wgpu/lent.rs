@@ -86,7 +86,9 @@ impl WgpuDevice {
         };
         let usage = wgpu::BufferUsages::from_bits_truncate(usage as u32);
         if !usage.contains(wgpu::BufferUsages::STORAGE) || size < 4.0 {
-            let value = format!("one of {size} bytes with usage {}", usage.bits());
+            // A float would bring along the code that formats floats: 8 kB.
+            let (size, usage) = (size as u64, usage.bits());
+            let value = format!("one of {size} bytes with usage {usage}");
             return Err(check::invalid("buffer", value, BUFFER));
         }
         let descriptor = wgpu::BufferDescriptor {
