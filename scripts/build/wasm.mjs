@@ -1,9 +1,10 @@
 // The wasm modules: Rust through cargo and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
 
@@ -18,7 +19,7 @@ const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", 
 const modules = [
   { name: "cpu", profile: "wasm", features: ["npm-cpu"], isText: true, passes: small, flags: smallCode },
   { name: "seek", profile: "wasm-seek", features: ["npm-seek"], isText: true, passes: small, flags: smallCode },
-  { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isText: true, passes: small, flags: [] },
+  { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, isBound: true, passes: small, flags: [] },
   { name: "tensor", profile: "wasm-tensor", features: ["npm-tensor"], isText: false, passes: small, flags: [] },
 ];
 
@@ -28,7 +29,7 @@ const stripping = ["--strip-debug", "--strip-producers", "--strip-target-feature
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
 
-/** Builds `dist/{cpu,gpu,tensor}_bg.wasm` and `dist/{cpu,gpu}-wasm.js`. */
+/** Builds the modules, their JavaScript and their types. */
 export async function buildModules() {
   await mkdir(dist, { recursive: true });
   for (const module of modules) {
@@ -52,22 +53,38 @@ export function compileArguments(name) {
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish({ name, profile, isText, passes }) {
+async function finish({ name, profile, isText, isBound, passes }) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
   const input = createHash("sha256").update(await readFile(compiled));
   for (const script of ["wasm.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
   const digest = input.digest("hex");
-  const wasm = join(dist, `${name}_bg.wasm`);
-  const text = join(dist, `${name}-wasm.js`);
+  const folder = isBound ? join(dist, "wasm") : dist;
+  const wasm = join(folder, `${name}_bg.wasm`);
+  const text = join(folder, `${name}-wasm.js`);
   const parts = isText ? [wasm, text] : [wasm];
   const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
-  await copyFile(compiled, wasm);
+  if (isBound) {
+    await bind(compiled, name, folder);
+  } else {
+    await copyFile(compiled, wasm);
+    await slim(wasm);
+  }
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await slim(wasm);
   await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
-  if (isText) await writeFile(text, `export default "${(await readFile(wasm)).toString("base64")}";\n`);
+  if (isText) {
+    await writeFile(text, `export default "${(await readFile(wasm)).toString("base64")}";\n`);
+    await writeFile(join(folder, `${name}-wasm.d.ts`), "declare const base64: string;\nexport default base64;\n");
+  }
   await writeFile(stamp, digest);
+}
+
+/** Writes the module's JavaScript and types beside it. The package's loader says where the module is, and has it replaced
+ * after a panic. */
+async function bind(compiled, name, folder) {
+  const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
+  await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", folder, "--out-name", name, compiled]);
+  await rm(join(folder, `${name}_bg.wasm.d.ts`));
 }

@@ -85,7 +85,7 @@ impl WgpuDevice {
         };
         let usage = wgpu::BufferUsages::from_bits_truncate(usage as u32);
         if !usage.contains(wgpu::BufferUsages::STORAGE) || size < 4.0 {
-            let value = format!("one of {size} bytes with usage {}", usage.bits());
+            let value = format!("one of {} bytes with usage {}", size as u64, usage.bits());
             return Err(check::invalid("buffer", value, BUFFER));
         }
         let descriptor = wgpu::BufferDescriptor {
