@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promis
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { transform } from "esbuild";
-import { findWasmBindgen, wasmBindgenVersion } from "../machine.mjs";
+import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 import { slim } from "./slim.mjs";
 
@@ -20,8 +20,8 @@ const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", 
 const modules = [
   { name: "cpu", profile: "wasm", features: ["npm-cpu"], isText: true, passes: small, flags: smallCode },
   { name: "seek", profile: "wasm-seek", features: ["npm-seek"], isText: true, passes: small, flags: smallCode },
-  { name: "gpu", profile: "wasm-gpu", features: ["npm-gpu"], isText: true, passes: small, flags: [] },
-  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], hasClasses: true, passes: small, flags: [] },
+  { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, isBound: true, passes: small, flags: [] },
+  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, isBound: true, passes: small, flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
@@ -30,12 +30,12 @@ const stripping = ["--strip-debug", "--strip-producers", "--strip-target-feature
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
 
-/** Builds `dist/{cpu,gpu,seek}_bg.wasm`, `dist/{cpu,gpu,seek}-wasm.js` and, with JavaScript of wasm-bindgen, `dist/wasm`. */
+/** Builds the modules, their JavaScript and their types. */
 export async function buildModules() {
   await mkdir(dist, { recursive: true });
   for (const module of modules) {
     await run("cargo", compileArguments(module.name));
-    await (module.hasClasses ? finishClasses(module) : finish(module));
+    await finish(module);
   }
 }
 
@@ -53,29 +53,40 @@ export function compileArguments(name) {
   return ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")];
 }
 
-/** Makes `dist/wasm/NAME{_bg.wasm,.js,.d.ts}` of what cargo made, unless that was done with the same input before. */
-async function finishClasses({ name, profile, passes }) {
+/** Turns what cargo made into a module of the package, unless that was done with the same input before. */
+async function finish({ name, profile, isText, isBound, passes }) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
-  const input = createHash("sha256").update(await readFile(compiled)).update(await readFile(new URL(import.meta.url)));
+  const input = createHash("sha256").update(await readFile(compiled));
+  for (const script of ["wasm.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
   const digest = input.digest("hex");
-  const folder = join(dist, "wasm");
+  const folder = isBound ? join(dist, "wasm") : dist;
   const wasm = join(folder, `${name}_bg.wasm`);
-  const isFresh = existsSync(wasm) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
+  const text = join(folder, `${name}-wasm.js`);
+  const parts = isText ? [wasm, text] : [wasm];
+  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
-  await bindgen(name, compiled, folder);
+  if (isBound) {
+    await bind(compiled, name, folder);
+  } else {
+    await copyFile(compiled, wasm);
+    await slim(wasm);
+  }
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
   await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
+  if (isText) {
+    await writeFile(text, `export default "${(await readFile(wasm)).toString("base64")}";\n`);
+    await writeFile(join(folder, `${name}-wasm.d.ts`), "declare const base64: string;\nexport default base64;\n");
+  }
   await writeFile(stamp, digest);
 }
 
-/** Runs wasm-bindgen, whose classes can be made anew for a new instance of the module, and shortens what it writes. */
-async function bindgen(name, compiled, folder) {
-  const program = findWasmBindgen("wasm-bindgen");
-  if (!program) throw new Error(`wasm-bindgen ${wasmBindgenVersion()} is not installed; run: node scripts/setup.mjs`);
-  const options = ["--target", "web", "--omit-default-module-path", "--ts-typed-array-buffers", "--experimental-reset-state-function"];
-  await run(program, [compiled, ...options, "--remove-producers-section", "--out-dir", folder, "--out-name", name]);
+/** Writes the module's JavaScript, minified, and types beside it. The package's loader says where the module is, and has it
+ * replaced after a panic. */
+async function bind(compiled, name, folder) {
+  const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
+  await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", folder, "--out-name", name, compiled]);
   await rm(join(folder, `${name}_bg.wasm.d.ts`));
   const [wasm, script] = [join(folder, `${name}_bg.wasm`), join(folder, `${name}.js`)];
   const number = numbering();
@@ -92,25 +103,4 @@ function numbering() {
     return numbers.get(name);
   };
   return (text) => text.replace(/__wbg_\w+?_[0-9a-f]{16}(?![0-9a-zA-Z_])/g, numberOf);
-}
-
-/** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish({ name, profile, isText, passes }) {
-  const compiled = join(target, profile, "pagepress.wasm");
-  const stamp = join(target, `${name}.stamp`);
-  const input = createHash("sha256").update(await readFile(compiled));
-  for (const script of ["wasm.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
-  const digest = input.digest("hex");
-  const wasm = join(dist, `${name}_bg.wasm`);
-  const text = join(dist, `${name}-wasm.js`);
-  const parts = isText ? [wasm, text] : [wasm];
-  const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
-  if (isFresh) return;
-  await copyFile(compiled, wasm);
-  const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await slim(wasm);
-  await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
-  await rename(`${wasm}.opt`, wasm);
-  if (isText) await writeFile(text, `export default "${(await readFile(wasm)).toString("base64")}";\n`);
-  await writeFile(stamp, digest);
 }

@@ -10,7 +10,7 @@ import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, Pack
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
 /** Faults of a GPU, after which the CPU goes on. */
-const gpuFaults = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "KERNEL_COMPILE"];
+const gpuFaults = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
 
 const FASTER = "measured to be faster than the CPU for this size";
 

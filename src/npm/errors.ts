@@ -15,6 +15,7 @@ const CODES = [
   "OUT_OF_MEMORY",
   "KERNEL_COMPILE",
   "ENGINE",
+  "INTERNAL",
   "CANCELLED",
   "DISPOSED",
   "NOT_READY",

@@ -2,68 +2,62 @@ import { ContentPart } from "./content-part.js";
 import { CpuCodec } from "./cpu-codec.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
 import type { Call, Codec, Compression, Decompression, Outcome } from "./codec.js";
-import type { GpuModule } from "./gpu-module.js";
-import { ModuleCall, REASON } from "./module-call.js";
-import { type Bytes, Held } from "./module-memory.js";
-import { levelFlag, type Plain } from "./plain.js";
-import { type Control, PromiseCall } from "./promise-call.js";
+import { PagepressError } from "./errors.js";
+import { guarded, instance } from "./gpu-module.js";
+import type { Bytes } from "./module-memory.js";
+import type { Plain } from "./plain.js";
+import { cancelled, type Control, PromiseCall } from "./promise-call.js";
 import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, ResidentPart } from "./types.js";
 import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
-import type { OpenDevice } from "./webgpu-device.js";
+import type { GpuCodec as WasmCodec, GpuTell, GpuTiming } from "./wasm/gpu.js";
 
 /** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
  * one job of that. */
 const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 
-/** A codec of the module. */
-export class HeldCodec extends Held<GpuModule> {
-  constructor(module: GpuModule, at: number) {
-    super(module, at, module.exports.free_codec);
-  }
+/** Why the engine is the GPU, where nobody measured. */
+const REASON = "asked for; the adapter that the browser gives";
 
-  override use<T>(work: (at: number) => T): T {
-    return super.use(work);
-  }
-}
+/** Bytes of input done and of output made of a call, of its pages whose results are there and the bytes of their blocks. */
+type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
 export class GpuCodec implements Codec {
-  readonly module: GpuModule;
-  readonly #open: () => Promise<HeldCodec>;
+  readonly #open: () => Promise<WasmCodec>;
   readonly #plain: Plain;
   readonly #cpu: CpuCodec;
-  #held: HeldCodec;
+  #wasm: WasmCodec | undefined;
+  #instance = instance();
 
   /** `open` opens another codec of the module, on a new device. */
-  constructor(module: GpuModule, held: HeldCodec, open: () => Promise<HeldCodec>, plain: Plain) {
-    this.module = module;
-    this.#held = held;
+  constructor(wasm: WasmCodec, open: () => Promise<WasmCodec>, plain: Plain) {
+    this.#wasm = wasm;
     this.#open = open;
     this.#plain = plain;
     this.#cpu = new CpuCodec(plain);
   }
 
   async revive(): Promise<void> {
-    if (this.#held.isLost) this.#held = await this.#open();
+    if (!this.#wasm || this.#instance === instance()) return;
+    const opened = await this.#open();
+    [this.#wasm, this.#instance] = [opened, instance()];
   }
 
   backend(): BackendInfo | undefined {
-    const device = this.#device();
-    if (!device) return undefined;
-    const { name, software } = device;
+    const wasm = this.#current();
+    if (!wasm) return undefined;
+    const { name, software } = wasm;
     const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
     return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
   }
 
   device(): Device | null {
-    return (this.#device()?.device as Device | undefined) ?? null;
+    return (this.#current()?.device() as Device | undefined) ?? null;
   }
 
-  /** The device, unless a call has the codec or it is lost. */
-  #device(): OpenDevice | undefined {
-    if (this.#held.isLost) return undefined;
-    const number = this.#held.use((at) => this.module.exports.codec_device(at));
-    return this.module.values.get(number);
+  /** The codec of the module, unless it was lost with the instance that it was in. */
+  #current(): WasmCodec | undefined {
+    return this.#instance === instance() ? this.#wasm : undefined;
   }
 
   close(): void {
@@ -71,7 +65,8 @@ export class GpuCodec implements Codec {
   }
 
   free(): void {
-    this.#held.free();
+    this.#current()?.free();
+    this.#wasm = undefined;
   }
 
   beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression {
@@ -105,17 +100,13 @@ export class GpuCodec implements Codec {
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
-    const { exports, values } = this.module;
-    const flags = levelFlag(gpuLevel(level));
-    const call = this.#held.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
-    const read = (number: number, entries: Bytes): PackedPages => {
-      const packed = values.take<Bytes>(number);
-      const table = new Uint32Array(entries.slice().buffer);
-      return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
-    };
     // The last byte is done when the call is.
-    return new ModuleCall(this.module, call, read, (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes]);
+    const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
+    return this.#call(told, async (wasm, tell) => {
+      const { packed, table, timing } = await wasm.compressPages(bytes, pageSize, gpuLevel(level), tell);
+      return { value: { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) }, timing };
+    });
   }
 
   decompressPages(packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): Call<Bytes> {
@@ -128,7 +119,7 @@ export class GpuCodec implements Codec {
     pageSize: number,
     byteLength: number,
   ): Call<CheckedPages> {
-    return this.#decompress(packed, table, pageSize, byteLength, false, (checked) => checked);
+    return this.#decompress(packed, table, pageSize, byteLength, false, ({ bytes, status }) => ({ bytes, status }));
   }
 
   #decompress<T>(
@@ -137,19 +128,15 @@ export class GpuCodec implements Codec {
     pageSize: number,
     byteLength: number,
     isStrict: boolean,
-    take: (checked: { bytes: Bytes; status: Bytes }) => T,
+    take: (checked: CheckedPages) => T,
   ): Call<T> {
-    const { module } = this;
-    const { exports, values } = module;
-    const words = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
-    const call = this.#held.use((at) => {
-      const entries = module.give(words);
-      return exports.gpu_decompress_pages(at, values.add(packed), ...entries, pageSize, byteLength, isStrict ? 1 : 0);
-    });
-    const read = (number: number, status: Bytes): T => take({ bytes: values.take(number), status: status.slice() });
-    return new ModuleCall(module, call, read, (nPages) => {
+    const told: Told = (nPages) => {
       const done = Math.min(nPages * pageSize, byteLength - 1);
       return [done, done];
+    };
+    return this.#call(told, async (wasm, tell) => {
+      const { timing, ...checked } = await wasm.decompressPages(packed, table, pageSize, byteLength, isStrict, tell);
+      return { value: take(checked), timing };
     });
   }
 
@@ -160,42 +147,35 @@ export class GpuCodec implements Codec {
     level: string,
     make: (bytes: number) => DeviceBuffer,
   ): Call<ResidentPart[]> {
-    const { exports, values } = this.module;
-    const made: DeviceBuffer[] = [];
-    const maker = values.add((bytes: number) => {
-      made.push(make(bytes));
-      return made[made.length - 1];
-    });
-    const flags = levelFlag(gpuLevel(level));
-    const call = this.#held.use((at) =>
-      exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
-    );
-    return new ModuleCall(this.module, call, (_, bytes) => {
-      const numbers = new Float64Array(bytes.slice().buffer);
-      return Array.from({ length: numbers.length / 2 }, (_, i) => ({
-        packed: made[2 * i] as DeviceBuffer,
-        packedBytes: numbers[2 * i] as number,
-        table: made[2 * i + 1] as DeviceBuffer,
-        byteLength: numbers[2 * i + 1] as number,
-      }));
+    return this.#call(untold, async (wasm) => {
+      const { parts, timing } = await wasm.compressResident(buffer, byteLength, pageSize, gpuLevel(level), make);
+      return { value: parts, timing };
     });
   }
 
   decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null> {
-    const { exports, values } = this.module;
-    const numbers = parts.flatMap(({ packed, packedBytes, table, byteLength }) => [
-      values.add(packed),
-      packedBytes,
-      values.add(table),
-      byteLength,
-    ]);
-    const given = new Uint8Array(Float64Array.from(numbers).buffer);
-    const call = this.#held.use((at) => {
-      return exports.decompress_resident(at, ...this.module.give(given), pageSize, values.add(buffer));
+    return this.#call(untold, async (wasm) => {
+      return { value: null, timing: await wasm.decompressResident(parts, pageSize, buffer) };
     });
-    return new ModuleCall(this.module, call, () => null);
+  }
+
+  /** A call of the module, which tells how far it is and can be stopped whenever it does. */
+  #call<T>(told: Told, work: (wasm: WasmCodec, tell: GpuTell) => Promise<{ value: T; timing: GpuTiming }>): Call<T> {
+    return new PromiseCall(async (control) => {
+      const tell: GpuTell = (nPages, nBytes) => {
+        control.tell(...told(nPages, nBytes), "webgpu");
+        return !control.isCancelled;
+      };
+      const wasm = this.#current();
+      if (!wasm) throw new PagepressError("INTERNAL", "the engine stopped in another call, and this was lost with it");
+      const { value, timing } = await guarded(() => work(wasm, tell));
+      if (control.isCancelled) throw cancelled();
+      return { value, timing: { engine: "webgpu", reason: REASON, ...timing } };
+    });
   }
 }
+
+const untold: Told = () => [0, 0];
 
 /** The level that a GPU takes for `level`. */
 function gpuLevel<T extends string>(level: T): T | "fast" {

@@ -16,7 +16,7 @@ type Name = keyof Loaded;
 /** The WebAssembly of the modules, which bundlers find by these very lines. */
 const files: Record<Name, () => ModuleSource> = {
   cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
-  gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
+  gpu: () => new URL("./wasm/gpu_bg.wasm", import.meta.url),
   seek: () => new URL("./seek_bg.wasm", import.meta.url),
 };
 

@@ -1,10 +1,11 @@
-//! What becomes of a module that panics or traps: its calls reject, its GPUs are given up, and the next call from
-//! JavaScript gets a fresh instance.
+//! What becomes of a module that panics or traps: its calls reject with `INTERNAL` and its GPUs are given up. The package
+//! then makes another instance (`__wbg_reset_state`).
 //!
-//! A panic is told to the console, and its text to all calls under way. Any other trap reaches JavaScript as an exception,
-//! of which wasm-bindgen's abort handler hears (`--force-enable-abort-handler`).
+//! A panic is written to the console, and thrown. A trap in a poll is a rejected promise ([`promise`]). wasm-bindgen's own
+//! abort handler would hear of all traps, but it needs WebAssembly exceptions with references, which browsers have only
+//! since 2025 and Node 20 has not.
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::panic::PanicHookInfo;
 
 use js_sys::{Error, Reflect};
@@ -12,41 +13,43 @@ use wasm_bindgen::prelude::*;
 
 use super::promise;
 
-/// What calls reject with that were under way in an instance that trapped without a text.
-const STOPPED: &str = "the engine stopped";
-
-/// Installs the hooks. Called once an instance, before any other code of it.
+/// Installs the hook. Called once an instance, before any other code of it.
 #[wasm_bindgen(start)]
 fn install() {
     std::panic::set_hook(Box::new(panicked));
-    wasm_bindgen::handler::set_on_abort(aborted);
 }
 
 fn panicked(info: &PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    stop(&format!("{STOPPED}: {info}"));
+    let error = stop(&info.to_string());
+    // The instance is not used again, so that nothing needs to be unwound.
+    wasm_bindgen::throw_val(error);
 }
 
-/// Called by the generated JavaScript after a trap, before the exception goes on.
-fn aborted() {
-    stop(STOPPED);
-    wasm_bindgen::handler::schedule_reinit();
+thread_local! {
+    /// What this instance stopped with.
+    static STOPPED: OnceCell<JsValue> = const { OnceCell::new() };
 }
 
-/// Gives up all that this instance has under way, the first time it is called.
-fn stop(message: &str) {
-    thread_local! {
-        static IS_STOPPED: Cell<bool> = const { Cell::new(false) };
+/// What this instance stopped with, if it did.
+pub(in crate::web) fn stopped() -> Option<JsValue> {
+    STOPPED.with(|stopped| stopped.get().cloned())
+}
+
+/// Gives up all that this instance has under way, the first time it is called. The package then makes another instance.
+pub(in crate::web) fn stop(reason: &str) -> JsValue {
+    if let Some(error) = stopped() {
+        return error;
     }
-    if IS_STOPPED.replace(true) {
-        return;
-    }
-    let error = Error::new(message);
+    let error = Error::new(&["the engine stopped: ", reason].concat());
     // An object that was made here is neither frozen nor a proxy.
     let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
+    let error = JsValue::from(error);
+    STOPPED.with(|stopped| drop(stopped.set(error.clone())));
     promise::reject_all(&error);
     #[cfg(web_engine)]
     crate::gpu::wgpu::destroy_all();
+    error
 }
 
 /// Panics, or traps, in a call: for tests.

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 
+use super::panic;
 use crate::Result;
 
 type Work = Pin<Box<dyn Future<Output = Result<JsValue>>>>;
@@ -32,6 +33,8 @@ thread_local! {
     static TASKS: RefCell<Vec<Rc<Task>>> = const { RefCell::new(Vec::new()) };
     static NEXT_ID: Cell<u32> = const { Cell::new(0) };
     static POLL: Function = Closure::<dyn FnMut(u32)>::new(poll).into_js_value().unchecked_into();
+    static TRAPPED: Function =
+        Closure::<dyn FnMut(JsValue)>::new(trapped).into_js_value().unchecked_into();
 }
 
 /// A promise of what `work` gives. It is polled first when the caller has returned to the event loop.
@@ -42,6 +45,9 @@ pub(in crate::web) fn promise(work: impl Future<Output = Result<JsValue>> + 'sta
 /// The same, compiled once for all kinds of work.
 #[inline(never)]
 fn boxed(work: Work) -> Promise {
+    if let Some(error) = panic::stopped() {
+        return Promise::reject(&error);
+    }
     let mut work = Some(work);
     Promise::new(&mut |resolve, reject| {
         let Some(work) = work.take() else {
@@ -65,8 +71,11 @@ impl Task {
     /// Has the task polled in a microtask, unless that is on its way.
     fn queue(&self) {
         if !self.is_queued.replace(true) {
-            let id = resolved(self.id);
-            POLL.with(|poll| id.then(poll)).catch(&self.reject);
+            let polled = POLL.with(|poll| resolved(self.id).then(poll));
+            // Where even the first reaction traps, or the instance is gone, this call at least is told.
+            TRAPPED
+                .with(|trapped| polled.catch(trapped))
+                .catch(&self.reject);
         }
     }
 }
@@ -106,6 +115,12 @@ fn poll(id: u32) {
         Ok(value) => task.resolve.call1(&JsValue::UNDEFINED, &value),
         Err(error) => task.reject.call1(&JsValue::UNDEFINED, &error.into()),
     };
+}
+
+/// Called after a poll that trapped.
+fn trapped(error: JsValue) {
+    let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
+    panic::stop(&message.map_or_else(String::new, String::from));
 }
 
 /// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.

@@ -86,9 +86,7 @@ impl WgpuDevice {
         };
         let usage = wgpu::BufferUsages::from_bits_truncate(usage as u32);
         if !usage.contains(wgpu::BufferUsages::STORAGE) || size < 4.0 {
-            // A float would bring along the code that formats floats: 8 kB.
-            let (size, usage) = (size as u64, usage.bits());
-            let value = format!("one of {size} bytes with usage {usage}");
+            let value = format!("one of {} bytes with usage {}", size as u64, usage.bits());
             return Err(check::invalid("buffer", value, BUFFER));
         }
         let descriptor = wgpu::BufferDescriptor {

@@ -29,6 +29,9 @@ pub(super) fn promise<T: Into<JsValue>>(
 
 /// The same, compiled once for all types.
 fn settle(mut work: Pin<Box<dyn Future<Output = Result<JsValue>>>>) -> Promise {
+    if let Some(error) = crate::web::panic::stopped() {
+        return Promise::reject(&error);
+    }
     let mut context = Context::from_waker(Waker::noop());
     match work.as_mut().poll(&mut context) {
         Poll::Ready(Ok(value)) => Promise::resolve(&value),
