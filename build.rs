@@ -8,42 +8,48 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
-    let js_pages = has("CARGO_FEATURE_NPM_GPU") && wasm;
-    let js_tensor = has("CARGO_FEATURE_NPM_TENSOR") && wasm;
-    let js = js_pages || js_tensor;
-    let lz4_only = has("CARGO_FEATURE__WEB") && wasm && !js && !has("CARGO_FEATURE_WGPU");
+    let web = has("CARGO_FEATURE__WEB") && wasm;
+    let wgpu = has("CARGO_FEATURE_WGPU");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_engine)");
-    println!("cargo::rustc-check-cfg=cfg(js_pages)");
-    println!("cargo::rustc-check-cfg=cfg(js_tensor)");
+    println!("cargo::rustc-check-cfg=cfg(web)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
+    println!("cargo::rustc-check-cfg=cfg(web_files)");
+    println!("cargo::rustc-check-cfg=cfg(web_module)");
+    println!("cargo::rustc-check-cfg=cfg(web_pages)");
+    println!("cargo::rustc-check-cfg=cfg(web_tensor)");
     println!("cargo::rustc-check-cfg=cfg(lz4_only)");
     println!("cargo::rustc-check-cfg=cfg(pagepress_forced_instructions)");
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
-    if cuda || js || has("CARGO_FEATURE_WGPU") {
+    if cuda || wgpu {
         println!("cargo::rustc-cfg=gpu_engine");
     }
     // wgpu in a browser.
-    if wasm && has("CARGO_FEATURE_WGPU") {
+    if wasm && wgpu {
         println!("cargo::rustc-cfg=web_engine");
     }
-    // WebGPU through the package's own JavaScript.
-    if js {
-        println!("cargo::rustc-cfg=js_engine");
+    // The surfaces for JavaScript: any, and those that other parts of the crate have something for.
+    if web {
+        println!("cargo::rustc-cfg=web");
     }
-    // What the package does with it: pages, tensors.
-    if js_pages {
-        println!("cargo::rustc-cfg=js_pages");
+    for (feature, name) in [
+        ("CARGO_FEATURE_WEB_FILES", "web_files"),
+        ("CARGO_FEATURE_WEB_GPU", "web_pages"),
+        ("CARGO_FEATURE_WEB_TENSOR", "web_tensor"),
+    ] {
+        if web && has(feature) {
+            println!("cargo::rustc-cfg={name}");
+        }
     }
-    if js_tensor {
-        println!("cargo::rustc-cfg=js_tensor");
+    // Those that drive a GPU.
+    if web && (has("CARGO_FEATURE_WEB_GPU") || has("CARGO_FEATURE_WEB_TENSOR")) {
+        println!("cargo::rustc-cfg=web_module");
     }
     // Modules of the package without a GPU.
-    if lz4_only {
+    if web && !wgpu {
         println!("cargo::rustc-cfg=lz4_only");
     }
     if wasm {

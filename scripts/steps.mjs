@@ -70,13 +70,13 @@ export function steps() {
     },
     {
       group: "native",
-      name: "lint, wasm with the package's GPU",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-gpu"),
+      name: "lint, wasm with the pages of a GPU",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-gpu"),
     },
     {
       group: "native",
       name: "lint, wasm with the package's tensors",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-tensor"),
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-tensor"),
     },
     {
       group: "native",

@@ -37,11 +37,8 @@ impl Clock {
     }
 }
 
-#[cfg(js_engine)]
-use crate::js::now_ms;
-
 /// `performance.now()`, which windows and workers both have; `Date.now()` where a host has neither.
-#[cfg(all(target_arch = "wasm32", not(js_engine)))]
+#[cfg(target_arch = "wasm32")]
 fn now_ms() -> f64 {
     use wasm_bindgen::{JsCast, JsValue};
     let global = js_sys::global();

@@ -4,8 +4,11 @@
 use std::ops::Range;
 
 use js_sys::Uint8Array;
+#[cfg(web_tensor)]
+use js_sys::{ArrayBuffer, Float32Array};
 use wasm_bindgen::prelude::*;
 
+#[cfg(web_pages)]
 use crate::memory::zeros;
 use crate::{Error, Result};
 
@@ -21,6 +24,24 @@ impl JsBytes {
     pub(crate) fn new(array: Uint8Array) -> Self {
         let n_bytes = array.length() as usize;
         Self { array, n_bytes }
+    }
+
+    /// The bytes of an array of floats.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for one whose buffer is detached.
+    #[cfg(web_tensor)]
+    pub(crate) fn of_floats(array: &Float32Array) -> Result<Self> {
+        let view: &View = array.unchecked_ref();
+        let n_bytes = view.n_bytes();
+        if n_bytes > f64::from(u32::MAX) {
+            let requested = n_bytes as u64;
+            return Err(Error::OutOfMemory { requested });
+        }
+        let bytes = NewBytes::within(&array.buffer(), view.offset(), n_bytes);
+        bytes
+            .map(|bytes| Self::new(bytes.unchecked_into()))
+            .map_err(|_| shrank(0))
     }
 
     /// A new array of zeros.
@@ -55,17 +76,14 @@ impl JsBytes {
         if range.start <= range.end && range.end <= length as usize {
             return Ok(self.array.subarray(range.start as u32, range.end as u32));
         }
-        Err(Error::InvalidArgument {
-            name: "bytes",
-            value: format!("an array that shrank to {length} bytes"),
-            expected: "leave the array as it is until the call is done",
-        })
+        Err(shrank(length))
     }
 
     /// A copy of the bytes in `range`.
     ///
     /// # Errors
     /// As [`Self::part`], and [`Error::OutOfMemory`].
+    #[cfg(web_pages)]
     pub(crate) fn read(&self, range: Range<usize>) -> Result<Vec<u8>> {
         let mut bytes = zeros(range.len())?;
         self.read_into(range.start, &mut bytes)?;
@@ -96,10 +114,19 @@ impl JsBytes {
     ///
     /// # Errors
     /// As [`Self::part`].
+    #[cfg(web_pages)]
     pub(crate) fn copy(&self, start: usize, from: &Self, range: Range<usize>) -> Result<()> {
         let to = self.part(start..start.saturating_add(range.len()))?;
         to.set(&from.part(range)?.into(), 0);
         Ok(())
+    }
+}
+
+fn shrank(n_bytes: u32) -> Error {
+    Error::InvalidArgument {
+        name: "bytes",
+        value: format!("an array that shrank to {n_bytes} bytes"),
+        expected: "leave the array as it is until the call is done",
     }
 }
 
@@ -111,4 +138,24 @@ extern "C" {
 
     #[wasm_bindgen(constructor, catch, js_class = "Uint8Array")]
     fn with_length(n_bytes: f64) -> std::result::Result<NewBytes, JsValue>;
+
+    /// A typed array, whose place may be behind 4 GiB, which js-sys does not count to.
+    #[cfg(web_tensor)]
+    type View;
+
+    #[cfg(web_tensor)]
+    #[wasm_bindgen(method, getter, js_name = byteOffset)]
+    fn offset(this: &View) -> f64;
+
+    #[cfg(web_tensor)]
+    #[wasm_bindgen(method, getter, js_name = byteLength)]
+    fn n_bytes(this: &View) -> f64;
+
+    #[cfg(web_tensor)]
+    #[wasm_bindgen(constructor, catch, js_class = "Uint8Array")]
+    fn within(
+        buffer: &ArrayBuffer,
+        start: f64,
+        n_bytes: f64,
+    ) -> std::result::Result<NewBytes, JsValue>;
 }

@@ -16,26 +16,18 @@ mod copy;
 #[cfg(gpu_engine)]
 mod cost;
 mod error;
-#[cfg(js_engine)]
-mod js;
-#[cfg(web_engine)]
-#[expect(dead_code, reason = "the engine of the browser is being moved to it")]
+#[cfg(any(web_pages, web_tensor))]
 mod js_bytes;
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(all(target_arch = "wasm32", any(feature = "npm", feature = "_web")))]
+#[cfg(web)]
 mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
 
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
-#[cfg(all(gpu_engine, not(js_engine)))]
+#[cfg(gpu_engine)]
 pub use gpu::detect::GpuBackend;
-
-#[cfg(all(js_engine, feature = "wgpu"))]
-compile_error!(
-    "the features `npm-gpu` and `npm-tensor` drive WebGPU themselves: leave the feature `wgpu` out"
-);

@@ -55,8 +55,8 @@ pub(crate) enum Sink<'a> {
     /// Left in the memory that the device wrote.
     Pinned(&'a mut Vec<PinnedPart>),
     /// One after the other to memory of JavaScript.
-    #[cfg(js_pages)]
-    Js(&'a mut super::js::JsBlocks),
+    #[cfg(web_pages)]
+    Js(&'a mut super::web::JsBlocks),
 }
 
 impl Sink<'_> {
@@ -64,8 +64,8 @@ impl Sink<'_> {
     fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
         match self {
             Self::Pinned(parts) => parts.clear(),
-            #[cfg(js_pages)]
-            Self::Js(blocks) => **blocks = super::js::JsBlocks::default(),
+            #[cfg(web_pages)]
+            Self::Js(blocks) => **blocks = super::web::JsBlocks::default(),
             Self::Packed(pages) => {
                 pages.packed.clear();
                 pages.table.clear();
@@ -88,7 +88,7 @@ impl Sink<'_> {
     fn wants_total(&self) -> bool {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(_) => true,
         }
     }
@@ -100,7 +100,7 @@ impl Sink<'_> {
                 let _ = n_bytes;
                 Ok(())
             }
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(blocks) => blocks.reserve(n_bytes),
         }
     }
@@ -117,7 +117,7 @@ impl Pipeline {
     ) -> Result<Timings> {
         let clock = Clock::start();
         check_page_size(page_size)?;
-        let mut meter = Meter::default();
+        let mut meter = self.meter();
         let n_bytes = source.n_bytes();
         sink.begin(n_bytes, page_size)?;
         let plan = plan::compress(
@@ -177,7 +177,7 @@ impl Pipeline {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
                 self.upload(place, &[(part, pages)], stream, meter).await?
             }
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Source::Js(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
                 self.upload(place, &[(part, pages)], stream, meter).await?
@@ -239,8 +239,8 @@ impl Pipeline {
                 &[job.packed_bytes, job.packed.n_bytes()],
             )));
         }
-        #[cfg(js_pages)]
-        meter.done(job.n_pages, job.packed_bytes);
+        #[cfg(web_pages)]
+        meter.done(job.n_pages, job.packed_bytes)?;
         Ok(())
     }
 
@@ -322,7 +322,7 @@ impl Pipeline {
                     .await??;
                 entries(&job.table, base, &pages.packed, &mut pages.table)?;
             }
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Sink::Js(blocks) => {
                 let n_bytes = job.packed_bytes;
                 blocks.append(&download, n_bytes, &job.table).await?;

@@ -29,8 +29,8 @@ pub(crate) enum Target<'a> {
     /// To memory that the device writes by itself; pages are of so many bytes.
     Pinned(&'a HostBuffer, u32),
     /// To an array of JavaScript, as long as all pages.
-    #[cfg(js_pages)]
-    Js(&'a crate::js::Bytes),
+    #[cfg(web_pages)]
+    Js(&'a crate::js_bytes::JsBytes),
 }
 
 impl Target<'_> {
@@ -45,7 +45,7 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
                 let error = entry.decompress(block, &mut content).err();
@@ -76,7 +76,7 @@ impl Pipeline {
         target: &mut Target<'_>,
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let clock = Clock::start();
-        let mut meter = Meter::default();
+        let mut meter = self.meter();
         let mut status = memory::with_room(pages.table.len())?;
         let plan = plan::decompress(
             pages.table.len() as u64,
@@ -193,9 +193,10 @@ impl Pipeline {
             return Err(broken("statuses were not asked for".into()));
         };
         let start = job.pages.start * pages.page_size as usize;
-        #[cfg(js_pages)]
+        #[cfg(web_pages)]
         if let (Target::Js(out), Some(host)) = (&mut *target, &place.bytes) {
-            super::js::put(out, start, host, job.n_bytes).await?;
+            host.read_js_async(0..job.n_bytes as u64, out, start)
+                .await?;
         }
         if let (Target::Bytes(bytes), Some(host)) = (&mut *target, &place.bytes) {
             let out = &mut bytes[start..start + job.n_bytes];
@@ -222,8 +223,8 @@ impl Pipeline {
                 status[page] = target.decompress(pages, page, &block);
             }
         }
-        #[cfg(js_pages)]
-        meter.done(job.pages.len(), 0);
+        #[cfg(web_pages)]
+        meter.done(job.pages.len(), 0)?;
         Ok(())
     }
 }

@@ -25,8 +25,6 @@ mod gpu_codec;
 mod gpu_frames;
 #[cfg(gpu_engine)]
 mod job;
-#[cfg(js_pages)]
-pub(crate) mod js;
 #[cfg(gpu_engine)]
 mod pinned;
 #[cfg(gpu_engine)]
@@ -51,6 +49,8 @@ mod status;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;
 mod timing;
+#[cfg(web_pages)]
+pub(crate) mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use adapters::{CompressWriter, DecompressReader};

@@ -168,7 +168,7 @@ impl Blocks {
                 Piece::Bytes(packed.get(range).unwrap_or_default())
             }
             (Self::Whole(_), Source::Pinned(..)) => Piece::Bytes(&[]),
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             (Self::Whole(range), Source::Js(bytes)) => {
                 Piece::Js(bytes, range.start as usize..range.end as usize)
             }

@@ -22,6 +22,9 @@ pub(crate) struct Pipeline {
     pub(super) n_devices_lost: u64,
     /// Whether a call has begun and not ended well: its future may have been dropped, with jobs in flight.
     pub(super) is_unsettled: bool,
+    /// What the call under way tells its caller with.
+    #[cfg(web_pages)]
+    pub(super) tell: super::web::Tell,
 }
 
 /// Shared memory of one job in flight.
@@ -41,18 +44,23 @@ pub(super) struct Meter {
     kernels: BusyTime,
     download: BusyTime,
     /// Pages whose results are there, and bytes of their blocks.
-    #[cfg(js_pages)]
-    done: [usize; 2],
+    #[cfg(web_pages)]
+    done: (usize, u64),
+    #[cfg(web_pages)]
+    tell: super::web::Tell,
 }
 
 impl Meter {
-    /// Counts pages whose results are there, and has the page told.
-    #[cfg(js_pages)]
-    pub(super) fn done(&mut self, n_pages: usize, n_bytes: u64) {
-        let [pages, bytes] = &mut self.done;
+    /// Counts pages whose results are there, and tells the caller.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the caller does not want the rest.
+    #[cfg(web_pages)]
+    pub(super) fn done(&mut self, n_pages: usize, n_bytes: u64) -> Result<()> {
+        let (pages, bytes) = &mut self.done;
         *pages += n_pages;
-        *bytes += n_bytes as usize;
-        crate::js::tell(*pages, *bytes);
+        *bytes += n_bytes;
+        self.tell.tell(*pages, *bytes)
     }
 
     /// Counts what one submission took; one that was not measured leaves all unmeasured.
@@ -84,6 +92,17 @@ impl Pipeline {
             batch_pages,
             n_devices_lost: 0,
             is_unsettled: false,
+            #[cfg(web_pages)]
+            tell: super::web::Tell::default(),
+        }
+    }
+
+    /// What measures the jobs of a call.
+    pub(super) fn meter(&self) -> Meter {
+        Meter {
+            #[cfg(web_pages)]
+            tell: self.tell.clone(),
+            ..Meter::default()
         }
     }
 
@@ -163,15 +182,15 @@ pub(super) enum Piece<'a> {
     /// In our memory.
     Bytes(&'a [u8]),
     /// A range of an array of JavaScript.
-    #[cfg(js_pages)]
-    Js(&'a crate::js::Bytes, std::ops::Range<usize>),
+    #[cfg(web_pages)]
+    Js(&'a crate::js_bytes::JsBytes, std::ops::Range<usize>),
 }
 
 impl Piece<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(_, range) => range.len(),
         }
     }
@@ -179,12 +198,12 @@ impl Piece<'_> {
     async fn write(&self, host: &HostBuffer, offset: u64) -> Result<()> {
         match self {
             Self::Bytes(bytes) => write_padded(host, offset, bytes).await,
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(bytes, range) => {
                 let body = range.start..range.end - range.len() % 8;
                 let rest = bytes.read(body.end..range.end)?;
                 let rest_at = offset + body.len() as u64;
-                super::js::write(bytes, body, host, offset).await?;
+                host.write_js_async(offset, bytes, body).await?;
                 write_padded(host, rest_at, &rest).await
             }
         }

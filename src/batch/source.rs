@@ -15,8 +15,8 @@ pub(crate) enum Source<'a> {
     /// In memory that the device reads by itself: so many bytes from its start.
     Pinned(&'a HostBuffer, u64),
     /// In memory of JavaScript.
-    #[cfg(js_pages)]
-    Js(&'a crate::js::Bytes),
+    #[cfg(web_pages)]
+    Js(&'a crate::js_bytes::JsBytes),
 }
 
 impl Source<'_> {
@@ -24,7 +24,7 @@ impl Source<'_> {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Pinned(_, n_bytes) => *n_bytes,
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(bytes) => bytes.len() as u64,
         }
     }
@@ -40,7 +40,7 @@ impl Source<'_> {
         match self {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
             Self::Pinned(..) => Ok(None),
-            #[cfg(js_pages)]
+            #[cfg(web_pages)]
             Self::Js(bytes) => bytes.read(range).map(|block| Some(block.into())),
         }
     }

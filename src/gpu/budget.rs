@@ -52,6 +52,12 @@ impl Budget {
         })
     }
 
+    /// Bytes that allocations hold now.
+    #[cfg(web_pages)]
+    pub(super) fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
     /// Takes `n_bytes` for an allocation; `requested` is what the error names.
     pub(super) fn charge(self: &Arc<Self>, n_bytes: u64, requested: u64) -> Result<Charge> {
         #[cfg(feature = "fault-injection")]

@@ -11,8 +11,6 @@ use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
 use super::id::DeviceId;
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::open;
-#[cfg(js_engine)]
-use super::webgpu::WebDevice;
 #[cfg(feature = "wgpu")]
 use super::wgpu::WgpuDevice;
 use crate::Result;
@@ -39,8 +37,6 @@ pub(super) enum Engine {
     Cuda(CudaDevice),
     #[cfg(feature = "wgpu")]
     Wgpu(WgpuDevice),
-    #[cfg(js_engine)]
-    Web(WebDevice),
 }
 
 impl GpuDevice {
@@ -83,6 +79,12 @@ impl GpuDevice {
     /// # Errors
     /// As [`open_async`](Self::open_async).
     pub async fn reopen_async(&self) -> Result<Self> {
+        // What the page does with its own device is the page's affair.
+        #[cfg(web_module)]
+        if self.as_wgpu().is_some_and(WgpuDevice::is_lent) {
+            self.check()?;
+            return Ok(self.clone());
+        }
         Self::open_async(&self.request).await
     }
 
@@ -110,7 +112,6 @@ impl GpuDevice {
         }
     }
 
-    #[cfg(any(js_tensor, not(js_engine)))]
     pub(super) fn of_engine(engine: Engine, request: DeviceRequest, reason: &str) -> Self {
         Self {
             engine,
@@ -120,7 +121,6 @@ impl GpuDevice {
         }
     }
 
-    #[cfg(not(js_engine))]
     pub(super) fn into_engine(self) -> Engine {
         self.engine
     }
@@ -158,16 +158,12 @@ impl GpuDevice {
             Engine::Wgpu(device) => device
                 .allocate_host(n_bytes, host_use)
                 .map(HostBuffer::from),
-            #[cfg(js_engine)]
-            Engine::Web(device) => device
-                .allocate_host(n_bytes, host_use)
-                .map(HostBuffer::from),
         }
     }
 
     /// For tests: empties the pools, then has `n_failing` allocations of the device fail after `n_before` that do not. Gives
     /// how many were asked for since the last such call.
-    #[cfg(all(feature = "fault-injection", not(js_engine)))]
+    #[cfg(feature = "fault-injection")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
         on_engine!(&self.engine, Engine, device => device.fail_allocations(n_before, n_failing))
@@ -209,20 +205,31 @@ impl GpuDevice {
         }
     }
 
-    /// A page's own device, which is open: a number of `crate::js` for what JavaScript made of it.
-    #[cfg(js_tensor)]
-    pub(crate) fn borrowed(device: crate::js::Value) -> Self {
+    /// A page's own device, which is open and stays the page's.
+    #[cfg(web_module)]
+    pub(crate) async fn lent_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
         let request = DeviceRequest::default();
-        let engine = Engine::Web(WebDevice::of(device, request.limits));
-        Self::of_engine(engine, request, "it was handed over open")
+        let device = WgpuDevice::lent(device, &request).await?;
+        let reason = "it was handed over open";
+        Ok(Self::of_engine(Engine::Wgpu(device), request, reason))
     }
 
-    /// The device of a page's WebGPU.
-    #[cfg(js_engine)]
-    pub(crate) fn as_web(&self) -> &WebDevice {
-        match &self.engine {
-            Engine::Web(device) => device,
-        }
+    /// A page's own buffer on this device: see [`WgpuDevice::lend_buffer`].
+    #[cfg(web_module)]
+    pub(crate) fn lend_buffer(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
+        on_engine!(&self.engine, Engine, device => device.lend_buffer(buffer).map(Buffer::from))
+    }
+
+    /// The browser's `GPUDevice`.
+    #[cfg(web_module)]
+    pub(crate) fn raw_web(&self) -> wasm_bindgen::JsValue {
+        on_engine!(&self.engine, Engine, device => device.raw_web())
+    }
+
+    /// Bytes of the device's buffers that are in use, and of those that its pool keeps.
+    #[cfg(web_pages)]
+    pub(crate) fn memory_bytes(&self) -> (u64, u64) {
+        on_engine!(&self.engine, Engine, device => device.memory_bytes())
     }
 
     /// The device of the wgpu engine, for use with wgpu itself.

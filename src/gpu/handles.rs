@@ -9,8 +9,6 @@ use super::check;
 use super::cuda::{CudaBuffer, CudaHostBuffer, CudaKernel, CudaStream, CudaSubmission};
 use super::id::{DeviceId, Owned};
 use super::times::DeviceTimes;
-#[cfg(js_engine)]
-use super::webgpu::{WebBuffer, WebHostBuffer, WebKernel, WebStream, WebSubmission};
 #[cfg(feature = "wgpu")]
 use super::wgpu::{WgpuBuffer, WgpuHostBuffer, WgpuKernel, WgpuStream, WgpuSubmission};
 use crate::Result;
@@ -23,8 +21,6 @@ macro_rules! on_engine {
             $kind::Cuda($it) => $body,
             #[cfg(feature = "wgpu")]
             $kind::Wgpu($it) => $body,
-            #[cfg(js_engine)]
-            $kind::Web($it) => $body,
         }
     };
 }
@@ -32,7 +28,7 @@ pub(super) use on_engine;
 
 /// A handle with one variant for each engine, and the ways in and out.
 macro_rules! handle {
-    ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident, $web:ident) => {
+    ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
         $(#[$doc])*
         #[non_exhaustive]
         pub enum $kind {
@@ -42,17 +38,12 @@ macro_rules! handle {
             /// Of the wgpu engine.
             #[cfg(feature = "wgpu")]
             Wgpu($wgpu),
-            /// Of a page's WebGPU.
-            #[cfg(js_engine)]
-            Web($web),
         }
 
         #[cfg(cuda_engine)]
         handle!(@of $cuda, $kind, Cuda);
         #[cfg(feature = "wgpu")]
         handle!(@of $wgpu, $kind, Wgpu);
-        #[cfg(js_engine)]
-        handle!(@of $web, $kind, Web);
     };
     (@of $own:ident, $kind:ident, $variant:ident) => {
         impl From<$own> for $kind {
@@ -82,27 +73,27 @@ trait Within<Any>: Sized {
 handle!(
     /// A compiled kernel.
     #[derive(Debug, Clone)]
-    Kernel, CudaKernel, WgpuKernel, WebKernel
+    Kernel, CudaKernel, WgpuKernel
 );
 handle!(
     /// Device memory; freed, or pooled, when the last clone is dropped.
     #[derive(Debug, Clone)]
-    Buffer, CudaBuffer, WgpuBuffer, WebBuffer
+    Buffer, CudaBuffer, WgpuBuffer
 );
 handle!(
     /// Memory that host and device share.
     #[derive(Debug, Clone)]
-    HostBuffer, CudaHostBuffer, WgpuHostBuffer, WebHostBuffer
+    HostBuffer, CudaHostBuffer, WgpuHostBuffer
 );
 handle!(
     /// A recorder of launches and copies.
     #[derive(Debug)]
-    Stream, CudaStream, WgpuStream, WebStream
+    Stream, CudaStream, WgpuStream
 );
 handle!(
     /// Submitted work.
     #[derive(Debug)]
-    Submission, CudaSubmission, WgpuSubmission, WebSubmission
+    Submission, CudaSubmission, WgpuSubmission
 );
 
 /// The identity of the device behind each handle.
@@ -158,23 +149,25 @@ impl HostMemory for HostBuffer {
     }
 }
 
-/// The same with memory of JavaScript, which is copied once.
-#[cfg(js_engine)]
+/// Copies between mapped memory and arrays of JavaScript: see [`WgpuHostBuffer`].
+#[cfg(web_module)]
 impl HostBuffer {
-    pub(crate) async fn mapped_async(
+    pub(crate) async fn write_js_async(
         &self,
-        range: Range<u64>,
-        host_use: super::HostUse,
-    ) -> Result<crate::js::Bytes> {
-        on_engine!(self, Self, buffer => buffer.mapped_async(range, host_use).await)
+        offset: u64,
+        from: &crate::js_bytes::JsBytes,
+        range: Range<usize>,
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.write_js_async(offset, from, range).await)
     }
 
-    pub(crate) async fn read_mapped_async<R>(
+    pub(crate) async fn read_js_async(
         &self,
         range: Range<u64>,
-        read: impl FnOnce(&crate::js::Bytes) -> R,
-    ) -> Result<R> {
-        on_engine!(self, Self, buffer => buffer.read_mapped_async(range, read).await)
+        to: &crate::js_bytes::JsBytes,
+        at: usize,
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.read_js_async(range, to, at).await)
     }
 }
 

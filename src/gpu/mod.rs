@@ -5,13 +5,11 @@
 //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
 
 mod backend;
-#[cfg(not(js_engine))]
 mod budget;
 mod check;
 mod choice;
 #[cfg(cuda_engine)]
 pub mod cuda;
-#[cfg(not(js_engine))]
 pub(crate) mod detect;
 mod device;
 mod device_pool;
@@ -27,8 +25,6 @@ pub(crate) mod spread;
 pub(crate) mod times;
 #[cfg(not(target_arch = "wasm32"))]
 mod watch;
-#[cfg(js_engine)]
-pub mod webgpu;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 

@@ -22,9 +22,7 @@ pub(super) async fn list_async() -> Vec<GpuDeviceInfo> {
     let mut found = Vec::new();
     #[cfg(cuda_engine)]
     found.extend(super::cuda::list().unwrap_or_default());
-    #[cfg(js_engine)]
-    found.extend(super::webgpu::list().await);
-    #[cfg(all(feature = "wgpu", not(js_engine)))]
+    #[cfg(feature = "wgpu")]
     found.extend(super::wgpu::list().await);
     found
 }
@@ -114,18 +112,7 @@ fn cuda(_: &DeviceRequest, _: &str) -> Result<Opened> {
     })
 }
 
-/// A page's WebGPU, which its own module drives.
-#[cfg(js_engine)]
-async fn wgpu_async(request: &DeviceRequest) -> Result<Opened> {
-    let device = super::webgpu::open(request).await?;
-    Ok(Opened {
-        engine: Engine::Web(device),
-        reason: "the adapter that the browser gives".into(),
-        rejected: Vec::new(),
-    })
-}
-
-#[cfg(all(feature = "wgpu", not(js_engine)))]
+#[cfg(feature = "wgpu")]
 async fn wgpu_async(request: &DeviceRequest) -> Result<Opened> {
     let opened = super::wgpu::open(request).await?;
     Ok(Opened {
@@ -135,7 +122,7 @@ async fn wgpu_async(request: &DeviceRequest) -> Result<Opened> {
     })
 }
 
-#[cfg(not(any(feature = "wgpu", js_engine)))]
+#[cfg(not(feature = "wgpu"))]
 async fn wgpu_async(_: &DeviceRequest) -> Result<Opened> {
     Err(Error::BackendUnavailable {
         backend: "wgpu",

@@ -103,6 +103,12 @@ impl<K: PartialEq, T> Pool<K, T> {
         drop(evicted);
     }
 
+    /// Bytes that it keeps now.
+    #[cfg(web_pages)]
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.lock().held_bytes
+    }
+
     /// Drops everything.
     pub(super) fn clear(&self) {
         let state = std::mem::take(&mut *self.lock());

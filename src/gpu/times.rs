@@ -29,7 +29,6 @@ pub struct DeviceTimes {
 }
 
 /// A kind of work that a device measures.
-#[cfg(not(js_engine))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Activity {
     /// Copies from host to device.
@@ -40,7 +39,6 @@ pub(crate) enum Activity {
     Download,
 }
 
-#[cfg(not(js_engine))]
 impl DeviceTimes {
     /// Measured times of which none has passed; copies are `Unmeasured` unless `copies`.
     pub(crate) fn measured(copies: bool) -> Self {
@@ -109,7 +107,7 @@ impl BusyTime {
     }
 }
 
-#[cfg(all(test, not(js_engine)))]
+#[cfg(test)]
 #[expect(
     clippy::single_range_in_vec_init,
     reason = "a list of spans may have one"

@@ -1,72 +1,86 @@
 import { CpuCodec } from "./cpu-codec.js";
+import type { Bytes, Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+import type { CpuModule } from "./cpu-module.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
-import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
-import { type CpuModule, levelNumber } from "./cpu-module.js";
-import type { GpuModule } from "./gpu-module.js";
-import type { Job } from "./job.js";
-import { drive, ModuleCall, REASON, type Told } from "./module-call.js";
-import { type Bytes, Held } from "./module-memory.js";
-import type { BackendInfo, CheckedPages, Device, DeviceBuffer, FrameOptions, PackedPages, PackedPagesInput, ResidentPart } from "./types.js";
+import { lost } from "./instance.js";
+import { cancelled, type Job } from "./job.js";
+import type { GpuModule } from "./modules.js";
 import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
-import type { OpenDevice } from "./webgpu-device.js";
+import type {
+  BackendInfo,
+  CheckedPages,
+  Device,
+  DeviceBuffer,
+  FrameOptions,
+  PackedPages,
+  PackedPagesInput,
+  ResidentPart,
+} from "./types.js";
+import type { GpuCodec as WasmCodec, GpuTell, GpuTiming } from "./wasm/gpu.js";
 
-/** A codec of the module. */
-export class HeldCodec extends Held<GpuModule> {
-  constructor(module: GpuModule, at: number) {
-    super(module, at, module.exports.free_codec);
-  }
+/** Why the engine is the GPU, where nobody measured. */
+const REASON = "asked for; the adapter that the browser gives";
 
-  override use<T>(work: (at: number) => T): T {
-    return super.use(work);
-  }
-}
+/** Bytes of input done and of output made of a call, of its pages whose results are there and the bytes of their blocks. */
+type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
+
+/** How to open a GPU. */
+export type OpenGpu = (module: GpuModule) => Promise<WasmCodec>;
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
 export class GpuCodec implements Codec, ResidentCodec {
-  readonly module: GpuModule;
-  readonly #open: () => Promise<HeldCodec>;
+  readonly #module: GpuModule;
+  readonly #open: OpenGpu;
   readonly #cpu: CpuModule;
   readonly #alone: CpuCodec;
-  #held: HeldCodec;
+  #wasm: WasmCodec | undefined;
+  #generation: number;
 
-  /** `open` opens another codec of the module, on a new device. */
-  constructor(module: GpuModule, held: HeldCodec, open: () => Promise<HeldCodec>, cpu: CpuModule) {
-    this.module = module;
-    this.#held = held;
+  /** @internal */
+  constructor(module: GpuModule, open: OpenGpu, wasm: WasmCodec, cpu: CpuModule) {
+    this.#module = module;
     this.#open = open;
+    this.#wasm = wasm;
+    this.#generation = module.generation;
     this.#cpu = cpu;
     this.#alone = new CpuCodec(cpu);
   }
 
+  /** Opens a GPU. `cpu` puts its pages together to files. */
+  static async open(module: GpuModule, cpu: CpuModule, open: OpenGpu): Promise<GpuCodec> {
+    return new GpuCodec(module, open, await module.call(() => open(module)), cpu);
+  }
+
   async revive(): Promise<void> {
-    if (this.#held.isLost) this.#held = await this.#open();
+    if (!this.#wasm || this.#current()) return;
+    this.#wasm = await this.#module.call(() => this.#open(this.#module));
+    this.#generation = this.#module.generation;
   }
 
   backend(): BackendInfo | undefined {
-    const device = this.#device();
-    if (!device) return undefined;
-    const { name, software } = device;
+    const wasm = this.#current();
+    if (!wasm) return undefined;
+    const { name, software } = wasm;
     const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
     return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
   }
 
   device(): Device | null {
-    return (this.#device()?.device as Device | undefined) ?? null;
-  }
-
-  /** The device, unless a call has the codec or it is lost. */
-  #device(): OpenDevice | undefined {
-    if (this.#held.isLost) return undefined;
-    const number = this.#held.use((at) => this.module.exports.codec_device(at));
-    return this.module.values.get(number);
+    return (this.#current()?.device() as Device | undefined) ?? null;
   }
 
   resident(): ResidentCodec {
     return this;
   }
 
+  /** The codec of the module, unless it was lost with the instance that it was in. */
+  #current(): WasmCodec | undefined {
+    return this.#generation === this.#module.generation ? this.#wasm : undefined;
+  }
+
   close(): void {
-    this.#held.free();
+    this.#current()?.free();
+    this.#wasm = undefined;
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
@@ -88,38 +102,25 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
-    const { exports, values } = this.module;
-    const flags = levelNumber(gpuLevel(level));
-    const call = this.#held.use((at) => exports.gpu_compress_pages(at, values.add(bytes), pageSize, flags));
     const byteLength = bytes.length;
-    const read = (number: number, entries: Bytes): PackedPages => {
-      const packed = values.take<Bytes>(number);
-      const table = new Uint32Array(entries.slice().buffer);
-      return { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) };
-    };
     // The last byte is done when the call is.
     const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
-    return drive(new ModuleCall(this.module, call, read, told), job);
+    return this.#call(job, told, async (wasm, tell) => {
+      const { packed, table, timing } = await wasm.compressPages(bytes, pageSize, gpuLevel(level), tell);
+      return { value: { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) }, timing };
+    });
   }
 
-  decompressPages(
-    { packed, table, pageSize, byteLength }: PackedPagesInput,
-    isStrict: boolean,
-    job: Job,
-  ): Promise<Outcome<CheckedPages>> {
-    const { module } = this;
-    const { exports, values } = module;
-    const words = new Uint8Array(table.buffer, table.byteOffset, table.byteLength);
-    const call = this.#held.use((at) => {
-      const entries = module.give(words);
-      return exports.gpu_decompress_pages(at, values.add(packed), ...entries, pageSize, byteLength, isStrict ? 1 : 0);
-    });
-    const read = (number: number, status: Bytes): CheckedPages => ({ bytes: values.take(number), status: status.slice() });
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+    const { packed, table, pageSize, byteLength } = pages;
     const told: Told = (nPages) => {
       const done = Math.min(nPages * pageSize, byteLength - 1);
       return [done, done];
     };
-    return drive(new ModuleCall(module, call, read, told), job);
+    return this.#call(job, told, async (wasm, tell) => {
+      const { timing, ...value } = await wasm.decompressPages(packed, table, pageSize, byteLength, isStrict, tell);
+      return { value, timing };
+    });
   }
 
   compressResident(
@@ -130,43 +131,45 @@ export class GpuCodec implements Codec, ResidentCodec {
     make: (bytes: number) => DeviceBuffer,
     job: Job,
   ): Promise<Outcome<ResidentPart[]>> {
-    const { exports, values } = this.module;
-    const made: DeviceBuffer[] = [];
-    const maker = values.add((bytes: number) => {
-      made.push(make(bytes));
-      return made[made.length - 1];
+    return this.#call(job, untold, async (wasm) => {
+      const { parts, timing } = await wasm.compressResident(buffer, byteLength, pageSize, gpuLevel(level), make);
+      return { value: parts, timing };
     });
-    const flags = levelNumber(gpuLevel(level));
-    const call = this.#held.use((at) =>
-      exports.compress_resident(at, values.add(buffer), byteLength, pageSize, flags, maker),
-    );
-    const read = (_: number, bytes: Bytes): ResidentPart[] => {
-      const numbers = new Float64Array(bytes.slice().buffer);
-      return Array.from({ length: numbers.length / 2 }, (_, i) => ({
-        packed: made[2 * i] as DeviceBuffer,
-        packedBytes: numbers[2 * i] as number,
-        table: made[2 * i + 1] as DeviceBuffer,
-        byteLength: numbers[2 * i + 1] as number,
-      }));
-    };
-    return drive(new ModuleCall(this.module, call, read), job);
   }
 
   decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>> {
-    const { exports, values } = this.module;
-    const numbers = parts.flatMap(({ packed, packedBytes, table, byteLength }) => [
-      values.add(packed),
-      packedBytes,
-      values.add(table),
-      byteLength,
-    ]);
-    const given = new Uint8Array(Float64Array.from(numbers).buffer);
-    const call = this.#held.use((at) => {
-      return exports.decompress_resident(at, ...this.module.give(given), pageSize, values.add(buffer));
+    return this.#call(job, untold, async (wasm) => {
+      return { value: null, timing: await wasm.decompressResident(parts, pageSize, buffer) };
     });
-    return drive(new ModuleCall(this.module, call, () => null), job);
+  }
+
+  /** A call of the module, which tells how far it is and can be stopped whenever it does. */
+  async #call<T>(
+    job: Job,
+    told: Told,
+    work: (wasm: WasmCodec, tell: GpuTell) => Promise<{ value: T; timing: GpuTiming }>,
+  ): Promise<Outcome<T>> {
+    const wasm = this.#current();
+    if (!wasm) throw lost();
+    let thrown: { error: unknown } | undefined;
+    const tell: GpuTell = (nPages, nBytes) => {
+      try {
+        job.report(...told(nPages, nBytes), "webgpu");
+        return !job.isStopped;
+      } catch (error) {
+        thrown = { error };
+        return false;
+      }
+    };
+    const { value, timing } = await this.#module.call(() => work(wasm, tell)).catch((error: unknown) => {
+      throw thrown ? thrown.error : error;
+    });
+    if (job.isStopped) throw cancelled();
+    return { value, timing: { engine: "webgpu", reason: REASON, ...timing } };
   }
 }
+
+const untold: Told = () => [0, 0];
 
 /** The level that a GPU takes for `level`. */
 function gpuLevel<T extends string>(level: T): T | "fast" {

@@ -5,7 +5,7 @@ import { embed } from "./modules.js";
 
 embed({
   cpu: async () => decode(cpuWasm),
-  gpu: async () => decode((await import("./gpu-wasm.js")).default),
+  gpu: async () => decode((await import("./wasm/gpu-wasm.js")).default),
   seek: async () => decode((await import("./wasm/seek-wasm.js")).default),
 });
 

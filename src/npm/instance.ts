@@ -7,6 +7,8 @@ export interface Glue {
   default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   /** Makes a new instance; objects of the one before throw from then on. */
   __wbg_reset_state(): void;
+  /** Rejects the promises of an instance that stopped, and gives up its GPUs. */
+  stop?(reason: string): unknown;
 }
 
 /** What the glue throws for an object of an instance before. */
@@ -14,11 +16,17 @@ const STALE = "Invalid stale object";
 
 /** A generated module whose instance is replaced after a panic or a trap. */
 export class Instance<G extends Glue> {
-  /** Its classes and functions, to be called within `run`. */
+  /** Its classes and functions, to be called within `run` and `call`. */
   readonly glue: G;
+  #generation = 0;
 
   constructor(glue: G) {
     this.glue = glue;
+  }
+
+  /** The number of the instance in use, in which objects are that are made now. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** What `work` gives; throws `PagepressError`s. */
@@ -26,16 +34,36 @@ export class Instance<G extends Glue> {
     try {
       return work(this.glue);
     } catch (error) {
-      throw this.errorOf(error);
+      throw this.#errorOf(error, this.#generation);
     }
   }
 
-  /** `error` as callers get it. After one that stopped the instance there is a new one. */
-  errorOf(thrown: unknown): PagepressError {
+  /** What `work` promises; rejects with `PagepressError`s. */
+  async call<T>(work: (glue: G) => Promise<T>): Promise<T> {
+    const generation = this.#generation;
+    try {
+      return await work(this.glue);
+    } catch (error) {
+      throw this.#errorOf(error, generation);
+    }
+  }
+
+  /** `thrown` as callers get it. The first error that stopped the instance of number `generation` has it replaced. */
+  #errorOf(thrown: unknown, generation: number): PagepressError {
     if (thrown instanceof Error && thrown.message.startsWith(STALE)) return lost();
     const error = toPagepressError(thrown);
-    if (error !== thrown && error.code === "INTERNAL") this.glue.__wbg_reset_state();
+    if (error !== thrown && error.code === "INTERNAL" && generation === this.#generation) this.#replace(error.message);
     return error;
+  }
+
+  #replace(reason: string): void {
+    this.#generation += 1;
+    try {
+      this.glue.stop?.(reason);
+    } catch {
+      // It is in no state to give up what it has.
+    }
+    this.glue.__wbg_reset_state();
   }
 }
 

@@ -1,20 +1,24 @@
 import * as cpuGlue from "./wasm/cpu.js";
 import { compileSource } from "./compile-source.js";
 import { CpuModule } from "./cpu-module.js";
-import type { Gpu } from "./gpu.js";
 import { type Glue, Instance } from "./instance.js";
+import type * as Gpu from "./wasm/gpu.js";
 import type * as Seek from "./wasm/seek.js";
+import type * as Tensor from "./wasm/tensor.js";
 import { packageUrl } from "./package-url.js";
 import type { ModuleSource } from "./types.js";
 
-/** The module that reads parts of files. */
+/** The modules that drive a GPU, for pages and for tensors, and the one that reads parts of files. */
+export type GpuModule = Instance<typeof Gpu & Glue>;
+export type TensorModule = Instance<typeof Tensor & Glue>;
 export type SeekModule = Instance<typeof Seek & Glue>;
 
 /** What there is of each module, ready for use. */
 interface Loaded {
   cpu: CpuModule;
-  gpu: Gpu;
+  gpu: GpuModule;
   seek: SeekModule;
+  tensor: TensorModule;
 }
 
 type Name = keyof Loaded;
@@ -24,23 +28,24 @@ const files: Record<Name, () => URL> = {
   cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
   gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
   seek: () => new URL("./seek_bg.wasm", import.meta.url),
+  tensor: () => new URL("./tensor_bg.wasm", import.meta.url),
 };
 
 const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
   cpu: async (compiling) => {
-    await cpuGlue.default({ module_or_path: await compiling });
+    await start(Promise.resolve(cpuGlue), compiling);
     return (cpu = new CpuModule(cpuGlue));
   },
-  gpu: async (compiling) => {
-    const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
-    return gpu.start(module);
-  },
-  seek: async (compiling) => {
-    const [glue, module] = await Promise.all([import("./wasm/seek.js"), compiling]);
-    await glue.default({ module_or_path: module });
-    return new Instance(glue);
-  },
+  gpu: (compiling) => start(import("./wasm/gpu.js"), compiling),
+  seek: (compiling) => start(import("./wasm/seek.js"), compiling),
+  tensor: (compiling) => start(import("./wasm/tensor.js"), compiling),
 };
+
+async function start<G extends Glue>(loading: Promise<G>, compiling: Promise<WebAssembly.Module>): Promise<Instance<G>> {
+  const [glue, module] = await Promise.all([loading, compiling]);
+  await glue.default({ module_or_path: module });
+  return new Instance(glue);
+}
 
 /** What the entry `inline` brings along. */
 const embedded: Partial<Record<Name, () => Promise<ModuleSource>>> = {};

@@ -9,6 +9,7 @@ import { Pool, Workers } from "./pool.js";
 import { perform } from "./perform.js";
 import { PooledCodec } from "./pooled.js";
 import { LEVELS } from "./frames.js";
+import { GpuCodec } from "./gpu-codec.js";
 import { findObstacles } from "./probe.js";
 import { hardwareConcurrency, startWorker } from "./start-worker.js";
 import type { BackendInfo, CompressorOptions } from "./types.js";
@@ -35,7 +36,8 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   if (obstacles.length === 0) {
     const { modules } = options;
     const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
-    const gpu = await module.open(powerPreference, allowSoftware && backend === "webgpu", cpu);
+    const [lowPower, software] = [powerPreference === "low-power", allowSoftware && backend === "webgpu"];
+    const gpu = await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.open(lowPower, software));
     if (backend === "webgpu") return { codec: gpu, obstacles };
     return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }

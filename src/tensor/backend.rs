@@ -117,7 +117,7 @@ impl GpuBackend {
     }
 
     /// Gives up the device that it opened, if it did.
-    #[cfg(js_tensor)]
+    #[cfg(web_tensor)]
     pub(crate) fn close(&self) {
         if let Device::Open(device) = &self.device {
             device.destroy();

@@ -54,7 +54,7 @@ pub struct GpuCommandBatch {
     wrong: Option<Error>,
 }
 
-#[cfg(js_tensor)]
+#[cfg(web_tensor)]
 impl BufferId {
     /// Its number in its batch.
     pub(crate) fn number(self) -> u32 {
@@ -64,11 +64,11 @@ impl BufferId {
 
 impl GpuCommandBatch {
     /// The id of a number, which may be none of the batch.
-    #[cfg(js_tensor)]
-    pub(crate) fn id(&self, node: usize) -> BufferId {
+    #[cfg(web_tensor)]
+    pub(crate) fn id(&self, number: u32) -> BufferId {
         BufferId {
             batch: self.id,
-            node,
+            node: number as usize,
         }
     }
 

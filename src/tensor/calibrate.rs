@@ -138,37 +138,72 @@ impl Sample {
     }
 
     async fn run(&self, engine: Engine<'_>) -> Result<()> {
-        let (a, b, edge) = (&self.a[..], &self.b[..], self.edge);
-        let out_edge = edge + 1 - KERNEL_EDGE;
-        // Fresh memory each time, as the operations of the backend have it.
-        let mut out = match self.work.class {
-            Class::Convolutions => vec![0.0; out_edge * out_edge],
-            _ => vec![0.0; a.len()],
+        match engine {
+            Engine::Cpu => self.run_on_cpu(),
+            Engine::Gpu(device) => self.run_on_gpu(device).await,
+        }
+    }
+
+    fn run_on_cpu(&self) -> Result<()> {
+        let (a, b, edge) = (&self.a, &self.b, self.edge);
+        let mut out = self.out();
+        match self.work.class {
+            Class::Stream => cpu::elementwise(&[Step::Add], a, Some(b), &mut out),
+            Class::Functions => cpu::elementwise(&[Step::Gelu], a, None, &mut out),
+            Class::Products => cpu::matmul(a, b, &mut out, edge, edge, edge),
+            Class::Convolutions => cpu::convolve2d(a, b, &mut out, [edge; 2], [KERNEL_EDGE; 2]),
+        }
+    }
+
+    /// In and out of the device, as operations on slices go.
+    #[cfg(not(web_tensor))]
+    async fn run_on_gpu(&self, device: &GpuDevice) -> Result<()> {
+        let (a, b, edge) = (&self.a, &self.b, self.edge);
+        let mut out = self.out();
+        match self.work.class {
+            Class::Stream => {
+                let sum = device.elementwise_async(&[Step::Add], a, Some(b), &mut out);
+                sum.await
+            }
+            Class::Functions => {
+                let made = device.elementwise_async(&[Step::Gelu], a, None, &mut out);
+                made.await
+            }
+            Class::Products => device.matmul_async(a, b, &mut out, edge, edge, edge).await,
+            Class::Convolutions => {
+                let k = KERNEL_EDGE;
+                let made = device.convolve2d_async(a, b, &mut out, edge, edge, k, k);
+                made.await
+            }
+        }
+    }
+
+    /// In and out of the device, as operations on arrays of JavaScript go.
+    #[cfg(web_tensor)]
+    async fn run_on_gpu(&self, device: &GpuDevice) -> Result<()> {
+        use super::{GpuTensor, Shape};
+        let square = |edge: usize| Shape::new(&[edge; 2]);
+        let a = GpuTensor::from_slice_async(device, &self.a, square(self.edge)?).await?;
+        let b_edge = match self.work.class {
+            Class::Functions => 0,
+            Class::Convolutions => KERNEL_EDGE,
+            Class::Stream | Class::Products => self.edge,
         };
-        let steps = match self.work.class {
-            Class::Stream => [Step::Add],
-            _ => [Step::Gelu],
+        let b = GpuTensor::from_slice_async(device, &self.b, square(b_edge)?).await?;
+        let made = match self.work.class {
+            Class::Stream => a.combine_async(&[Step::Add], &b).await,
+            Class::Functions => a.apply_async(&[Step::Gelu]).await,
+            Class::Products => a.matmul_async(&b).await,
+            Class::Convolutions => a.convolve2d_async(&b).await,
         };
-        let second = (!b.is_empty()).then_some(b);
-        let k = KERNEL_EDGE;
-        match (self.work.class, engine) {
-            (Class::Stream | Class::Functions, Engine::Cpu) => {
-                cpu::elementwise(&steps, a, second, &mut out)
-            }
-            (Class::Stream | Class::Functions, Engine::Gpu(device)) => {
-                device.elementwise_async(&steps, a, second, &mut out).await
-            }
-            (Class::Products, Engine::Cpu) => cpu::matmul(a, b, &mut out, edge, edge, edge),
-            (Class::Products, Engine::Gpu(device)) => {
-                device.matmul_async(a, b, &mut out, edge, edge, edge).await
-            }
-            (Class::Convolutions, Engine::Cpu) => {
-                cpu::convolve2d(a, b, &mut out, [edge; 2], [k; 2])
-            }
-            (Class::Convolutions, Engine::Gpu(device)) => {
-                let sizes = device.convolve2d_async(a, b, &mut out, edge, edge, k, k);
-                sizes.await
-            }
+        made?.to_js_async().await.map(drop)
+    }
+
+    /// Fresh memory for a result each time, as the operations of the backend have it.
+    fn out(&self) -> Vec<f32> {
+        match self.work.class {
+            Class::Convolutions => vec![0.0; (self.edge + 1 - KERNEL_EDGE).pow(2)],
+            _ => vec![0.0; self.a.len()],
         }
     }
 }

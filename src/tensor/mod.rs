@@ -25,8 +25,6 @@ mod device;
 mod elementwise;
 #[cfg(gpu_engine)]
 mod graph;
-#[cfg(js_tensor)]
-mod js;
 pub mod layer;
 mod lengths;
 #[cfg(gpu_engine)]
@@ -51,10 +49,12 @@ mod shape;
 mod softmax;
 mod step;
 mod view;
+#[cfg(web_tensor)]
+mod web;
 #[cfg(gpu_engine)]
 mod work;
 
-#[cfg(js_tensor)]
+#[cfg(web_tensor)]
 pub(crate) use axes::rows_shape;
 #[cfg(gpu_engine)]
 pub use backend::{BackendUsed, GpuBackend};
@@ -64,8 +64,6 @@ pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
 };
-#[cfg(js_tensor)]
-pub(crate) use js::{JsArray, JsOperation, OperationKind};
 #[cfg(gpu_engine)]
 pub use layer::{QkvLoRA, WgslForwardPass};
 pub(crate) use lengths::{check_dims, check_len};
@@ -79,3 +77,5 @@ pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};
 pub use step::{Reduction, Step};
 pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
+#[cfg(web_tensor)]
+pub(crate) use web::{JsArray, JsOperation, OperationKind};

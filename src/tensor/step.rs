@@ -89,32 +89,32 @@ impl Step {
         }
     }
 
-    /// The step of a code, with the numbers that it takes.
-    #[cfg(js_tensor)]
-    pub(crate) const fn of_code(code: u32, [x, y]: [f32; 2]) -> Option<Self> {
-        Some(match code {
-            1 => Self::Relu,
-            2 => Self::LeakyRelu(x),
-            3 => Self::Elu(x),
-            4 => Self::Sigmoid,
-            5 => Self::Tanh,
-            6 => Self::Swish,
-            7 => Self::Gelu,
-            8 => Self::GeluTanh,
-            9 => Self::Clip(x, y),
-            10 => Self::Scale(x),
-            11 => Self::Offset(x),
-            12 => Self::Exp,
-            13 => Self::Log,
-            14 => Self::Sqrt,
-            15 => Self::Abs,
-            16 => Self::Reciprocal,
-            32 => Self::Add,
-            33 => Self::Sub,
-            34 => Self::Mul,
-            35 => Self::Div,
-            36 => Self::Max,
-            37 => Self::Min,
+    /// The step that JavaScript knows by this name, with as many numbers as it takes.
+    #[cfg(web_tensor)]
+    pub(crate) fn named(name: &str, numbers: &[f32]) -> Option<Self> {
+        Some(match (name, numbers) {
+            ("relu", []) => Self::Relu,
+            ("leakyRelu", &[factor]) => Self::LeakyRelu(factor),
+            ("elu", &[factor]) => Self::Elu(factor),
+            ("sigmoid", []) => Self::Sigmoid,
+            ("tanh", []) => Self::Tanh,
+            ("swish", []) => Self::Swish,
+            ("gelu", []) => Self::Gelu,
+            ("geluTanh", []) => Self::GeluTanh,
+            ("clip", &[min, max]) => Self::Clip(min, max),
+            ("scale", &[factor]) => Self::Scale(factor),
+            ("offset", &[term]) => Self::Offset(term),
+            ("exp", []) => Self::Exp,
+            ("log", []) => Self::Log,
+            ("sqrt", []) => Self::Sqrt,
+            ("abs", []) => Self::Abs,
+            ("reciprocal", []) => Self::Reciprocal,
+            ("add", []) => Self::Add,
+            ("sub", []) => Self::Sub,
+            ("mul", []) => Self::Mul,
+            ("div", []) => Self::Div,
+            ("max", []) => Self::Max,
+            ("min", []) => Self::Min,
             _ => return None,
         })
     }

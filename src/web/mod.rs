@@ -1,20 +1,15 @@
 //! The surface for JavaScript: classes and functions by wasm-bindgen, which convert, call, and throw errors with a `code`.
 
-#[cfg(feature = "npm")]
-mod allocator;
-#[cfg(js_engine)]
-mod call;
-#[cfg(feature = "web-files")]
+#[cfg(web_files)]
 mod files;
-#[cfg(js_pages)]
+#[cfg(web_pages)]
 mod gpu;
-#[cfg(feature = "npm")]
-mod memory;
-#[cfg(feature = "_web")]
 mod panic;
+#[cfg(web_engine)]
+mod promise;
 #[cfg(feature = "web-seek")]
 mod seek;
-#[cfg(any(js_pages, feature = "web-files"))]
+#[cfg(web_files)]
 mod table;
-#[cfg(js_tensor)]
+#[cfg(web_tensor)]
 mod tensor;

@@ -1,21 +1,89 @@
-//! Panics reach JavaScript as errors with the code `INTERNAL`, after which the package makes a new instance of the module.
+//! What becomes of a module that panics or traps: its calls reject with `INTERNAL` and its GPUs are given up. The package
+//! then makes another instance (`__wbg_reset_state`).
+//!
+//! A panic is written to the console, and thrown. A trap in a poll is a rejected promise ([`promise`]). wasm-bindgen's own
+//! abort handler would hear of all traps, but it needs WebAssembly exceptions with references, which browsers have only
+//! since 2025 and Node 20 has not.
 
+use std::cell::OnceCell;
 use std::panic::PanicHookInfo;
 
+use js_sys::{Error, Reflect};
 use wasm_bindgen::prelude::*;
 
+#[cfg(web_engine)]
+use super::promise;
+
+/// Installs the hook. Called once an instance, before any other code of it.
 #[wasm_bindgen(start)]
-fn start() {
-    std::panic::set_hook(Box::new(hook));
+fn install() {
+    std::panic::set_hook(Box::new(panicked));
 }
 
-/// Writes the panic and its stack to the console, and throws it. The instance is not used afterwards, so that nothing needs
-/// to be unwound.
-fn hook(info: &PanicHookInfo<'_>) {
-    let text = info.to_string();
+fn panicked(info: &PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    let error = js_sys::Error::new(&text);
+    let error = stop(&format!("{STOPPED}{info}"));
+    // The instance is not used again, so that nothing needs to be unwound.
+    wasm_bindgen::throw_val(error);
+}
+
+/// Begins what errors say.
+pub(in crate::web) const STOPPED: &str = "the engine stopped: ";
+
+thread_local! {
+    /// What this instance stopped with.
+    static CAUSE: OnceCell<JsValue> = const { OnceCell::new() };
+}
+
+/// What this instance stopped with, if it did.
+pub(in crate::web) fn stopped() -> Option<JsValue> {
+    CAUSE.with(|stopped| stopped.get().cloned())
+}
+
+/// Gives up all that this instance has under way: its promises reject with `INTERNAL`, and its GPUs are destroyed. To be
+/// called after an exception without a code; the instance is to be replaced then.
+#[wasm_bindgen(js_name = stop)]
+pub fn stop_for_js(reason: &str) {
+    stop(reason);
+}
+
+/// Gives up all that this instance has under way, the first time it is called. The package then makes another instance.
+pub(in crate::web) fn stop(reason: &str) -> JsValue {
+    if let Some(error) = stopped() {
+        return error;
+    }
+    let error = Error::new(reason);
     // An object that was made here is neither frozen nor a proxy.
-    let _ = js_sys::Reflect::set(&error, &"code".into(), &"INTERNAL".into());
-    wasm_bindgen::throw_val(error.into());
+    let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
+    let error = JsValue::from(error);
+    CAUSE.with(|stopped| drop(stopped.set(error.clone())));
+    #[cfg(web_engine)]
+    {
+        promise::reject_all(&error);
+        crate::gpu::wgpu::destroy_all();
+    }
+    error
+}
+
+/// Panics, or traps, in a call: for tests.
+#[cfg(feature = "web-faults")]
+#[wasm_bindgen(js_name = failForTests)]
+pub fn fail_for_tests(kind: &str, in_promise: bool) -> js_sys::Promise {
+    let fault: fn() = match kind {
+        "panic" => panic_for_tests,
+        _ => || core::arch::wasm32::unreachable(),
+    };
+    if !in_promise {
+        fault();
+    }
+    promise::promise(async move {
+        fault();
+        Ok(JsValue::UNDEFINED)
+    })
+}
+
+#[cfg(feature = "web-faults")]
+#[expect(clippy::panic, reason = "what tests look for")]
+fn panic_for_tests() {
+    panic!("a test has it panic");
 }

@@ -28,13 +28,9 @@ pub(super) async fn list(_request: &DeviceRequest) -> Vec<wgpu::Adapter> {
 #[cfg(target_arch = "wasm32")]
 pub(super) async fn list(request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     const TRIES: u32 = 4;
-    if !has_navigator_gpu() {
+    let Some((_, instance)) = instance() else {
         return Vec::new();
-    }
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::BROWSER_WEBGPU,
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
+    };
     let options = wgpu::RequestAdapterOptions {
         power_preference: match request.power_preference {
             PowerPreference::HighPerformance => wgpu::PowerPreference::HighPerformance,
@@ -50,12 +46,42 @@ pub(super) async fn list(request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     Vec::new()
 }
 
+/// The `navigator.gpu` of this host, if it has one, and wgpu's instance on it.
 #[cfg(target_arch = "wasm32")]
-fn has_navigator_gpu() -> bool {
-    let key = |name: &str| wasm_bindgen::JsValue::from_str(name);
-    js_sys::Reflect::get(&js_sys::global(), &key("navigator"))
-        .and_then(|navigator| js_sys::Reflect::get(&navigator, &key("gpu")))
-        .is_ok_and(|gpu| gpu.is_object())
+fn instance() -> Option<(wasm_bindgen::JsValue, wgpu::Instance)> {
+    use wasm_bindgen::{JsCast, JsValue};
+    const WORKER: &str = "WorkerGlobalScope";
+    let get = |of: &JsValue, name: &str| js_sys::Reflect::get(of, &JsValue::from_str(name));
+    let global: JsValue = js_sys::global().into();
+    let navigator = get(&global, "navigator").ok()?;
+    let gpu = get(&navigator, "gpu").ok().filter(JsValue::is_object)?;
+    let new = || {
+        wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::BROWSER_WEBGPU,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        })
+    };
+    let is_known = |name: &str| get(&global, name).is_ok_and(|class| !class.is_undefined());
+    // wgpu panics in a host that is neither, such as Node and Deno.
+    let instance = match is_known("Window") || is_known(WORKER) {
+        true => new(),
+        false => {
+            let any = js_sys::Object::new();
+            super::answer::answering(&global, WORKER, any.unchecked_ref(), new)?
+        }
+    };
+    Some((gpu, instance))
+}
+
+/// What wgpu makes of `adapter`, an object with what it reads of the browser's adapters.
+#[cfg(web_module)]
+pub(super) async fn answered(adapter: &js_sys::Object) -> Option<wgpu::Adapter> {
+    let (gpu, instance) = instance()?;
+    let answer = super::answer::returning(&js_sys::Promise::resolve(adapter));
+    let asked = super::answer::answering(&gpu, "requestAdapter", &answer, || {
+        instance.request_adapter(&wgpu::RequestAdapterOptions::default())
+    });
+    asked?.await.ok()
 }
 
 /// Our description of an adapter.
@@ -91,15 +117,14 @@ pub(super) fn describe(info: &wgpu::AdapterInfo) -> GpuDeviceInfo {
     }
 }
 
-/// Adds what only the browser's own device object tells.
+/// `info`, with what only the browser's own device object tells.
 #[cfg(target_arch = "wasm32")]
-pub(super) fn describe_web(device: &wgpu::Device, info: &mut GpuDeviceInfo) {
+pub(super) fn describe_web(device: &wgpu::Device, mut info: GpuDeviceInfo) -> GpuDeviceInfo {
     let key = |name: &str| wasm_bindgen::JsValue::from_str(name);
-    let Some(device) = device.as_webgpu() else {
-        return;
-    };
-    let Ok(adapter) = js_sys::Reflect::get(device.as_ref(), &key("adapterInfo")) else {
-        return;
+    let device = device.as_webgpu().map(AsRef::as_ref);
+    let adapter = device.and_then(|device| js_sys::Reflect::get(device, &key("adapterInfo")).ok());
+    let Some(adapter) = adapter.filter(wasm_bindgen::JsValue::is_object) else {
+        return info;
     };
     let text = |name: &str| {
         let value = js_sys::Reflect::get(&adapter, &key(name));
@@ -118,4 +143,5 @@ pub(super) fn describe_web(device: &wgpu::Device, info: &mut GpuDeviceInfo) {
     if text("architecture") == "swiftshader" {
         info.kind = DeviceKind::Software;
     }
+    info
 }

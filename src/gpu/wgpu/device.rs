@@ -12,14 +12,16 @@ use super::choose;
 use super::fault::Faults;
 use super::host::WgpuHostBuffer;
 use super::kernel::{self, WgpuKernel};
+use super::limits;
+#[cfg(target_arch = "wasm32")]
+use super::listener;
 use super::memory::{Charged, MAX_POOLED_BYTES, WgpuBuffer};
 use super::stream::{WgpuStream, WgpuSubmission};
 use super::timer::Timers;
 use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
-use crate::gpu::check;
-use crate::gpu::choice::{DeviceRequest, LimitTier, Rejected, RuntimeChecks, SpirvPassthrough};
+use crate::gpu::choice::{DeviceRequest, Rejected, RuntimeChecks};
 use crate::gpu::id::DeviceId;
 use crate::gpu::info::{Capabilities, GpuDeviceInfo};
 use crate::gpu::pipeline_cache::PipelineCache;
@@ -37,6 +39,11 @@ pub struct WgpuDevice(pub(super) Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Shared {
     pub id: DeviceId,
+    /// Whether the device belongs to the page.
+    pub is_lent: bool,
+    /// Notes in `faults` what the browser reports.
+    #[cfg(target_arch = "wasm32")]
+    _listener: listener::Listener,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub info: GpuDeviceInfo,
@@ -130,8 +137,8 @@ async fn open_adapter(
 ) -> Result<WgpuDevice> {
     #[cfg(feature = "fault-injection")]
     crate::gpu::open::fault(ENGINE)?;
-    let features = features(adapter, request);
-    let limits = limits(&adapter.limits(), request.limits);
+    let features = limits::features(adapter, request);
+    let limits = limits::wanted(&adapter.limits(), request.limits);
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pagepress"),
         required_features: features,
@@ -146,107 +153,14 @@ async fn open_adapter(
                 backend: ENGINE,
                 reason: format!("{info}: {error}"),
             })?;
-    let faults = Arc::new(Faults::default());
-    let (lost, noted) = (Arc::clone(&faults), Arc::clone(&faults));
-    device.set_device_lost_callback(move |reason, message| {
-        lost.note_lost(format!("{reason:?} {message}"))
-    });
-    device.on_uncaptured_error(Arc::new(move |error| noted.note(error)));
-    #[cfg(target_arch = "wasm32")]
-    let info = {
-        let mut info = info;
-        adapter::describe_web(&device, &mut info);
-        info
-    };
-    let budget = Budget::new(request.memory_limit);
-    let capabilities = Capabilities {
-        free_memory_bytes: budget.free_of(None),
-        ..capabilities(&limits, features)
-    };
-    let may_leave_out_checks =
-        cfg!(not(target_arch = "wasm32")) && request.runtime_checks == RuntimeChecks::WhereNeeded;
-    Ok(WgpuDevice(Arc::new(Shared {
-        id: DeviceId::new(),
-        timestamp_period_ns: queue.get_timestamp_period(),
-        device,
-        queue,
-        budget,
-        max_allocation: limits.max_buffer_size / 4 * 4,
-        #[cfg(not(target_arch = "wasm32"))]
-        wait_limit: watch::limit(request, info.is_software()),
-        #[cfg(not(target_arch = "wasm32"))]
-        n_done: Arc::default(),
+    Ok(WgpuDevice::new(
+        (device, queue),
         info,
-        capabilities,
-        may_leave_out_checks,
-        faults,
-        pool: Pool::new(MAX_POOLED_BYTES),
-        timers: Timers::default(),
-        kernels: PipelineCache::default(),
-    })))
-}
-
-fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
-    let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
-    if cfg!(not(target_arch = "wasm32")) {
-        wanted |= wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
-            | wgpu::Features::SUBGROUP
-            | wgpu::Features::SUBGROUP_BARRIER
-            | wgpu::Features::SHADER_INT64;
-        let vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
-        if vulkan && request.spirv_passthrough == SpirvPassthrough::WhereOffered {
-            wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
-        }
-    }
-    wanted & adapter.features()
-}
-
-/// The default limits of WebGPU, raised to the adapter's own where size matters.
-fn limits(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
-    let mut limits = wgpu::Limits::defaults();
-    if tier != LimitTier::WebGpuDefault {
-        limits.max_buffer_size = adapter.max_buffer_size.max(limits.max_buffer_size);
-        limits.max_storage_buffer_binding_size = adapter
-            .max_storage_buffer_binding_size
-            .max(limits.max_storage_buffer_binding_size);
-        limits.max_compute_workgroup_storage_size = adapter
-            .max_compute_workgroup_storage_size
-            .max(limits.max_compute_workgroup_storage_size);
-        limits.max_compute_invocations_per_workgroup = adapter
-            .max_compute_invocations_per_workgroup
-            .max(limits.max_compute_invocations_per_workgroup);
-        limits.max_compute_workgroup_size_x = adapter
-            .max_compute_workgroup_size_x
-            .max(limits.max_compute_workgroup_size_x);
-    }
-    limits.max_storage_buffer_binding_size =
-        tier.binding_bytes(limits.max_storage_buffer_binding_size);
-    limits
-}
-
-fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities {
-    Capabilities {
-        // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
-        max_binding_bytes: limits.max_storage_buffer_binding_size / 4 * 4,
-        // Kernels without checks may read behind a buffer.
-        max_buffer_bytes: match cfg!(target_arch = "wasm32") {
-            true => limits.max_buffer_size / 4 * 4,
-            false => limits.max_buffer_size.saturating_sub(check::SLACK_BYTES) / 4 * 4,
-        },
-        max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
-        max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
-        max_grid: limits.max_compute_workgroups_per_dimension,
-        max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
-        subgroups: features.contains(wgpu::Features::SUBGROUP),
-        int64: features.contains(wgpu::Features::SHADER_INT64),
-        timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
-        copy_timestamps: features.contains(
-            wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,
-        ),
-        spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
-        free_memory_bytes: None,
-        processors: None,
-    }
+        &limits,
+        features,
+        request,
+        false,
+    ))
 }
 
 /// Lets wgpu free what nothing uses any more.
@@ -321,6 +235,54 @@ impl Shared {
 }
 
 impl WgpuDevice {
+    /// A device of wgpu that is open. One that is lent is not destroyed here.
+    pub(super) fn new(
+        (device, queue): (wgpu::Device, wgpu::Queue),
+        info: GpuDeviceInfo,
+        limits: &wgpu::Limits,
+        features: wgpu::Features,
+        request: &DeviceRequest,
+        is_lent: bool,
+    ) -> Self {
+        let faults = Arc::new(Faults::default());
+        #[cfg(not(target_arch = "wasm32"))]
+        faults.listen(&device);
+        #[cfg(target_arch = "wasm32")]
+        let (info, listener) = (
+            adapter::describe_web(&device, info),
+            listener::listen(&device, &faults, is_lent),
+        );
+        let budget = Budget::new(request.memory_limit);
+        let capabilities = Capabilities {
+            free_memory_bytes: budget.free_of(None),
+            ..limits::capabilities(limits, features)
+        };
+        let may_leave_out_checks = cfg!(not(target_arch = "wasm32"))
+            && request.runtime_checks == RuntimeChecks::WhereNeeded;
+        Self(Arc::new(Shared {
+            id: DeviceId::new(),
+            is_lent,
+            #[cfg(target_arch = "wasm32")]
+            _listener: listener,
+            timestamp_period_ns: queue.get_timestamp_period(),
+            device,
+            queue,
+            budget,
+            max_allocation: limits.max_buffer_size / 4 * 4,
+            #[cfg(not(target_arch = "wasm32"))]
+            wait_limit: watch::limit(request, info.is_software()),
+            #[cfg(not(target_arch = "wasm32"))]
+            n_done: Arc::default(),
+            info,
+            capabilities,
+            may_leave_out_checks,
+            faults,
+            pool: Pool::new(MAX_POOLED_BYTES),
+            timers: Timers::default(),
+            kernels: PipelineCache::default(),
+        }))
+    }
+
     /// The identity of this open device.
     #[must_use]
     pub fn id(&self) -> DeviceId {
@@ -370,6 +332,9 @@ impl WgpuDevice {
     pub fn destroy(&self) {
         // Calls under way fail from here on, and wgpu says only later why.
         self.0.faults.note_lost("the device was given up".into());
+        if self.0.is_lent {
+            return;
+        }
         self.0.device.destroy();
         let_go(&self.0.device);
     }

@@ -4,8 +4,11 @@
 //! the device's handler keeps the first one, and the next wait returns it. A lost device answers every call with
 //! [`Error::DeviceLost`].
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+#[cfg(not(target_arch = "wasm32"))]
 use super::ENGINE;
 use crate::{Error, Result};
 
@@ -27,8 +30,18 @@ impl Faults {
     }
 
     /// Notes an error that no call was there to return.
-    pub(super) fn note(&self, error: wgpu::Error) {
-        lock(&self.first).get_or_insert(convert(error, 0));
+    pub(super) fn note(&self, error: Error) {
+        lock(&self.first).get_or_insert(error);
+    }
+
+    /// Notes what wgpu reports about `device` from now on.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn listen(self: &Arc<Self>, device: &wgpu::Device) {
+        let (lost, noted) = (Arc::clone(self), Arc::clone(self));
+        device.set_device_lost_callback(move |reason, message| {
+            lost.note_lost(format!("{reason:?} {message}"))
+        });
+        device.on_uncaptured_error(Arc::new(move |error| noted.note(convert(error, 0))));
     }
 
     /// The loss of the device, or the first error noted since the last check.
@@ -66,7 +79,8 @@ impl Faults {
 }
 
 /// Our error for one of wgpu's; `requested` is the size of an allocation, if it was one.
-pub(super) fn convert(error: wgpu::Error, requested: u64) -> Error {
+#[cfg(not(target_arch = "wasm32"))]
+fn convert(error: wgpu::Error, requested: u64) -> Error {
     match error {
         wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { requested },
         wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {

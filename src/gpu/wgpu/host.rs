@@ -117,6 +117,11 @@ impl WgpuHostBuffer {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
     pub(super) fn host_use(&self) -> HostUse {
         self.0.host_use
     }
@@ -163,7 +168,7 @@ impl WgpuHostBuffer {
     }
 
     /// Waits until the device has finished with the memory, and hands `wanted` to the host.
-    async fn map(&self, wanted: Range<u64>) -> Result<()> {
+    pub(super) async fn map(&self, wanted: Range<u64>) -> Result<()> {
         let covers = |range: &Range<u64>| range.start <= wanted.start && wanted.end <= range.end;
         let shared = &self.0.shared;
         let mapping = std::mem::take(&mut *self.mapping());
@@ -198,7 +203,7 @@ impl WgpuHostBuffer {
         }
     }
 
-    fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
+    pub(super) fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
         check::host_access(host_use, self.0.host_use, offset, n_bytes, self.n_bytes())
     }
 
@@ -225,27 +230,12 @@ impl WgpuHostBuffer {
             .try_for_each(write)
     }
 
-    /// One copy, from wasm memory into the mapping; wgpu's own view would make another.
-    #[cfg(target_arch = "wasm32")]
-    async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let mapped = self.mapped(offset..offset + bytes.len() as u64).await?;
-        mapped.copy_from(bytes);
-        Ok(())
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-impl WgpuHostBuffer {
-    /// The mapping of a range, until it is unmapped. A range is looked at once between two submissions.
-    async fn mapped(&self, range: Range<u64>) -> Result<js_sys::Uint8Array> {
-        let shared = &self.0.shared;
-        let Some(buffer) = self.raw().as_webgpu() else {
-            return Err(shared.broken("not a WebGPU buffer".into()));
-        };
-        let (start, length) = (range.start as f64, (range.end - range.start) as f64);
-        match buffer.get_mapped_range_with_f64_and_f64(start, length) {
-            Ok(mapping) => Ok(js_sys::Uint8Array::new(&mapping)),
-            Err(error) => Err(shared.failed(format!("{error:?}")).await),
+    /// What `read` makes of a range that is mapped.
+    #[cfg(not(target_arch = "wasm32"))]
+    async fn read<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        match self.raw().get_mapped_range(range) {
+            Ok(view) => Ok(read(&view)),
+            Err(error) => Err(self.0.shared.broken(error.to_string())),
         }
     }
 }
@@ -300,10 +290,7 @@ impl HostMemory for WgpuHostBuffer {
             return Ok(read(&[]));
         }
         self.map(range.clone()).await?;
-        let value = match self.raw().get_mapped_range(range) {
-            Ok(view) => Ok(read(&view)),
-            Err(error) => Err(self.0.shared.broken(error.to_string())),
-        };
+        let value = self.read(range, read).await;
         self.unmap();
         value
     }

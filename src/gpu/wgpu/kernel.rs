@@ -58,13 +58,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
         })
     };
     shared.faults.check()?;
-    let (made, errors) = within_limits(source, || make(shared, source)).map_err(failed)?;
-    let (module, layout, pipeline) = made.map_err(failed)?;
-    let errors = errors.await;
-    if let Some(error) = errors.into_iter().flatten().next() {
-        let found = module.get_compilation_info().await;
-        return Err(failed(describe(source.wgsl, &found, &error)));
-    }
+    let (layout, pipeline) = made(shared, source).await.map_err(failed)?;
     shared.faults.check()?;
     let kernel = WgpuKernel(Arc::new(Compiled {
         device: shared.id,
@@ -77,36 +71,55 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     Ok(kernel)
 }
 
-/// Runs `make` if the source is within the limits of compilers, on a thread with room for it.
+type Made = (wgpu::BindGroupLayout, wgpu::ComputePipeline);
+
+/// Layout and pipeline of `source`; or what the compiler says, with line and column.
 #[cfg(not(target_arch = "wasm32"))]
-fn within_limits<T: Send>(
-    source: &KernelSource<'_>,
-    make: impl FnOnce() -> T + Send,
-) -> std::result::Result<T, String> {
-    crate::wgsl::check(source.wgsl)?.run(make)
+async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
+    // On a thread with room for the compiler, if the source is within its limits.
+    let (made, errors) = crate::wgsl::check(source.wgsl)?.run(|| make(shared, source))?;
+    let (module, made) = made?;
+    match errors.await.into_iter().flatten().next() {
+        None => Ok(made),
+        Some(error) => {
+            // The same words as on every engine. What the device does not take, wgpu alone can say.
+            crate::wgsl::read(source.wgsl).map(drop)?;
+            let found = module.get_compilation_info().await;
+            Err(describe(&found).unwrap_or_else(|| error.to_string()))
+        }
+    }
 }
 
-/// Runs `make`; a browser has limits of its own.
+/// The same. A browser has limits of its own.
 #[cfg(target_arch = "wasm32")]
-fn within_limits<T>(
-    _source: &KernelSource<'_>,
-    make: impl FnOnce() -> T,
-) -> std::result::Result<T, String> {
-    Ok(make())
+async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
+    // The pipeline tells what is wrong; here it is only kept from being told twice.
+    let scope = shared
+        .device
+        .push_error_scope(wgpu::ErrorFilter::Validation);
+    let module = module(shared, source)?;
+    let (layout, pipeline_layout) = layouts(shared, source);
+    let errors = scope.pop();
+    let descriptor = descriptor_of(shared, source, &module, &pipeline_layout);
+    match super::answer::create_pipeline(&shared.device, &descriptor).await {
+        Ok(pipeline) => Ok((layout, pipeline)),
+        Err(error) => {
+            let found = describe(&module.get_compilation_info().await);
+            let told = errors.await.map(|error| error.to_string());
+            Err(found
+                .or(told)
+                .unwrap_or_else(|| super::answer::message(&error)))
+        }
+    }
 }
 
-type Made = (
-    wgpu::ShaderModule,
-    wgpu::BindGroupLayout,
-    wgpu::ComputePipeline,
-);
-
-/// Module and pipeline of `source`, and wgpu's errors about them.
+/// Module, layout and pipeline of `source`, and wgpu's errors about them.
+#[cfg(not(target_arch = "wasm32"))]
 fn make(
     shared: &Shared,
     source: &KernelSource<'_>,
 ) -> (
-    std::result::Result<Made, String>,
+    std::result::Result<(wgpu::ShaderModule, Made), String>,
     impl Future<Output = [Option<wgpu::Error>; 2]> + use<>,
 ) {
     let scope = shared
@@ -114,23 +127,18 @@ fn make(
         .push_error_scope(wgpu::ErrorFilter::Validation);
     let internal = shared.device.push_error_scope(wgpu::ErrorFilter::Internal);
     let made = module(shared, source).map(|module| {
-        let (layout, pipeline) = pipeline(shared, source, &module);
-        (module, layout, pipeline)
+        let (layout, pipeline_layout) = layouts(shared, source);
+        let descriptor = descriptor_of(shared, source, &module, &pipeline_layout);
+        let pipeline = shared.device.create_compute_pipeline(&descriptor);
+        (module, (layout, pipeline))
     });
     // Both scopes are closed before anybody waits: they belong to this thread.
     let (internal, scope) = (internal.pop(), scope.pop());
     (made, async { [internal.await, scope.await] })
 }
 
-/// The compiler's messages with line and column; wgpu's own words where it gave none.
-fn describe(wgsl: &str, found: &wgpu::CompilationInfo, error: &wgpu::Error) -> String {
-    // The same words as on every engine. What the device does not take, wgpu alone can say.
-    #[cfg(not(target_arch = "wasm32"))]
-    if let Err(message) = crate::wgsl::read(wgsl) {
-        return message;
-    }
-    #[cfg(target_arch = "wasm32")]
-    let _ = wgsl;
+/// The compiler's messages with line and column, if it gave any.
+fn describe(found: &wgpu::CompilationInfo) -> Option<String> {
     let lines = found
         .messages
         .iter()
@@ -142,11 +150,7 @@ fn describe(wgsl: &str, found: &wgpu::CompilationInfo, error: &wgpu::Error) -> S
             None => message.message.clone(),
         });
     let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        error.to_string()
-    } else {
-        lines.join("\n")
-    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -200,11 +204,11 @@ fn descriptor<'a>(source: &KernelSource<'a>) -> wgpu::ShaderModuleDescriptor<'a>
     }
 }
 
-fn pipeline(
+/// The layouts of the bindings and of the pipeline.
+fn layouts(
     shared: &Shared,
     source: &KernelSource<'_>,
-    module: &wgpu::ShaderModule,
-) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
+) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let entries: Vec<_> = source
         .bindings
         .iter()
@@ -224,22 +228,28 @@ fn pipeline(
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
+    (layout, pipeline_layout)
+}
+
+fn descriptor_of<'a>(
+    shared: &Shared,
+    source: &KernelSource<'a>,
+    module: &'a wgpu::ShaderModule,
+    layout: &'a wgpu::PipelineLayout,
+) -> wgpu::ComputePipelineDescriptor<'a> {
     // Overrides of a passthrough module are resolved in its SPIR-V already.
     let resolved = shared.leaves_out_checks(source) && shared.capabilities.spirv_passthrough;
-    let pipeline = shared
-        .device
-        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(source.entry),
-            layout: Some(&pipeline_layout),
-            module,
-            entry_point: Some(source.entry),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: if resolved { &[] } else { source.overrides },
-                zero_initialize_workgroup_memory: source.is_cleared(),
-            },
-            cache: None,
-        });
-    (layout, pipeline)
+    wgpu::ComputePipelineDescriptor {
+        label: Some(source.entry),
+        layout: Some(layout),
+        module,
+        entry_point: Some(source.entry),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: if resolved { &[] } else { source.overrides },
+            zero_initialize_workgroup_memory: source.is_cleared(),
+        },
+        cache: None,
+    }
 }
 
 fn layout_entry(access: Access, binding: u32) -> wgpu::BindGroupLayoutEntry {

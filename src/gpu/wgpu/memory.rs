@@ -28,12 +28,44 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 #[derive(Debug)]
 pub(super) struct Charged {
     buffer: wgpu::Buffer,
-    _charge: Charge,
+    charge: Option<Charge>,
+    /// Whether the buffer is freed with this. Natively wgpu frees it once nobody has it; a browser waits for its garbage
+    /// collector.
+    #[cfg(target_arch = "wasm32")]
+    is_destroyed: bool,
+}
+
+#[cfg(target_arch = "wasm32")]
+impl Drop for Charged {
+    fn drop(&mut self) {
+        if self.is_destroyed {
+            self.buffer.destroy();
+        }
+    }
 }
 
 impl Charged {
+    /// A buffer of our own.
+    fn new(buffer: wgpu::Buffer, charge: Charge) -> Self {
+        Self {
+            buffer,
+            charge: Some(charge),
+            #[cfg(target_arch = "wasm32")]
+            is_destroyed: true,
+        }
+    }
+
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
+    }
+
+    /// Leaves the buffer to others who have it.
+    fn leave(mut self) {
+        self.charge = None;
+        #[cfg(target_arch = "wasm32")]
+        {
+            self.is_destroyed = false;
+        }
     }
 }
 
@@ -49,12 +81,14 @@ struct PooledBuffer {
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         // What others may still write to, or destroy, is not for later calls.
-        if let Some(charged) = self.charged.take()
-            && !*self.is_shown.get_mut()
-        {
-            let (usage, size) = (charged.buffer.usage().bits(), charged.buffer.size());
-            self.shared.pool.put(usage, size, charged);
+        let Some(charged) = self.charged.take() else {
+            return;
+        };
+        if *self.is_shown.get_mut() {
+            return charged.leave();
         }
+        let (usage, size) = (charged.buffer.usage().bits(), charged.buffer.size());
+        self.shared.pool.put(usage, size, charged);
     }
 }
 
@@ -114,6 +148,21 @@ impl WgpuBuffer {
         Ok((buffer, is_used))
     }
 
+    /// A buffer that belongs to others, who free it. It is of this device.
+    #[cfg(web_module)]
+    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
+        Self(Arc::new(PooledBuffer {
+            n_bytes: buffer.size() / 4 * 4,
+            charged: Some(Charged {
+                buffer,
+                charge: None,
+                is_destroyed: false,
+            }),
+            is_shown: AtomicBool::new(true),
+            shared: Arc::clone(shared),
+        }))
+    }
+
     /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device. It is not used again
     /// for other buffers.
     #[must_use]
@@ -140,6 +189,24 @@ impl Sized64 for WgpuBuffer {
     }
 }
 
+/// A new buffer of wgpu's.
+#[cfg(not(target_arch = "wasm32"))]
+fn make(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
+    Ok(device.create_buffer(descriptor))
+}
+
+/// A new buffer of wgpu's. Where a browser has no memory to map, wgpu would panic.
+#[cfg(target_arch = "wasm32")]
+fn make(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
+    let mappable = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;
+    if !descriptor.usage.intersects(mappable) {
+        return Ok(device.create_buffer(descriptor));
+    }
+    super::answer::create_buffer(device, descriptor).ok_or(Error::OutOfMemory {
+        requested: descriptor.size,
+    })
+}
+
 /// A new buffer. When memory runs out, what the pool holds is freed and the allocation tried once more.
 pub(super) fn create(
     shared: &Arc<Shared>,
@@ -155,13 +222,9 @@ pub(super) fn create(
     };
     let attempt = || {
         let charge = shared.budget.charge(size, size)?;
-        let buffer = guarded(&shared.device, &shared.faults, size, || {
-            shared.device.create_buffer(&descriptor)
-        })?;
-        Ok(Charged {
-            buffer,
-            _charge: charge,
-        })
+        let make = || make(&shared.device, &descriptor);
+        let buffer = guarded(&shared.device, &shared.faults, size, make)??;
+        Ok(Charged::new(buffer, charge))
     };
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {

@@ -12,11 +12,20 @@
 )]
 
 mod adapter;
+#[cfg(target_arch = "wasm32")]
+mod answer;
 mod choose;
 mod device;
 mod fault;
 mod host;
+#[cfg(target_arch = "wasm32")]
+mod host_web;
 mod kernel;
+#[cfg(web_module)]
+mod lent;
+mod limits;
+#[cfg(target_arch = "wasm32")]
+mod listener;
 mod memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;
@@ -28,6 +37,8 @@ pub use device::WgpuDevice;
 pub(crate) use device::{list, open};
 pub use host::WgpuHostBuffer;
 pub use kernel::WgpuKernel;
+#[cfg(web_module)]
+pub(crate) use listener::destroy_all;
 pub use memory::WgpuBuffer;
 pub use stream::{WgpuStream, WgpuSubmission};
 

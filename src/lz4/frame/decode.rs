@@ -104,7 +104,7 @@ impl FrameDecoder {
     }
 
     /// The content of the last [`in_turn`](Self::in_turn).
-    #[cfg(all(target_arch = "wasm32", feature = "web-files"))]
+    #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
         self.room.content()
     }

@@ -190,7 +190,7 @@ impl FrameWriter {
 
     /// Counts blocks of `n_bytes` of content in all that are compressed elsewhere. The index, if there is one, needs the
     /// `blocks` with their sizes and checksums. All but the last of the frame are full.
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "web-files")))]
+    #[cfg(any(test, web_files))]
     pub(crate) fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.n_bytes += n_bytes as u64;
         self.note(blocks, n_bytes);

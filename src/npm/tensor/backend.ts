@@ -1,20 +1,25 @@
 import { checkUnchanged } from "../arguments.js";
 import { PagepressError } from "../errors.js";
-import type { Call } from "../module-call.js";
+import type { Backend, Operation } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
-import { valueOf } from "./call.js";
+import type { TensorModule } from "../modules.js";
+import { generation, loadTensors, settled } from "./call.js";
 import { rawDevice } from "./device.js";
-import { disposal } from "./dispose.js";
-import type { Floats, RawArrays } from "./raw.js";
-import type { RawBackend } from "./raw-device.js";
-import { loadTensors } from "../tensor-module.js";
-import type { BackendUsed, GpuBackendOptions } from "./types.js";
+import { asyncDisposal, disposal, Held } from "./dispose.js";
+import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
+
+/** A backend of the module, and the module. */
+interface Opened {
+  readonly module: TensorModule["glue"];
+  readonly generation: number;
+  readonly held: Held<Backend>;
+}
 
 /** Operations on arrays wherever they are faster: on a hardware GPU, which is opened when it first pays, or on the CPU;
  * always there where none is. `lastBackend` says what happened. Arrays must stay as they are until their call is done. */
 export class GpuBackend extends ArrayOperations {
-  readonly #open: () => Promise<RawBackend>;
-  #raw: RawBackend | undefined;
+  readonly #open: () => Promise<Opened>;
+  #opened: Opened | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #lastBackend: BackendUsed | null = null;
   #isDisposed = false;
@@ -25,8 +30,9 @@ export class GpuBackend extends ArrayOperations {
     // An argument that is no device throws here.
     if (device) rawDevice(device);
     this.#open = async () => {
-      const engine = await loadTensors(modules?.tensor);
-      return engine.backend(device && rawDevice(device));
+      const module = await loadTensors(modules?.tensor);
+      const raw = device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy();
+      return { module, generation: generation(), held: new Held(raw, "backend") };
     };
   }
 
@@ -43,25 +49,30 @@ export class GpuBackend extends ArrayOperations {
   dispose(): void {
     this.#isDisposed = true;
     void this.#last.then(() => {
-      this.#raw?.free();
-      this.#raw = undefined;
+      this.#opened?.held.dispose();
+      this.#opened = undefined;
     });
   }
 
-  [disposal](): void {
+  [disposal](): void { this.dispose(); }
+
+  /** Disposes of it, and waits until that is done. */
+  async [asyncDisposal](): Promise<void> {
     this.dispose();
+    await this.#last;
   }
 
   /** @internal */
-  override run(arrays: readonly Float32Array[], begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
+  override run(arrays: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
-      if (this.#raw?.isLost) this.#raw = undefined;
-      const raw = (this.#raw ??= await this.#open());
+      if (this.#opened?.generation !== generation()) this.#opened = undefined;
+      const { module, held } = (this.#opened ??= await this.#open());
+      const raw = held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));
-      const values = await valueOf(() => begin(raw));
-      this.#lastBackend = raw.lastBackend();
+      const values = await settled(() => raw.run(make(module)));
+      this.#lastBackend = raw.lastBackend;
       return values;
     });
     this.#last = made.catch(() => undefined);

@@ -1,22 +1,23 @@
-import { Job } from "../job.js";
-import { drive } from "../module-call.js";
-import { toPagepressError } from "../errors.js";
-import type { Call } from "../module-call.js";
+import { load, type TensorModule } from "../modules.js";
+import type { ModuleSource } from "../types.js";
 
-/** What a call of the module gives. It starts before this returns: arrays are read then. */
-export async function valueOf<T>(begin: () => Call<T>): Promise<T> {
-  try {
-    return (await drive(begin(), new Job())).value;
-  } catch (error) {
-    throw toPagepressError(error);
-  }
+let module: TensorModule | undefined;
+
+/** The module, ready for use. */
+export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
+  module = await load("tensor", source);
+  return module.glue;
+}
+
+/** The number of the instance in use. Objects of an earlier one are refused. */
+export const generation = (): number => module?.generation ?? 0;
+
+/** What `work` in the module promises. It starts before this returns: arrays are read then. */
+export function settled<T>(work: () => Promise<T>): Promise<T> {
+  return module ? module.call(work) : work();
 }
 
 /** What `work` in the module gives at once. */
 export function now<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toPagepressError(error);
-  }
+  return module ? module.run(work) : work();
 }

@@ -1,28 +1,26 @@
 import { checkOneOf, fail } from "../arguments.js";
 import { listAdapters } from "../adapters.js";
 import { PagepressError, toPagepressError } from "../errors.js";
-import type { Call } from "../module-call.js";
 import { findObstacles } from "../probe.js";
-import type { AdapterInfo, Device } from "../types.js";
+import type { TensorModule } from "../modules.js";
+import type { AdapterInfo, Device, DeviceBuffer } from "../types.js";
+import type { Device as RawDevice, Operation } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
-import { now, valueOf } from "./call.js";
+import { loadTensors, now, settled } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Floats, RawArrays } from "./raw.js";
-import type { RawDevice } from "./raw-device.js";
-import { encodeArguments, encodeGrid, encodeKernel, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
-import { loadTensors } from "../tensor-module.js";
+import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
 import { tensorOf, type GpuTensor } from "./tensor.js";
-import type { GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
+import type { Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
 
-/** The module's device under one of the package. */
+/** @internal The module's device under one of the package. */
 export let rawDevice: (device: GpuDevice) => RawDevice;
 
 /** An open GPU: operations on arrays, in and out; tensors that stay in its memory; and kernels of your own. */
 export class GpuDevice extends ArrayOperations {
   readonly #held: Held<RawDevice>;
-  readonly #isBorrowed: boolean;
+  readonly #module: TensorModule["glue"];
   /** The device, as it describes itself. */
   readonly info: GpuDeviceInfo;
   /** What kernels may use. */
@@ -35,12 +33,12 @@ export class GpuDevice extends ArrayOperations {
     };
   }
 
-  private constructor(raw: RawDevice, isBorrowed: boolean) {
+  private constructor(module: TensorModule["glue"], raw: RawDevice) {
     super();
+    this.#module = module;
     this.#held = new Held(raw, "device");
-    this.#isBorrowed = isBorrowed;
-    this.info = raw.info();
-    this.capabilities = raw.capabilities();
+    this.info = raw.info;
+    this.capabilities = raw.capabilities;
   }
 
   /** Opens a GPU. Rejects with `BACKEND_UNAVAILABLE` and the reason where there is none to use: `GpuBackend` then works on
@@ -50,16 +48,16 @@ export class GpuDevice extends ArrayOperations {
     checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
     try {
       if (device) {
-        const engine = await loadTensors(modules?.tensor);
-        return new GpuDevice(engine.borrow(device), true);
+        const module = await loadTensors(modules?.tensor);
+        return new GpuDevice(module, await settled(() => module.Device.borrow(device)));
       }
       const obstacles = await findObstacles({ backend: "webgpu", powerPreference, allowSoftware });
       if (obstacles.length > 0) {
         const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
         throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
       }
-      const engine = await loadTensors(modules?.tensor);
-      return new GpuDevice(await valueOf(() => engine.open(powerPreference, allowSoftware)), false);
+      const module = await loadTensors(modules?.tensor);
+      return new GpuDevice(module, await settled(() => module.Device.open(powerPreference, allowSoftware)));
     } catch (error) {
       throw toPagepressError(error);
     }
@@ -78,7 +76,7 @@ export class GpuDevice extends ArrayOperations {
 
   /** The browser's `GPUDevice`; null once it is disposed of. Its `lost` tells of a loss. */
   get raw(): Device | null {
-    return this.#held.isDisposed ? null : this.#held.get().raw();
+    return this.#held.isDisposed ? null : (this.#held.get().raw as Device);
   }
 
   get isDisposed(): boolean {
@@ -89,7 +87,7 @@ export class GpuDevice extends ArrayOperations {
   async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {
     const values = checkedFloats("data", data);
     const dims = words("shape", shape ?? [values.length]);
-    return tensorOf(await valueOf(() => this.#held.get().upload(values, dims)));
+    return tensorOf(await settled(() => this.#held.get().upload(values, dims)));
   }
 
   /** A tensor whose elements are all the same. */
@@ -108,51 +106,49 @@ export class GpuDevice extends ArrayOperations {
   }
 
   /** A tensor of zeros. */
-  zeros(shape: Shape): Promise<GpuTensor> {
-    return this.full(shape, 0);
-  }
+  zeros(shape: Shape): Promise<GpuTensor> { return this.full(shape, 0); }
 
   /** A tensor for a kernel to write: its elements are whatever is in the memory. */
-  empty(shape: Shape): GpuTensor {
-    return tensorOf(now(() => this.#held.get().empty(words("shape", shape))));
+  empty(shape: Shape): GpuTensor { return tensorOf(now(() => this.#held.get().empty(words("shape", shape)))); }
+
+  /** A tensor of the elements at the start of a `GPUBuffer` of this device, with the usage `STORAGE`; nothing is copied, and
+   * the buffer stays the page's. Its size in bytes must be at least that of the elements, rounded up to 16. */
+  tensorFromBuffer(buffer: DeviceBuffer, shape: Shape): GpuTensor {
+    return tensorOf(now(() => this.#held.get().tensorFromBuffer(buffer, words("shape", shape))));
   }
 
   /** Operations to be run in one submission. */
-  batch(): GpuCommandBatch {
-    return batchOf(now(() => this.#held.get().batch()));
-  }
+  batch(): GpuCommandBatch { return batchOf(now(() => this.#held.get().batch())); }
 
   /** Compiles a kernel, or finds it compiled already. Rejects with `KERNEL_COMPILE` and line and column of the error. */
   async compileKernel(wgsl: string, options: KernelOptions): Promise<GpuKernel> {
-    const source = encodeKernel(options);
-    return kernelOf(await valueOf(() => this.#held.get().compileKernel(String(wgsl), source)), source.entry);
+    const { entry, bindings, names, values } = checkedOptions(options);
+    const compile = () => this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
+    return kernelOf(await settled(compile), entry);
   }
 
   /** Launches so many workgroups; the n-th argument is binding n of group 0. Returns once it is submitted: what comes later
    * on this device sees what the kernel wrote. A tensor that is a strided view cannot be an argument. */
   launch(kernel: GpuKernel, grid: Grid, args: readonly KernelArgument[] = []): void {
     const raw = this.#held.get();
-    const [words, encoded] = [encodeGrid(grid), encodeArguments(args)];
-    now(() => raw.launch(rawKernel(kernel), words, encoded));
+    const workgroups = checkedGrid(grid);
+    now(() => {
+      const list = new this.#module.Arguments();
+      addArguments(list, args);
+      raw.launch(rawKernel(kernel), ...workgroups, list);
+    });
   }
 
   /** Waits until everything submitted has run. Rejects with what went wrong in it. */
-  async synchronize(): Promise<void> {
-    await valueOf(() => this.#held.get().synchronize());
-  }
+  async synchronize(): Promise<void> { await settled(() => this.#held.get().synchronize()); }
 
   /** Gives the device up, and all of its tensors with it. */
-  dispose(): void {
-    if (!this.#held.isDisposed && !this.#isBorrowed) this.#held.get().close();
-    this.#held.dispose();
-  }
+  dispose(): void { this.#held.dispose(); }
 
-  [disposal](): void {
-    this.dispose();
-  }
+  [disposal](): void { this.dispose(); }
 
   /** @internal */
-  override run(_: readonly Float32Array[], begin: (raw: RawArrays) => Call<Floats>): Promise<Floats> {
-    return valueOf(() => begin(this.#held.get()));
+  override run(_: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
+    return settled(() => this.#held.get().run(make(this.#module)));
   }
 }

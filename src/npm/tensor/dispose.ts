@@ -3,14 +3,19 @@ import { PagepressError } from "../errors.js";
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol;
+    readonly asyncDispose: unique symbol;
   }
 }
 
-/** `Symbol.dispose`, which `using` calls; a symbol that nobody asks for where the language is older. */
+/** `Symbol.dispose`, which `using` calls; an unused symbol where the language is older. */
 export const disposal: typeof Symbol.dispose = Symbol.dispose ?? (Symbol("dispose") as typeof Symbol.dispose);
 
-/** An object of the module, until it is given up. */
-export class Held<T extends { free(): void }> {
+/** `Symbol.asyncDispose`, which `await using` calls, likewise. */
+export const asyncDisposal: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? (Symbol("asyncDispose") as typeof Symbol.asyncDispose);
+
+/** An object of the module, until it is disposed of. */
+export class Held<T extends { release(): void }> {
   #raw: T | undefined;
   readonly #what: string;
 
@@ -23,14 +28,19 @@ export class Held<T extends { free(): void }> {
     return this.#raw === undefined;
   }
 
-  /** The object; throws `DISPOSED` once it was given up. */
+  /** The object; throws `DISPOSED` after `dispose`. */
   get(): T {
     if (this.#raw) return this.#raw;
     throw new PagepressError("DISPOSED", `this ${this.#what} was disposed of`);
   }
 
   dispose(): void {
-    this.#raw?.free();
+    const raw = this.#raw;
     this.#raw = undefined;
+    try {
+      raw?.release();
+    } catch {
+      // The instance of the module that made it stopped, and freed all memory.
+    }
   }
 }

@@ -1,24 +1,22 @@
-import type { Call } from "../module-call.js";
 import type { DeviceBuffer } from "../types.js";
 import { fail } from "../arguments.js";
-import { checkWord, encode, reductionNumber, words } from "./arguments.js";
-import { now, valueOf } from "./call.js";
+import type { Tensor } from "../wasm/tensor.js";
+import { checkWord, words } from "./arguments.js";
+import { now, settled } from "./call.js";
 import { disposal, Held } from "./dispose.js";
-import type { Floats } from "./raw.js";
-import type { RawTensor } from "./raw-tensor.js";
-import type { Reduction, Shape, Step } from "./types.js";
+import type { Floats, Reduction, Shape, Step } from "./types.js";
 
-/** The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */
-export let rawOf: (name: string, tensor: GpuTensor) => RawTensor;
+/** @internal The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */
+export let rawOf: (name: string, tensor: GpuTensor) => Tensor;
 
-/** A tensor of the package over one of the module. */
-export let tensorOf: (raw: RawTensor) => GpuTensor;
+/** @internal A tensor of the package over one of the module. */
+export let tensorOf: (raw: Tensor) => GpuTensor;
 
 /** A tensor of 32-bit floats in GPU memory. Operations make new tensors there; `slice`, `reshape` and the like make views
  * of the same memory, which is freed once the last of them is disposed of. Operations resolve when they are submitted:
  * only `read` waits for the GPU. Shapes that do not fit are `SHAPE_MISMATCH`, with both shapes in the message. */
 export class GpuTensor {
-  readonly #held: Held<RawTensor>;
+  readonly #held: Held<Tensor>;
   /** Lengths of the axes, outermost first. */
   readonly shape: readonly number[];
 
@@ -30,9 +28,9 @@ export class GpuTensor {
     };
   }
 
-  private constructor(raw: RawTensor) {
+  private constructor(raw: Tensor) {
     this.#held = new Held(raw, "tensor");
-    this.shape = Object.freeze(raw.view().shape);
+    this.shape = Object.freeze(Array.from(raw.shape));
   }
 
   /** Number of elements. */
@@ -42,18 +40,18 @@ export class GpuTensor {
 
   /** Distance of neighbours along each axis in `buffer`, in elements. */
   get strides(): readonly number[] {
-    return this.#held.get().view().strides;
+    return Array.from(this.#held.get().strides);
   }
 
   /** Place of the first element in `buffer`, in elements. */
   get offset(): number {
-    return this.#held.get().view().offset;
+    return this.#held.get().offset;
   }
 
   /** The `GPUBuffer` with the elements, for work of your own on `device.raw`. It may be longer; it is used for other tensors
    * once this one and its views are disposed of. */
   get buffer(): DeviceBuffer {
-    return this.#held.get().buffer();
+    return this.#held.get().buffer as DeviceBuffer;
   }
 
   get isDisposed(): boolean {
@@ -61,121 +59,73 @@ export class GpuTensor {
   }
 
   /** Copies the elements to the page, the last axis innermost. */
-  read(): Promise<Floats> {
-    return valueOf(() => this.#held.get().read());
-  }
+  read(): Promise<Floats> { return settled(() => this.#held.get().read()); }
 
   /** The elements by all steps in turn, in one launch for each four of them. */
-  apply(steps: readonly Step[]): Promise<GpuTensor> {
-    return this.#made((raw) => raw.apply(encode(steps)));
-  }
+  apply(steps: readonly Step[]): Promise<GpuTensor> { return this.#made((raw) => raw.apply(steps)); }
 
   /** The same; steps that take two take the element of `other`. Shapes extend to each other: axes of 1 are repeated. */
   combine(steps: readonly Step[], other: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => raw.apply(encode(steps), rawOf("other", other)));
+    return this.#made((raw) => raw.combine(steps, rawOf("other", other)));
   }
 
-  relu(): Promise<GpuTensor> {
-    return this.apply(["relu"]);
-  }
+  relu(): Promise<GpuTensor> { return this.apply(["relu"]); }
 
-  leakyRelu(alpha: number): Promise<GpuTensor> {
-    return this.apply([["leakyRelu", alpha]]);
-  }
+  leakyRelu(alpha: number): Promise<GpuTensor> { return this.apply([["leakyRelu", alpha]]); }
 
-  elu(alpha: number): Promise<GpuTensor> {
-    return this.apply([["elu", alpha]]);
-  }
+  elu(alpha: number): Promise<GpuTensor> { return this.apply([["elu", alpha]]); }
 
-  sigmoid(): Promise<GpuTensor> {
-    return this.apply(["sigmoid"]);
-  }
+  sigmoid(): Promise<GpuTensor> { return this.apply(["sigmoid"]); }
 
-  tanh(): Promise<GpuTensor> {
-    return this.apply(["tanh"]);
-  }
+  tanh(): Promise<GpuTensor> { return this.apply(["tanh"]); }
 
-  swish(): Promise<GpuTensor> {
-    return this.apply(["swish"]);
-  }
+  swish(): Promise<GpuTensor> { return this.apply(["swish"]); }
 
-  gelu(): Promise<GpuTensor> {
-    return this.apply(["gelu"]);
-  }
+  gelu(): Promise<GpuTensor> { return this.apply(["gelu"]); }
 
-  clip(min: number, max: number): Promise<GpuTensor> {
-    return this.apply([["clip", min, max]]);
-  }
+  clip(min: number, max: number): Promise<GpuTensor> { return this.apply([["clip", min, max]]); }
 
-  scale(factor: number): Promise<GpuTensor> {
-    return this.apply([["scale", factor]]);
-  }
+  scale(factor: number): Promise<GpuTensor> { return this.apply([["scale", factor]]); }
 
-  add(other: GpuTensor): Promise<GpuTensor> {
-    return this.combine(["add"], other);
-  }
+  add(other: GpuTensor): Promise<GpuTensor> { return this.combine(["add"], other); }
 
-  sub(other: GpuTensor): Promise<GpuTensor> {
-    return this.combine(["sub"], other);
-  }
+  sub(other: GpuTensor): Promise<GpuTensor> { return this.combine(["sub"], other); }
 
-  mul(other: GpuTensor): Promise<GpuTensor> {
-    return this.combine(["mul"], other);
-  }
+  mul(other: GpuTensor): Promise<GpuTensor> { return this.combine(["mul"], other); }
 
-  div(other: GpuTensor): Promise<GpuTensor> {
-    return this.combine(["div"], other);
-  }
+  div(other: GpuTensor): Promise<GpuTensor> { return this.combine(["div"], other); }
 
   /** Reduces some axes, which become ones; without axes all elements, to a tensor without axes. */
   reduce(reduction: Reduction, axes?: Shape): Promise<GpuTensor> {
-    return this.#made((raw) => raw.reduce(reductionNumber(reduction), axes && words("axes", axes)));
+    return this.#made((raw) => raw.reduce(reduction, axes && words("axes", axes)));
   }
 
-  sum(axes?: Shape): Promise<GpuTensor> {
-    return this.reduce("sum", axes);
-  }
+  sum(axes?: Shape): Promise<GpuTensor> { return this.reduce("sum", axes); }
 
   /** The largest elements; NaN where one is. */
-  max(axes?: Shape): Promise<GpuTensor> {
-    return this.reduce("max", axes);
-  }
+  max(axes?: Shape): Promise<GpuTensor> { return this.reduce("max", axes); }
 
   /** The smallest elements; NaN where one is. */
-  min(axes?: Shape): Promise<GpuTensor> {
-    return this.reduce("min", axes);
-  }
+  min(axes?: Shape): Promise<GpuTensor> { return this.reduce("min", axes); }
 
   /** The sum of products with a tensor of the same shape: a tensor without axes. */
-  dot(other: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => raw.dot(rawOf("other", other)));
-  }
+  dot(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.dot(rawOf("other", other))); }
 
   /** The softmax over the last axis. */
-  softmax(): Promise<GpuTensor> {
-    return this.#made((raw) => raw.softmax(false));
-  }
+  softmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(false)); }
 
   /** The logarithm of the softmax over the last axis. */
-  logSoftmax(): Promise<GpuTensor> {
-    return this.#made((raw) => raw.softmax(true));
-  }
+  logSoftmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(true)); }
 
   /** The matrix product. Axes before the last two are batches and extend to each other; one axis alone is a row in front,
    * a column behind. Transposed tensors are taken as they are. */
-  matmul(other: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => raw.matmul(rawOf("other", other)));
-  }
+  matmul(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.matmul(rawOf("other", other))); }
 
   /** The convolution of `[rows, cols]` with a kernel where it fits: no padding, and the kernel is not flipped. */
-  convolve2d(kernel: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => raw.convolve2d(rawOf("kernel", kernel)));
-  }
+  convolve2d(kernel: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.convolve2d(rawOf("kernel", kernel))); }
 
   /** The same elements without gaps, the last axis innermost: a copy, unless they are so already. */
-  contiguous(): Promise<GpuTensor> {
-    return this.#made((raw) => raw.contiguous());
-  }
+  contiguous(): Promise<GpuTensor> { return this.#made((raw) => raw.contiguous()); }
 
   /** A view of the elements from `start` to before `end` of an axis. */
   slice(axis: number, start: number, end: number = this.shape[axis] ?? 0): GpuTensor {
@@ -191,34 +141,22 @@ export class GpuTensor {
   }
 
   /** A view with the axes in another order: axis i of it is axis `axes[i]`. */
-  permute(axes: Shape): GpuTensor {
-    return this.#view((raw) => raw.permute(words("axes", axes)));
-  }
+  permute(axes: Shape): GpuTensor { return this.#view((raw) => raw.permute(words("axes", axes))); }
 
   /** A view in another shape. Throws `SHAPE_MISMATCH` for a strided tensor, of which `contiguous` makes a copy. */
-  reshape(shape: Shape): GpuTensor {
-    return this.#view((raw) => raw.reshape(words("shape", shape)));
-  }
+  reshape(shape: Shape): GpuTensor { return this.#view((raw) => raw.reshape(words("shape", shape))); }
 
   /** A view in a larger shape: axes of 1, and those that are missing in front, are repeated. */
-  broadcastTo(shape: Shape): GpuTensor {
-    return this.#view((raw) => raw.broadcastTo(words("shape", shape)));
-  }
+  broadcastTo(shape: Shape): GpuTensor { return this.#view((raw) => raw.broadcastTo(words("shape", shape))); }
 
   /** Gives the tensor up. What was submitted before still runs; later calls fail with `DISPOSED`. */
-  dispose(): void {
-    this.#held.dispose();
+  dispose(): void { this.#held.dispose(); }
+
+  [disposal](): void { this.dispose(); }
+
+  async #made(begin: (raw: Tensor) => Promise<Tensor>): Promise<GpuTensor> {
+    return new GpuTensor(await settled(() => begin(this.#held.get())));
   }
 
-  [disposal](): void {
-    this.dispose();
-  }
-
-  async #made(begin: (raw: RawTensor) => Call<RawTensor>): Promise<GpuTensor> {
-    return new GpuTensor(await valueOf(() => begin(this.#held.get())));
-  }
-
-  #view(look: (raw: RawTensor) => RawTensor): GpuTensor {
-    return new GpuTensor(now(() => look(this.#held.get())));
-  }
+  #view(look: (raw: Tensor) => Tensor): GpuTensor { return new GpuTensor(now(() => look(this.#held.get()))); }
 }

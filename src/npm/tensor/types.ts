@@ -1,6 +1,9 @@
 import type { Device, ModuleSource } from "../types.js";
 import type { GpuDevice } from "./device.js";
 
+/** Elements that an operation gave. */
+export type Floats = Float32Array<ArrayBuffer>;
+
 /** Lengths of the axes, outermost first; at most 8. No axes: one element. */
 export type Shape = readonly number[];
 

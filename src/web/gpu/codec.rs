@@ -1,125 +1,131 @@
-//! The codec, and how a call has it.
+//! The codec of a GPU, and how a call has it.
 
 use std::cell::RefCell;
-use std::pin::Pin;
 use std::rc::Rc;
 
-use crate::batch::Timings;
-use crate::batch::js::JsCodec;
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+
+use super::convert::Fields;
+use crate::batch::web::JsCodec;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
-use crate::web::call::{Call, Done};
-use crate::web::memory::{NOTHING, give};
+use crate::web::promise::promise;
 use crate::{Error, Result};
 
-/// A codec, which a call takes and gives back at its end, so there is one call at a time. A call that traps keeps it.
-pub(super) struct WebCodec(Rc<RefCell<Option<JsCodec>>>);
+/// A GPU that compresses and decompresses pages. It takes one call at a time.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct GpuCodec(Rc<Shared>);
 
-/// What a call does with the codec.
-type Work = dyn for<'a> FnOnce(&'a mut JsCodec) -> Pin<Box<dyn Future<Output = Result<Done>> + 'a>>;
-
-/// Opens a GPU. The number of what the call gives is the codec.
-#[unsafe(no_mangle)]
-extern "C" fn open_codec(low_power: bool, allow_software: bool) -> *mut Call {
-    let request = DeviceRequest {
-        power_preference: match low_power {
-            true => PowerPreference::LowPower,
-            false => PowerPreference::HighPerformance,
-        },
-        allow_software,
-        ..DeviceRequest::default()
-    };
-    Call::begin(Box::pin(async move {
-        let codec = JsCodec::new(GpuDevice::open_async(&request).await?);
-        let codec = WebCodec(Rc::new(RefCell::new(Some(codec))));
-        Ok(Done {
-            timings: Timings::default(),
-            number: Box::into_raw(Box::new(codec)) as usize as f64,
-            bytes: Vec::new(),
-        })
-    }))
+/// What the codec shares with its call.
+#[derive(Debug)]
+struct Shared {
+    /// Gone while a call has it, and once it is closed.
+    codec: RefCell<Option<JsCodec>>,
+    device: RefCell<GpuDevice>,
 }
 
-/// Gives the name of the adapter; nothing while a call has the codec.
-///
-/// # Safety
-/// The codec is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn codec_adapter(codec: *const WebCodec) -> u32 {
-    // SAFETY: this function's contract.
-    match unsafe { &*codec }.0.borrow().as_ref() {
-        Some(codec) => give(codec.device().info().text().into_bytes()),
-        None => NOTHING,
+#[wasm_bindgen]
+impl GpuCodec {
+    /// Opens a GPU.
+    #[wasm_bindgen(unchecked_return_type = "Promise<GpuCodec>")]
+    pub fn open(
+        #[wasm_bindgen(js_name = lowPower)] low_power: bool,
+        #[wasm_bindgen(js_name = allowSoftware)] allow_software: bool,
+    ) -> Promise {
+        let request = DeviceRequest {
+            power_preference: match low_power {
+                true => PowerPreference::LowPower,
+                false => PowerPreference::HighPerformance,
+            },
+            allow_software,
+            ..DeviceRequest::default()
+        };
+        promise(async move { Ok(Self::new(GpuDevice::open_async(&request).await?).into()) })
+    }
+
+    /// Takes the page's own device, which stays the page's: it is neither destroyed nor replaced when it is lost.
+    #[wasm_bindgen(js_name = fromDevice, unchecked_return_type = "Promise<GpuCodec>")]
+    pub fn from_device(
+        #[wasm_bindgen(unchecked_param_type = "PageDevice")] device: JsValue,
+    ) -> Promise {
+        promise(async move { Ok(Self::new(GpuDevice::lent_async(&device).await?).into()) })
+    }
+
+    /// The name of the adapter, as far as the browser tells.
+    #[wasm_bindgen(getter)]
+    pub fn name(&self) -> String {
+        self.0.device.borrow().info().name.clone()
+    }
+
+    /// Its vendor.
+    #[wasm_bindgen(getter)]
+    pub fn vendor(&self) -> String {
+        self.0.device.borrow().info().vendor.clone()
+    }
+
+    /// Whether a CPU imitates a GPU.
+    #[wasm_bindgen(getter)]
+    pub fn software(&self) -> bool {
+        self.0.device.borrow().info().is_software()
+    }
+
+    /// The `GPUDevice` in use. A lost one is replaced before the call ends that found it lost.
+    #[wasm_bindgen(unchecked_return_type = "PageDevice | undefined")]
+    pub fn device(&self) -> JsValue {
+        self.0.device.borrow().raw_web()
+    }
+
+    /// GPU memory in bytes: of buffers in use, and of those kept for later calls.
+    #[wasm_bindgen(
+        getter,
+        unchecked_return_type = "{ readonly inUse: number; readonly pooled: number }"
+    )]
+    pub fn memory(&self) -> JsValue {
+        let (in_use, pooled) = self.0.device.borrow().memory_bytes();
+        let fields = Fields::new();
+        fields.set_in_use(in_use as f64);
+        fields.set_pooled(pooled as f64);
+        fields.into()
+    }
+
+    /// Gives the GPU up. Later calls fail.
+    pub fn close(&self) {
+        self.0.codec.take();
+        self.0.device.borrow().destroy();
     }
 }
 
-/// The number of the device, which stays the module's; 0 while a call has the codec.
-///
-/// # Safety
-/// The codec is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn codec_device(codec: *const WebCodec) -> u32 {
-    // SAFETY: this function's contract.
-    let codec = unsafe { &*codec }.0.borrow();
-    codec
-        .as_ref()
-        .map_or(0, |codec| codec.device().as_web().number())
-}
-
-/// Gives the GPU up, and the codec.
-///
-/// # Safety
-/// The codec is there, and is not used after.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn free_codec(codec: *mut WebCodec) {
-    // SAFETY: this function's contract.
-    let codec = unsafe { Box::from_raw(codec) }.0.take();
-    if let Some(codec) = codec {
-        codec.device().destroy();
+impl Drop for GpuCodec {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
-impl WebCodec {
-    /// A call that has the codec while `work` is under way.
-    pub(super) fn call(
-        &self,
-        work: impl AsyncFnOnce(&mut JsCodec) -> Result<Done> + 'static,
-    ) -> *mut Call {
-        self.call_boxed(Box::new(move |codec| Box::pin(work(codec))))
-    }
-
-    /// The same, compiled once for all kinds of work.
-    #[inline(never)]
-    fn call_boxed(&self, work: Box<Work>) -> *mut Call {
-        let place = Rc::clone(&self.0);
-        Call::begin(Box::pin(async move {
-            let taken = place.borrow_mut().take();
-            let mut held = Held {
-                codec: Some(taken.ok_or_else(in_use)?),
-                place,
-            };
-            match &mut held.codec {
-                Some(codec) => work(codec).await,
-                None => Err(in_use()),
-            }
+impl GpuCodec {
+    fn new(device: GpuDevice) -> Self {
+        Self(Rc::new(Shared {
+            device: RefCell::new(device.clone()),
+            codec: RefCell::new(Some(JsCodec::new(device))),
         }))
     }
-}
 
-/// The codec of a call, which is given back when the call ends, however it does.
-struct Held {
-    codec: Option<JsCodec>,
-    place: Rc<RefCell<Option<JsCodec>>>,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.place.replace(self.codec.take());
-    }
-}
-
-fn in_use() -> Error {
-    Error::Engine {
-        engine: "wasm",
-        message: "the codec is in use, or was lost in a call that failed".into(),
+    /// A promise of what `work` gives, which has the codec meanwhile.
+    pub(super) fn call(
+        &self,
+        work: impl AsyncFnOnce(&mut JsCodec) -> Result<JsValue> + 'static,
+    ) -> Promise {
+        let shared = Rc::clone(&self.0);
+        promise(async move {
+            let taken = shared.codec.borrow_mut().take();
+            let mut codec = taken.ok_or_else(|| Error::Engine {
+                engine: "wasm",
+                message: "the codec is closed, or in use by another call".into(),
+            })?;
+            let outcome = work(&mut codec).await;
+            shared.device.replace(codec.device().clone());
+            shared.codec.replace(Some(codec));
+            outcome
+        })
     }
 }

@@ -1,8 +1,6 @@
-//! The codec that drives a GPU, as plain functions.
-//!
-//! It takes one call at a time, and calls are driven from outside; `gpu.ts` of the package does both. What it takes and
-//! gives is as in [`plain`](super::plain); values of JavaScript are numbers of `crate::js`, the module's from then on.
+//! The class that JavaScript drives a GPU with: pages in arrays, and pages in GPU memory.
 
 mod codec;
+mod convert;
 mod pages;
 mod resident;

@@ -1,61 +1,87 @@
-//! Operations on arrays wherever they are faster.
+//! Operations on arrays wherever they are faster, as a class of JavaScript.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::gpu::GpuDevice;
-use crate::tensor::{BackendUsed, GpuBackend, JsOperation};
-use crate::web::call::{Call, Done};
-use crate::web::memory::{NOTHING, give};
-use crate::{Error, Result};
+use js_sys::{Object, Promise};
+use wasm_bindgen::prelude::*;
 
-/// A backend. A call takes it and gives it back at its end, so there is one call at a time; one that traps keeps it.
-pub(super) struct WebBackend(Rc<RefCell<Option<GpuBackend>>>);
+use super::convert::{floats, object, promise};
+use super::device::WebDevice;
+use super::operation::WebOperation;
+use crate::Error;
+use crate::tensor::{BackendUsed, GpuBackend};
 
-/// A backend that runs everything on `device`; without one, it opens a GPU when that first pays.
-#[unsafe(no_mangle)]
-extern "C" fn backend_new(device: Option<&GpuDevice>) -> Box<WebBackend> {
-    let backend = device.cloned().map(GpuBackend::with_device);
-    let backend = backend.unwrap_or_default();
-    Box::new(WebBackend(Rc::new(RefCell::new(Some(backend)))))
-}
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** Where an operation ran: on this device, or on the CPU for this reason. */
+export type BackendUsed =
+  | { readonly engine: "webgpu"; readonly device: string; readonly reason: null }
+  | { readonly engine: "cpu"; readonly device: null; readonly reason: string };
+"#;
 
-/// Frees a backend that no call has, and gives up what it opened.
-#[unsafe(no_mangle)]
-extern "C" fn backend_free(backend: Box<WebBackend>) {
-    if let Some(backend) = backend.0.take() {
-        backend.close();
-    }
-}
+/// [`GpuBackend`] for JavaScript. A call takes it and gives it back at its end, so there is one call at a time.
+#[wasm_bindgen(js_name = Backend)]
+#[derive(Debug)]
+pub struct WebBackend(Rc<RefCell<Option<GpuBackend>>>);
 
-/// Gives where the last operation ran, as a text: `G` and the device, or `C` and why not on a GPU. Nothing before the first.
-#[unsafe(no_mangle)]
-extern "C" fn backend_last(backend: &WebBackend) -> u32 {
-    let place = backend.0.borrow();
-    let (kind, text) = match place.as_ref().and_then(GpuBackend::last_backend) {
-        Some(BackendUsed::Gpu { device, .. }) => ('G', device),
-        Some(BackendUsed::Cpu { reason }) => ('C', reason),
-        None => return NOTHING,
-    };
-    let mut told = String::from(kind);
-    told.push_str(text);
-    give(told.into_bytes())
-}
-
+#[wasm_bindgen(js_class = Backend)]
 impl WebBackend {
-    /// A call that has the backend do an operation.
-    pub(super) fn begin(&self, operation: Result<JsOperation>) -> *mut Call {
+    /// A backend that opens a GPU when it first pays.
+    #[must_use]
+    pub fn lazy() -> Self {
+        Self::of(GpuBackend::default())
+    }
+
+    /// A backend that runs everything on a device.
+    #[must_use]
+    #[wasm_bindgen(js_name = withDevice)]
+    pub fn with_device(device: &WebDevice) -> Self {
+        Self::of(GpuBackend::with_device(device.device.clone()))
+    }
+
+    /// Where the last operation ran; null before the first.
+    #[must_use]
+    #[wasm_bindgen(getter, js_name = lastBackend, unchecked_return_type = "BackendUsed | null")]
+    pub fn last_backend(&self) -> Option<Object> {
+        let backend = self.0.borrow();
+        let (engine, device, reason) = match backend.as_ref()?.last_backend()? {
+            BackendUsed::Gpu { device, .. } => ("webgpu", device.into(), JsValue::NULL),
+            BackendUsed::Cpu { reason } => ("cpu", JsValue::NULL, reason.into()),
+        };
+        Some(object(&[
+            ("engine", engine.into()),
+            ("device", device),
+            ("reason", reason),
+        ]))
+    }
+
+    /// Runs an operation on arrays; gives a new array.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
+    pub fn run(&self, operation: WebOperation) -> Promise {
         let place = Rc::clone(&self.0);
-        Call::begin(Box::pin(async move {
-            let operation = operation?;
+        promise(async move {
             let taken = place.borrow_mut().take();
-            let mut backend = taken.ok_or_else(|| Error::Engine {
-                engine: "wasm",
-                message: "the backend was lost in a call that failed".into(),
+            let mut backend = taken.ok_or_else(|| Error::InvalidArgument {
+                name: "backend",
+                value: "one that runs an operation".into(),
+                expected: "wait for it before the next",
             })?;
-            let made = backend.run_js_async(&operation).await;
+            let made = backend.run_js_async(&operation.0).await;
             place.replace(Some(backend));
-            made.map(Done::array)
-        }))
+            made.map(floats)
+        })
+    }
+
+    /// Frees it and gives up the device that it opened; refuses one of an earlier instance of the module, which `free`
+    /// does not.
+    pub fn release(self) {
+        if let Some(backend) = self.0.take() {
+            backend.close();
+        }
+    }
+
+    fn of(backend: GpuBackend) -> Self {
+        Self(Rc::new(RefCell::new(Some(backend))))
     }
 }

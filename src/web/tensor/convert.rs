@@ -1,101 +1,128 @@
-//! What JavaScript gives and gets.
+//! JavaScript values from and to those of tensors.
 
 use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
-use crate::js::{Bytes, Value};
-use crate::memory::reserve;
-use crate::tensor::{GpuTensor, JsArray, Reduction, Shape, Step};
-use crate::web::call::{Call, Done};
+use js_sys::{Array, Float32Array, JSON, Object, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+
+use super::names::WebReduction;
+use crate::js_bytes::JsBytes;
+use crate::tensor::{Reduction, Shape, Step};
 use crate::{Error, Result};
 
-/// The array of a number.
-pub(super) fn array(number: u32) -> Result<Bytes> {
-    let value = Value::new(number).map(Bytes::new);
-    value.ok_or_else(nothing)
+#[wasm_bindgen(typescript_custom_section)]
+const STEP: &str = r#"
+/** A step of an element-wise operation: its name, or its name and the numbers that it takes. */
+export type Step = string | readonly [name: string, ...numbers: number[]];
+"#;
+
+/// What an exported function gives: a value, or an `Error` with a `code`.
+pub(super) type JsResult<T> = std::result::Result<T, JsValue>;
+
+/// A promise of what `work` gives. It is polled once before this returns, so that arrays are read as they are now.
+pub(super) fn promise<T: Into<JsValue>>(
+    work: impl Future<Output = Result<T>> + 'static,
+) -> Promise {
+    settle(Box::pin(async move { Ok(work.await?.into()) }))
 }
 
-/// A number that stands for nothing where something must be.
-pub(super) fn nothing() -> Error {
-    Error::Engine {
-        engine: "wasm",
-        message: "nothing was given".into(),
+/// The same, compiled once for all types.
+fn settle(mut work: Pin<Box<dyn Future<Output = Result<JsValue>>>>) -> Promise {
+    if let Some(error) = crate::web::panic::stopped() {
+        return Promise::reject(&error);
+    }
+    let mut context = Context::from_waker(Waker::noop());
+    match work.as_mut().poll(&mut context) {
+        Poll::Ready(Ok(value)) => Promise::resolve(&value),
+        Poll::Ready(Err(error)) => Promise::reject(&error.into()),
+        // It is polled again there, with a waker.
+        Poll::Pending => crate::web::promise::promise(work),
     }
 }
 
-/// Words of an array.
-pub(super) fn words(number: u32) -> Result<Vec<u32>> {
-    let array = array(number)?;
-    let mut words = Vec::new();
-    reserve(&mut words, array.len() / 4)?;
-    words.resize(array.len() / 4, 0);
-    array.read_into(0, bytemuck::cast_slice_mut(&mut words))?;
-    Ok(words)
+/// The elements of an array, as its bytes.
+pub(super) fn bytes(array: &Float32Array) -> Result<JsBytes> {
+    JsBytes::of_floats(array)
+}
+
+/// The bytes of elements as an array of the same memory.
+pub(super) fn floats(bytes: JsBytes) -> Float32Array {
+    Float32Array::new(&bytes.into_array().buffer())
 }
 
 /// Lengths, places or numbers of axes.
-pub(super) fn sizes(number: u32) -> Result<Vec<usize>> {
-    Ok(words(number)?.iter().map(|&word| word as usize).collect())
+pub(super) fn sizes(words: &[u32]) -> Result<Vec<usize>> {
+    let mut sizes = Vec::new();
+    crate::memory::reserve(&mut sizes, words.len())?;
+    sizes.extend(words.iter().map(|&word| word as usize));
+    Ok(sizes)
 }
 
-pub(super) fn shape(number: u32) -> Result<Shape> {
-    Shape::new(&sizes(number)?)
+pub(super) fn shape(dims: &[u32]) -> Result<Shape> {
+    Shape::new(&sizes(dims)?)
 }
 
-/// Steps, three floats each: which, and its numbers.
-pub(super) fn steps(number: u32) -> Result<Vec<Step>> {
-    let floats = JsArray::vector(array(number)?).floats()?;
-    let (steps, _) = floats.as_chunks::<3>();
-    let step = |&[code, x, y]: &[f32; 3]| {
-        Step::of_code(code as u32, [x, y]).ok_or_else(|| unknown("step", code as u32))
+/// Steps, given as a list of names, or of lists of a name and its numbers.
+pub(super) fn steps(steps: &JsValue) -> Result<Vec<Step>> {
+    if !Array::is_array(steps) {
+        return Err(wrong("steps", steps, "give a list of steps"));
+    }
+    Array::from(steps)
+        .iter()
+        .map(|given| step(&given))
+        .collect()
+}
+
+fn step(given: &JsValue) -> Result<Step> {
+    let parts = match Array::is_array(given) {
+        true => Array::from(given),
+        false => Array::of1(given),
     };
-    steps.iter().map(step).collect()
+    let name = parts.get(0).as_string();
+    let numbers: Option<Vec<f32>> = parts
+        .iter()
+        .skip(1)
+        .map(|number| number.as_f64().map(|number| number as f32))
+        .collect();
+    let step = name
+        .zip(numbers)
+        .and_then(|(name, numbers)| Step::named(&name, &numbers));
+    let expected = "give a name that the types name, and as many numbers as it takes";
+    step.ok_or_else(|| wrong("step", given, expected))
 }
 
-pub(super) fn reduction(number: u32) -> Result<Reduction> {
-    Ok(match number {
-        0 => Reduction::Sum,
-        1 => Reduction::Max,
-        2 => Reduction::Min,
-        3 => Reduction::SumOfSquares,
-        _ => return Err(unknown("reduction", number)),
+/// The error of a value that is none of those that an argument may have.
+pub(super) fn wrong(name: &'static str, value: &JsValue, expected: &'static str) -> Error {
+    let text = JSON::stringify(value)
+        .ok()
+        .and_then(|text| text.as_string());
+    Error::InvalidArgument {
+        name,
+        value: text.unwrap_or_default(),
+        expected,
+    }
+}
+
+pub(super) fn reduction(given: WebReduction) -> Result<Reduction> {
+    Ok(match given {
+        WebReduction::Sum => Reduction::Sum,
+        WebReduction::Max => Reduction::Max,
+        WebReduction::Min => Reduction::Min,
+        WebReduction::SumOfSquares => Reduction::SumOfSquares,
+        _ => {
+            let expected = "give sum, max, min or sumOfSquares";
+            return Err(wrong("reduction", &"another name".into(), expected));
+        }
     })
 }
 
-/// A number that stands for nothing.
-pub(super) fn unknown(name: &'static str, number: u32) -> Error {
-    Error::invalid(name, number.into(), "give one that the types name")
-}
-
-/// What a call does whose value is a tensor.
-pub(super) type Making = Pin<Box<dyn Future<Output = Result<GpuTensor>>>>;
-
-/// A call that gives the address of a tensor.
-pub(super) fn making(work: Making) -> *mut Call {
-    Call::begin(Box::pin(async move { Ok(Done::object(work.await?)) }))
-}
-
-/// A call that gives the elements of a tensor, in a new array.
-pub(super) fn reading(work: Making) -> *mut Call {
-    Call::begin(Box::pin(async move {
-        Ok(Done::array(work.await?.to_js_async().await?))
-    }))
-}
-
-impl Done {
-    /// The address of an object.
-    pub(super) fn object<T>(made: T) -> Self {
-        Self::number(Box::into_raw(Box::new(made)) as usize as f64)
+/// An object with these properties.
+pub(super) fn object(properties: &[(&str, JsValue)]) -> Object {
+    let object = Object::new();
+    for (name, value) in properties {
+        // An object that was made here is neither frozen nor a proxy.
+        let _ = Reflect::set(&object, &JsValue::from_str(name), value);
     }
-
-    /// The number of an array.
-    pub(super) fn array(bytes: Bytes) -> Self {
-        Self::number(bytes.into_value().into_number().into())
-    }
-
-    pub(super) fn number(number: f64) -> Self {
-        Self {
-            number,
-            ..Self::default()
-        }
-    }
+    object
 }

@@ -1,78 +1,197 @@
-//! The device.
+//! The device as a class of JavaScript.
 
-use super::convert::{array, making, nothing, shape};
+use js_sys::{Float32Array, Object, Promise};
+use wasm_bindgen::prelude::*;
+
+use super::batch::WebBatch;
+use super::convert::{JsResult, bytes, floats, object, promise, shape, wrong};
+use super::names::WebPowerPreference;
+use super::operation::WebOperation;
+use super::resident::{WebTensor, making};
 use crate::Result;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
-use crate::js::Value;
 use crate::kernels::tensor::padded_bytes;
-use crate::tensor::{GpuTensor, TensorView};
-use crate::web::call::{Call, Done};
-use crate::web::memory::object;
+use crate::tensor::{GpuCommandBatch, GpuTensor, Shape, TensorView};
 
-/// Opens a GPU. The call gives the address of a device.
-#[unsafe(no_mangle)]
-extern "C" fn device_open(low_power: bool, allow_software: bool) -> *mut Call {
-    let request = DeviceRequest {
-        power_preference: match low_power {
-            true => PowerPreference::LowPower,
-            false => PowerPreference::HighPerformance,
-        },
-        allow_software,
-        ..DeviceRequest::default()
-    };
-    Call::begin(Box::pin(async move {
-        GpuDevice::open_async(&request).await.map(Done::object)
-    }))
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** A device, as it describes itself. */
+export interface DeviceInfo {
+  readonly name: string;
+  readonly vendor: string;
+  readonly engine: "webgpu";
+  readonly software: boolean;
 }
 
-/// The page's own device, by the number of what JavaScript keeps of it.
-#[unsafe(no_mangle)]
-extern "C" fn device_borrow(device: u32) -> *mut GpuDevice {
-    let device = Value::new(device).ok_or_else(nothing);
-    object(device.map(GpuDevice::borrowed))
+/** What kernels may use. */
+export interface Capabilities {
+  readonly maxBindingBytes: number;
+  readonly maxBufferBytes: number;
+  readonly maxWorkgroupBytes: number;
+  readonly maxWorkgroupInvocations: number;
+  readonly maxGrid: number;
+  readonly maxStorageBuffers: number;
+  readonly timestamps: boolean;
+}
+"#;
+
+/// An open GPU: [`GpuDevice`] for JavaScript.
+#[wasm_bindgen(js_name = Device)]
+#[derive(Debug)]
+pub struct WebDevice {
+    pub(super) device: GpuDevice,
+    /// Whether it is the page's, which stays open.
+    is_borrowed: bool,
 }
 
-/// The number of what JavaScript keeps of it, which stays the module's.
-#[unsafe(no_mangle)]
-extern "C" fn device_number(device: &GpuDevice) -> u32 {
-    device.as_web().number()
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "errors are those of the methods of `GpuDevice`"
+)]
+#[wasm_bindgen(js_class = Device)]
+impl WebDevice {
+    /// Opens a GPU.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Device>")]
+    pub fn open(
+        #[wasm_bindgen(js_name = powerPreference)] power_preference: WebPowerPreference,
+        #[wasm_bindgen(js_name = allowSoftware)] allow_software: bool,
+    ) -> JsResult<Promise> {
+        let power_preference = match power_preference {
+            WebPowerPreference::HighPerformance => PowerPreference::HighPerformance,
+            WebPowerPreference::LowPower => PowerPreference::LowPower,
+            _ => {
+                let expected = "give high-performance or low-power";
+                return Err(wrong("powerPreference", &"another name".into(), expected).into());
+            }
+        };
+        let request = DeviceRequest {
+            power_preference,
+            allow_software,
+            ..DeviceRequest::default()
+        };
+        Ok(promise(async move {
+            let device = GpuDevice::open_async(&request).await?;
+            Ok(Self {
+                device,
+                is_borrowed: false,
+            })
+        }))
+    }
+
+    /// The page's own `GPUDevice`, which stays the page's.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Device>")]
+    pub fn borrow(device: JsValue) -> Promise {
+        promise(async move {
+            let device = GpuDevice::lent_async(&device).await?;
+            Ok(Self {
+                device,
+                is_borrowed: true,
+            })
+        })
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    #[wasm_bindgen(getter, unchecked_return_type = "DeviceInfo")]
+    pub fn info(&self) -> Object {
+        let info = self.device.info();
+        object(&[
+            ("name", info.name.as_str().into()),
+            ("vendor", info.vendor.as_str().into()),
+            ("engine", info.api.into()),
+            ("software", info.is_software().into()),
+        ])
+    }
+
+    /// What kernels may use.
+    #[must_use]
+    #[wasm_bindgen(getter, unchecked_return_type = "Capabilities")]
+    pub fn capabilities(&self) -> Object {
+        let most = self.device.capabilities();
+        object(&[
+            ("maxBindingBytes", (most.max_binding_bytes as f64).into()),
+            ("maxBufferBytes", (most.max_buffer_bytes as f64).into()),
+            ("maxWorkgroupBytes", most.max_workgroup_bytes.into()),
+            (
+                "maxWorkgroupInvocations",
+                most.max_workgroup_invocations.into(),
+            ),
+            ("maxGrid", most.max_grid.into()),
+            ("maxStorageBuffers", most.max_storage_buffers.into()),
+            ("timestamps", most.timestamps.into()),
+        ])
+    }
+
+    /// The browser's `GPUDevice`.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn raw(&self) -> JsValue {
+        self.device.raw_web()
+    }
+
+    /// Waits until everything submitted has run.
+    #[wasm_bindgen(unchecked_return_type = "Promise<void>")]
+    pub fn synchronize(&self) -> Promise {
+        let device = self.device.clone();
+        promise(async move {
+            device
+                .synchronize_async()
+                .await
+                .map(|()| JsValue::UNDEFINED)
+        })
+    }
+
+    /// Runs an operation on arrays; gives a new array.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
+    pub fn run(&self, operation: WebOperation) -> Promise {
+        let device = self.device.clone();
+        promise(async move {
+            let made = operation.0.on_device_async(&device).await?;
+            made.to_js_async().await.map(floats)
+        })
+    }
+
+    /// A tensor of the elements of an array.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn upload(&self, values: &Float32Array, dims: &[u32]) -> JsResult<Promise> {
+        let (device, values, shape) = (self.device.clone(), bytes(values)?, shape(dims)?);
+        Ok(making(async move {
+            GpuTensor::from_js_async(&device, &values, shape).await
+        }))
+    }
+
+    /// A tensor whose elements are whatever is in the memory.
+    pub fn empty(&self, dims: &[u32]) -> JsResult<WebTensor> {
+        Ok(WebTensor(self.uncleared(shape(dims)?)?))
+    }
+
+    /// A tensor of the elements at the start of a `GPUBuffer` of this device, which stays the page's.
+    #[wasm_bindgen(js_name = tensorFromBuffer)]
+    pub fn tensor_from_buffer(&self, buffer: &JsValue, dims: &[u32]) -> JsResult<WebTensor> {
+        let (buffer, shape) = (self.device.lend_buffer(buffer)?, shape(dims)?);
+        let tensor = GpuTensor::from_buffer(&self.device, buffer, TensorView::new(shape))?;
+        Ok(WebTensor(tensor))
+    }
+
+    /// A batch without operations.
+    #[must_use]
+    pub fn batch(&self) -> WebBatch {
+        WebBatch::new(GpuCommandBatch::new(self.device.clone()))
+    }
+
+    /// Frees it, and gives the device up unless it is the page's: all of its tensors are lost. Refuses one of an earlier
+    /// instance of the module, which `free` does not.
+    pub fn release(self) {
+        if !self.is_borrowed {
+            self.device.destroy();
+        }
+    }
 }
 
-/// Gives the device up: all of its tensors are lost.
-#[unsafe(no_mangle)]
-extern "C" fn device_close(device: &GpuDevice) {
-    device.destroy();
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn device_free(_: Box<GpuDevice>) {}
-
-/// Waits until everything submitted has run.
-#[unsafe(no_mangle)]
-extern "C" fn device_synchronize(device: &GpuDevice) -> *mut Call {
-    let device = device.clone();
-    Call::begin(Box::pin(async move {
-        device.synchronize_async().await.map(|()| Done::default())
-    }))
-}
-
-/// A tensor of the elements of an array, which are read at the first poll.
-#[unsafe(no_mangle)]
-extern "C" fn device_upload(device: &GpuDevice, values: u32, dims: u32) -> *mut Call {
-    let (device, values, shape) = (device.clone(), array(values), shape(dims));
-    making(Box::pin(async move {
-        GpuTensor::from_js_async(&device, &values?, shape?).await
-    }))
-}
-
-/// A tensor whose elements are whatever is in the memory.
-#[unsafe(no_mangle)]
-extern "C" fn device_empty(device: &GpuDevice, dims: u32) -> *mut GpuTensor {
-    object(empty(device, dims))
-}
-
-fn empty(device: &GpuDevice, dims: u32) -> Result<GpuTensor> {
-    let shape = shape(dims)?;
-    let buffer = device.allocate_uncleared(padded_bytes(shape.n_elements() as u64))?;
-    GpuTensor::from_buffer(device, buffer, TensorView::new(shape))
+impl WebDevice {
+    fn uncleared(&self, shape: Shape) -> Result<GpuTensor> {
+        let n_bytes = padded_bytes(shape.n_elements() as u64);
+        let buffer = self.device.allocate_uncleared(n_bytes)?;
+        GpuTensor::from_buffer(&self.device, buffer, TensorView::new(shape))
+    }
 }

@@ -1,94 +1,116 @@
-//! Kernels of users.
+//! Kernels of users as classes of JavaScript.
 
-use super::convert::{array, unknown, words};
-use crate::gpu::{Backend, Buffer, GpuDevice, Kernel, KernelArg, KernelSource};
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{JsResult, promise, wrong};
+use super::device::WebDevice;
+use super::resident::WebTensor;
+use crate::gpu::{Backend, Buffer, Kernel, KernelArg, KernelSource};
 use crate::kernels::Access;
 use crate::tensor::GpuTensor;
-use crate::web::call::{Call, Done};
-use crate::web::memory::settle_empty;
 use crate::{Error, Result};
 
-/// Compiles WGSL, or finds it compiled already; the call gives the address of a kernel. `bindings` are words, the
-/// [`Access`]es; `names` are those of overrides, with spaces between, `values` as many numbers of 64 bits.
-#[unsafe(no_mangle)]
-extern "C" fn device_compile(
-    device: &GpuDevice,
-    wgsl: u32,
-    entry: u32,
-    bindings: u32,
-    names: u32,
-    values: u32,
-) -> *mut Call {
-    let device = device.clone();
-    let [wgsl, entry, names, values] = [wgsl, entry, names, values].map(array);
-    let bindings = words(bindings);
-    Call::begin(Box::pin(async move {
-        let [wgsl, entry, names] = [wgsl?.text(), entry?.text(), names?.text()];
-        let bindings = bindings?
-            .into_iter()
-            .map(access)
-            .collect::<Result<Vec<_>>>()?;
-        let values = values?;
-        let values = values.read(0..values.len())?;
-        let (values, _) = values.as_chunks();
-        let values = values.iter().map(|&bytes| f64::from_le_bytes(bytes));
-        let overrides: Vec<(&str, f64)> = names.split_ascii_whitespace().zip(values).collect();
-        let source = KernelSource::new(&wgsl, &entry, &bindings).with_overrides(&overrides);
-        device.compile_kernel(&source).await.map(Done::object)
-    }))
+/// A compiled kernel: [`Kernel`] for JavaScript.
+#[wasm_bindgen(js_name = Kernel)]
+#[derive(Debug)]
+pub struct WebKernel(Kernel);
+
+/// The arguments of a launch, in the order of the bindings. The launch takes them over.
+#[wasm_bindgen(js_name = Arguments)]
+#[derive(Debug, Default)]
+pub struct WebArguments(Vec<Argument>);
+
+#[derive(Debug)]
+enum Argument {
+    Tensor(GpuTensor),
+    Params(Vec<u32>),
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn kernel_free(_: Box<Kernel>) {}
-
-/// Launches so many workgroups; returns once they are submitted. Arguments are words: the address of a tensor, for a
-/// binding that is storage; or 0, a number, and as many words, for one that is uniform.
-///
-/// # Safety
-/// The tensors are there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn device_launch(
-    device: &GpuDevice,
-    kernel: &Kernel,
-    x: u32,
-    y: u32,
-    z: u32,
-    arguments: u32,
-) -> u32 {
-    settle_empty(words(arguments).and_then(|words| {
-        // SAFETY: this function's contract.
-        let args = unsafe { arguments_of(&words) }?;
-        device.launch_kernel(kernel, [x, y, z], &args)?;
-        Ok(())
-    }))
-}
-
-/// # Safety
-/// The tensors are there.
-unsafe fn arguments_of(mut words: &[u32]) -> Result<Vec<KernelArg<'_, Buffer>>> {
-    let mut args = Vec::new();
-    while let Some((&tensor, rest)) = words.split_first() {
-        words = rest;
-        let tensor = tensor as usize as *const GpuTensor;
-        // SAFETY: this function's contract.
-        if let Some(tensor) = unsafe { tensor.as_ref() } {
-            args.push(bound(tensor)?);
-            continue;
-        }
-        let (&n, rest) = words.split_first().unwrap_or((&0, &[]));
-        let (params, rest) = rest.split_at(rest.len().min(n as usize));
-        args.push(KernelArg::Params(params));
-        words = rest;
+#[wasm_bindgen(js_class = Arguments)]
+impl WebArguments {
+    /// No arguments yet.
+    #[must_use]
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
     }
-    Ok(args)
+
+    /// A tensor, for a binding that is storage.
+    pub fn tensor(&mut self, tensor: &WebTensor) {
+        self.0.push(Argument::Tensor(tensor.0.clone()));
+    }
+
+    /// Words, for a binding that is uniform.
+    pub fn params(&mut self, words: Vec<u32>) {
+        self.0.push(Argument::Params(words));
+    }
 }
 
-fn access(number: u32) -> Result<Access> {
-    Ok(match number {
-        0 => Access::Read,
-        1 => Access::ReadWrite,
-        2 => Access::Uniform,
-        _ => return Err(unknown("bindings", number)),
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "errors are those of the methods of `GpuDevice`"
+)]
+#[wasm_bindgen(js_class = Device)]
+impl WebDevice {
+    /// Compiles WGSL, or finds it compiled already. `bindings` are `read`, `read-write` and `uniform`; `overrides` are names,
+    /// with as many values.
+    #[wasm_bindgen(js_name = compileKernel, unchecked_return_type = "Promise<Kernel>")]
+    pub fn compile_kernel(
+        &self,
+        wgsl: String,
+        entry: String,
+        bindings: Vec<String>,
+        overrides: Vec<String>,
+        values: Vec<f64>,
+    ) -> JsResult<Promise> {
+        let bindings: Vec<Access> = bindings
+            .iter()
+            .map(|name| access(name))
+            .collect::<Result<_>>()?;
+        let device = self.device.clone();
+        Ok(promise(async move {
+            let names = overrides.iter().map(String::as_str);
+            let overrides: Vec<(&str, f64)> = names.zip(values).collect();
+            let source = KernelSource::new(&wgsl, &entry, &bindings).with_overrides(&overrides);
+            device.compile_kernel(&source).await.map(WebKernel)
+        }))
+    }
+
+    /// Launches so many workgroups; returns once they are submitted.
+    pub fn launch(
+        &self,
+        kernel: &WebKernel,
+        x: u32,
+        y: u32,
+        z: u32,
+        #[wasm_bindgen(js_name = args)] given: WebArguments,
+    ) -> JsResult<()> {
+        let args: Vec<KernelArg<'_, Buffer>> = given
+            .0
+            .iter()
+            .map(|argument| match argument {
+                Argument::Tensor(tensor) => bound(tensor),
+                Argument::Params(words) => Ok(KernelArg::Params(words)),
+            })
+            .collect::<Result<_>>()?;
+        self.device.launch_kernel(&kernel.0, [x, y, z], &args)?;
+        Ok(())
+    }
+}
+
+fn access(name: &str) -> Result<Access> {
+    Ok(match name {
+        "read" => Access::Read,
+        "read-write" => Access::ReadWrite,
+        "uniform" => Access::Uniform,
+        _ => {
+            return Err(wrong(
+                "bindings",
+                &name.into(),
+                "give read, read-write or uniform",
+            ));
+        }
     })
 }
 

@@ -1,14 +1,13 @@
-//! Tensors on a GPU, and operations on arrays wherever they are faster, as plain functions.
+//! Tensors on a GPU, and operations on arrays wherever they are faster, as classes of JavaScript.
 //!
-//! Objects are references and boxes here, addresses for JavaScript, which gives back what it was given and nothing that
-//! it has freed; a null pointer of an object stands for an error, which is the answer. Lists, texts and elements come as
-//! arrays of bytes by their numbers in `crate::js`, the module's from then on. What takes time is a call; nothing is wrong
-//! with its arguments before its first poll.
+//! Errors are those of the methods of the same names in [`gpu`](crate::gpu) and [`tensor`](crate::tensor), as an `Error`
+//! with the property `code`. Arrays are read before a method returns, but for those of a backend.
 
-mod arrays;
 mod backend;
 mod batch;
 mod convert;
 mod device;
 mod kernel;
+mod names;
+mod operation;
 mod resident;

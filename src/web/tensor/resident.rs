@@ -1,121 +1,170 @@
-//! Tensors on a device. Errors are those of the methods of the same names.
+//! Tensors on a device as a class of JavaScript.
 
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{JsResult, floats, promise, reduction, shape, sizes, steps};
+use super::names::WebReduction;
+use crate::Result;
 use crate::gpu::Buffer;
 use crate::tensor::GpuTensor;
-use crate::web::call::Call;
-use crate::web::memory::{give, object};
 
-use super::convert::{making, reading, reduction, shape, sizes, steps};
+/// A tensor on a device: [`GpuTensor`] for JavaScript.
+#[wasm_bindgen(js_name = Tensor)]
+#[derive(Debug)]
+pub struct WebTensor(pub(super) GpuTensor);
 
-/// Gives where the elements are in the buffer, as words: the place of the first, lengths and strides of the axes.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_view(tensor: &GpuTensor) -> u32 {
-    let view = tensor.view();
-    let offset = [view.offset()];
-    let sizes = offset.iter().chain(view.shape().dims());
-    let sizes = sizes.chain(view.strides());
-    give(sizes.flat_map(|&n| (n as u32).to_le_bytes()).collect())
+/// A promise of a tensor.
+pub(super) fn making(work: impl Future<Output = Result<GpuTensor>> + 'static) -> Promise {
+    promise(async move { work.await.map(WebTensor) })
 }
 
-/// The number of the browser's `GPUBuffer`, which the tensor shares with its views, and which stays the module's.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_buffer(tensor: &GpuTensor) -> u32 {
-    let Buffer::Web(buffer) = tensor.buffer();
-    buffer.number()
+fn words(sizes: &[usize]) -> Vec<u32> {
+    sizes.iter().map(|&size| size as u32).collect()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_free(_: Box<GpuTensor>) {}
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "errors are those of the methods of `GpuTensor`"
+)]
+#[wasm_bindgen(js_class = Tensor)]
+impl WebTensor {
+    /// Lengths of the axes.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn shape(&self) -> Vec<u32> {
+        words(self.0.shape().dims())
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_slice(
-    tensor: &GpuTensor,
-    axis: usize,
-    start: usize,
-    end: usize,
-) -> *mut GpuTensor {
-    object(tensor.slice(axis, start..end))
-}
+    /// Distance of neighbours along each axis in the buffer, in elements.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn strides(&self) -> Vec<u32> {
+        words(self.0.view().strides())
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_transpose(tensor: &GpuTensor, first: usize, second: usize) -> *mut GpuTensor {
-    object(tensor.transpose(first, second))
-}
+    /// Place of the first element in the buffer, in elements.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn offset(&self) -> usize {
+        self.0.view().offset()
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_permute(tensor: &GpuTensor, axes: u32) -> *mut GpuTensor {
-    object(sizes(axes).and_then(|axes| tensor.permute(&axes)))
-}
+    /// The browser's `GPUBuffer`, which the tensor shares with its views.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn buffer(&self) -> JsValue {
+        let Buffer::Wgpu(buffer) = self.0.buffer();
+        let raw = buffer.raw().and_then(|raw| raw.as_webgpu());
+        raw.map_or(JsValue::NULL, |raw| AsRef::<JsValue>::as_ref(&raw).clone())
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_reshape(tensor: &GpuTensor, dims: u32) -> *mut GpuTensor {
-    object(shape(dims).and_then(|shape| tensor.reshape(shape)))
-}
+    /// The elements from `start` to before `end` of an axis.
+    pub fn slice(&self, axis: usize, start: usize, end: usize) -> JsResult<Self> {
+        Ok(Self(self.0.slice(axis, start..end)?))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_broadcast(tensor: &GpuTensor, dims: u32) -> *mut GpuTensor {
-    object(shape(dims).and_then(|shape| tensor.broadcast_to(&shape)))
-}
+    /// Two axes exchanged.
+    pub fn transpose(&self, first: usize, second: usize) -> JsResult<Self> {
+        Ok(Self(self.0.transpose(first, second)?))
+    }
 
-/// The elements in a new array, the last axis innermost.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_read(tensor: &GpuTensor) -> *mut Call {
-    let tensor = tensor.clone();
-    reading(Box::pin(async move { Ok(tensor) }))
-}
+    /// Axes in another order.
+    pub fn permute(&self, axes: &[u32]) -> JsResult<Self> {
+        Ok(Self(self.0.permute(&sizes(axes)?)?))
+    }
 
-/// The elements by all steps in turn, with a second tensor, if there is one, for steps that take two.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_apply(a: &GpuTensor, number: u32, b: Option<&GpuTensor>) -> *mut Call {
-    let (steps, a, b) = (steps(number), a.clone(), b.cloned());
-    making(Box::pin(async move {
-        match b {
-            Some(b) => a.combine_async(&steps?, &b).await,
-            None => a.apply_async(&steps?).await,
-        }
-    }))
-}
+    /// The same elements in another shape.
+    pub fn reshape(&self, dims: &[u32]) -> JsResult<Self> {
+        Ok(Self(self.0.reshape(shape(dims)?)?))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_contiguous(a: &GpuTensor) -> *mut Call {
-    let a = a.clone();
-    making(Box::pin(async move { a.contiguous_async().await }))
-}
+    /// Extended to a larger shape.
+    #[wasm_bindgen(js_name = broadcastTo)]
+    pub fn broadcast_to(&self, dims: &[u32]) -> JsResult<Self> {
+        Ok(Self(self.0.broadcast_to(&shape(dims)?)?))
+    }
 
-/// Reduces some axes, which become ones; for number 0 all elements, to a tensor without axes.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_reduce(a: &GpuTensor, kind: u32, axes: u32) -> *mut Call {
-    let axes = (axes != 0).then(|| sizes(axes));
-    let a = a.clone();
-    making(Box::pin(async move {
-        match axes {
-            Some(axes) => a.reduce_async(reduction(kind)?, &axes?).await,
-            None => a.reduce_all_async(reduction(kind)?).await,
-        }
-    }))
-}
+    /// The elements in a new array, the last axis innermost.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
+    pub fn read(&self) -> Promise {
+        let tensor = self.0.clone();
+        promise(async move { tensor.to_js_async().await.map(floats) })
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_dot(a: &GpuTensor, b: &GpuTensor) -> *mut Call {
-    let (a, b) = (a.clone(), b.clone());
-    making(Box::pin(async move { a.dot_async(&b).await }))
-}
+    /// The elements by all steps in turn.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn apply(
+        &self,
+        #[wasm_bindgen(js_name = steps, unchecked_param_type = "readonly Step[]")] given: &JsValue,
+    ) -> JsResult<Promise> {
+        let (steps, a) = (steps(given)?, self.0.clone());
+        Ok(making(async move { a.apply_async(&steps).await }))
+    }
 
-/// The softmax over the last axis, or its logarithm.
-#[unsafe(no_mangle)]
-extern "C" fn tensor_softmax(a: &GpuTensor, log: bool) -> *mut Call {
-    let a = a.clone();
-    making(Box::pin(async move { a.softmax_of(log).await }))
-}
+    /// The same with a second tensor, for steps that take two.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn combine(
+        &self,
+        #[wasm_bindgen(js_name = steps, unchecked_param_type = "readonly Step[]")] given: &JsValue,
+        other: &WebTensor,
+    ) -> JsResult<Promise> {
+        let (steps, a, b) = (steps(given)?, self.0.clone(), other.0.clone());
+        Ok(making(async move { a.combine_async(&steps, &b).await }))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_matmul(a: &GpuTensor, b: &GpuTensor) -> *mut Call {
-    let (a, b) = (a.clone(), b.clone());
-    making(Box::pin(async move { a.matmul_async(&b).await }))
-}
+    /// The same elements without gaps.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn contiguous(&self) -> Promise {
+        let a = self.0.clone();
+        making(async move { a.contiguous_async().await })
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn tensor_convolve2d(a: &GpuTensor, kernel: &GpuTensor) -> *mut Call {
-    let (a, kernel) = (a.clone(), kernel.clone());
-    making(Box::pin(async move { a.convolve2d_async(&kernel).await }))
+    /// Reduces some axes, which become ones; without `axes` all elements, to a tensor without axes.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn reduce(
+        &self,
+        #[wasm_bindgen(js_name = reduction)] kind: WebReduction,
+        axes: Option<Vec<u32>>,
+    ) -> JsResult<Promise> {
+        let (kind, a) = (reduction(kind)?, self.0.clone());
+        let axes = axes.map(|axes| sizes(&axes)).transpose()?;
+        Ok(making(async move {
+            match axes {
+                Some(axes) => a.reduce_async(kind, &axes).await,
+                None => a.reduce_all_async(kind).await,
+            }
+        }))
+    }
+
+    /// The sum of products.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn dot(&self, other: &WebTensor) -> Promise {
+        let (a, b) = (self.0.clone(), other.0.clone());
+        making(async move { a.dot_async(&b).await })
+    }
+
+    /// The softmax over the last axis, or its logarithm.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn softmax(&self, log: bool) -> Promise {
+        let a = self.0.clone();
+        making(async move { a.softmax_of(log).await })
+    }
+
+    /// The matrix product.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn matmul(&self, other: &WebTensor) -> Promise {
+        let (a, b) = (self.0.clone(), other.0.clone());
+        making(async move { a.matmul_async(&b).await })
+    }
+
+    /// The convolution with a kernel where it fits.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
+    pub fn convolve2d(&self, kernel: &WebTensor) -> Promise {
+        let (a, b) = (self.0.clone(), kernel.0.clone());
+        making(async move { a.convolve2d_async(&b).await })
+    }
+
+    /// Frees it, as `free` does, and refuses one of an earlier instance of the module, which `free` does not.
+    pub fn release(self) {}
 }

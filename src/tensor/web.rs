@@ -12,14 +12,14 @@ use super::work::Work;
 use super::{check_len, cpu};
 use crate::Result;
 use crate::gpu::{GpuDevice, HostUse, Place, Recorder, Sized64};
-use crate::js::Bytes;
+use crate::js_bytes::JsBytes;
 use crate::memory::zeros;
 
 impl GpuTensor {
     /// A tensor of the elements of an array, given as its bytes, which are read before this waits for anything.
     pub(crate) async fn from_js_async(
         device: &GpuDevice,
-        values: &Bytes,
+        values: &JsBytes,
         shape: Shape,
     ) -> Result<Self> {
         let n = shape.n_elements();
@@ -29,8 +29,7 @@ impl GpuTensor {
         if n > 0 {
             let n_bytes = 4 * n as u64;
             let host = device.allocate_host_uncleared(n_bytes, HostUse::Upload)?;
-            let mapped = host.mapped_async(0..n_bytes, HostUse::Upload).await?;
-            mapped.copy(0, values, 0..4 * n)?;
+            host.write_js_async(0, values, 0..4 * n).await?;
             let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
             recording.stream.copy(to, from, n_bytes)?;
         }
@@ -39,14 +38,12 @@ impl GpuTensor {
     }
 
     /// Copies the elements to a new array, the last axis innermost; gives its bytes.
-    pub(crate) async fn to_js_async(&self) -> Result<Bytes> {
+    pub(crate) async fn to_js_async(&self) -> Result<JsBytes> {
         let Some(host) = self.download().await?.0 else {
-            return Bytes::zeros(0);
+            return JsBytes::zeros(0);
         };
-        let n_bytes = host.n_bytes();
-        let out = Bytes::zeros(n_bytes as usize)?;
-        host.read_mapped_async(0..n_bytes, |mapped| out.copy(0, mapped, 0..mapped.len()))
-            .await??;
+        let out = JsBytes::zeros(host.n_bytes() as usize)?;
+        host.read_js_async(0..host.n_bytes(), &out, 0).await?;
         Ok(out)
     }
 }
@@ -54,19 +51,19 @@ impl GpuTensor {
 /// An array of JavaScript, given as its bytes, in a shape.
 #[derive(Debug)]
 pub(crate) struct JsArray {
-    bytes: Bytes,
+    bytes: JsBytes,
     shape: Shape,
 }
 
 impl JsArray {
     /// An array that has as many elements as the shape.
-    pub(crate) fn new(name: &'static str, bytes: Bytes, shape: Shape) -> Result<Self> {
+    pub(crate) fn new(name: &'static str, bytes: JsBytes, shape: Shape) -> Result<Self> {
         check_len(name, bytes.len() / 4, shape.n_elements() as u64)?;
         Ok(Self { bytes, shape })
     }
 
     /// A vector.
-    pub(crate) fn vector(bytes: Bytes) -> Self {
+    pub(crate) fn vector(bytes: JsBytes) -> Self {
         let shape = Shape::vector(bytes.len() / 4);
         Self { bytes, shape }
     }
@@ -198,7 +195,7 @@ impl JsOperation {
 
 impl GpuBackend {
     /// Does an operation where that is faster; gives the bytes of a new array.
-    pub(crate) async fn run_js_async(&mut self, operation: &JsOperation) -> Result<Bytes> {
+    pub(crate) async fn run_js_async(&mut self, operation: &JsOperation) -> Result<JsBytes> {
         let (shape, work) = operation.plan()?;
         let on_gpu = async |device: &GpuDevice| {
             let made = operation.on_device_async(device).await?;
@@ -207,7 +204,7 @@ impl GpuBackend {
         let on_cpu = || {
             let made = operation.on_cpu(&shape)?;
             let bytes = bytemuck::cast_slice(&made);
-            let array = Bytes::zeros(bytes.len())?;
+            let array = JsBytes::zeros(bytes.len())?;
             array.write(0, bytes)?;
             Ok(array)
         };

@@ -1,6 +1,7 @@
-//! Pages in memory of JavaScript: they go to the GPU and come back without a copy through the module's own memory.
+//! Pages in arrays of JavaScript: they go to mapped GPU memory and come back in one copy, not through wasm memory.
 
-use std::ops::Range;
+use js_sys::Function;
+use wasm_bindgen::JsValue;
 
 use super::compress::Sink;
 use super::decompress::{Target, check};
@@ -9,27 +10,36 @@ use super::plan::Packed;
 use super::ring::Pipeline;
 use super::source::Source;
 use super::timing::Timings;
-use crate::gpu::{Backend, GpuDevice, HostBuffer, HostUse};
-use crate::js::Bytes;
+use crate::gpu::{Backend, GpuDevice, HostBuffer};
+use crate::js_bytes::JsBytes;
 use crate::lz4::{BlockError, Level, PageEntry};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
-/// Writes a range of `bytes` at `offset` of `host`, both multiples of 4 long.
-pub(super) async fn write(
-    bytes: &Bytes,
-    range: Range<usize>,
-    host: &HostBuffer,
-    offset: u64,
-) -> Result<()> {
-    let end = offset + range.len() as u64;
-    let mapped = host.mapped_async(offset..end, HostUse::Upload).await?;
-    mapped.copy(0, bytes, range)
+/// The function that a caller gave to hear how far a call is, if it gave one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tell(pub Option<Function>);
+
+impl Tell {
+    /// Calls the function with the pages done and the bytes of their blocks.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if it returns false or throws.
+    pub(super) fn tell(&self, n_pages: usize, n_bytes: u64) -> Result<()> {
+        let Some(function) = &self.0 else {
+            return Ok(());
+        };
+        let (n_pages, n_bytes) = (JsValue::from(n_pages as f64), JsValue::from(n_bytes as f64));
+        match function.call2(&JsValue::UNDEFINED, &n_pages, &n_bytes) {
+            Ok(answer) if answer != JsValue::FALSE => Ok(()),
+            _ => Err(Error::Cancelled),
+        }
+    }
 }
 
 /// Compressed pages, in one piece unless there are very many.
 #[derive(Debug, Default)]
 pub(crate) struct JsBlocks {
-    pieces: Vec<Bytes>,
+    pieces: Vec<JsBytes>,
     /// Bytes in use of the last piece, and of all.
     n_last: usize,
     n_packed: usize,
@@ -40,12 +50,12 @@ pub(crate) struct JsBlocks {
 impl JsBlocks {
     /// Makes room for `n_bytes` of blocks, which come next.
     pub(super) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
-        self.pieces.push(Bytes::zeros(n_bytes as usize)?);
+        self.pieces.push(JsBytes::zeros(n_bytes as usize)?);
         self.n_last = 0;
         Ok(())
     }
 
-    /// Appends the first `n_bytes` of `host`, and a table that counts from there.
+    /// Appends the first `n_bytes` of `host`, and the entries of `table`, which count from there.
     pub(super) async fn append(
         &mut self,
         host: &HostBuffer,
@@ -53,9 +63,10 @@ impl JsBlocks {
         table: &[u32],
     ) -> Result<()> {
         if let Some(piece) = self.pieces.last() {
-            put(piece, self.n_last, host, n_bytes as usize).await?;
+            host.read_js_async(0..n_bytes, piece, self.n_last).await?;
         }
         let base_words = (self.n_packed / 4) as u32;
+        memory::reserve(&mut self.table, table.len())?;
         for entry in table.chunks_exact(2) {
             self.table.extend([entry[0] + base_words, entry[1]]);
         }
@@ -65,9 +76,9 @@ impl JsBlocks {
     }
 
     /// All blocks in one array.
-    pub(crate) fn packed(&mut self) -> Result<Bytes> {
+    pub(crate) fn packed(&mut self) -> Result<JsBytes> {
         if self.pieces.len() > 1 {
-            let whole = Bytes::zeros(self.n_packed)?;
+            let whole = JsBytes::zeros(self.n_packed)?;
             let mut at = 0;
             for piece in self.pieces.drain(..) {
                 whole.copy(at, &piece, 0..piece.len())?;
@@ -75,21 +86,14 @@ impl JsBlocks {
             }
             return Ok(whole);
         }
-        self.pieces.pop().map_or_else(|| Bytes::zeros(0), Ok)
+        self.pieces.pop().map_or_else(|| JsBytes::zeros(0), Ok)
     }
-}
-
-/// Puts the first `n_bytes` of `host` at `at` of `out`.
-pub(super) async fn put(out: &Bytes, at: usize, host: &HostBuffer, n_bytes: usize) -> Result<()> {
-    let copied = n_bytes.next_multiple_of(4) as u64;
-    host.read_mapped_async(0..copied, |mapped| out.copy(at, mapped, 0..n_bytes))
-        .await?
 }
 
 /// Packed pages; the words of fills need not be known.
 #[derive(Debug)]
 pub(crate) struct JsPacked {
-    pub packed: Bytes,
+    pub packed: JsBytes,
     pub table: Vec<PageEntry>,
     pub page_size: u32,
     pub n_bytes: u64,
@@ -119,8 +123,8 @@ impl JsCodec {
         self.0.device()
     }
 
-    /// `error`, once the next call can do without it: a lost device is replaced, and what else the browser has to say
-    /// about refused work is heard.
+    /// Prepares the next call after one that failed with `error`: opens another device after a loss, and waits for
+    /// what else the browser reports about work that it refused. Gives `error` back.
     pub(crate) async fn after(&mut self, error: Error) -> Error {
         match &error {
             // The next call tells if there is no other device.
@@ -131,18 +135,20 @@ impl JsCodec {
         error
     }
 
-    /// The pipeline, cutting jobs for this page size.
-    fn pipeline(&mut self, page_size: u32) -> &mut Pipeline {
+    /// The pipeline, which cuts jobs for this page size and tells how far they are.
+    fn pipeline(&mut self, page_size: u32, tell: Tell) -> &mut Pipeline {
         self.0.batch_pages = (JOB_BYTES / u64::from(page_size.max(1))).max(1);
+        self.0.tell = tell;
         &mut self.0
     }
 
     /// Compresses pages.
     pub(crate) async fn compress(
         &mut self,
-        bytes: &Bytes,
+        bytes: &JsBytes,
         page_size: u32,
         level: Level,
+        tell: Tell,
     ) -> Result<(JsBlocks, Timings)> {
         if level == Level::Sequential {
             return Err(Error::BackendUnavailable {
@@ -151,7 +157,7 @@ impl JsCodec {
             });
         }
         let mut blocks = JsBlocks::default();
-        let pipeline = self.pipeline(page_size);
+        let pipeline = self.pipeline(page_size, tell);
         let (source, sink) = (Source::Js(bytes), Sink::Js(&mut blocks));
         let timings = pipeline
             .compress_safely(source, page_size, level, sink)
@@ -163,10 +169,11 @@ impl JsCodec {
     pub(crate) async fn decompress(
         &mut self,
         pages: &JsPacked,
-    ) -> Result<(Bytes, Vec<Option<BlockError>>, Timings)> {
+        tell: Tell,
+    ) -> Result<(JsBytes, Vec<Option<BlockError>>, Timings)> {
         let pages = pages.view();
-        let out = Bytes::zeros(check(&pages)?)?;
-        let pipeline = self.pipeline(pages.page_size);
+        let out = JsBytes::zeros(check(&pages)?)?;
+        let pipeline = self.pipeline(pages.page_size, tell);
         let run = pipeline.decompress_safely(&pages, Target::Js(&out));
         let (errors, timings) = run.await?;
         Ok((out, errors, timings))

@@ -1,0 +1,132 @@
+//! Objects of the browser for wgpu, which makes its own and takes in no others (wgpu 30: only textures).
+//!
+//! wgpu makes an object by calling a function of the browser, such as `createBuffer` of a device. For one synchronous
+//! call, that name of that device is given to a function which returns an object that is there already.
+
+use js_sys::{Function, Object, Promise, Reflect};
+use wasm_bindgen::closure::ScopedClosure;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+/// A function that returns `value`, whatever it is called with.
+pub(super) fn returning(value: &JsValue) -> Function {
+    // `Object.prototype.valueOf` returns the object that it is bound to.
+    Object::new()
+        .unchecked_into::<HasValueOf>()
+        .value_of()
+        .bind0(value)
+}
+
+/// Runs `call` while the function `name` of `object` returns `answer`; `None` if the object does not take the function.
+pub(super) fn answering<T>(
+    object: &JsValue,
+    name: &str,
+    answer: &Function,
+    call: impl FnOnce() -> T,
+) -> Option<T> {
+    let (name, object) = (JsValue::from_str(name), object.unchecked_ref::<Object>());
+    // What the page put there itself is put back; else the function of the prototype is seen again.
+    let own = Object::get_own_property_descriptor(object, &name);
+    if !Reflect::set(object, &name, answer).unwrap_or(false) {
+        return None;
+    }
+    let value = call();
+    if own.is_object() {
+        Object::define_property(object, &name, own.unchecked_ref());
+    } else {
+        Reflect::delete_property(object, &name).ok()?;
+    }
+    Some(value)
+}
+
+/// The browser's object for a device of wgpu.
+pub(super) fn raw(device: &wgpu::Device) -> Option<&JsValue> {
+    device.as_webgpu().map(AsRef::as_ref)
+}
+
+/// A new buffer; `None` if the browser has no memory to map for it.
+pub(super) fn create_buffer(
+    device: &wgpu::Device,
+    descriptor: &wgpu::BufferDescriptor<'_>,
+) -> Option<wgpu::Buffer> {
+    let raw = raw(device)?;
+    let fields = Object::new().unchecked_into::<BufferFields>();
+    fields.set_size(descriptor.size as f64);
+    fields.set_usage(descriptor.usage.bits());
+    fields.set_mapped_at_creation(descriptor.mapped_at_creation);
+    let buffer = raw
+        .unchecked_ref::<RawDevice>()
+        .create_buffer(&fields)
+        .ok()?;
+    adopt_buffer(device, &buffer, descriptor)
+}
+
+/// wgpu's handle of a buffer of `device` that fits the descriptor.
+pub(super) fn adopt_buffer(
+    device: &wgpu::Device,
+    buffer: &JsValue,
+    descriptor: &wgpu::BufferDescriptor<'_>,
+) -> Option<wgpu::Buffer> {
+    answering(raw(device)?, "createBuffer", &returning(buffer), || {
+        device.create_buffer(descriptor)
+    })
+}
+
+/// A pipeline, which the browser compiles beside its other work: wgpu's own call has all work after it wait. Errors are
+/// the browser's.
+pub(super) async fn create_pipeline(
+    device: &wgpu::Device,
+    descriptor: &wgpu::ComputePipelineDescriptor<'_>,
+) -> Result<wgpu::ComputePipeline, JsValue> {
+    const CREATE: &str = "createComputePipeline";
+    let raw = raw(device).ok_or(JsValue::UNDEFINED)?;
+    let mut asked = None;
+    // The first call shows what wgpu asks the browser for; its pipeline is none. The second takes the compiled one in.
+    let mut ask = |fields: JsValue| {
+        let device = raw.unchecked_ref::<RawDevice>();
+        let compiling = device.create_compute_pipeline_async(&fields);
+        asked = Some(compiling.clone());
+        JsValue::from(compiling)
+    };
+    {
+        let ask = ScopedClosure::borrow_mut_aborting(&mut ask);
+        answering(raw, CREATE, ask.as_ref().unchecked_ref(), || {
+            device.create_compute_pipeline(descriptor)
+        });
+    }
+    let pipeline = JsFuture::from(asked.ok_or(JsValue::UNDEFINED)?).await?;
+    let taken = answering(raw, CREATE, &returning(&pipeline), || {
+        device.create_compute_pipeline(descriptor)
+    });
+    taken.ok_or(JsValue::UNDEFINED)
+}
+
+/// What an error of the browser says.
+pub(super) fn message(error: &JsValue) -> String {
+    let message = Reflect::get(error, &JsValue::from_str("message"));
+    message
+        .ok()
+        .and_then(|message| message.as_string())
+        .unwrap_or_default()
+}
+
+#[wasm_bindgen]
+extern "C" {
+    type HasValueOf;
+    #[wasm_bindgen(method, getter, js_name = valueOf)]
+    fn value_of(this: &HasValueOf) -> Function;
+
+    type RawDevice;
+    #[wasm_bindgen(method, catch, js_name = createBuffer)]
+    fn create_buffer(this: &RawDevice, fields: &BufferFields) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, js_name = createComputePipelineAsync)]
+    fn create_compute_pipeline_async(this: &RawDevice, fields: &JsValue) -> Promise;
+
+    type BufferFields;
+    #[wasm_bindgen(method, setter)]
+    fn set_size(this: &BufferFields, size: f64);
+    #[wasm_bindgen(method, setter)]
+    fn set_usage(this: &BufferFields, usage: u32);
+    #[wasm_bindgen(method, setter, js_name = mappedAtCreation)]
+    fn set_mapped_at_creation(this: &BufferFields, mapped: bool);
+}

@@ -1,0 +1,108 @@
+//! A device and buffers that belong to the page.
+
+use js_sys::{Object, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+
+use super::ENGINE;
+use super::adapter;
+use super::answer::{adopt_buffer, raw, returning};
+use super::device::WgpuDevice;
+use super::memory::WgpuBuffer;
+use crate::gpu::check;
+use crate::gpu::choice::DeviceRequest;
+use crate::{Error, Result};
+
+const BUFFER: &str = "give a GPUBuffer with usage STORAGE, made by the same device";
+
+impl WgpuDevice {
+    /// The page's `GPUDevice`, with the limits and features that it has. It stays the page's: nothing here destroys it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for anything else than a device; [`Error::BackendUnavailable`] where there is no WebGPU.
+    pub(crate) async fn lent(device: &JsValue, request: &DeviceRequest) -> Result<Self> {
+        let get = |name: &str| Reflect::get(device, &JsValue::from_str(name)).unwrap_or_default();
+        let [queue, limits, features] = ["queue", "limits", "features"].map(get);
+        if !(queue.is_object() && limits.is_object() && features.is_object()) {
+            return Err(check::invalid(
+                "device",
+                "a value that is no GPUDevice".into(),
+                "give a GPUDevice that is open",
+            ));
+        }
+        // What wgpu reads of an adapter.
+        let answer = Object::new();
+        let request_device = returning(&Promise::resolve(device));
+        let fields = [
+            ("info", get("adapterInfo")),
+            ("features", features),
+            ("limits", limits),
+            ("requestDevice", request_device.into()),
+        ];
+        for (name, value) in fields {
+            Reflect::set(&answer, &JsValue::from_str(name), &value).map_err(|_| unavailable())?;
+        }
+        let adapter = adapter::answered(&answer).await.ok_or_else(unavailable)?;
+        let opened = adapter.request_device(&wgpu::DeviceDescriptor::default());
+        let (limits, features) = (adapter.limits(), adapter.features());
+        let opened = opened.await.map_err(|_| unavailable())?;
+        let info = adapter::describe(&adapter.get_info());
+        let is_lent = true;
+        Ok(Self::new(opened, info, &limits, features, request, is_lent))
+    }
+
+    /// Whether the device belongs to the page.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.is_lent
+    }
+
+    /// The browser's `GPUDevice`.
+    pub(crate) fn raw_web(&self) -> JsValue {
+        raw(&self.0.device).cloned().unwrap_or_default()
+    }
+
+    /// Bytes of buffers in use, and of those that the pool keeps.
+    #[cfg(web_pages)]
+    pub(crate) fn memory_bytes(&self) -> (u64, u64) {
+        let pooled = self.0.pool.held_bytes();
+        (self.0.budget.held().saturating_sub(pooled), pooled)
+    }
+
+    /// The page's `GPUBuffer`, which has the usage `STORAGE`; nothing is copied, and it stays the page's. Work with a
+    /// buffer of another device fails when it is waited for: a buffer does not say whose it is.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for anything else than such a buffer.
+    pub(crate) fn lend_buffer(&self, buffer: &JsValue) -> Result<WgpuBuffer> {
+        let number = |name: &str| {
+            let value = Reflect::get(buffer, &JsValue::from_str(name));
+            value.ok().and_then(|value| value.as_f64())
+        };
+        let (Some(size), Some(usage)) = (number("size"), number("usage")) else {
+            return Err(check::invalid(
+                "buffer",
+                "a value that is no GPUBuffer".into(),
+                BUFFER,
+            ));
+        };
+        let usage = wgpu::BufferUsages::from_bits_truncate(usage as u32);
+        if !usage.contains(wgpu::BufferUsages::STORAGE) || size < 4.0 {
+            let value = format!("one of {} bytes with usage {}", size as u64, usage.bits());
+            return Err(check::invalid("buffer", value, BUFFER));
+        }
+        let descriptor = wgpu::BufferDescriptor {
+            label: None,
+            size: size as u64,
+            usage,
+            mapped_at_creation: false,
+        };
+        let made = adopt_buffer(self.raw_device(), buffer, &descriptor);
+        Ok(WgpuBuffer::lent(&self.0, made.ok_or_else(unavailable)?))
+    }
+}
+
+fn unavailable() -> Error {
+    Error::BackendUnavailable {
+        backend: ENGINE,
+        reason: "this browser does not let its WebGPU be used with a device that is open".into(),
+    }
+}

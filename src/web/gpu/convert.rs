@@ -1,0 +1,188 @@
+//! Arguments from JavaScript, results for it, and their types.
+
+use js_sys::{Uint8Array, Uint32Array};
+use wasm_bindgen::prelude::*;
+
+use crate::batch::Timings;
+use crate::js_bytes::JsBytes;
+use crate::lz4::{BlockError, Level, PageEntry, PageKind};
+use crate::{Error, Result, memory};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** The browser's `GPUDevice` and `GPUBuffer`, where types for WebGPU are installed. */
+export type PageDevice = typeof globalThis extends { GPUDevice: { prototype: infer D } } ? D : object;
+export type PageBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer B } } ? B : object;
+
+/** Where the time of a call went, in nanoseconds: see `Timings` of the Rust documentation. */
+export interface GpuTiming {
+  readonly uploadNs: number | null;
+  readonly kernelNs: number | null;
+  readonly readbackNs: number | null;
+  readonly totalNs: number;
+}
+
+/** Compressed pages: blocks, and two words a page. */
+export interface GpuPackedPages {
+  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly table: Uint32Array<ArrayBuffer>;
+  readonly timing: GpuTiming;
+}
+
+/** Pages, and of each 0 or the number of what is wrong with it. */
+export interface GpuCheckedPages {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly status: Uint8Array<ArrayBuffer>;
+  readonly timing: GpuTiming;
+}
+
+/** Compressed pages in GPU memory. */
+export interface GpuPart {
+  readonly packed: PageBuffer;
+  readonly packedBytes: number;
+  readonly table: PageBuffer;
+  readonly byteLength: number;
+}
+
+export interface GpuParts {
+  readonly parts: GpuPart[];
+  readonly timing: GpuTiming;
+}
+
+/** Told of each job that is done: pages whose results are there, and bytes of their blocks. False ends the call. */
+export type GpuTell = (nPages: number, nBytes: number) => unknown;
+"#;
+
+/// The level of this name.
+pub(super) fn level(name: &str) -> Result<Level> {
+    match name {
+        "fast" => Ok(Level::Fast),
+        "high" => Ok(Level::High),
+        "sequential" => Ok(Level::Sequential),
+        _ => Err(Error::InvalidArgument {
+            name: "level",
+            value: name.to_owned(),
+            expected: "fast, high or sequential",
+        }),
+    }
+}
+
+/// The entries of a table. One that names no kind is bad for any page, so that the others are none the worse for it.
+pub(super) fn entries(table: &Uint32Array) -> Result<Vec<PageEntry>> {
+    const BAD: PageEntry = PageEntry {
+        offset: 0,
+        length: 0,
+        kind: PageKind::Lz4,
+    };
+    let mut words: Vec<u32> = memory::zeros(table.length() as usize)?;
+    table.copy_to(&mut words);
+    let (entries, []) = words.as_chunks() else {
+        let n_words = words.len() as u64;
+        return Err(Error::invalid(
+            "table length",
+            n_words,
+            "give two words a page",
+        ));
+    };
+    let mut read = memory::with_room(entries.len())?;
+    // The words of fills are left for the GPU to read.
+    let entry = |words: &[u32; 2]| PageEntry::from_words(*words, &[]).unwrap_or(BAD);
+    read.extend(entries.iter().map(entry));
+    Ok(read)
+}
+
+/// What is wrong with the first page that is not sound.
+pub(super) fn first_error(errors: &[Option<BlockError>]) -> Result<()> {
+    let mut errors = errors.iter().enumerate();
+    match errors.find_map(|(page, error)| Some((page, (*error)?))) {
+        Some((page, source)) => Err(Error::CorruptPage { page, source }),
+        None => Ok(()),
+    }
+}
+
+/// A plain object with the times.
+pub(super) fn timing(timings: &Timings) -> Fields {
+    let ns = |ns: Option<u64>| ns.map_or(JsValue::NULL, |ns| JsValue::from(ns as f64));
+    let fields = Fields::new();
+    fields.set_upload_ns(&ns(timings.upload_ns));
+    fields.set_kernel_ns(&ns(timings.kernel_ns));
+    fields.set_readback_ns(&ns(timings.readback_ns));
+    fields.set_total_ns(timings.total_ns as f64);
+    fields
+}
+
+/// A plain object: `GpuPackedPages`.
+pub(super) fn packed_pages(packed: JsBytes, table: &[u32], timings: &Timings) -> JsValue {
+    let fields = Fields::new();
+    fields.set_packed(&packed.into_array());
+    fields.set_table(&Uint32Array::from(table));
+    fields.set_timing(&timing(timings));
+    fields.into()
+}
+
+/// A plain object: `GpuCheckedPages`.
+pub(super) fn checked_pages(
+    bytes: JsBytes,
+    errors: &[Option<BlockError>],
+    timings: &Timings,
+) -> Result<JsValue> {
+    let mut status = memory::with_room(errors.len())?;
+    status.extend(
+        errors
+            .iter()
+            .map(|error| error.map_or(0, |error| error as u8)),
+    );
+    let fields = Fields::new();
+    fields.set_bytes(&bytes.into_array());
+    fields.set_status(&Uint8Array::from(status.as_slice()));
+    fields.set_timing(&timing(timings));
+    Ok(fields.into())
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// A plain object of JavaScript.
+    #[wasm_bindgen(js_name = Object)]
+    pub(super) type Fields;
+    #[wasm_bindgen(constructor, js_class = "Object")]
+    pub(super) fn new() -> Fields;
+    #[wasm_bindgen(method, setter, js_name = uploadNs)]
+    fn set_upload_ns(this: &Fields, ns: &JsValue);
+    #[wasm_bindgen(method, setter, js_name = kernelNs)]
+    fn set_kernel_ns(this: &Fields, ns: &JsValue);
+    #[wasm_bindgen(method, setter, js_name = readbackNs)]
+    fn set_readback_ns(this: &Fields, ns: &JsValue);
+    #[wasm_bindgen(method, setter, js_name = totalNs)]
+    fn set_total_ns(this: &Fields, ns: f64);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_timing(this: &Fields, timing: &Fields);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_packed(this: &Fields, packed: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_table(this: &Fields, table: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    fn set_bytes(this: &Fields, bytes: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    fn set_status(this: &Fields, status: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_parts(this: &Fields, parts: &JsValue);
+    #[wasm_bindgen(method, setter, js_name = packedBytes)]
+    pub(super) fn set_packed_bytes(this: &Fields, n_bytes: f64);
+    #[wasm_bindgen(method, setter, js_name = byteLength)]
+    pub(super) fn set_byte_length(this: &Fields, n_bytes: f64);
+    #[wasm_bindgen(method, setter, js_name = inUse)]
+    pub(super) fn set_in_use(this: &Fields, n_bytes: f64);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_pooled(this: &Fields, n_bytes: f64);
+
+    /// A part of compressed pages, as JavaScript gives it.
+    pub(super) type Part;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn packed(this: &Part) -> JsValue;
+    #[wasm_bindgen(method, getter, js_name = packedBytes)]
+    pub(super) fn packed_bytes(this: &Part) -> f64;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn table(this: &Part) -> JsValue;
+    #[wasm_bindgen(method, getter, js_name = byteLength)]
+    pub(super) fn byte_length(this: &Part) -> f64;
+}

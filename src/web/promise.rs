@@ -1,0 +1,148 @@
+//! Calls as promises of JavaScript.
+//!
+//! wasm-bindgen's own promises never settle if a poll traps. Here a poll is the reaction of a promise, so that a trap is
+//! a rejection and not an uncaught error; and all promises of the module can be rejected when it stops.
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use js_sys::{Function, Promise};
+use wasm_bindgen::prelude::*;
+
+use super::panic;
+use crate::Result;
+
+type Work = Pin<Box<dyn Future<Output = Result<JsValue>>>>;
+
+/// A call under way.
+struct Task {
+    id: u32,
+    work: RefCell<Work>,
+    waker: Waker,
+    /// Whether a poll is on its way.
+    is_queued: Cell<bool>,
+    resolve: Function,
+    reject: Function,
+}
+
+thread_local! {
+    /// All calls under way: a few.
+    static TASKS: RefCell<Vec<Rc<Task>>> = const { RefCell::new(Vec::new()) };
+    static NEXT_ID: Cell<u32> = const { Cell::new(0) };
+    static POLL: Function = Closure::<dyn FnMut(u32)>::new(poll).into_js_value().unchecked_into();
+    static TRAPPED: Function =
+        Closure::<dyn FnMut(JsValue)>::new(trapped).into_js_value().unchecked_into();
+}
+
+/// A promise of what `work` gives. It is polled first when the caller has returned to the event loop.
+pub(in crate::web) fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
+    boxed(Box::pin(work))
+}
+
+/// The same, compiled once for all kinds of work.
+#[inline(never)]
+fn boxed(work: Work) -> Promise {
+    if let Some(error) = panic::stopped() {
+        return Promise::reject(&error);
+    }
+    let mut work = Some(work);
+    Promise::new(&mut |resolve, reject| {
+        let Some(work) = work.take() else {
+            return;
+        };
+        let id = NEXT_ID.replace(NEXT_ID.get().wrapping_add(1));
+        let task = Rc::new(Task {
+            id,
+            work: RefCell::new(work),
+            waker: Waker::from(Arc::new(WakeTask(id))),
+            is_queued: Cell::new(false),
+            resolve,
+            reject,
+        });
+        TASKS.with_borrow_mut(|tasks| tasks.push(Rc::clone(&task)));
+        task.queue();
+    })
+}
+
+impl Task {
+    /// Has the task polled in a microtask, unless that is on its way.
+    fn queue(&self) {
+        if !self.is_queued.replace(true) {
+            let polled = POLL.with(|poll| resolved(self.id).then(poll));
+            // Where even the first reaction traps, or the instance is gone, this call at least is told.
+            TRAPPED
+                .with(|trapped| polled.catch(trapped))
+                .catch(&self.reject);
+        }
+    }
+}
+
+struct WakeTask(u32);
+
+impl Wake for WakeTask {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(task) = find(self.0) {
+            task.queue();
+        }
+    }
+}
+
+/// The task with this number, while it is under way.
+fn find(id: u32) -> Option<Rc<Task>> {
+    TASKS.with_borrow(|tasks| tasks.iter().find(|task| task.id == id).cloned())
+}
+
+fn poll(id: u32) {
+    let Some(task) = find(id) else {
+        return;
+    };
+    task.is_queued.set(false);
+    let mut context = Context::from_waker(&task.waker);
+    let outcome = task.work.borrow_mut().as_mut().poll(&mut context);
+    let Poll::Ready(outcome) = outcome else {
+        return;
+    };
+    TASKS.with_borrow_mut(|tasks| tasks.retain(|other| other.id != id));
+    // The functions of a promise do not throw.
+    let _ = match outcome {
+        Ok(value) => task.resolve.call1(&JsValue::UNDEFINED, &value),
+        Err(error) => task.reject.call1(&JsValue::UNDEFINED, &error.into()),
+    };
+}
+
+/// Called after a poll that trapped.
+fn trapped(error: JsValue) {
+    let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
+    panic::stop(&message.map_or_else(String::new, String::from));
+}
+
+/// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.
+pub(in crate::web) fn reject_all(error: &JsValue) {
+    TASKS.with(|tasks| {
+        // What is borrowed where it stopped can be read nevertheless, but for the moment in which it changes.
+        if let Ok(tasks) = tasks.try_borrow() {
+            for task in tasks.iter() {
+                let _ = task.reject.call1(&JsValue::UNDEFINED, error);
+            }
+        }
+    });
+}
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = Promise, js_name = resolve)]
+    fn resolved(value: u32) -> RawPromise;
+
+    type RawPromise;
+    #[wasm_bindgen(method)]
+    fn then(this: &RawPromise, reaction: &Function) -> RawPromise;
+    #[wasm_bindgen(method)]
+    fn catch(this: &RawPromise, reaction: &Function) -> RawPromise;
+}

@@ -1,0 +1,27 @@
+//! Names that arguments have.
+
+use wasm_bindgen::prelude::*;
+
+/// Speed or battery, where there are several GPUs.
+#[wasm_bindgen(js_name = PowerPreference)]
+#[derive(Debug, Clone, Copy)]
+pub enum WebPowerPreference {
+    /// Speed.
+    HighPerformance = "high-performance",
+    /// Battery.
+    LowPower = "low-power",
+}
+
+/// What elements are reduced to.
+#[wasm_bindgen(js_name = Reduction)]
+#[derive(Debug, Clone, Copy)]
+pub enum WebReduction {
+    /// Their sum.
+    Sum = "sum",
+    /// The largest.
+    Max = "max",
+    /// The smallest.
+    Min = "min",
+    /// The sum of squares.
+    SumOfSquares = "sumOfSquares",
+}
