@@ -90,10 +90,16 @@ async function bind(compiled, name, folder) {
   await rm(join(folder, `${name}_bg.wasm.d.ts`));
   const [wasm, script] = [join(folder, `${name}_bg.wasm`), join(folder, `${name}.js`)];
   const number = numbering();
-  const { code } = await transform(number(await readFile(script, "utf8")), { minify: true, format: "esm" });
+  const written = number(await readFile(script, "utf8"));
+  if (!written.includes(STALE)) throw new Error("wasm-bindgen writes other JavaScript: look for closures of an earlier instance");
+  const { code } = await transform(written.replaceAll(STALE, "return;"), { minify: true, format: "esm" });
   await writeFile(script, code);
   await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
 }
+
+/** What a closure of an instance that was replaced does. The browser still calls those that wait for a GPU, and nobody
+ * catches what they throw: they shall do nothing. */
+const STALE = "throw new Error('Cannot invoke closure from previous WASM instance');";
 
 /** Replaces the names of imports, whose hashes gzip cannot shorten, by numbers that are as long. */
 function numbering() {

@@ -28,7 +28,6 @@ export abstract class ArrayOperations {
 
   /** 1 / (1 + e⁻ˣ) */
   sigmoid(a: Float32Array): Promise<Floats> { return this.elementwise(["sigmoid"], a); }
-
   tanh(a: Float32Array): Promise<Floats> { return this.elementwise(["tanh"], a); }
 
   /** x / (1 + e⁻ˣ) */

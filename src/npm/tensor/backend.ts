@@ -3,7 +3,7 @@ import { PagepressError } from "../errors.js";
 import { loadTensors, type TensorModule } from "../tensor-module.js";
 import type { Backend, Operation } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
-import { current, type Instance, settled } from "./call.js";
+import { instance, settled } from "./call.js";
 import { rawDevice } from "./device.js";
 import { asyncDisposal, disposal, Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
@@ -11,7 +11,7 @@ import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 /** A backend of the module, and the module. */
 interface Opened {
   readonly module: TensorModule;
-  readonly instance: Instance;
+  readonly instance: number;
   readonly held: Held<Backend>;
 }
 
@@ -32,18 +32,14 @@ export class GpuBackend extends ArrayOperations {
     this.#open = async () => {
       const module = await loadTensors(modules?.tensor);
       const raw = device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy();
-      return { module, instance: current(), held: new Held(raw, "backend") };
+      return { module, instance: instance(), held: new Held(raw, "backend") };
     };
   }
 
   /** Where the last operation ran, and why; null before the first. */
-  get lastBackend(): BackendUsed | null {
-    return this.#lastBackend;
-  }
+  get lastBackend(): BackendUsed | null { return this.#lastBackend; }
 
-  get isDisposed(): boolean {
-    return this.#isDisposed;
-  }
+  get isDisposed(): boolean { return this.#isDisposed; }
 
   /** Gives memory and device up once the calls made before are done. Later calls reject with `DISPOSED`. */
   dispose(): void {
@@ -67,7 +63,7 @@ export class GpuBackend extends ArrayOperations {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
-      if (this.#opened?.instance !== current()) this.#opened = undefined;
+      if (this.#opened?.instance !== instance()) this.#opened = undefined;
       const { module, held } = (this.#opened ??= await this.#open());
       const raw = held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));

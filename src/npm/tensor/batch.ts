@@ -67,25 +67,15 @@ export class GpuCommandBatch {
   }
 
   relu(a: BufferId): BufferId { return this.apply(["relu"], a); }
-
   leakyRelu(a: BufferId, alpha: number): BufferId { return this.apply([["leakyRelu", alpha]], a); }
-
   elu(a: BufferId, alpha: number): BufferId { return this.apply([["elu", alpha]], a); }
-
   sigmoid(a: BufferId): BufferId { return this.apply(["sigmoid"], a); }
-
   tanh(a: BufferId): BufferId { return this.apply(["tanh"], a); }
-
   swish(a: BufferId): BufferId { return this.apply(["swish"], a); }
-
   gelu(a: BufferId): BufferId { return this.apply(["gelu"], a); }
-
   clip(a: BufferId, min: number, max: number): BufferId { return this.apply([["clip", min, max]], a); }
-
   scale(a: BufferId, factor: number): BufferId { return this.apply([["scale", factor]], a); }
-
   add(a: BufferId, b: BufferId): BufferId { return this.apply(["add"], a, b); }
-
   mul(a: BufferId, b: BufferId): BufferId { return this.apply(["mul"], a, b); }
 
   /** The sum of products: one element. */

@@ -1,38 +1,32 @@
-import { toPagepressError } from "../errors.js";
+import { PagepressError, toPagepressError } from "../errors.js";
 import type { TensorModule } from "../tensor-module.js";
 
-/** An instance of the module: what rejects the calls that wait for it. */
-export type Instance = Set<(error: unknown) => void>;
+let module: TensorModule | undefined;
+let nStopped = 0;
 
-let instance: Instance = new Set();
-let restart: (() => void) | undefined;
+/** @internal The module that calls are made to. */
+export function begin(loaded: TensorModule): void {
+  module = loaded;
+}
 
-/** @internal The instance in use. Objects of an earlier one are refused. */
-export const current = (): Instance => instance;
-
-/** @internal The module is loaded: what stops it makes a new instance. */
-export function begin(module: TensorModule): void {
-  restart = module.__wbg_reset_state;
+/** @internal The number of the module's instance in use. Objects of an earlier one are refused. */
+export function instance(): number {
+  return nStopped;
 }
 
 /** What `work` in the module promises. It starts before this returns: arrays are read then. */
 export async function settled<T>(work: () => Promise<T>): Promise<T> {
-  const used = instance;
-  let stop: (error: unknown) => void = () => undefined;
-  const stopped = new Promise<never>((_, reject) => (stop = reject));
-  used.add(stop);
+  const used = nStopped;
   try {
-    return await Promise.race([work(), stopped]);
+    return await work();
   } catch (error) {
     throw failure(error, used);
-  } finally {
-    used.delete(stop);
   }
 }
 
 /** What `work` in the module gives at once. */
 export function now<T>(work: () => T): T {
-  const used = instance;
+  const used = nStopped;
   try {
     return work();
   } catch (error) {
@@ -40,14 +34,24 @@ export function now<T>(work: () => T): T {
   }
 }
 
-/** The error of a call. If the instance that it used panicked or trapped, a new one takes its place, and all calls that
- * wait for the old one are rejected. */
-function failure(error: unknown, used: Instance): Error {
-  const isStop = error instanceof WebAssembly.RuntimeError || (error as { code?: unknown } | null)?.code === "INTERNAL";
-  if (isStop && used === instance) {
-    instance = new Set();
-    restart?.();
-    for (const reject of used) reject(error);
+/** The error of a call. If the instance that it used panicked or trapped, a new one takes its place. */
+function failure(error: unknown, used: number): PagepressError {
+  const isTrap = error instanceof WebAssembly.RuntimeError;
+  const failed = isTrap
+    ? new PagepressError("INTERNAL", `the engine stopped: ${error.message}`, { cause: error })
+    : toPagepressError(error);
+  if (failed.code === "INTERNAL" && used === nStopped) {
+    nStopped += 1;
+    restart();
   }
-  return toPagepressError(error);
+  return failed;
+}
+
+function restart(): void {
+  try {
+    module?.stop();
+  } catch {
+    // It cannot even reject its other calls.
+  }
+  module?.__wbg_reset_state();
 }

@@ -75,13 +75,9 @@ export class GpuDevice extends ArrayOperations {
   }
 
   /** The browser's `GPUDevice`; null once it is disposed of. Its `lost` tells of a loss. */
-  get raw(): Device | null {
-    return this.#held.isDisposed ? null : (this.#held.get().raw as Device);
-  }
+  get raw(): Device | null { return this.#held.isDisposed ? null : (this.#held.get().raw as Device); }
 
-  get isDisposed(): boolean {
-    return this.#held.isDisposed;
-  }
+  get isDisposed(): boolean { return this.#held.isDisposed; }
 
   /** A tensor of the elements of an array, the last axis innermost. They are read before this returns. */
   async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {

@@ -34,29 +34,19 @@ export class GpuTensor {
   }
 
   /** Number of elements. */
-  get length(): number {
-    return this.shape.reduce((n, dim) => n * dim, 1);
-  }
+  get length(): number { return this.shape.reduce((n, dim) => n * dim, 1); }
 
   /** Distance of neighbours along each axis in `buffer`, in elements. */
-  get strides(): readonly number[] {
-    return Array.from(this.#held.get().strides);
-  }
+  get strides(): readonly number[] { return Array.from(this.#held.get().strides); }
 
   /** Place of the first element in `buffer`, in elements. */
-  get offset(): number {
-    return this.#held.get().offset;
-  }
+  get offset(): number { return this.#held.get().offset; }
 
   /** The `GPUBuffer` with the elements, for work of your own on `device.raw`. It may be longer; it is used for other tensors
    * once this one and its views are disposed of. */
-  get buffer(): DeviceBuffer {
-    return this.#held.get().buffer as DeviceBuffer;
-  }
+  get buffer(): DeviceBuffer { return this.#held.get().buffer as DeviceBuffer; }
 
-  get isDisposed(): boolean {
-    return this.#held.isDisposed;
-  }
+  get isDisposed(): boolean { return this.#held.isDisposed; }
 
   /** Copies the elements to the page, the last axis innermost. */
   read(): Promise<Floats> { return settled(() => this.#held.get().read()); }
@@ -70,29 +60,17 @@ export class GpuTensor {
   }
 
   relu(): Promise<GpuTensor> { return this.apply(["relu"]); }
-
   leakyRelu(alpha: number): Promise<GpuTensor> { return this.apply([["leakyRelu", alpha]]); }
-
   elu(alpha: number): Promise<GpuTensor> { return this.apply([["elu", alpha]]); }
-
   sigmoid(): Promise<GpuTensor> { return this.apply(["sigmoid"]); }
-
   tanh(): Promise<GpuTensor> { return this.apply(["tanh"]); }
-
   swish(): Promise<GpuTensor> { return this.apply(["swish"]); }
-
   gelu(): Promise<GpuTensor> { return this.apply(["gelu"]); }
-
   clip(min: number, max: number): Promise<GpuTensor> { return this.apply([["clip", min, max]]); }
-
   scale(factor: number): Promise<GpuTensor> { return this.apply([["scale", factor]]); }
-
   add(other: GpuTensor): Promise<GpuTensor> { return this.combine(["add"], other); }
-
   sub(other: GpuTensor): Promise<GpuTensor> { return this.combine(["sub"], other); }
-
   mul(other: GpuTensor): Promise<GpuTensor> { return this.combine(["mul"], other); }
-
   div(other: GpuTensor): Promise<GpuTensor> { return this.combine(["div"], other); }
 
   /** Reduces some axes, which become ones; without axes all elements, to a tensor without axes. */
