@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 
@@ -39,7 +40,7 @@ export async function buildModules() {
   }
 }
 
-/** Names for the folders that differ between machines, so that equal sources give equal modules (panics name files). */
+/** Names for the glues that differ between machines, so that equal sources give equal modules (panics name files). */
 const sameNames = [
   `--remap-path-prefix=${root}=/pagepress/`,
   `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
@@ -76,10 +77,31 @@ async function finish({ name, profile, isText }) {
   await writeFile(stamp, digest);
 }
 
-/** Writes the module, and its JavaScript and types beside it. The package's loader says where the module is, and has it
+/** Writes the module, its JavaScript, minified, and its types. The package's loader says where the module is, and has it
  * replaced after a panic. */
 async function bind(compiled, name) {
   const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
   await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", glue, "--out-name", name, compiled]);
   await rm(join(glue, `${name}_bg.wasm.d.ts`));
+  const [wasm, script] = [join(glue, `${name}_bg.wasm`), join(glue, `${name}.js`)];
+  const number = numbering();
+  const written = number(await readFile(script, "utf8"));
+  const { code } = await transform(written.replaceAll(STALE, "return;"), { minify: true, format: "esm" });
+  if (code.includes("previous WASM instance")) throw new Error("closures of an earlier instance throw: see STALE");
+  await writeFile(script, code);
+  await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
+}
+
+/** What a closure of an instance that was replaced does. The browser still calls those that wait for a GPU, and nobody
+ * catches what they throw: they shall do nothing. */
+const STALE = "throw new Error('Cannot invoke closure from previous WASM instance');";
+
+/** Replaces the names of imports, whose hashes gzip cannot shorten, by numbers that are as long. */
+function numbering() {
+  const numbers = new Map();
+  const numberOf = (name) => {
+    if (!numbers.has(name)) numbers.set(name, `__wbg_${String(numbers.size).padStart(name.length - 6, "0")}`);
+    return numbers.get(name);
+  };
+  return (text) => text.replace(/__wbg_\w+?_[0-9a-f]{16}(?![0-9a-zA-Z_])/g, numberOf);
 }

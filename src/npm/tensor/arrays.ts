@@ -19,39 +19,27 @@ export abstract class ArrayOperations {
 
   /** max(x, 0) */
   relu(a: Float32Array): Promise<Floats> { return this.elementwise(["relu"], a); }
-
   /** x above 0, else `alpha` x. */
   leakyRelu(a: Float32Array, alpha: number): Promise<Floats> { return this.elementwise([["leakyRelu", alpha]], a); }
-
   /** x above 0, else `alpha` (eˣ - 1). */
   elu(a: Float32Array, alpha: number): Promise<Floats> { return this.elementwise([["elu", alpha]], a); }
-
   /** 1 / (1 + e⁻ˣ) */
   sigmoid(a: Float32Array): Promise<Floats> { return this.elementwise(["sigmoid"], a); }
-
   tanh(a: Float32Array): Promise<Floats> { return this.elementwise(["tanh"], a); }
-
   /** x / (1 + e⁻ˣ) */
   swish(a: Float32Array): Promise<Floats> { return this.elementwise(["swish"], a); }
-
   /** x Φ(x), with Φ the integral of the normal distribution. */
   gelu(a: Float32Array): Promise<Floats> { return this.elementwise(["gelu"], a); }
-
   /** x, but at least `min` and at most `max`. */
   clip(a: Float32Array, min: number, max: number): Promise<Floats> { return this.elementwise([["clip", min, max]], a); }
-
   /** x times `factor`. */
   scale(a: Float32Array, factor: number): Promise<Floats> { return this.elementwise([["scale", factor]], a); }
-
   /** a + b, element by element. */
   add(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["add"], a, b); }
-
   /** a - b, element by element. */
   sub(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["sub"], a, b); }
-
   /** a b, element by element. */
   mul(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["mul"], a, b); }
-
   /** a / b, element by element. */
   div(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["div"], a, b); }
 
@@ -63,7 +51,6 @@ export abstract class ArrayOperations {
 
   /** eˣ over the sum of all eˣ, in each row of `cols` elements. Default: one row. */
   softmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#softmax(false, a, cols); }
-
   /** The logarithm of `softmax`. */
   logSoftmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#softmax(true, a, cols); }
 
@@ -106,10 +93,8 @@ export abstract class ArrayOperations {
 
   /** The sum of all elements. */
   sum(a: Float32Array): Promise<number> { return this.reduce("sum", a); }
-
   /** The largest element; NaN if one is. */
   max(a: Float32Array): Promise<number> { return this.reduce("max", a); }
-
   /** The smallest element; NaN if one is. */
   min(a: Float32Array): Promise<number> { return this.reduce("min", a); }
 

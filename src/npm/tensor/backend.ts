@@ -37,13 +37,9 @@ export class GpuBackend extends ArrayOperations {
   }
 
   /** Where the last operation ran, and why; null before the first. */
-  get lastBackend(): BackendUsed | null {
-    return this.#lastBackend;
-  }
+  get lastBackend(): BackendUsed | null { return this.#lastBackend; }
 
-  get isDisposed(): boolean {
-    return this.#isDisposed;
-  }
+  get isDisposed(): boolean { return this.#isDisposed; }
 
   /** Gives memory and device up once the calls made before are done. Later calls reject with `DISPOSED`. */
   dispose(): void {

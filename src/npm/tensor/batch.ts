@@ -67,27 +67,16 @@ export class GpuCommandBatch {
   }
 
   relu(a: BufferId): BufferId { return this.apply(["relu"], a); }
-
   leakyRelu(a: BufferId, alpha: number): BufferId { return this.apply([["leakyRelu", alpha]], a); }
-
   elu(a: BufferId, alpha: number): BufferId { return this.apply([["elu", alpha]], a); }
-
   sigmoid(a: BufferId): BufferId { return this.apply(["sigmoid"], a); }
-
   tanh(a: BufferId): BufferId { return this.apply(["tanh"], a); }
-
   swish(a: BufferId): BufferId { return this.apply(["swish"], a); }
-
   gelu(a: BufferId): BufferId { return this.apply(["gelu"], a); }
-
   clip(a: BufferId, min: number, max: number): BufferId { return this.apply([["clip", min, max]], a); }
-
   scale(a: BufferId, factor: number): BufferId { return this.apply([["scale", factor]], a); }
-
   add(a: BufferId, b: BufferId): BufferId { return this.apply(["add"], a, b); }
-
   mul(a: BufferId, b: BufferId): BufferId { return this.apply(["mul"], a, b); }
-
   /** The sum of products: one element. */
   dot(a: BufferId, b: BufferId): BufferId { return this.#queued((raw, number) => raw.dot(number("a", a), number("b", b))); }
 
@@ -111,14 +100,12 @@ export class GpuCommandBatch {
 
   /** The softmax over the last axis. */
   softmax(a: BufferId): BufferId { return this.#queued((raw, number) => raw.softmax(false, number("a", a))); }
-
   /** The logarithm of the softmax over the last axis. */
   logSoftmax(a: BufferId): BufferId { return this.#queued((raw, number) => raw.softmax(true, number("a", a))); }
 
   /** Runs what was queued since the last time, in one submission, and waits for it. Gives the time of the kernels by the
    * device's clock in nanoseconds; null where it has none, or nothing ran. */
   execute(): Promise<number | null> { return this.#inTurn((raw) => raw.execute()); }
-
   /** The elements of a tensor of the batch, which is made first if it is not there. */
   async read(id: BufferId): Promise<Floats> { return this.#inTurn((raw, number) => raw.read(number("id", id))); }
 
@@ -129,7 +116,6 @@ export class GpuCommandBatch {
 
   /** Gives the batch and its tensors up, but for those that `result` gave. */
   dispose(): void { this.#held.dispose(); }
-
   [disposal](): void { this.dispose(); }
 
   #queued(queue: (raw: Batch, number: NumberOf) => number): BufferId {

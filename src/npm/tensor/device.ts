@@ -75,13 +75,8 @@ export class GpuDevice extends ArrayOperations {
   }
 
   /** The browser's `GPUDevice`; null once it is disposed of. Its `lost` tells of a loss. */
-  get raw(): Device | null {
-    return this.#held.isDisposed ? null : (this.#held.get().raw as Device);
-  }
-
-  get isDisposed(): boolean {
-    return this.#held.isDisposed;
-  }
+  get raw(): Device | null { return this.#held.isDisposed ? null : (this.#held.get().raw as Device); }
+  get isDisposed(): boolean { return this.#held.isDisposed; }
 
   /** A tensor of the elements of an array, the last axis innermost. They are read before this returns. */
   async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {
@@ -107,7 +102,6 @@ export class GpuDevice extends ArrayOperations {
 
   /** A tensor of zeros. */
   zeros(shape: Shape): Promise<GpuTensor> { return this.full(shape, 0); }
-
   /** A tensor for a kernel to write: its elements are whatever is in the memory. */
   empty(shape: Shape): GpuTensor { return tensorOf(now(() => this.#held.get().empty(words("shape", shape)))); }
 
@@ -141,10 +135,8 @@ export class GpuDevice extends ArrayOperations {
 
   /** Waits until everything submitted has run. Rejects with what went wrong in it. */
   async synchronize(): Promise<void> { await settled(() => this.#held.get().synchronize()); }
-
   /** Gives the device up, and all of its tensors with it. */
   dispose(): void { this.#held.dispose(); }
-
   [disposal](): void { this.dispose(); }
 
   /** @internal */

@@ -24,9 +24,7 @@ export class Held<T extends { release(): void }> {
     this.#what = what;
   }
 
-  get isDisposed(): boolean {
-    return this.#raw === undefined;
-  }
+  get isDisposed(): boolean { return this.#raw === undefined; }
 
   /** The object; throws `DISPOSED` after `dispose`. */
   get(): T {

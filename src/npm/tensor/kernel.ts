@@ -45,7 +45,7 @@ export function checkedOptions(options: KernelOptions) {
     if (/\s/.test(name) || typeof overrides[name] !== "number") fail("overrides", name, "give numbers by names");
   }
   for (const access of bindings) checkOneOf("bindings", access, ACCESSES);
-  return { entry, bindings: [...bindings], names, values: Float64Array.from(Object.values(overrides)) };
+  return { entry, bindings: bindings.join(" "), names: names.join(" "), values: Float64Array.from(Object.values(overrides)) };
 }
 
 /** @internal Workgroups in each dimension. */

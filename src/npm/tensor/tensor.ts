@@ -34,33 +34,18 @@ export class GpuTensor {
   }
 
   /** Number of elements. */
-  get length(): number {
-    return this.shape.reduce((n, dim) => n * dim, 1);
-  }
-
+  get length(): number { return this.shape.reduce((n, dim) => n * dim, 1); }
   /** Distance of neighbours along each axis in `buffer`, in elements. */
-  get strides(): readonly number[] {
-    return Array.from(this.#held.get().strides);
-  }
-
+  get strides(): readonly number[] { return Array.from(this.#held.get().strides); }
   /** Place of the first element in `buffer`, in elements. */
-  get offset(): number {
-    return this.#held.get().offset;
-  }
+  get offset(): number { return this.#held.get().offset; }
 
   /** The `GPUBuffer` with the elements, for work of your own on `device.raw`. It may be longer; it is used for other tensors
    * once this one and its views are disposed of. */
-  get buffer(): DeviceBuffer {
-    return this.#held.get().buffer as DeviceBuffer;
-  }
-
-  get isDisposed(): boolean {
-    return this.#held.isDisposed;
-  }
-
+  get buffer(): DeviceBuffer { return this.#held.get().buffer as DeviceBuffer; }
+  get isDisposed(): boolean { return this.#held.isDisposed; }
   /** Copies the elements to the page, the last axis innermost. */
   read(): Promise<Floats> { return settled(() => this.#held.get().read()); }
-
   /** The elements by all steps in turn, in one launch for each four of them. */
   apply(steps: readonly Step[]): Promise<GpuTensor> { return this.#made((raw) => raw.apply(steps)); }
 
@@ -70,29 +55,17 @@ export class GpuTensor {
   }
 
   relu(): Promise<GpuTensor> { return this.apply(["relu"]); }
-
   leakyRelu(alpha: number): Promise<GpuTensor> { return this.apply([["leakyRelu", alpha]]); }
-
   elu(alpha: number): Promise<GpuTensor> { return this.apply([["elu", alpha]]); }
-
   sigmoid(): Promise<GpuTensor> { return this.apply(["sigmoid"]); }
-
   tanh(): Promise<GpuTensor> { return this.apply(["tanh"]); }
-
   swish(): Promise<GpuTensor> { return this.apply(["swish"]); }
-
   gelu(): Promise<GpuTensor> { return this.apply(["gelu"]); }
-
   clip(min: number, max: number): Promise<GpuTensor> { return this.apply([["clip", min, max]]); }
-
   scale(factor: number): Promise<GpuTensor> { return this.apply([["scale", factor]]); }
-
   add(other: GpuTensor): Promise<GpuTensor> { return this.combine(["add"], other); }
-
   sub(other: GpuTensor): Promise<GpuTensor> { return this.combine(["sub"], other); }
-
   mul(other: GpuTensor): Promise<GpuTensor> { return this.combine(["mul"], other); }
-
   div(other: GpuTensor): Promise<GpuTensor> { return this.combine(["div"], other); }
 
   /** Reduces some axes, which become ones; without axes all elements, to a tensor without axes. */
@@ -101,29 +74,22 @@ export class GpuTensor {
   }
 
   sum(axes?: Shape): Promise<GpuTensor> { return this.reduce("sum", axes); }
-
   /** The largest elements; NaN where one is. */
   max(axes?: Shape): Promise<GpuTensor> { return this.reduce("max", axes); }
-
   /** The smallest elements; NaN where one is. */
   min(axes?: Shape): Promise<GpuTensor> { return this.reduce("min", axes); }
-
   /** The sum of products with a tensor of the same shape: a tensor without axes. */
   dot(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.dot(rawOf("other", other))); }
-
   /** The softmax over the last axis. */
   softmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(false)); }
-
   /** The logarithm of the softmax over the last axis. */
   logSoftmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(true)); }
 
   /** The matrix product. Axes before the last two are batches and extend to each other; one axis alone is a row in front,
    * a column behind. Transposed tensors are taken as they are. */
   matmul(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.matmul(rawOf("other", other))); }
-
   /** The convolution of `[rows, cols]` with a kernel where it fits: no padding, and the kernel is not flipped. */
   convolve2d(kernel: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.convolve2d(rawOf("kernel", kernel))); }
-
   /** The same elements without gaps, the last axis innermost: a copy, unless they are so already. */
   contiguous(): Promise<GpuTensor> { return this.#made((raw) => raw.contiguous()); }
 
@@ -142,16 +108,12 @@ export class GpuTensor {
 
   /** A view with the axes in another order: axis i of it is axis `axes[i]`. */
   permute(axes: Shape): GpuTensor { return this.#view((raw) => raw.permute(words("axes", axes))); }
-
   /** A view in another shape. Throws `SHAPE_MISMATCH` for a strided tensor, of which `contiguous` makes a copy. */
   reshape(shape: Shape): GpuTensor { return this.#view((raw) => raw.reshape(words("shape", shape))); }
-
   /** A view in a larger shape: axes of 1, and those that are missing in front, are repeated. */
   broadcastTo(shape: Shape): GpuTensor { return this.#view((raw) => raw.broadcastTo(words("shape", shape))); }
-
   /** Gives the tensor up. What was submitted before still runs; later calls fail with `DISPOSED`. */
   dispose(): void { this.#held.dispose(); }
-
   [disposal](): void { this.dispose(); }
 
   async #made(begin: (raw: Tensor) => Promise<Tensor>): Promise<GpuTensor> {

@@ -53,24 +53,24 @@ impl WebArguments {
 )]
 #[wasm_bindgen(js_class = Device)]
 impl WebDevice {
-    /// Compiles WGSL, or finds it compiled already. `bindings` are `read`, `read-write` and `uniform`; `overrides` are names,
-    /// with as many values.
+    /// Compiles WGSL, or finds it compiled already. `bindings` are `read`, `read-write` and `uniform`, `overrides` names of
+    /// as many values; both with spaces between.
     #[wasm_bindgen(js_name = compileKernel, unchecked_return_type = "Promise<Kernel>")]
     pub fn compile_kernel(
         &self,
         wgsl: String,
         entry: String,
-        bindings: Vec<String>,
-        overrides: Vec<String>,
+        bindings: &str,
+        overrides: String,
         values: Vec<f64>,
     ) -> JsResult<Promise> {
         let bindings: Vec<Access> = bindings
-            .iter()
-            .map(|name| access(name))
+            .split_ascii_whitespace()
+            .map(access)
             .collect::<Result<_>>()?;
         let device = self.device.clone();
         Ok(promise(async move {
-            let names = overrides.iter().map(String::as_str);
+            let names = overrides.split_ascii_whitespace();
             let overrides: Vec<(&str, f64)> = names.zip(values).collect();
             let source = KernelSource::new(&wgsl, &entry, &bindings).with_overrides(&overrides);
             device.compile_kernel(&source).await.map(WebKernel)

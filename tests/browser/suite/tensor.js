@@ -324,6 +324,18 @@ async function sharesDevices() {
   raw.queue.submit([encoder.finish()]);
   await staging.mapAsync(GPUMapMode.READ);
   same(new Float32Array(staging.getMappedRange()), [0, 3], "the buffer");
+  const own = raw.createBuffer({ size: 32, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC });
+  raw.queue.writeBuffer(own, 0, Float32Array.of(1, -2, 3, -4, 5, -6));
+  const lent = gpu.tensorFromBuffer(own, [2, 3]);
+  check(lent.buffer === own && String(lent.shape) === "2,3", "a tensor in a buffer of the page");
+  const positive = await lent.relu();
+  same(await positive.read(), [1, 0, 3, 0, 5, 0], "relu of it");
+  lent.dispose();
+  raw.queue.writeBuffer(own, 0, Float32Array.of(7));
+  same(await gpu.tensorFromBuffer(own, [1]).read(), [7], "the buffer outlives its tensor");
+  await fails(() => gpu.tensorFromBuffer(own, [3, 3]), "LENGTH_MISMATCH");
+  await fails(() => gpu.tensorFromBuffer({}, [1]), "INVALID_ARGUMENT");
+  await fails(() => gpu.tensorFromBuffer(staging, [1]), "INVALID_ARGUMENT");
   raw.createBuffer({ size: 4, usage: 0xffff });
   await gpu.synchronize().catch(() => undefined);
   check(heard.length === 1, "the page still hears of errors");
