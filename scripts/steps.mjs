@@ -56,12 +56,12 @@ export function steps() {
     {
       group: "native",
       name: "lint, wasm for files and pages on the CPU",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-cpu"),
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-files"),
     },
     {
       group: "native",
       name: "lint, wasm for parts of files",
-      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "npm-seek"),
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-seek"),
     },
     {
       group: "native",
@@ -80,6 +80,11 @@ export function steps() {
     },
     {
       group: "native",
+      name: "lint, wasm with all surfaces",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "gpu-wasm,web-faults"),
+    },
+    {
+      group: "native",
       name: "Rust tests, GPU is lavapipe",
       command: cargo("test", ...everything, "--all-features", "--no-fail-fast"),
       env: driver(lavapipe()),
@@ -94,7 +99,7 @@ export function steps() {
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
-      command: cargo("test", ...wasm, "--no-default-features", "--features", "npm-cpu", "--test", "lz4_wasm"),
+      command: cargo("test", ...wasm, "--no-default-features", "--features", "web-files", "--test", "lz4_wasm"),
       env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner") },
     },
     { group: "browser", name: "Rust API in a window", command: rustInBrowser, env: browserRunner("BROWSER") },

@@ -1,30 +1,32 @@
 // What a page loads, in bytes.
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { root } from "./run.mjs";
 
 const dist = join(root, "dist");
 
-/** Sizes of the parts: the modules, and the JavaScript as a bundler leaves it. */
+/** Sizes of the modules with their JavaScript, and of the package's own JavaScript as a bundler leaves it. */
 export async function measureSizes() {
-  const parts = [];
-  for (const file of ["cpu_bg.wasm", "seek_bg.wasm", "gpu_bg.wasm", "tensor_bg.wasm"]) parts.push([file, await readFile(join(dist, file))]);
-  for (const file of ["index.js", "worker.js", "tensor/index.js"]) parts.push(...(await bundle(file)));
-  return parts.map(([part, bytes]) => ({ part, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length }));
+  const modules = ["cpu", "seek", "gpu", "tensor"].map(async (name) => {
+    const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(dist, `wasm/${name}.js`))];
+    return { part: name, ...sizeOf(files) };
+  });
+  const entries = ["index.js", "worker.js", "tensor/index.js"].map(async (part) => ({ part, ...sizeOf(await bundle(part)) }));
+  return Promise.all([...modules, ...entries]);
 }
 
-/** An entry with all that it loads at once, and what it loads later. */
+function sizeOf(files) {
+  const raw = files.reduce((sum, file) => sum + file.length, 0);
+  return { raw, gzip: files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0) };
+}
+
+/** The JavaScript of an entry, without that of the modules and what is loaded later. */
 async function bundle(file) {
-  const options = { bundle: true, minify: true, format: "esm", splitting: true, write: false, outdir: "out", metafile: true };
-  const { outputFiles, metafile } = await build({ entryPoints: [join(dist, file)], ...options });
-  const later = new Set(Object.values(metafile.outputs).flatMap(({ imports }) =>
-    imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => basename(path))));
-  const isLater = ({ path }) => later.has(basename(path));
-  const together = Buffer.concat(outputFiles.filter((output) => !isLater(output)).map(({ contents }) => contents));
-  const rest = outputFiles.filter(isLater).map(({ path, contents }) => [basename(path).replace(/-\w+\.js$/, ".js"), contents]);
-  return [[file, together], ...rest];
+  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./wasm/*", "../wasm/*"] };
+  const { outputFiles } = await build({ entryPoints: [join(dist, file)], ...options });
+  return outputFiles.map(({ contents }) => contents);
 }
 
 /** Prints them. */

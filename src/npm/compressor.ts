@@ -1,4 +1,5 @@
 import {
+  checkOptions,
   checkedBytes,
   checkedLimit,
   checkedWords,
@@ -19,11 +20,14 @@ import { frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./codec.js";
 import { Job } from "./job.js";
 import { loadedCpu } from "./modules.js";
+import { asyncDisposal } from "./disposal.js";
 import type { Opened } from "./open.js";
+import { names, type Names } from "./options.js";
 import { compressResident, decompressResident, ResidentPages } from "./resident.js";
 import type { StopSignal } from "./stop.js";
 import type {
   BackendInfo,
+  BytesInput,
   CallOptions,
   Capabilities,
   CheckedPages,
@@ -45,6 +49,14 @@ import type {
   Timing,
 } from "./types.js";
 import { unshared, viewAs } from "./views.js";
+
+/** Timings by what calls gave. */
+const timings = new WeakMap<object, Timing>();
+
+/** Where the time of the call went that gave `result`; undefined for anything else. */
+export function timingOf(result: object): Timing | undefined {
+  return timings.get(result);
+}
 
 type Work<T, Input> = (codec: Codec, input: Input, job: Job) => Promise<Outcome<T>>;
 
@@ -97,14 +109,14 @@ export class Compressor {
     return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
   }
 
-  /** Where the time of the last call that succeeded went; null before. */
+  /** Where the time of the last call that succeeded went; null before. Of calls at a time, `timingOf` tells them apart. */
   get lastTiming(): Timing | null {
     return this.#timing;
   }
 
   /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
-  compress(bytes: Uint8Array, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, async (codec, taken, job) => {
+  compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(bytes, options, names.compress, async (codec, taken, job) => {
       const limit = checkedLimit(options.maxOutputSize);
       const outcome = await codec.compress(taken, frameOptions(options, this.#level), limit, job);
       checkLimit(outcome.value.length, limit);
@@ -114,8 +126,8 @@ export class Compressor {
   }
 
   /** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are. */
-  decompress(bytes: Uint8Array, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, async (codec, taken, job) => {
+  decompress(bytes: BytesInput, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(bytes, options, names.decompress, async (codec, taken, job) => {
       const { format = "frame" } = options;
       const limit = checkedLimit(options.maxOutputSize);
       checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
@@ -126,8 +138,8 @@ export class Compressor {
   }
 
   /** Compresses `bytes` page by page. */
-  compressPages(bytes: Uint8Array, options: CompressPagesOptions = {}): Promise<PackedPages> {
-    return this.#read(bytes, options, async (codec, taken, job) => {
+  compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
+    return this.#read(bytes, options, names.compressPages, async (codec, taken, job) => {
       const { pageSize = 4096, level = this.#level } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       const outcome = await codec.compressPages(taken, pageSize, level, job);
@@ -139,7 +151,9 @@ export class Compressor {
 
   /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
   async decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return (await this.#readPages(pages, true, options)).bytes;
+    const checked = await this.#readPages(pages, true, options);
+    timings.set(checked.bytes, timings.get(checked) as Timing);
+    return checked.bytes;
   }
 
   /** Decompresses pages and says of each whether it is sound, and if not, why. */
@@ -149,7 +163,7 @@ export class Compressor {
 
   /** Compresses pages in a `GPUBuffer` of `device`, whose usages include `STORAGE`. Everything stays in GPU memory. */
   compressResident(buffer: DeviceBuffer, options: CompressResidentOptions = {}): Promise<ResidentPages> {
-    return this.#start(options, () => {
+    return this.#start(options, names.compressResident, () => {
       const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
@@ -164,7 +178,7 @@ export class Compressor {
     input: ResidentPages | PackedPagesInput | Uint8Array,
     options: DecompressResidentOptions = {},
   ): Promise<ResidentContent> {
-    return this.#start(options, () => {
+    return this.#start(options, names.decompressResident, () => {
       const { buffer, usage = 0 } = options;
       checkSize("usage", usage, 0xffff_ffff);
       const target = { buffer, usage, maxOutputSize: checkedLimit(options.maxOutputSize) };
@@ -172,6 +186,11 @@ export class Compressor {
       const totalBytes = given instanceof Uint8Array ? given.length : given.byteLength;
       return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, given, target, job) };
     });
+  }
+
+  /** `dispose`, for `await using`. */
+  [asyncDisposal](): Promise<void> {
+    return this.dispose();
   }
 
   /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
@@ -200,11 +219,13 @@ export class Compressor {
   }
 
   /** Runs work that `prepare` makes now, once it is this call's turn. */
-  #start<T>(
-    options: CallOptions,
+  #start<T, Options extends CallOptions>(
+    options: Options,
+    known: Names<Options>,
     prepare: () => { totalBytes: number; work: (codec: Codec, job: Job) => Promise<Outcome<T>> },
   ): Promise<T> {
     try {
+      checkOptions(options, known);
       const { totalBytes, work } = prepare();
       const job = new Job(options, totalBytes);
       return this.run(job, (codec) => work(codec, job));
@@ -214,8 +235,14 @@ export class Compressor {
   }
 
   /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */
-  #read<T>(bytes: Uint8Array, options: InputOptions, work: Work<T, Uint8Array>): Promise<T> {
+  #read<T, Options extends InputOptions>(
+    bytes: BytesInput,
+    options: Options,
+    known: Names<Options>,
+    work: Work<T, Uint8Array>,
+  ): Promise<T> {
     try {
+      checkOptions(options, known);
       const { transfer = false } = options;
       const view = checkedBytes("bytes", bytes);
       const taken = transfer ? takeOver(view) : unshared(view);
@@ -232,7 +259,7 @@ export class Compressor {
   }
 
   #readPages(pages: PackedPagesInput, isStrict: boolean, options: CallOptions): Promise<CheckedPages> {
-    return this.#start(options, () => {
+    return this.#start(options, names.call, () => {
       const checked = checkedPages(pages);
       const { byteLength } = checked;
       const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
@@ -269,6 +296,7 @@ export class Compressor {
       const { value, timing } = await work(this.#codec);
       const isFallback = this.#obstacles.length > 0;
       this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
+      if (typeof value === "object" && value !== null) timings.set(value, this.#timing);
       return value;
     } catch (error) {
       throw job.errorOf(error);

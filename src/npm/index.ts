@@ -1,9 +1,11 @@
+import { checkOptions } from "./arguments.js";
 import { Compressor } from "./compressor.js";
 import { toPagepressError } from "./errors.js";
 import { open } from "./open.js";
+import { names } from "./options.js";
 import type { CompressorOptions } from "./types.js";
 
-export type { Compressor } from "./compressor.js";
+export { timingOf, type Compressor } from "./compressor.js";
 export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./access.js";
 export type { ResidentPages } from "./resident.js";
 export type { FrameSource } from "./source.js";
@@ -21,6 +23,7 @@ export {
   PAGE_STATUS,
   type AdapterInfo,
   type BackendInfo,
+  type BytesInput,
   type Calibration,
   type CalibrationRow,
   type CallOptions,
@@ -57,6 +60,7 @@ export {
 /** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
   try {
+    checkOptions(options, names.compressor);
     return new Compressor(await open(options), options.level ?? "auto", options.onDeviceLost);
   } catch (error) {
     throw toPagepressError(error);

@@ -1,4 +1,4 @@
-import { checkOneOf, checkSize } from "./arguments.js";
+import { checkOneOf, checkSize, fail } from "./arguments.js";
 import { AutoCodec } from "./auto.js";
 import { CpuCodec } from "./cpu-codec.js";
 import type { CpuModule } from "./cpu-module.js";
@@ -12,7 +12,7 @@ import { LEVELS } from "./frames.js";
 import { GpuCodec } from "./gpu-codec.js";
 import { findObstacles } from "./probe.js";
 import { hardwareConcurrency, startWorker } from "./start-worker.js";
-import type { BackendInfo, CompressorOptions } from "./types.js";
+import type { BackendInfo, CompressorOptions, Device } from "./types.js";
 
 /** A codec, and what is known about the choice of its engine. */
 export interface Opened {
@@ -31,6 +31,7 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
   checkOneOf("level", options.level ?? "auto", LEVELS);
   checkSize("workers", options.workers ?? 0, 1024);
+  if (options.device !== undefined) return openDevice(options.device, options);
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
   if (obstacles.length === 0) {
@@ -46,6 +47,13 @@ export async function open(options: CompressorOptions): Promise<Opened> {
     throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
   }
   return { codec: await openCpu(options), obstacles };
+}
+
+/** A codec on a device of the page's own. */
+async function openDevice(device: Device, { backend = "webgpu", modules }: CompressorOptions): Promise<Opened> {
+  if (backend !== "webgpu") fail("device", `with backend ${backend}`, "leave the backend out, or give \"webgpu\"");
+  const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
+  return { codec: await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.fromDevice(device as object)), obstacles: [] };
 }
 
 /** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */

@@ -11,6 +11,7 @@ import type {
   DecompressSyncOptions,
   FrameOptions,
 } from "./types.js";
+import type { Lz4CompressionStreamOptions, Lz4DecompressionStreamOptions, Lz4StreamOptions } from "./streams.js";
 
 /** Every option by its name. */
 export type Names<Options> = Readonly<Record<keyof Required<Options>, true>>;
@@ -25,9 +26,20 @@ const compressor: Names<CompressorOptions> = {
   workers: true,
   createWorker: true,
   modules: true,
+  device: true,
   calibration: true,
   onDeviceLost: true,
 };
+const stream: Names<Lz4StreamOptions> = {
+  ...compressor,
+  ...call,
+  compressor: true,
+  transfer: true,
+  writableStrategy: true,
+  readableStrategy: true,
+};
+const compressionStream: Names<Lz4CompressionStreamOptions> = { ...stream, ...frame, contentSize: true };
+const decompressionStream: Names<Lz4DecompressionStreamOptions> = { ...stream, maxOutputSize: true, inputSize: true };
 const compressSync: Names<CompressSyncOptions> = { ...frame, maxOutputSize: true };
 const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };
 const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true };
@@ -38,8 +50,9 @@ const decompressResident: Names<DecompressResidentOptions> = { ...call, maxOutpu
 
 export const names = {
   call,
-  frame,
   compressor,
+  compressionStream,
+  decompressionStream,
   compress,
   compressSync,
   decompress,

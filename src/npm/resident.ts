@@ -1,4 +1,5 @@
 import { fail } from "./arguments.js";
+import { disposal } from "./disposal.js";
 import { destroyBuffers, filledBuffer, makeBuffer, mostBytes, readBuffers, sizeOf, wholeWords, writeBuffer } from "./device-buffers.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { framePages } from "./frame-pages.js";
@@ -47,6 +48,11 @@ export class ResidentPages {
       return { packed, table };
     });
     return joinPages(shares, this.pageSize, this.byteLength);
+  }
+
+  /** `destroy`, for `using`. */
+  [disposal](): void {
+    this.destroy();
   }
 
   /** Frees the buffers of all parts. */

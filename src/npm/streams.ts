@@ -1,4 +1,4 @@
-import { bytesOf, checkSize, release } from "./arguments.js";
+import { bytesOf, checkOptions, checkSize, release } from "./arguments.js";
 import { Compressor } from "./compressor.js";
 import { Clock } from "./cpu-codec.js";
 import { FrameDecoder } from "./cpu-module.js";
@@ -7,15 +7,16 @@ import { Handoff } from "./handoff.js";
 import { Job } from "./job.js";
 import { load } from "./modules.js";
 import { open } from "./open.js";
+import { names } from "./options.js";
 import { Stop } from "./stop.js";
-import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
+import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from "./types.js";
 import { unshared, viewOf } from "./views.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** What can be written to a stream. It is not changed, and without `transfer` not detached; leave it as it is until its
  * write is done. */
-export type StreamInput = ArrayBuffer | ArrayBufferView;
+export type StreamInput = BytesInput;
 
 /** What both streams take, beside the engine to open. */
 export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
@@ -135,6 +136,7 @@ class Lz4Stream {
 /** Compresses what is written to it to one LZ4 frame, in bounded memory, on the engine that `backend` says. */
 export class Lz4CompressionStream extends Lz4Stream {
   constructor(options: Lz4CompressionStreamOptions = {}) {
+    checkOptions(options, names.compressionStream);
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize, Number.MAX_SAFE_INTEGER);
     super(options, contentSize ?? null, (input, work) => compress(input, work, options));
@@ -144,6 +146,7 @@ export class Lz4CompressionStream extends Lz4Stream {
 /** Decompresses the LZ4 frames that are written to it, in bounded memory: one or many, legacy and skippable ones too. */
 export class Lz4DecompressionStream extends Lz4Stream {
   constructor(options: Lz4DecompressionStreamOptions = {}) {
+    checkOptions(options, names.decompressionStream);
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize, Number.MAX_SAFE_INTEGER);
     checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);

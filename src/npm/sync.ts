@@ -1,9 +1,10 @@
-import { checkedBytes, checkedLimit, checkOneOf } from "./arguments.js";
+import { checkedBytes, checkedLimit, checkOneOf, checkOptions } from "./arguments.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { frameOptions } from "./frames.js";
 import type { CpuModule } from "./cpu-module.js";
 import { load, loadedCpu } from "./modules.js";
-import type { CompressSyncOptions, DecompressSyncOptions } from "./types.js";
+import { names } from "./options.js";
+import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "./types.js";
 import { unshared } from "./views.js";
 
 /** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
@@ -19,8 +20,9 @@ export async function init(): Promise<void> {
  * nothing else runs meanwhile.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
-export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
+export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((cpu) => {
+    checkOptions(options, names.compressSync);
     const all = frameOptions(options, "auto");
     const limit = checkedLimit(options.maxOutputSize);
     return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
@@ -30,8 +32,9 @@ export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {
 /** Decompresses `bytes` on the CPU before it returns. For small inputs, since nothing else runs meanwhile.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
-export function decompressSync(bytes: Uint8Array, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
+export function decompressSync(bytes: BytesInput, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((cpu) => {
+    checkOptions(options, names.decompressSync);
     const { format = "frame" } = options;
     const limit = checkedLimit(options.maxOutputSize);
     const taken = unshared(checkedBytes("bytes", bytes));

@@ -3,6 +3,9 @@
  * to four times as quick as `"fast"`, and GPUs do not take part. */
 export type Level = "auto" | "fast" | "high" | "sequential";
 
+/** Bytes as callers have them: an `ArrayBuffer`, or a view of one such as a `Uint8Array` or a `DataView`. */
+export type BytesInput = ArrayBufferLike | ArrayBufferView;
+
 /** An engine: a GPU through WebGPU, or the CPU through WebAssembly. At a level but `"auto"`, bytes do not depend on it. */
 export type Engine = "webgpu" | "cpu";
 
@@ -29,6 +32,9 @@ export interface CompressorOptions {
   modules?: Modules;
   /** What `capabilities()` measured before on this machine, so that `"auto"` need not measure again. */
   calibration?: Calibration | null;
+  /** A device of the page's own, to run on; buffers of it need not be copied. It is neither destroyed nor, once it is lost,
+   * replaced. */
+  device?: Device;
   /** Told when the device is lost. The call under way is repeated on a new one; if that is lost too, `"auto"` goes on
    * with the CPU, and `"webgpu"` rejects with `DEVICE_LOST`. */
   onDeviceLost?: (loss: DeviceLoss) => void;

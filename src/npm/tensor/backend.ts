@@ -5,7 +5,8 @@ import { ArrayOperations } from "./arrays.js";
 import type { TensorModule } from "../modules.js";
 import { generation, loadTensors, settled } from "./call.js";
 import { rawDevice } from "./device.js";
-import { asyncDisposal, disposal, Held } from "./dispose.js";
+import { asyncDisposal, disposal } from "../disposal.js";
+import { Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 
 /** A backend of the module, and the module. */

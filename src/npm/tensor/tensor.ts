@@ -3,7 +3,8 @@ import { fail } from "../arguments.js";
 import type { Tensor } from "../wasm/tensor.js";
 import { checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
-import { disposal, Held } from "./dispose.js";
+import { disposal } from "../disposal.js";
+import { Held } from "./dispose.js";
 import type { Floats, Reduction, Shape, Step } from "./types.js";
 
 /** @internal The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */

@@ -1,5 +1,5 @@
 // What the package does on the CPU, where there is no GPU or none is asked for.
-import { compressSync, createCompressor, PagepressError } from "/dist/index.js";
+import { compressSync, createCompressor, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -38,7 +38,13 @@ async function saysWhatIsWrong() {
     await expect(cpu.compressPages(bytes, options), "INVALID_ARGUMENT");
   }
   await expect(cpu.compress("text"), "INVALID_ARGUMENT");
-  await expect(cpu.compress(bytes.buffer), "INVALID_ARGUMENT");
+  for (const value of [null, [1, 2], new Blob([bytes]), new Response("text"), { length: 3 }]) await expect(cpu.compress(value), "INVALID_ARGUMENT");
+  for (const options of [{ blocksize: 4096 }, { checksum: true }]) await expect(cpu.compress(bytes, options), "INVALID_ARGUMENT");
+  await expect(createCompressor({ backend: "cpu", threads: 2 }), "INVALID_ARGUMENT");
+  const expected = await cpu.compress(bytes);
+  same(await cpu.compress(bytes.buffer), expected, "an ArrayBuffer");
+  same(await cpu.compress(new DataView(bytes.buffer)), expected, "a DataView");
+  check(timingOf(expected).engine === "cpu" && timingOf({}) === undefined, "the timing of a result");
   await expect(cpu.compress(bytes, { blockSize: 100 }), "INVALID_ARGUMENT");
   await expect(createCompressor({ backend: "cuda" }), "INVALID_ARGUMENT");
   same(await cpu.decompress(frame), bytes, "content after errors");

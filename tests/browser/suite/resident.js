@@ -157,6 +157,23 @@ async function replacesLostDevice() {
   });
 }
 
+/** A compressor on a device of the page's own takes its buffers as they are, and leaves it open. */
+async function takesADevice() {
+  const adapter = await navigator.gpu.requestAdapter();
+  const device = await adapter.requestDevice();
+  const gpu = await createCompressor({ device });
+  check(gpu.device === device && gpu.backend.engine === "webgpu", `on ${gpu.backend.adapter}`);
+  const bytes = kinds.text(5 * 4096);
+  const pages = await gpu.compressResident(bufferOf(device, bytes));
+  const content = await gpu.decompressResident(pages);
+  same(await contentOf(device, content.buffer, bytes.length), bytes, "on the page's device");
+  await gpu.dispose();
+  same(await contentOf(device, content.buffer, bytes.length), bytes, "after dispose");
+  await rejects(createCompressor({ device, backend: "cpu" }), "INVALID_ARGUMENT", PagepressError);
+  await rejects(createCompressor({ device: {} }), "INVALID_ARGUMENT", PagepressError);
+  device.destroy();
+}
+
 export const cases = [
   ["4 KiB pages there and back", () => roundTrip(4096, "fast")],
   ["64 KiB pages there and back", () => roundTrip(65536, "high")],
@@ -165,4 +182,5 @@ export const cases = [
   ["finds corrupt pages", findsCorruptPages],
   ["refuses wrong buffers", refusesWrongBuffers],
   ["replaces a lost device", replacesLostDevice],
+  ["takes the page's device", takesADevice],
 ];
