@@ -6,15 +6,13 @@ export { glue };
 
 /** Instances of the module that stopped. Objects are those of the instance in use when they were made. */
 let nStopped = 0;
-/** The errors that an instance stopped with. */
-const stops = new WeakSet<object>();
 
 /** The number of the instance in use. */
 export function instance(): number {
   return nStopped;
 }
 
-/** What `work` gives. After a panic or a trap in it there is a new instance. */
+/** What `work` gives. After a panic or a trap in it there is a new instance, and other calls of the old one reject. */
 export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   const mine = nStopped;
   try {
@@ -22,17 +20,24 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     const { code } = (thrown ?? {}) as { code?: unknown };
     if (code !== undefined && code !== "INTERNAL") throw thrown;
-    // Calls that an instance stops in reject with one error, which counts once.
-    if (!stops.has(thrown as object) && mine === nStopped) {
-      if (thrown instanceof Error) stops.add(thrown);
-      nStopped += 1;
-      glue.__wbg_reset_state();
-    }
-    throw code === "INTERNAL" ? toPagepressError(thrown) : lost(thrown);
+    const error = code === "INTERNAL" ? toPagepressError(thrown) : stopped(thrown);
+    // The first call that fails so is to see to it.
+    if (mine === nStopped) replace(error.message);
+    throw error;
   }
 }
 
-function lost(cause: unknown): PagepressError {
+function replace(reason: string): void {
+  nStopped += 1;
+  try {
+    glue.stop(reason);
+  } catch {
+    // It is in no state to give up what it has.
+  }
+  glue.__wbg_reset_state();
+}
+
+function stopped(cause: unknown): PagepressError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new PagepressError("INTERNAL", `the engine stopped: ${message}`, { cause });
 }

@@ -21,19 +21,29 @@ fn install() {
 
 fn panicked(info: &PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    let error = stop(&info.to_string());
+    let error = stop(&format!("{STOPPED}{info}"));
     // The instance is not used again, so that nothing needs to be unwound.
     wasm_bindgen::throw_val(error);
 }
 
+/// Begins what errors say.
+pub(in crate::web) const STOPPED: &str = "the engine stopped: ";
+
 thread_local! {
     /// What this instance stopped with.
-    static STOPPED: OnceCell<JsValue> = const { OnceCell::new() };
+    static CAUSE: OnceCell<JsValue> = const { OnceCell::new() };
 }
 
 /// What this instance stopped with, if it did.
 pub(in crate::web) fn stopped() -> Option<JsValue> {
-    STOPPED.with(|stopped| stopped.get().cloned())
+    CAUSE.with(|stopped| stopped.get().cloned())
+}
+
+/// Gives up all that this instance has under way: its promises reject with `INTERNAL`, and its GPUs are destroyed. To be
+/// called after an exception without a code; the instance is to be replaced then.
+#[wasm_bindgen(js_name = stop)]
+pub fn stop_for_js(reason: &str) {
+    stop(reason);
 }
 
 /// Gives up all that this instance has under way, the first time it is called. The package then makes another instance.
@@ -41,11 +51,11 @@ pub(in crate::web) fn stop(reason: &str) -> JsValue {
     if let Some(error) = stopped() {
         return error;
     }
-    let error = Error::new(&["the engine stopped: ", reason].concat());
+    let error = Error::new(reason);
     // An object that was made here is neither frozen nor a proxy.
     let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
     let error = JsValue::from(error);
-    STOPPED.with(|stopped| drop(stopped.set(error.clone())));
+    CAUSE.with(|stopped| drop(stopped.set(error.clone())));
     promise::reject_all(&error);
     #[cfg(web_engine)]
     crate::gpu::wgpu::destroy_all();

@@ -120,7 +120,8 @@ fn poll(id: u32) {
 /// Called after a poll that trapped.
 fn trapped(error: JsValue) {
     let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
-    panic::stop(&message.map_or_else(String::new, String::from));
+    let message = message.map_or_else(String::new, String::from);
+    panic::stop(&[panic::STOPPED, &message].concat());
 }
 
 /// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.

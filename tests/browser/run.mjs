@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, openPage } from "./harness/chromium.mjs";
+import { buildFaults } from "./harness/faults.mjs";
 import { Late } from "./harness/limit.mjs";
 import { loseGpuProcess } from "./harness/gpu-process.mjs";
 import { watchMemory } from "./harness/memory.mjs";
@@ -19,7 +20,7 @@ const N_GPU_KILLS = Number(process.env.PAGEPRESS_GPU_KILLS ?? 5);
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
-  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing", "traps"] },
+  { gpu: "software", scopes: ["window"], suites: ["shaders", "crossing", "traps", "panics"] },
   { gpu: "software", scopes: ["window", "worker"], suites: ["behaviour", "resident", "auto", "conformance", "cpu", "streams-with-gpu", "tensor"] },
   {
     gpu: "none",
@@ -88,6 +89,7 @@ async function runDeviceLoss(report, url) {
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
   const shaders = (await readdir(join(root, "shaders"))).filter((name) => name.endsWith(".wgsl"));
+  buildFaults();
   const report = new Report();
   const server = await serve(root);
   for (const { gpu, scopes, suites } of runs) {

@@ -153,7 +153,7 @@ async fn open_adapter(
                 backend: ENGINE,
                 reason: format!("{info}: {error}"),
             })?;
-    Ok(WgpuDevice::new(
+    Ok(WgpuDevice::of(
         (device, queue),
         info,
         &limits,
@@ -236,7 +236,7 @@ impl Shared {
 
 impl WgpuDevice {
     /// A device of wgpu that is open. One that is lent is not destroyed here.
-    pub(super) fn new(
+    pub(super) fn of(
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: GpuDeviceInfo,
         limits: &wgpu::Limits,

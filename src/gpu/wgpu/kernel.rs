@@ -73,6 +73,10 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
 
 type Made = (wgpu::BindGroupLayout, wgpu::ComputePipeline);
 
+/// The same with the module it was made of; or what cannot be compiled about it.
+#[cfg(not(target_arch = "wasm32"))]
+type MadeOf = std::result::Result<(wgpu::ShaderModule, Made), String>;
+
 /// Layout and pipeline of `source`; or what the compiler says, with line and column.
 #[cfg(not(target_arch = "wasm32"))]
 async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
@@ -119,7 +123,7 @@ fn make(
     shared: &Shared,
     source: &KernelSource<'_>,
 ) -> (
-    std::result::Result<(wgpu::ShaderModule, Made), String>,
+    MadeOf,
     impl Future<Output = [Option<wgpu::Error>; 2]> + use<>,
 ) {
     let scope = shared

@@ -47,7 +47,7 @@ impl WgpuDevice {
         let opened = opened.await.map_err(|_| unavailable())?;
         let info = adapter::describe(&adapter.get_info());
         let is_lent = true;
-        Ok(Self::new(opened, info, &limits, features, request, is_lent))
+        Ok(Self::of(opened, info, &limits, features, request, is_lent))
     }
 
     /// Whether the device belongs to the page.

@@ -42,14 +42,14 @@ function failure(error: unknown, used: number): PagepressError {
     : toPagepressError(error);
   if (failed.code === "INTERNAL" && used === nStopped) {
     nStopped += 1;
-    restart();
+    restart(failed.message);
   }
   return failed;
 }
 
-function restart(): void {
+function restart(reason: string): void {
   try {
-    module?.stop();
+    module?.stop(reason);
   } catch {
     // It cannot even reject its other calls.
   }

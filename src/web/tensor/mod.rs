@@ -13,8 +13,6 @@ mod names;
 mod operation;
 mod resident;
 
-use wasm_bindgen::prelude::*;
-
 pub use backend::WebBackend;
 pub use batch::WebBatch;
 pub use device::WebDevice;
@@ -22,10 +20,3 @@ pub use kernel::{WebArguments, WebKernel};
 pub use names::{WebPowerPreference, WebReduction};
 pub use operation::WebOperation;
 pub use resident::WebTensor;
-
-/// Rejects all calls under way and gives up the devices of this instance, after a call of JavaScript into it trapped. The
-/// instance is not used again.
-#[wasm_bindgen]
-pub fn stop() {
-    super::panic::stop("a call into it trapped");
-}
