@@ -8,15 +8,14 @@ fn main() -> io::Result<()> {
     let has = |name: &str| env::var_os(name).is_some();
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
     let cuda = has("CARGO_FEATURE_CUDA") && !wasm;
-    let web_pages = has("CARGO_FEATURE_WEB_GPU") && wasm;
-    let web_tensor = has("CARGO_FEATURE_WEB_TENSOR") && wasm;
-    let lz4_only = (has("CARGO_FEATURE_NPM_CPU") || has("CARGO_FEATURE_NPM_SEEK"))
-        && wasm
-        && !has("CARGO_FEATURE_WGPU");
+    let web = has("CARGO_FEATURE__WEB") && wasm;
+    let wgpu = has("CARGO_FEATURE_WGPU");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(cuda_engine)");
     println!("cargo::rustc-check-cfg=cfg(gpu_engine)");
+    println!("cargo::rustc-check-cfg=cfg(web)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
+    println!("cargo::rustc-check-cfg=cfg(web_files)");
     println!("cargo::rustc-check-cfg=cfg(web_module)");
     println!("cargo::rustc-check-cfg=cfg(web_pages)");
     println!("cargo::rustc-check-cfg=cfg(web_tensor)");
@@ -25,25 +24,32 @@ fn main() -> io::Result<()> {
     if cuda {
         println!("cargo::rustc-cfg=cuda_engine");
     }
-    if cuda || has("CARGO_FEATURE_WGPU") {
+    if cuda || wgpu {
         println!("cargo::rustc-cfg=gpu_engine");
     }
     // wgpu in a browser.
-    if wasm && has("CARGO_FEATURE_WGPU") {
+    if wasm && wgpu {
         println!("cargo::rustc-cfg=web_engine");
     }
-    // The modules of the package that drive it: pages, tensors.
-    if web_pages || web_tensor {
+    // The surfaces for JavaScript: any, and those that other parts of the crate have something for.
+    if web {
+        println!("cargo::rustc-cfg=web");
+    }
+    for (feature, name) in [
+        ("CARGO_FEATURE_WEB_FILES", "web_files"),
+        ("CARGO_FEATURE_WEB_GPU", "web_pages"),
+        ("CARGO_FEATURE_WEB_TENSOR", "web_tensor"),
+    ] {
+        if web && has(feature) {
+            println!("cargo::rustc-cfg={name}");
+        }
+    }
+    // Those that drive a GPU.
+    if web && (has("CARGO_FEATURE_WEB_GPU") || has("CARGO_FEATURE_WEB_TENSOR")) {
         println!("cargo::rustc-cfg=web_module");
     }
-    if web_pages {
-        println!("cargo::rustc-cfg=web_pages");
-    }
-    if web_tensor {
-        println!("cargo::rustc-cfg=web_tensor");
-    }
     // Modules of the package without a GPU.
-    if lz4_only {
+    if web && !wgpu {
         println!("cargo::rustc-cfg=lz4_only");
     }
     if wasm {

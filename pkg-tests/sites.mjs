@@ -99,7 +99,7 @@ export async function buildTensorsWithEsbuild(place) {
   const out = join(place, "built-by-esbuild");
   await mkdir(out, { recursive: true });
   await cp(join(place, "index.html"), join(out, "index.html"));
-  await cp(join(place, "node_modules/pagepress/dist/wasm/tensor_bg.wasm"), join(out, "tensor_bg.wasm"));
+  await cp(join(place, "node_modules/pagepress/dist/tensor_bg.wasm"), join(out, "tensor_bg.wasm"));
   const options = { bundle: true, minify: true, format: "esm", logLevel: "warning" };
   await build({ absWorkingDir: place, entryPoints: [join(place, "page.js")], outdir: out, ...options });
   return serve(out, headers);

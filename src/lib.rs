@@ -16,14 +16,14 @@ mod copy;
 #[cfg(gpu_engine)]
 mod cost;
 mod error;
-#[cfg(web_module)]
+#[cfg(any(web_pages, web_tensor))]
 mod js_bytes;
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;
 mod text;
-#[cfg(any(all(target_arch = "wasm32", feature = "npm"), web_module))]
-pub mod web;
+#[cfg(web)]
+mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
 

@@ -5,7 +5,7 @@ import { randomNumbers } from "../../tests/browser/suite/data.js";
 
 export { pagepress, randomNumbers };
 
-/** Codes of errors that are a caller's or an input's fault. `ENGINE` is none: it stands for a trap. */
+/** Codes of errors that are a caller's or an input's fault. `INTERNAL` is none: it stands for a trap. */
 const TYPED = new Set([
   "CHECKSUM_MISMATCH",
   "CONTENT_SIZE_MISMATCH",

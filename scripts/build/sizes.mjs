@@ -10,7 +10,7 @@ const dist = join(root, "dist");
 /** Sizes of the parts: the modules, and the JavaScript as a bundler leaves it. */
 export async function measureSizes() {
   const parts = [];
-  for (const file of ["cpu_bg.wasm", "seek_bg.wasm", "wasm/gpu_bg.wasm", "wasm/tensor_bg.wasm"]) parts.push([file, await readFile(join(dist, file))]);
+  for (const file of ["cpu_bg.wasm", "seek_bg.wasm", "gpu_bg.wasm", "tensor_bg.wasm"]) parts.push([file, await readFile(join(dist, file))]);
   for (const file of ["index.js", "worker.js", "tensor/index.js"]) parts.push(...(await bundle(file)));
   return parts.map(([part, bytes]) => ({ part, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length }));
 }

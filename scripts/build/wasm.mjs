@@ -1,13 +1,12 @@
-// The wasm modules: Rust through cargo, wasm-bindgen and wasm-opt.
+// The wasm modules: Rust through cargo and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
-import { slim } from "./slim.mjs";
 
 /** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
 const smallCode = ["-Cllvm-args=-inline-threshold=25", "-Cllvm-args=-unroll-full-max-count=8"];
@@ -18,16 +17,18 @@ const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", 
 
 /** Those for LZ4 come as text, too, for the entry `inline`. */
 const modules = [
-  { name: "cpu", profile: "wasm", features: ["npm-cpu"], isText: true, passes: small, flags: smallCode },
-  { name: "seek", profile: "wasm-seek", features: ["npm-seek"], isText: true, passes: small, flags: smallCode },
-  { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, isBound: true, passes: small, flags: [] },
-  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, isBound: true, passes: small, flags: [] },
+  { name: "cpu", profile: "wasm", features: ["web-files"], isText: true, flags: smallCode },
+  { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
+  { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, flags: [] },
+  { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, flags: [] },
 ];
 
 /** Custom sections say nothing that a page needs. */
 const stripping = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 
 const dist = join(root, "dist");
+/** Generated JavaScript and types. */
+const glue = join(dist, "wasm");
 const target = join(root, "target/wasm32-unknown-unknown");
 
 /** Builds the modules, their JavaScript and their types. */
@@ -39,7 +40,7 @@ export async function buildModules() {
   }
 }
 
-/** Names for the folders that differ between machines, so that equal sources give equal modules (panics name files). */
+/** Names for the glues that differ between machines, so that equal sources give equal modules (panics name files). */
 const sameNames = [
   `--remap-path-prefix=${root}=/pagepress/`,
   `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
@@ -54,45 +55,39 @@ export function compileArguments(name) {
 }
 
 /** Turns what cargo made into a module of the package, unless that was done with the same input before. */
-async function finish({ name, profile, isText, isBound, passes }) {
+async function finish({ name, profile, isText }) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
   const input = createHash("sha256").update(await readFile(compiled));
-  for (const script of ["wasm.mjs", "slim.mjs"]) input.update(await readFile(new URL(script, import.meta.url)));
-  const digest = input.digest("hex");
-  const folder = isBound ? join(dist, "wasm") : dist;
-  const wasm = join(folder, `${name}_bg.wasm`);
-  const text = join(folder, `${name}-wasm.js`);
-  const parts = isText ? [wasm, text] : [wasm];
+  const digest = input.update(await readFile(new URL(import.meta.url))).digest("hex");
+  const wasm = join(dist, `${name}_bg.wasm`);
+  const text = join(glue, `${name}-wasm.js`);
+  const parts = [wasm, join(glue, `${name}.js`), ...(isText ? [text] : [])];
   const isFresh = parts.every(existsSync) && existsSync(stamp) && (await readFile(stamp, "utf8")) === digest;
   if (isFresh) return;
-  if (isBound) {
-    await bind(compiled, name, folder);
-  } else {
-    await copyFile(compiled, wasm);
-    await slim(wasm);
-  }
+  await bind(compiled, name);
+  await rename(join(glue, `${name}_bg.wasm`), wasm);
   const optimizer = join(root, "node_modules/binaryen/bin/wasm-opt");
-  await run(process.execPath, [optimizer, wasm, ...passes, ...stripping, "-o", `${wasm}.opt`]);
+  await run(process.execPath, [optimizer, wasm, ...small, ...stripping, "-o", `${wasm}.opt`]);
   await rename(`${wasm}.opt`, wasm);
   if (isText) {
     await writeFile(text, `export default "${(await readFile(wasm)).toString("base64")}";\n`);
-    await writeFile(join(folder, `${name}-wasm.d.ts`), "declare const base64: string;\nexport default base64;\n");
+    await writeFile(join(glue, `${name}-wasm.d.ts`), "declare const base64: string;\nexport default base64;\n");
   }
   await writeFile(stamp, digest);
 }
 
-/** Writes the module's JavaScript, minified, and types beside it. The package's loader says where the module is, and has it
+/** Writes the module, its JavaScript, minified, and its types. The package's loader says where the module is, and has it
  * replaced after a panic. */
-async function bind(compiled, name, folder) {
+async function bind(compiled, name) {
   const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
-  await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", folder, "--out-name", name, compiled]);
-  await rm(join(folder, `${name}_bg.wasm.d.ts`));
-  const [wasm, script] = [join(folder, `${name}_bg.wasm`), join(folder, `${name}.js`)];
+  await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", glue, "--out-name", name, compiled]);
+  await rm(join(glue, `${name}_bg.wasm.d.ts`));
+  const [wasm, script] = [join(glue, `${name}_bg.wasm`), join(glue, `${name}.js`)];
   const number = numbering();
   const written = number(await readFile(script, "utf8"));
-  if (!written.includes(STALE)) throw new Error("wasm-bindgen writes other JavaScript: look for closures of an earlier instance");
   const { code } = await transform(written.replaceAll(STALE, "return;"), { minify: true, format: "esm" });
+  if (code.includes("previous WASM instance")) throw new Error("closures of an earlier instance throw: see STALE");
   await writeFile(script, code);
   await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
 }

@@ -232,7 +232,7 @@ impl From<Error> for String {
 }
 
 /// An `Error` of JavaScript with the property `code`.
-#[cfg(all(target_arch = "wasm32", feature = "wgpu"))]
+#[cfg(any(web, web_engine))]
 impl From<Error> for wasm_bindgen::JsValue {
     fn from(error: Error) -> Self {
         let value = js_sys::Error::new(&error.text());

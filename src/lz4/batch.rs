@@ -4,7 +4,7 @@ use super::encode::Encoder;
 use super::page::{BLOCK_ALIGNMENT, PageEntry};
 use super::parse::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 use super::{BlockError, Level};
-use crate::memory::{reserve, zeros};
+use crate::memory::{reserve, with_room, zeros};
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -105,10 +105,9 @@ fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<P
     let page_size = encoder.parse().page_size() as usize;
     let mut packed = Vec::new();
     reserve(&mut packed, bytes.len())?;
+    let mut table = with_room(bytes.len().div_ceil(page_size))?;
     let pages = bytes.chunks(page_size);
-    let table = pages
-        .map(|page| encoder.append_page(page, &mut packed))
-        .collect();
+    table.extend(pages.map(|page| encoder.append_page(page, &mut packed)));
     Ok((packed, table))
 }
 

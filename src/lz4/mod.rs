@@ -60,9 +60,9 @@ mod steps;
 mod walk;
 mod write;
 
-#[cfg(any(gpu_engine, all(target_arch = "wasm32", feature = "npm-cpu")))]
+#[cfg(any(gpu_engine, web_files))]
 pub(crate) use batch::check_page_size;
-#[cfg(all(target_arch = "wasm32", feature = "npm-cpu"))]
+#[cfg(web_files)]
 pub(crate) use batch::checked_bytes;
 pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
 #[cfg(gpu_engine)]

@@ -1,10 +1,10 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { joined } from "./content.js";
-import type { FrameMap, Range } from "./codec.js";
 import { PagepressError, toPagepressError } from "./errors.js";
-import { load } from "./modules.js";
+import { load, type SeekModule } from "./modules.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 import type { ModuleSource } from "./types.js";
+import type { ByteRange, FrameMap } from "./wasm/seek.js";
 
 export interface OpenFrameOptions {
   /** Stops opening, and rejects with the signal's reason. */
@@ -23,17 +23,16 @@ export interface ReadOptions {
 /** The content of the LZ4 frames in a file, of which any part can be read. Made by `openFrame`. */
 export class FrameAccess {
   readonly #source: Source;
-  readonly #newMap: () => FrameMap;
-  #map: FrameMap;
+  readonly #seek: SeekModule;
+  #map: FrameMap | undefined;
   /** Reads map the file one after the other. */
   #mapping: Promise<unknown> = Promise.resolve();
   #hasIndex = false;
 
   /** @internal */
-  constructor(source: Source, newMap: () => FrameMap) {
+  constructor(source: Source, seek: SeekModule) {
     this.#source = source;
-    this.#newMap = newMap;
-    this.#map = newMap();
+    this.#seek = seek;
   }
 
   /** Bytes of the file. */
@@ -49,8 +48,8 @@ export class FrameAccess {
   /** Bytes of all content. Without an index all of the file is read for it. */
   contentLength(options: ReadOptions = {}): Promise<number> {
     return guarded(options.signal, async () => {
-      await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
-      return this.#map.mappedBytes();
+      const map = await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
+      return this.#seek.run(() => map.mappedBytes);
     });
   }
 
@@ -61,12 +60,13 @@ export class FrameAccess {
       checkSize("offset", offset, Number.MAX_SAFE_INTEGER);
       checkSize("length", length, MAX_BYTES);
       const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
-      await this.#mapTo(end, options.signal);
-      const read = this.#map.read(offset, end);
+      const map = await this.#mapTo(end, options.signal);
+      const read = this.#seek.run(() => map.read(offset, end));
       const parts = [];
       try {
-        for (let range = read.wanted(this.#map); range; range = read.wanted(this.#map)) {
-          parts.push(read.supply(this.#map, await this.#fetch(range, options.signal)));
+        for (let range = this.#wanted(() => read.wanted(map)); range; range = this.#wanted(() => read.wanted(map))) {
+          const bytes = await this.#fetch(range, options.signal);
+          parts.push(this.#seek.run(() => read.supply(map, bytes)));
         }
       } finally {
         read.free();
@@ -77,22 +77,47 @@ export class FrameAccess {
 
   /** Has the content up to `end` mapped.
    * @internal */
-  map(end: number, signal: AbortSignal | undefined): Promise<void> {
-    return this.#mapTo(end, signal).then(() => void (this.#hasIndex = this.#map.hasIndex()));
+  async map(end: number, signal: AbortSignal | undefined): Promise<void> {
+    const map = await this.#mapTo(end, signal);
+    this.#hasIndex = this.#seek.run(() => map.hasIndex);
   }
 
-  #mapTo(end: number, signal: AbortSignal | undefined): Promise<void> {
+  #mapTo(end: number, signal: AbortSignal | undefined): Promise<FrameMap> {
     const mapped = this.#mapping.then(async () => {
-      if (this.#map.isLost) this.#map = this.#newMap();
-      for (let range = this.#map.wanted(end); range; range = this.#map.wanted(end)) {
-        this.#map.supply(await this.#fetch(range, signal));
+      const map = this.#currentMap();
+      for (let range = this.#wanted(() => map.wanted(end)); range; range = this.#wanted(() => map.wanted(end))) {
+        const bytes = await this.#fetch(range, signal);
+        this.#seek.run(() => map.supply(bytes));
       }
+      return map;
     });
     this.#mapping = mapped.catch(() => undefined);
     return mapped;
   }
 
-  async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
+  /** The map; a new one if it was lost with an instance that stopped. */
+  #currentMap(): FrameMap {
+    const { byteLength, isRemote } = this.#source;
+    try {
+      if (this.#map) this.#seek.run(() => this.#map?.hasIndex);
+    } catch {
+      this.#map = undefined;
+    }
+    return (this.#map ??= this.#seek.run(({ FrameMap }) => new FrameMap(byteLength, isRemote)));
+  }
+
+  /** The range that `wanted` gives, as plain numbers. */
+  #wanted(wanted: () => ByteRange | undefined): [start: number, end: number] | undefined {
+    return this.#seek.run(() => {
+      const range = wanted();
+      if (!range) return undefined;
+      const { start, end } = range;
+      range.free();
+      return [start, end];
+    });
+  }
+
+  async #fetch([start, end]: readonly [number, number], signal?: AbortSignal): Promise<Uint8Array> {
     signal?.throwIfAborted();
     const bytes = await this.#source.read(start, end, signal);
     if (bytes.length === end - start) return bytes;
@@ -111,7 +136,7 @@ export async function openFrame(source: FrameSource, options: OpenFrameOptions =
   return guarded(signal, async () => {
     signal?.throwIfAborted();
     const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
-    const frame = new FrameAccess(opened, () => seek.map(opened.byteLength, opened.isRemote));
+    const frame = new FrameAccess(opened, seek);
     // Finds an index, or sees that the first frame is one.
     await frame.map(1, signal);
     return frame;

@@ -16,17 +16,44 @@ export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
   return Math.min(maxOutputSize, MAX_BYTES);
 }
 
-/** A view of `value` that keeps its length; throws `INVALID_ARGUMENT` unless it is a `Uint8Array`, of whatever realm, of at
- * most 1 GiB. */
+/** The bytes of a buffer or of a view of one, of whatever realm, in a view that keeps its length; throws `INVALID_ARGUMENT` for
+ * anything else, and for more than 1 GiB. */
 export function checkedBytes(name: string, value: unknown): Uint8Array {
-  const bytes = viewAs(Uint8Array, value) ?? fail(name, typeof value, "give a Uint8Array");
+  const bytes = bytesOf(name, value);
   if (bytes.length > MAX_BYTES) fail(name, `${bytes.length} bytes`, "give at most 1 GiB; longer content in parts");
   return bytes;
 }
 
+/** What to give in place of values that callers have. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  string: "give its bytes: new TextEncoder().encode(text)",
+  Array: "give Uint8Array.from(array)",
+  Blob: "give await blob.arrayBuffer(), or pipe blob.stream() through a stream of this package",
+  File: "give await file.arrayBuffer(), or pipe file.stream() through a stream of this package",
+  Response: "give await response.arrayBuffer(), or pipe response.body through a stream of this package",
+  ReadableStream: "pipe it through a Lz4CompressionStream or Lz4DecompressionStream",
+  Promise: "await it",
+};
+
 /** The bytes of a buffer or of a view of one, of whatever realm; throws `INVALID_ARGUMENT` for anything else. */
 export function bytesOf(name: string, value: unknown): Uint8Array {
-  return viewOf(value) ?? fail(name, typeof value, "give an ArrayBuffer or a view of one");
+  const bytes = viewOf(value);
+  if (bytes) return bytes;
+  const kind = kindOf(value);
+  return fail(name, kind, INSTEAD[kind] ?? "give a Uint8Array, an ArrayBuffer or another view of one");
+}
+
+/** The class of a value, or its type. */
+function kindOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  return /^\[object (\w+)\]$/.exec(Object.prototype.toString.call(value))?.[1] ?? "object";
+}
+
+/** Throws `INVALID_ARGUMENT` for an option that is none of `known`: a slip of the keyboard would be ignored. */
+export function checkOptions<Options extends object>(options: Options, known: Readonly<Record<keyof Options, true>>): void {
+  for (const name of Object.keys(options ?? fail("options", String(options), "give an object, or leave them out"))) {
+    if (!Object.hasOwn(known, name)) fail("option", name, `give one of ${Object.keys(known).join(", ")}`);
+  }
 }
 
 /** `bytes` in a buffer that the caller does not have any more. */

@@ -1,45 +1,60 @@
 import { calibrate } from "./calibrate.js";
-import { PagepressError, toPagepressError } from "./errors.js";
+import { toPagepressError } from "./errors.js";
 import { isForGpu } from "./frame.js";
-import type { Call, Codec, Compression, Decompression, ResidentCodec, Task } from "./codec.js";
+import type { Bytes, Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
 import { PAGE_SIZES } from "./packed-pages.js";
-import { driveWithin, PromiseCall } from "./promise-call.js";
-import { residentCodec } from "./resident.js";
-import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, ResidentPart } from "./types.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, PackedPagesInput } from "./types.js";
+import type { Job } from "./job.js";
 
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
 /** Faults of a GPU, after which the CPU goes on. */
-const gpuFaults = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
+const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
 
 const FASTER = "measured to be faster than the CPU for this size";
 
-/** An engine, and why it is this one. */
-interface Chosen {
-  codec: Codec;
-  reason: string;
+/** What is to be done; -1 for a length that is not known. */
+export type Task =
+  | { kind: "compress"; byteLength: number; pageSize: number; level: string }
+  | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
+
+/** Why the CPU does `task`; null if the GPU does, as far as that can be told without measuring. */
+export function obstacleTo(task: Task): string | null {
+  if (task.kind === "compress") {
+    if (!PAGE_SIZES.includes(task.pageSize)) return `GPUs do not take blocks of ${task.pageSize} bytes`;
+    if (task.level === "sequential") return "the level sequential is the CPU's";
+  } else if (task.start && !isForGpu(task.start)) {
+    return "GPUs take frames of independent blocks of at most 64 KiB";
+  }
+  if (task.byteLength < 0) return "of a stream of unknown length, parts are too small to be worth a GPU's transfers";
+  return task.byteLength < WORTH_MEASURING_BYTES ? "too small to be worth a GPU's transfers" : null;
+}
+
+/** Why the CPU does `task` by what was measured; null if the GPU does. */
+export function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
+  const least = task.kind === "compress" ? compressFrom : decompressFrom;
+  if (least === null) return "measured here: the CPU is faster at every size";
+  return task.byteLength < least ? `measured here: the CPU is faster below ${least} bytes` : null;
 }
 
 /** Two engines, of which each call takes the one that is measured to be faster for its size. */
 export class AutoCodec implements Codec {
   #gpu: Codec | null;
   #lost: Codec | undefined;
-  #cpu: () => Promise<Codec>;
-  #opened: Codec | undefined;
+  readonly #openCpu: () => Promise<Codec>;
+  #cpu: Codec | undefined;
   #calibration: Calibration | undefined;
   #info: BackendInfo;
-  #next: Chosen | undefined;
-  #owners = new WeakMap<object, Chosen>();
 
-  constructor(gpu: Codec, cpu: () => Promise<Codec>, calibration?: Calibration) {
+  constructor(gpu: Codec, openCpu: () => Promise<Codec>, calibration?: Calibration) {
     this.#gpu = gpu;
-    this.#cpu = cpu;
+    this.#openCpu = openCpu;
     const info = gpu.backend();
     this.#info = { ...(info as BackendInfo), reason: `${info?.adapter} is used where it is measured to be faster` };
     if (calibration?.adapter === info?.adapter) this.#calibration = calibration;
   }
 
-  backend(): BackendInfo | undefined {
+  backend(): BackendInfo {
     return this.#info;
   }
 
@@ -47,12 +62,12 @@ export class AutoCodec implements Codec {
     return this.#gpu?.device() ?? null;
   }
 
-  close(): void {
-    for (const codec of [this.#gpu, this.#lost, this.#opened]) codec?.close();
+  resident(): ResidentCodec | null {
+    return this.#gpu?.resident() ?? null;
   }
 
-  free(): void {
-    for (const codec of [this.#gpu, this.#lost, this.#opened]) codec?.free();
+  close(): void {
+    for (const codec of [this.#gpu, this.#lost, this.#cpu]) codec?.close();
   }
 
   async revive(): Promise<void> {
@@ -66,131 +81,58 @@ export class AutoCodec implements Codec {
     return this.#calibration;
   }
 
-  /** Sets the engine for the frames begun next. */
-  async prepare(task: Task): Promise<void> {
-    const from = task.kind === "compress" ? "compressFrom" : "decompressFrom";
-    const reason = obstacleTo(task) ?? (await this.#against(from, task.length));
+  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize: options.blockSize, level: options.level };
+    return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
+  }
+
+  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
+    return this.#run(task, job, (codec) => codec.decompress(bytes, maxOutputSize, job));
+  }
+
+  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
+    const task: Task = { kind: "compress", byteLength: contentSize, pageSize: options.blockSize, level: options.level };
+    const reason = await this.#against(task);
     const codec = reason === null && this.#gpu ? this.#gpu : await this.#onCpu();
-    this.#next = { codec, reason: reason ?? FASTER };
+    return withReason(await codec.beginCompression(options, contentSize), reason ?? FASTER);
   }
 
-  giveUp(error: unknown): boolean {
-    const { code } = toPagepressError(error);
-    if (!this.#gpu || this.#next?.codec !== this.#gpu || !gpuFaults.includes(code)) return false;
-    this.#giveUp(error);
-    return true;
+  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
+    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize, level };
+    return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job));
   }
 
-  beginCompression(...args: Parameters<Codec["beginCompression"]>): Compression {
-    return this.#own(this.#prepared().codec.beginCompression(...args));
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+    const task: Task = { kind: "decompress", byteLength: pages.byteLength, start: null };
+    return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job));
   }
 
-  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>> {
-    const { codec, reason } = this.#owner(session);
-    return withReason(codec.compressPart(session, isLast), reason);
-  }
-
-  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression {
-    return this.#own(this.#prepared().codec.beginDecompression(maxOutputSize, isStream));
-  }
-
-  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null> {
-    const { codec, reason } = this.#owner(session);
-    return withReason(codec.decompressPart(session), reason);
-  }
-
-  compressFrame(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined {
-    const { codec, reason } = this.#prepared();
-    const call = codec.compressFrame?.(bytes, options);
-    return call && withReason(call, reason);
-  }
-
-  decompressFrames(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined {
-    const { codec, reason } = this.#prepared();
-    const call = codec.decompressFrames?.(bytes, maxOutputSize);
-    return call && withReason(call, reason);
-  }
-
-  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages> {
-    const call = (codec: Codec): Call<PackedPages> => codec.compressPages(bytes, pageSize, level);
-    return this.#choose("compressFrom", bytes.length, call, obstacleIn(level));
-  }
-
-  decompressPages(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
-  ): Call<Uint8Array<ArrayBuffer>> {
-    return this.#choose("decompressFrom", byteLength, (codec) =>
-      codec.decompressPages(packed, table, pageSize, byteLength),
-    );
-  }
-
-  decompressPagesStatus(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
-  ): Call<CheckedPages> {
-    return this.#choose("decompressFrom", byteLength, (codec) =>
-      codec.decompressPagesStatus(packed, table, pageSize, byteLength),
-    );
-  }
-
-  compressResident(...args: Parameters<ResidentCodec["compressResident"]>): Call<ResidentPart[]> {
-    return residentCodec(this.#gpu).compressResident(...args);
-  }
-
-  decompressResident(...args: Parameters<ResidentCodec["decompressResident"]>): Call<null> {
-    return residentCodec(this.#gpu).decompressResident(...args);
-  }
-
-  #prepared(): Chosen {
-    if (!this.#next) throw new PagepressError("ENGINE", "no engine was chosen");
-    return this.#next;
-  }
-
-  /** Remembers whose the session is. */
-  #own<S extends object>(session: S): S {
-    this.#owners.set(session, this.#prepared());
-    return session;
-  }
-
-  #owner(session: object): Chosen {
-    return this.#owners.get(session) ?? this.#prepared();
-  }
-
-  #choose<T>(
-    from: "compressFrom" | "decompressFrom",
-    nBytes: number,
-    call: (codec: Codec) => Call<T>,
-    obstacle: string | null = null,
-  ): Call<T> {
-    return new PromiseCall(async (control) => {
-      let reason = obstacle ?? (await this.#against(from, nBytes));
-      if (reason === null && this.#gpu) {
-        try {
-          const { value, timing } = await driveWithin(control, call(this.#gpu));
-          return { value, timing: { ...timing, reason: FASTER } };
-        } catch (error) {
-          reason = this.#giveUp(error);
-        }
+  /** Runs `work` on the engine for `task`; on the CPU if the GPU fails. */
+  async #run<T>(task: Task, job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    let reason = await this.#against(task);
+    if (reason === null && this.#gpu) {
+      try {
+        const { value, timing } = await work(this.#gpu);
+        const isOwn = timing.engine === "webgpu";
+        return { value, timing: isOwn ? { ...timing, reason: FASTER } : timing };
+      } catch (error) {
+        if (job.isStopped || job.isThrown(error)) throw error;
+        reason = this.#giveUp(error);
       }
-      const { value, timing } = await driveWithin(control, call(await this.#onCpu()));
-      return { value, timing: { ...timing, reason: reason ?? this.#info.reason } };
-    });
+    }
+    const { value, timing } = await work(await this.#onCpu());
+    return { value, timing: { ...timing, reason: reason ?? this.#info.reason } };
   }
 
-  /** Why the GPU does not take a call of this size; null if it does. */
-  async #against(from: "compressFrom" | "decompressFrom", nBytes: number): Promise<string | null> {
+  /** Why the GPU does not do `task`; null if it does. */
+  async #against(task: Task): Promise<string | null> {
     if (!this.#gpu) return this.#info.reason;
-    if (nBytes < 0) return "of a stream of unknown length, parts are too small to be worth a GPU's transfers";
-    if (nBytes < WORTH_MEASURING_BYTES) return "too small to be worth a GPU's transfers";
+    const obstacle = obstacleTo(task);
+    if (obstacle !== null) return obstacle;
     try {
-      const least = (await this.calibrate())?.[from] ?? null;
-      if (least === null) return "measured here: the CPU is faster at every size";
-      return nBytes < least ? `measured here: the CPU is faster below ${least} bytes` : null;
+      const calibration = await this.calibrate();
+      return calibration ? slownessAt(task, calibration) : this.#info.reason;
     } catch (error) {
       return this.#giveUp(error);
     }
@@ -199,7 +141,7 @@ export class AutoCodec implements Codec {
   /** Goes on with the CPU if it is the GPU that failed, and says so; throws other errors. */
   #giveUp(thrown: unknown): string {
     const error = toPagepressError(thrown);
-    if (!gpuFaults.includes(error.code)) throw error;
+    if (!GPU_FAULTS.includes(error.code)) throw error;
     const rejected = [...this.#info.rejected, { candidate: this.#info.adapter ?? "GPU", reason: error.message }];
     this.#info = { engine: "cpu", adapter: null, software: false, reason: "the GPU failed", rejected };
     this.#lost = this.#gpu ?? undefined;
@@ -208,36 +150,22 @@ export class AutoCodec implements Codec {
   }
 
   async #onCpu(): Promise<Codec> {
-    this.#opened ??= await this.#cpu();
-    return this.#opened;
+    this.#cpu ??= await this.#openCpu();
+    return this.#cpu;
   }
 }
 
-/** Why no GPU takes this frame, whatever its size. */
-function obstacleTo(task: Task): string | null {
-  if (task.kind === "compress") {
-    const isPage = PAGE_SIZES.includes(task.blockSize);
-    return isPage ? obstacleIn(task.level) : `GPUs do not take blocks of ${task.blockSize} bytes`;
-  }
-  return !task.start || isForGpu(task.start) ? null : "GPUs take frames of independent blocks of at most 64 KiB";
-}
-
-/** Why no GPU compresses at this level. */
-function obstacleIn(level: string): string | null {
-  return level === "sequential" ? "the level sequential is the CPU's" : null;
-}
-
-/** `call`, whose outcome gives this reason. */
-function withReason<T>(call: Call<T>, reason: string): Call<T> {
+/** `frame`, whose outcomes give this reason. */
+function withReason(frame: Compression, reason: string): Compression {
   return {
-    poll(wake) {
-      const outcome = call.poll(wake);
-      return outcome && { ...outcome, timing: { ...outcome.timing, reason } };
+    add: (content) => frame.add(content),
+    isFull: () => frame.isFull(),
+    bytesIn: () => frame.bytesIn(),
+    bytesOut: () => frame.bytesOut(),
+    free: () => frame.free(),
+    async compress(isLast, job) {
+      const { value, timing } = await frame.compress(isLast, job);
+      return { value, timing: { ...timing, reason } };
     },
-    cancel: () => call.cancel(),
-    bytesIn: () => call.bytesIn(),
-    bytesOut: () => call.bytesOut(),
-    engine: () => call.engine(),
-    free: () => call.free(),
   };
 }

@@ -1,5 +1,5 @@
-import { drive } from "./drive.js";
 import type { Codec } from "./codec.js";
+import { Job } from "./job.js";
 import type { Calibration, CalibrationRow } from "./types.js";
 
 /** Bytes of pages that are timed, small ones first. */
@@ -51,9 +51,9 @@ async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, numbe
   let [compressing, decompressing] = [Infinity, Infinity];
   for (let i = 0; i < 2; i += 1) {
     const start = performance.now();
-    const { value } = await drive(codec.compressPages(bytes, PAGE_SIZE, "auto"));
+    const { value } = await codec.compressPages(bytes, PAGE_SIZE, "auto", new Job());
     const middle = performance.now();
-    await drive(codec.decompressPages(value.packed, value.table, PAGE_SIZE, bytes.length));
+    await codec.decompressPages(value, true, new Job());
     compressing = Math.min(compressing, middle - start);
     decompressing = Math.min(decompressing, performance.now() - middle);
   }

@@ -1,108 +1,56 @@
+import type { Job } from "./job.js";
 import type {
   BackendInfo,
   Calibration,
   CheckedPages,
   Device,
   DeviceBuffer,
-  Engine,
   FrameOptions,
   PackedPages,
+  PackedPagesInput,
   ResidentPart,
   Timing,
 } from "./types.js";
 
-/** What a call of a module gives. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a call gives. */
 export interface Outcome<T> {
   value: T;
   timing: Timing;
 }
 
-/** A call under way in a module. */
-export interface Call<T> {
-  /** The outcome; or undefined if the call waits, and `wake` is called when it is time to poll again. */
-  poll(wake: () => void): Outcome<T> | undefined;
-  /** Has the next poll throw `CANCELLED`. */
-  cancel(): void;
-  /** Bytes of input done and of output made, where the call tells; else 0. */
-  bytesIn(): number;
-  bytesOut(): number;
-  /** Who did it. */
-  engine(): Engine;
-  free(): void;
-}
-
-/** A frame that is being compressed. It holds content until a part of it is compressed. */
+/** A frame that is being written. It holds content until that is enough for a part. */
 export interface Compression {
-  /** Has parts be put to where `room` says, if they fit there. */
-  into?(room: () => Uint8Array<ArrayBuffer> | undefined): void;
   /** Takes what fits of `content`, and says how many bytes. */
   add(content: Uint8Array): number;
-  /** Whether it takes no more until it is compressed. */
+  /** Whether it takes no more until `compress` was called. */
   isFull(): boolean;
+  /** Compresses what is held, and gives what there is of the frame, which may be nothing yet; the last part ends it. */
+  compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
   bytesIn(): number;
   bytesOut(): number;
   free(): void;
 }
 
-/** Frames that are being decompressed. */
-export interface Decompression {
-  /** Has content go to `sink`, which copies it, and outcomes only say whether there was some. */
-  into(sink: (content: Uint8Array) => void): void;
-  /** Takes the start of `input`, and says how many bytes. */
-  add(input: Uint8Array): number;
-  /** Whether there is enough input to be worth a call. */
-  isFull(): boolean;
-  /** Throws what is wrong at the end of the input. */
-  end(): void;
-  bytesIn(): number;
-  bytesOut(): number;
-  free(): void;
-}
-
-/** What is about to be done with a frame; -1 for a length that is not known. */
-export type Task =
-  | { kind: "compress"; length: number; blockSize: number; level: string }
-  | { kind: "decompress"; length: number; start: Uint8Array | undefined };
-
-/** The codec of a module. It takes one call at a time. */
-export interface Codec extends Partial<ResidentCodec> {
-  /** Opens an engine anew whose module stopped. */
+/** What compresses and decompresses on one engine. It takes one call at a time. */
+export interface Codec {
+  backend(): BackendInfo | undefined;
+  device(): Device | null;
+  /** Opens an engine anew that stopped. */
   revive?(): Promise<void>;
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
-  /** Chooses an engine for the frames begun next, where there are two. */
-  prepare?(task: Task): Promise<void>;
-  /** Whether work that failed so is to be done again, on another engine. */
-  giveUp?(error: unknown): boolean;
-  /** A whole frame, for codecs with a better way than part by part; undefined if not for this one. A call that throws
-   * `NotThisWay` leaves it to that way. */
-  compressFrame?(bytes: Uint8Array, options: Required<FrameOptions>): Call<Uint8Array<ArrayBuffer>> | undefined;
-  decompressFrames?(bytes: Uint8Array, maxOutputSize: number): Call<Uint8Array<ArrayBuffer>> | undefined;
-  backend(): BackendInfo | undefined;
-  device(): Device | null;
+  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
+  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
+  /** Begins a frame whose content comes in pieces; -1 for a `contentSize` that is not known. */
+  beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
+  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>>;
+  /** Pages that are wrong are an error if `isStrict`. */
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
+  /** Null without a device. */
+  resident(): ResidentCodec | null;
   close(): void;
-  free(): void;
-  /** `contentSize` is -1 if it is not known. A stream takes smaller parts than a call. */
-  beginCompression(options: Required<FrameOptions>, contentSize: number, isStream: boolean): Compression;
-  /** Compresses what the session holds, and gives what there is of the frame, which may be nothing yet; the last part ends
-   * the frame. */
-  compressPart(session: Compression, isLast: boolean): Call<Uint8Array<ArrayBuffer>>;
-  beginDecompression(maxOutputSize: number, isStream: boolean): Decompression;
-  /** Decompresses some of what the session holds; null if nothing can be made of it before more comes. */
-  decompressPart(session: Decompression): Call<Uint8Array<ArrayBuffer> | null>;
-  compressPages(bytes: Uint8Array, pageSize: number, level: string): Call<PackedPages>;
-  decompressPages(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
-  ): Call<Uint8Array<ArrayBuffer>>;
-  decompressPagesStatus(
-    packed: Uint8Array,
-    table: Uint32Array,
-    pageSize: number,
-    byteLength: number,
-  ): Call<CheckedPages>;
 }
 
 /** What a codec with a device does with buffers on it. */
@@ -114,44 +62,7 @@ export interface ResidentCodec {
     pageSize: number,
     level: string,
     make: (bytes: number) => DeviceBuffer,
-  ): Call<ResidentPart[]>;
-  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer): Call<null>;
-}
-
-/** What a module has to take frames apart, and to check what workers made of them. */
-export interface FrameParts {
-  /** The header of a frame; with its content size if that is given. */
-  frameHeader(
-    blockSize: number,
-    contentChecksum: boolean,
-    blockChecksums: boolean,
-    contentSize: number | undefined,
-  ): Uint8Array;
-  /** The checksum of a content that comes in parts. */
-  ContentSum: new () => { add(part: Uint8Array): void; value(): number; free(): void };
-}
-
-/** A start and an end. */
-export type Range = Iterable<number> & readonly [start: number, end: number];
-
-/** Where the blocks of a file are, as far as it is known. */
-export interface FrameMap {
-  /** Whether it was lost with the instance of the module that it was in. */
-  readonly isLost: boolean;
-  /** The bytes to supply next for the content up to `end` to be mapped; undefined if it is, or if it ends before. */
-  wanted(end: number): Range | undefined;
-  supply(bytes: Uint8Array): void;
-  mappedBytes(): number;
-  hasIndex(): boolean;
-  /** Begins to read content that is mapped. */
-  read(start: number, end: number): ContentRead;
-  free(): void;
-}
-
-/** Reading a part of the content. */
-export interface ContentRead {
-  /** The bytes to supply next; undefined if all is read. */
-  wanted(map: FrameMap): Range | undefined;
-  supply(map: FrameMap, bytes: Uint8Array): Uint8Array<ArrayBuffer>;
-  free(): void;
+    job: Job,
+  ): Promise<Outcome<ResidentPart[]>>;
+  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>>;
 }

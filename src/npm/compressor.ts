@@ -10,12 +10,15 @@ import {
   takeOver,
 } from "./arguments.js";
 import { describe } from "./capabilities.js";
+import { checkLimit } from "./content.js";
+import { Clock } from "./cpu-codec.js";
 import { sizeOf } from "./device-buffers.js";
 import { DeviceWatch } from "./device-watch.js";
 import { PagepressError, toPagepressError } from "./errors.js";
-import { compressFrame, decompressBlock, decompressFrames, frameOptions } from "./frames.js";
+import { frameOptions } from "./frames.js";
 import type { Codec, Outcome } from "./codec.js";
-import { Job, type JobOptions } from "./job.js";
+import { Job } from "./job.js";
+import { loadedCpu } from "./modules.js";
 import type { Opened } from "./open.js";
 import { compressResident, decompressResident, ResidentPages } from "./resident.js";
 import type { StopSignal } from "./stop.js";
@@ -33,6 +36,7 @@ import type {
   DeviceBuffer,
   DeviceCounters,
   DeviceLoss,
+  Format,
   InputOptions,
   Level,
   PackedPages,
@@ -100,20 +104,24 @@ export class Compressor {
 
   /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
   compress(bytes: Uint8Array, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, (codec, taken, job) => {
+    return this.#read(bytes, options, async (codec, taken, job) => {
       const limit = checkedLimit(options.maxOutputSize);
-      return compressFrame(codec, taken, frameOptions(options, this.#level), limit, job);
+      const outcome = await codec.compress(taken, frameOptions(options, this.#level), limit, job);
+      checkLimit(outcome.value.length, limit);
+      job.report(taken.length, outcome.value.length, outcome.timing.engine);
+      return outcome;
     });
   }
 
   /** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are. */
   decompress(bytes: Uint8Array, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, (codec, taken, job) => {
+    return this.#read(bytes, options, async (codec, taken, job) => {
       const { format = "frame" } = options;
       const limit = checkedLimit(options.maxOutputSize);
       checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-      if (format === "frame") return decompressFrames(codec, taken, limit, job);
-      return decompressBlock(taken, format, limit, job);
+      const outcome = format === "frame" ? await codec.decompress(taken, limit, job) : decompressBlock(taken, format, limit);
+      job.report(taken.length, outcome.value.length, outcome.timing.engine);
+      return outcome;
     });
   }
 
@@ -122,7 +130,7 @@ export class Compressor {
     return this.#read(bytes, options, async (codec, taken, job) => {
       const { pageSize = 4096, level = this.#level } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
-      const outcome = await job.drive(codec.compressPages(taken, pageSize, level));
+      const outcome = await codec.compressPages(taken, pageSize, level, job);
       const { packed, byteLength } = outcome.value;
       job.report(byteLength, packed.length, outcome.timing.engine);
       return outcome;
@@ -130,21 +138,13 @@ export class Compressor {
   }
 
   /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
-  decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#readPages(pages, options, async (codec, { packed, table, pageSize, byteLength }, job) => {
-      const outcome = await job.drive(codec.decompressPages(packed, table, pageSize, byteLength));
-      job.report(byteLength, byteLength, outcome.timing.engine);
-      return outcome;
-    });
+  async decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return (await this.#readPages(pages, true, options)).bytes;
   }
 
   /** Decompresses pages and says of each whether it is sound, and if not, why. */
   checkPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<CheckedPages> {
-    return this.#readPages(pages, options, async (codec, { packed, table, pageSize, byteLength }, job) => {
-      const outcome = await job.drive(codec.decompressPagesStatus(packed, table, pageSize, byteLength));
-      job.report(byteLength, byteLength, outcome.timing.engine);
-      return outcome;
-    });
+    return this.#readPages(pages, false, options);
   }
 
   /** Compresses pages in a `GPUBuffer` of `device`, whose usages include `STORAGE`. Everything stays in GPU memory. */
@@ -180,7 +180,6 @@ export class Compressor {
       this.#watch.end();
       this.#device = null;
       this.#codec.close();
-      this.#codec.free();
     });
     return this.#disposal;
   }
@@ -208,7 +207,7 @@ export class Compressor {
     try {
       const { totalBytes, work } = prepare();
       const job = new Job(options, totalBytes);
-      return this.run(job, options, (codec) => work(codec, job));
+      return this.run(job, (codec) => work(codec, job));
     } catch (error) {
       return Promise.reject(toPagepressError(error));
     }
@@ -222,7 +221,7 @@ export class Compressor {
       const taken = transfer ? takeOver(view) : unshared(view);
       const { length } = taken;
       const job = new Job(options, length);
-      const done = this.run(job, options, (codec) => {
+      const done = this.run(job, (codec) => {
         checkUnchanged(taken, length);
         return work(codec, taken, job);
       });
@@ -232,20 +231,26 @@ export class Compressor {
     }
   }
 
-  #readPages<T>(pages: PackedPagesInput, options: CallOptions, work: Work<T, PackedPagesInput>): Promise<T> {
+  #readPages(pages: PackedPagesInput, isStrict: boolean, options: CallOptions): Promise<CheckedPages> {
     return this.#start(options, () => {
       const checked = checkedPages(pages);
+      const { byteLength } = checked;
+      const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
+        const outcome = await codec.decompressPages(checked, isStrict, job);
+        job.report(byteLength, byteLength, outcome.timing.engine);
+        return outcome;
+      };
       // Progress of pages counts the bytes that they decompress to.
-      return { totalBytes: checked.byteLength, work: (codec, job) => work(codec, checked, job) };
+      return { totalBytes: byteLength, work };
     });
   }
 
-  /** Runs `work` once it is its turn. Rejects as soon as the signal is aborted; the next turn begins when the work has
+  /** Runs `work` once it is its turn. Rejects as soon as the job is stopped; the next turn begins when the work has
    * stopped.
    * @internal */
-  run<T>(job: Job, { signal }: JobOptions, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+  run<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     const result = this.#queue(() => this.#call(job, work));
-    return signal ? unlessAborted(result, signal) : result;
+    return job.signal ? unlessAborted(result, job.signal) : result;
   }
 
   #queue<T>(turn: () => T | Promise<T>): Promise<T> {
@@ -308,4 +313,13 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
     signal.addEventListener("abort", abort);
     result.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
+}
+
+/** Decompresses one block, which cannot be stopped in the middle. */
+function decompressBlock(bytes: Uint8Array, format: Format, maxOutputSize: number): Outcome<Uint8Array<ArrayBuffer>> {
+  const cpu = loadedCpu();
+  if (!cpu) throw new PagepressError("NOT_READY", "no module is loaded");
+  const clock = new Clock();
+  const { value, timing } = clock.outcome(clock.time(() => cpu.decompressSync(bytes, format, maxOutputSize)));
+  return { value, timing: { ...timing, reason: "blocks without a frame are the CPU's" } };
 }

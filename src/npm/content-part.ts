@@ -1,22 +1,20 @@
-/** Content that comes in pieces of any size, until there is a part of it to compress. */
+/** Content that comes in pieces of any size, until there is enough of it to compress. */
 export class ContentPart {
   readonly #partBytes: number;
-  readonly #isStream: boolean;
   /** Memory for content that its owner may change before it is compressed. */
   #room: Uint8Array | undefined;
   #held = new Uint8Array() as Uint8Array;
 
-  constructor(partBytes: number, isStream: boolean) {
+  constructor(partBytes: number) {
     this.#partBytes = partBytes;
-    this.#isStream = isStream;
   }
 
-  /** Takes what fits of `content`, and says how many bytes. What is full, or of a call, is compressed before the caller has
-   * it again, so that it need not be copied. */
+  /** Takes what fits of `content`, and says how many bytes. A full part is compressed before the caller has its array again,
+   * so that it need not be copied. */
   add(content: Uint8Array): number {
     const { length } = this.#held;
     const taken = content.subarray(0, this.#partBytes - length);
-    if (length === 0 && (!this.#isStream || taken.length === this.#partBytes)) {
+    if (length === 0 && taken.length === this.#partBytes) {
       this.#held = taken;
     } else {
       this.#room ??= new Uint8Array(this.#partBytes);

@@ -22,17 +22,36 @@ export class Content {
     this.#whole = allocated(size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0);
   }
 
+  /** Bytes that the header promises, if that can be; else 0. */
+  get size(): number {
+    return this.#whole.length;
+  }
+
   /** Takes the next part; `isOwn` if nobody else changes it later. */
   add(part: Uint8Array, isOwn = false): void {
+    const isRest = this.length + part.length > this.#whole.length;
+    if (!isOwn || !isRest) return this.fill(part.length, (room) => room.set(part));
+    this.#count(part.length);
+    this.#rest.push(part as Bytes);
+  }
+
+  /** Has `write` fill room for the next `length` bytes. */
+  fill(length: number, write: (room: Uint8Array) => void): void {
     const at = this.length;
-    this.length += part.length;
-    checkLimit(this.length, this.#limit);
+    this.#count(length);
     if (this.length > this.#whole.length) {
-      this.#rest.push((isOwn ? part : part.slice()) as Bytes);
+      const part = new Uint8Array(length);
+      write(part);
+      this.#rest.push(part);
       return;
     }
     touch(this.#whole, at, this.length);
-    this.#whole.set(part, at);
+    write(this.#whole.subarray(at, this.length));
+  }
+
+  #count(length: number): void {
+    this.length += length;
+    checkLimit(this.length, this.#limit);
   }
 
   /** All parts in one array. */

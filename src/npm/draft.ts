@@ -1,6 +1,6 @@
 import { checkLimit } from "./content.js";
 import { join } from "./frame.js";
-import type { Bytes } from "./module-memory.js";
+import type { Bytes } from "./instance.js";
 
 /** Bytes of a sheet, and how many are kept at most. */
 const SHEET_BYTES = 2 ** 22;
@@ -30,6 +30,11 @@ export class Draft {
   constructor(limit: number, length: number) {
     this.#limit = limit;
     this.#isShort = length <= SHORT_BYTES;
+  }
+
+  /** Bytes so far. */
+  get length(): number {
+    return this.#length;
   }
 
   /** Where the next part may be put. */

@@ -20,10 +20,12 @@ const CODES = [
   "DISPOSED",
   "NOT_READY",
   "READ",
+  "MODULE_LOAD",
 ] as const;
 
-/** What went wrong: the codes of the Rust library, `DISPOSED` for what was given up, `NOT_READY` for a
- * synchronous call before a module is loaded, and `READ` for a blob or server that does not give what it is asked for. */
+/** What went wrong: the codes of the Rust library; `DISPOSED` for what was given up, `NOT_READY` for a synchronous call before
+ * a module is loaded, `MODULE_LOAD` for WebAssembly that cannot be had, `READ` for a blob or server that does not give what
+ * it is asked for, and `INTERNAL` for a fault of the package. */
 export type PagepressErrorCode = (typeof CODES)[number];
 
 /** Every error that this package throws or rejects with. */
@@ -38,7 +40,7 @@ export class PagepressError extends Error {
   }
 }
 
-/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of the engine. */
+/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of ours. */
 export function toPagepressError(error: unknown): PagepressError {
   if (error instanceof PagepressError) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -48,5 +50,5 @@ export function toPagepressError(error: unknown): PagepressError {
   // What JavaScript says where an array or a memory cannot be had.
   const isMemory = error instanceof RangeError && /alloc|memory|array (buffer )?length/i.test(message);
   if (isMemory) return new PagepressError("OUT_OF_MEMORY", `out of memory: ${message}`, { cause: error });
-  return new PagepressError("ENGINE", `the engine stopped: ${message}`, { cause: error });
+  return new PagepressError("INTERNAL", `the engine stopped: ${message}`, { cause: error });
 }

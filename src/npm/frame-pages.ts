@@ -1,6 +1,6 @@
 import { cutFrame } from "./frame.js";
 import { entryWord, PAGE_KIND, PAGE_SIZES } from "./packed-pages.js";
-import type { Plain } from "./plain.js";
+import type { CpuModule } from "./cpu-module.js";
 
 /** A frame as pages of one size, for a GPU to decode. */
 export interface FramePages {
@@ -27,8 +27,8 @@ interface Block {
 
 /** `bytes` as pages, if they are one frame of independent blocks of at most 64 KiB which, as far as can be seen, hold as
  * much as the first, the last as much or less; else null. Blocks are checked by their checksums if they have them. */
-export function framePages(bytes: Uint8Array, plain: Plain): FramePages | null {
-  const frame = cutFrame(bytes, plain);
+export function framePages(bytes: Uint8Array, cpu: CpuModule): FramePages | null {
+  const frame = cutFrame(bytes, cpu);
   if (!frame || frame.blockSize !== LARGEST_PAGE || frame.starts.length < 2) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const checksumBytes = frame.blockChecksums ? CHECKSUM_BYTES : 0;
@@ -37,11 +37,11 @@ export function framePages(bytes: Uint8Array, plain: Plain): FramePages | null {
     const start = frame.starts[i] as number;
     const end = (frame.starts[i + 1] as number) - checksumBytes;
     const data = bytes.subarray(start + 4, end);
-    if (frame.blockChecksums && plain.checksum(data) !== view.getUint32(end, true)) return null;
+    if (frame.blockChecksums && cpu.checksum(data) !== view.getUint32(end, true)) return null;
     blocks.push({ data, isStored: view.getUint32(start, true) >= 0x8000_0000 });
   }
-  const first = contentLength(blocks[0] as Block, plain);
-  const last = contentLength(blocks[blocks.length - 1] as Block, plain);
+  const first = contentLength(blocks[0] as Block, cpu);
+  const last = contentLength(blocks[blocks.length - 1] as Block, cpu);
   const pageSize = blocks.length === 1 ? LARGEST_PAGE : first;
   const isPage = PAGE_SIZES.includes(pageSize);
   const byteLength = (blocks.length - 1) * pageSize + last;
@@ -63,10 +63,10 @@ function placed(blocks: readonly Block[]): Pick<FramePages, "table" | "packedByt
 }
 
 /** Bytes that a block holds; 0 if it is wrong, which whoever decodes it will tell. */
-function contentLength({ data, isStored }: Block, plain: Plain): number {
+function contentLength({ data, isStored }: Block, cpu: CpuModule): number {
   if (isStored) return data.length;
   try {
-    return plain.decompressSync(data, "block", LARGEST_PAGE).length;
+    return cpu.decompressSync(data, "block", LARGEST_PAGE).length;
   } catch {
     return 0;
   }

@@ -1,7 +1,6 @@
 import { joined } from "./content.js";
-import { blockBytes } from "./frame.js";
-import type { Bytes } from "./module-memory.js";
-import { FrameCompression, type Plain } from "./plain.js";
+import type { Bytes } from "./instance.js";
+import { type CpuModule, FrameEncoder } from "./cpu-module.js";
 import type { FrameOptions } from "./types.js";
 
 /** Bytes of content that the module takes at a time, so that its memory stays small. */
@@ -10,7 +9,7 @@ const STEP_BYTES = 2 ** 20;
 /** Puts a frame together of blocks that are made elsewhere, by workers or a GPU. Content and blocks are given in order;
  * content may be ahead, so that its checksum is made meanwhile. Only content that is summed goes through the module. */
 export class FrameWriter {
-  readonly #frame: FrameCompression;
+  readonly #frame: FrameEncoder;
   readonly #options: Required<FrameOptions>;
   /** Parts of the frame that nobody took yet; the first begins with the header. */
   #made: Bytes[] = [];
@@ -18,10 +17,10 @@ export class FrameWriter {
   #bytesOut = 0;
 
   /** `contentSize` is -1 if it is not known. */
-  constructor(plain: Plain, options: Required<FrameOptions>, contentSize: number) {
-    this.#frame = new FrameCompression(plain, options, contentSize);
+  constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
+    this.#frame = new FrameEncoder(cpu, options, contentSize < 0 ? undefined : contentSize);
     this.#options = options;
-    this.#add(this.#frame.push(new Uint8Array(), false));
+    this.#add(this.#frame.header());
   }
 
   /** Bytes of content whose blocks are there. */
@@ -44,7 +43,7 @@ export class FrameWriter {
 
   /** Takes the blocks of the next `nBytes` of content, each after its size and before its checksum, if it is to have one. */
   put(blocks: Bytes, nBytes: number): void {
-    this.#frame.noteBlocks(nBytes, this.#options.index ? sizesOf(blocks, this.#options.blockChecksums) : new Uint32Array());
+    this.#frame.noteBlocks(nBytes, this.#options.index ? blocks : new Uint8Array());
     this.#bytesIn += nBytes;
     this.#add(blocks);
   }
@@ -68,16 +67,4 @@ export class FrameWriter {
     this.#made.push(part);
     this.#bytesOut += part.length;
   }
-}
-
-/** The words before the blocks. */
-function sizesOf(blocks: Bytes, blockChecksums: boolean): Uint32Array {
-  const view = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength);
-  const sizes: number[] = [];
-  for (let at = 0; at < blocks.length; ) {
-    const size = view.getUint32(at, true);
-    sizes.push(size);
-    at += blockBytes(size, blockChecksums);
-  }
-  return Uint32Array.from(sizes);
 }

@@ -1,4 +1,4 @@
-import type { FrameParts } from "./codec.js";
+import type { CpuModule } from "./cpu-module.js";
 
 /** Bytes of magic number and descriptor of a frame that names its content size. */
 export const SIZED_HEADER_BYTES = 15;
@@ -28,7 +28,7 @@ export interface BlockedFrame {
 }
 
 /** The blocks of `bytes` if that is one frame of independent blocks, complete and with a sound header; else null. */
-export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | null {
+export function cutFrame(bytes: Uint8Array, cpu: CpuModule): BlockedFrame | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 7 || view.getUint32(0, true) !== MAGIC) return null;
   const flags = view.getUint8(4);
@@ -38,7 +38,8 @@ export function cutFrame(bytes: Uint8Array, parts: FrameParts): BlockedFrame | n
   if (has(CONTENT_SIZE) && bytes.length < SIZED_HEADER_BYTES) return null;
   const contentSize = has(CONTENT_SIZE) ? Number(view.getBigUint64(6, true)) : null;
   const blockSize = 2 ** (8 + 2 * code);
-  const header = parts.frameHeader(blockSize, has(CONTENT_CHECKSUM), has(BLOCK_CHECKSUMS), contentSize ?? undefined);
+  const checksums = { contentChecksum: has(CONTENT_CHECKSUM), blockChecksums: has(BLOCK_CHECKSUMS) };
+  const header = cpu.frameHeader({ blockSize, ...checksums }, contentSize ?? undefined);
   if (header.some((byte, i) => byte !== bytes[i])) return null;
 
   const starts = [header.length];

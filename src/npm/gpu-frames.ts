@@ -1,15 +1,16 @@
 import { checkUnchanged } from "./arguments.js";
+import type { Bytes, Codec, Compression, Outcome } from "./codec.js";
 import { ContentPart } from "./content-part.js";
+import { ContentSum, type CpuModule } from "./cpu-module.js";
 import { framePages } from "./frame-pages.js";
 import { FrameWriter } from "./frame-writer.js";
-import type { Codec, Compression, Outcome } from "./codec.js";
 import { Job } from "./job.js";
-import type { Bytes } from "./module-memory.js";
 import { PageBlocks } from "./page-blocks.js";
-import type { Plain } from "./plain.js";
-import { cancelled, type Control, driveWithin, NotThisWay } from "./promise-call.js";
 import type { FrameOptions, Timing } from "./types.js";
 
+/** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
+ * one job of that. */
+const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 /** Bytes that are summed at a time. */
 const SUM_BYTES = 2 ** 20;
 
@@ -19,14 +20,13 @@ export class GpuCompression implements Compression {
   readonly #options: Required<FrameOptions>;
   readonly #frame: FrameWriter;
   readonly #blocks: PageBlocks;
-  readonly #held: ContentPart;
+  readonly #held = new ContentPart(PART_BYTES.stream);
 
-  constructor(codec: Codec, plain: Plain, options: Required<FrameOptions>, contentSize: number, held: ContentPart) {
+  constructor(codec: Codec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#codec = codec;
     this.#options = options;
-    this.#frame = new FrameWriter(plain, options, contentSize);
-    this.#blocks = new PageBlocks(plain, options);
-    this.#held = held;
+    this.#frame = new FrameWriter(cpu, options, contentSize);
+    this.#blocks = new PageBlocks(cpu, options);
   }
 
   add(content: Uint8Array): number {
@@ -49,22 +49,24 @@ export class GpuCompression implements Compression {
     this.#frame.free();
   }
 
-  /** Compresses what is held, and gives what there is of the frame. */
-  async compress(isLast: boolean, control: Control): Promise<Outcome<Bytes>> {
-    const timing = await this.put(this.#held.take(), control);
+  async compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
+    const timing = await this.put(this.#held.take(), job);
     return { value: isLast ? this.end() : this.#frame.take(), timing };
   }
 
   /** Compresses `content`. Its checksum is made while the GPU works. */
-  async put(content: Uint8Array, control: Control): Promise<Timing> {
+  async put(content: Uint8Array, job: Job): Promise<Timing> {
     const { blockSize, level } = this.#options;
     const [before, made] = [this.bytesIn(), this.bytesOut()];
-    const call = driveWithin(control, this.#codec.compressPages(content, blockSize, level), (bytesIn, bytesOut, engine) =>
-      control.tell(before + bytesIn, made + bytesOut, engine),
-    );
+    const part = job.part((bytesIn, bytesOut, engine) => job.report(before + bytesIn, made + bytesOut, engine));
+    const call = this.#codec.compressPages(content, blockSize, level, part);
     // It may fail while the checksum is made.
     call.catch(() => undefined);
-    await addTo(this.#frame, content, control);
+    await addTo(this.#frame, content, job).catch(async (error: unknown) => {
+      // The codec takes one call at a time.
+      await call.catch(() => undefined);
+      throw error;
+    });
     const { value, timing } = await call;
     this.#frame.put(this.#blocks.of(value), content.length);
     return timing;
@@ -77,23 +79,17 @@ export class GpuCompression implements Compression {
   }
 }
 
-/** The frame of `bytes`, whose blocks `frame` has compressed in parts of `partBytes`. */
-export async function compressFrame(
-  frame: GpuCompression,
-  bytes: Uint8Array,
-  partBytes: number,
-  control: Control,
-): Promise<Outcome<Bytes>> {
+/** The frame of `bytes`, which are not empty; its blocks are compressed by `frame`. */
+export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, job: Job): Promise<Outcome<Bytes>> {
   const { length } = bytes;
-  let timing: Timing | undefined;
   try {
-    for (let at = 0; at < length; at += partBytes) {
+    let timing: Timing | undefined;
+    for (let at = 0; !timing || at < length; at += PART_BYTES.call) {
       checkUnchanged(bytes, length);
-      timing = added(timing, await frame.put(bytes.subarray(at, at + partBytes), control));
+      timing = added(timing, await frame.put(bytes.subarray(at, at + PART_BYTES.call), job));
       // The last byte is done when the frame is whole.
-      control.tell(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "webgpu");
+      job.report(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "webgpu");
     }
-    if (!timing) throw new NotThisWay();
     return { value: frame.end(), timing };
   } finally {
     frame.free();
@@ -113,36 +109,32 @@ function added(before: Timing | undefined, timing: Timing): Timing {
   };
 }
 
-/** The content of `bytes`, if that is one frame of blocks that are pages, and all is well with it. Whatever is odd about
- * it is left to the CPU, so errors are its own. */
+/** The content of `bytes`, if that is one frame of blocks that are pages, and all is well with it; else null, and the CPU
+ * says what is wrong. */
 export async function decompressFrame(
   codec: Codec,
-  plain: Plain,
+  cpu: CpuModule,
   bytes: Uint8Array,
   maxOutputSize: number,
-  control: Control,
-): Promise<Outcome<Bytes>> {
-  const pages = framePages(bytes, plain);
-  if (!pages || pages.byteLength > maxOutputSize) throw new NotThisWay();
+  job: Job,
+): Promise<Outcome<Bytes> | null> {
+  const pages = framePages(bytes, cpu);
+  if (!pages || pages.byteLength > maxOutputSize) return null;
+  const { table, pageSize, byteLength, contentChecksum } = pages;
   const packed = new Uint8Array(pages.packedBytes);
   pages.fill(packed);
-  const call = codec.decompressPages(packed, pages.table, pages.pageSize, pages.byteLength);
   // Pages are counted in bytes of content, frames in their own.
-  const tell: Control["tell"] = (done, _, engine) =>
-    control.tell(4 * (pages.table[2 * Math.floor(done / pages.pageSize)] ?? 0), done, engine);
-  const outcome = await driveWithin(control, call, tell).catch((error: unknown) => {
-    throw (error as { code?: unknown }).code === "CORRUPT_PAGE" ? new NotThisWay() : error;
-  });
-  if (pages.contentChecksum !== null && pages.contentChecksum !== (await sumOf(outcome.value, plain, control))) {
-    throw new NotThisWay();
-  }
-  return outcome;
+  const part = job.part((done, _, engine) => job.report(4 * (table[2 * Math.floor(done / pageSize)] ?? 0), done, engine));
+  const { value, timing } = await codec.decompressPages({ packed, table, pageSize, byteLength }, false, part);
+  if (value.status.some((code) => code !== 0)) return null;
+  if (contentChecksum !== null && contentChecksum !== (await sumOf(value.bytes, cpu, job))) return null;
+  return { value: value.bytes, timing };
 }
 
-async function sumOf(content: Uint8Array, plain: Plain, control: Control): Promise<number> {
-  const sum = new plain.ContentSum();
+async function sumOf(content: Uint8Array, cpu: CpuModule, job: Job): Promise<number> {
+  const sum = new ContentSum(cpu);
   try {
-    await addTo(sum, content, control);
+    await addTo(sum, content, job);
     return sum.value();
   } finally {
     sum.free();
@@ -150,10 +142,8 @@ async function sumOf(content: Uint8Array, plain: Plain, control: Control): Promi
 }
 
 /** Adds content in steps, between which others get the thread. */
-async function addTo(sum: { add(part: Uint8Array): void }, content: Uint8Array, control: Control): Promise<void> {
-  const job = new Job({}, null);
+async function addTo(sum: { add(part: Uint8Array): void }, content: Uint8Array, job: Job): Promise<void> {
   for (let at = 0; at < content.length; at += SUM_BYTES) {
-    if (control.isCancelled) throw cancelled();
     sum.add(content.subarray(at, at + SUM_BYTES));
     await job.rest();
   }

@@ -1,12 +1,12 @@
 // The package with its WebAssembly inside, for bundlers that drop files and for single-file builds. What not every page
 // needs is a part of its own where the bundler splits code, and is decoded only when it is asked for.
-import cpuWasm from "./cpu-wasm.js";
+import cpuWasm from "./wasm/cpu-wasm.js";
 import { embed } from "./modules.js";
 
 embed({
   cpu: async () => decode(cpuWasm),
   gpu: async () => decode((await import("./wasm/gpu-wasm.js")).default),
-  seek: async () => decode((await import("./seek-wasm.js")).default),
+  seek: async () => decode((await import("./wasm/seek-wasm.js")).default),
 });
 
 export * from "./index.js";

@@ -1,33 +1,51 @@
+import * as cpuGlue from "./wasm/cpu.js";
 import { compileSource } from "./compile-source.js";
-import type { Gpu } from "./gpu.js";
-import * as plainModule from "./plain.js";
-import * as seekModule from "./seek.js";
+import { CpuModule } from "./cpu-module.js";
+import { type Glue, Instance } from "./instance.js";
+import type * as Gpu from "./wasm/gpu.js";
+import type * as Seek from "./wasm/seek.js";
+import type * as Tensor from "./wasm/tensor.js";
+import { packageUrl } from "./package-url.js";
 import type { ModuleSource } from "./types.js";
+
+/** The modules that drive a GPU, for pages and for tensors, and the one that reads parts of files. */
+export type GpuModule = Instance<typeof Gpu & Glue>;
+export type TensorModule = Instance<typeof Tensor & Glue>;
+export type SeekModule = Instance<typeof Seek & Glue>;
 
 /** What there is of each module, ready for use. */
 interface Loaded {
-  cpu: plainModule.Plain;
-  gpu: Gpu;
-  seek: seekModule.Seek;
+  cpu: CpuModule;
+  gpu: GpuModule;
+  seek: SeekModule;
+  tensor: TensorModule;
 }
 
 type Name = keyof Loaded;
 
 /** The WebAssembly of the modules, which bundlers find by these very lines. */
-const files: Record<Name, () => ModuleSource> = {
+const files: Record<Name, () => URL> = {
   cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
-  gpu: () => new URL("./wasm/gpu_bg.wasm", import.meta.url),
+  gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
   seek: () => new URL("./seek_bg.wasm", import.meta.url),
+  tensor: () => new URL("./tensor_bg.wasm", import.meta.url),
 };
 
 const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
-  cpu: async (compiling) => (plain = await plainModule.start(await compiling)),
-  gpu: async (compiling) => {
-    const [gpu, module] = await Promise.all([import("./gpu.js"), compiling]);
-    return gpu.start(module);
+  cpu: async (compiling) => {
+    await start(Promise.resolve(cpuGlue), compiling);
+    return (cpu = new CpuModule(cpuGlue));
   },
-  seek: async (compiling) => seekModule.start(await compiling),
+  gpu: (compiling) => start(import("./wasm/gpu.js"), compiling),
+  seek: (compiling) => start(import("./wasm/seek.js"), compiling),
+  tensor: (compiling) => start(import("./wasm/tensor.js"), compiling),
 };
+
+async function start<G extends Glue>(loading: Promise<G>, compiling: Promise<WebAssembly.Module>): Promise<Instance<G>> {
+  const [glue, module] = await Promise.all([loading, compiling]);
+  await glue.default({ module_or_path: module });
+  return new Instance(glue);
+}
 
 /** What the entry `inline` brings along. */
 const embedded: Partial<Record<Name, () => Promise<ModuleSource>>> = {};
@@ -36,11 +54,11 @@ const compiled = new Map<Name, Promise<WebAssembly.Module>>();
 const loaded = new Map<Name, Promise<Loaded[Name]>>();
 
 /** The module of the CPU, once it is ready for use. */
-let plain: plainModule.Plain | undefined;
+let cpu: CpuModule | undefined;
 
 /** The module of the CPU, if it is ready for use. */
-export function loadedPlain(): plainModule.Plain | undefined {
-  return plain;
+export function loadedCpu(): CpuModule | undefined {
+  return cpu;
 }
 
 /** Has the modules taken from here from now on, unless a caller names another place. */
@@ -56,7 +74,7 @@ export function load<N extends Name>(name: N, source?: ModuleSource): Promise<Lo
 
 /** The module `name`, compiled; workers get it as it is. */
 export function compile(name: Name, source?: ModuleSource): Promise<WebAssembly.Module> {
-  return once(compiled, name, async () => compileSource(await (source ?? embedded[name]?.() ?? files[name]())));
+  return once(compiled, name, () => compileSource(source ?? embedded[name]?.() ?? packageUrl(files[name]())));
 }
 
 function once<T>(kept: Map<Name, Promise<T>>, name: Name, make: () => Promise<T>): Promise<T> {

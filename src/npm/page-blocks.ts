@@ -1,7 +1,7 @@
 import { STORED } from "./frame.js";
-import type { Bytes } from "./module-memory.js";
+import type { Bytes } from "./instance.js";
 import { entryOf, PAGE_KIND } from "./packed-pages.js";
-import type { BlockOptions, Plain } from "./plain.js";
+import type { BlockOptions, CpuModule } from "./cpu-module.js";
 import type { PackedPages } from "./types.js";
 
 /** Fill blocks that are kept from one batch of pages to the next. */
@@ -9,13 +9,13 @@ const MOST_FILLS = 1024;
 
 /** Makes blocks of a frame of pages that a GPU compressed. */
 export class PageBlocks {
-  readonly #plain: Plain;
+  readonly #cpu: CpuModule;
   readonly #options: BlockOptions;
   /** The CPU's blocks of fill pages, by word and length. */
   #fills = new Map<string, Bytes>();
 
-  constructor(plain: Plain, options: BlockOptions) {
-    this.#plain = plain;
+  constructor(cpu: CpuModule, options: BlockOptions) {
+    this.#cpu = cpu;
     this.#options = options;
   }
 
@@ -44,7 +44,7 @@ export class PageBlocks {
       const data = packed.subarray(start, start + length);
       view.setUint32(at, kind === PAGE_KIND.stored ? length + STORED : length, true);
       out.set(data, at + 4);
-      if (this.#options.blockChecksums) view.setUint32(at + 4 + length, this.#plain.checksum(data), true);
+      if (this.#options.blockChecksums) view.setUint32(at + 4 + length, this.#cpu.checksum(data), true);
       at += around + length;
     }
     return out;
@@ -59,7 +59,7 @@ export class PageBlocks {
     const key = `${word.join()} ${pageBytes}`;
     const earlier = this.#fills.get(key);
     if (earlier) return earlier;
-    const made = this.#plain.compressBlocks(this.#plain.decompressPage(kind, word, pageBytes, pageSize), this.#options);
+    const made = this.#cpu.compressBlocks(this.#cpu.decompressPage(kind, word, pageBytes, pageSize), this.#options);
     this.#fills.set(key, made);
     return made;
   }

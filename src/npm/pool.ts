@@ -1,10 +1,14 @@
-import { PagepressError, type PagepressErrorCode } from "./errors.js";
-import { cancelled } from "./promise-call.js";
+import { PagepressError, type PagepressErrorCode, toPagepressError } from "./errors.js";
+import { cancelled } from "./job.js";
 import type { StopSignal } from "./stop.js";
+import { nextTask } from "./task.js";
 
 /** The calls that workers take. The blocks of `compressLent` come back in the memory that the content came in: browsers free
  * a buffer that was sent when their collector comes by, and those of a long stream would pile up. */
-export type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPagesStatus";
+export type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPages";
+
+/** Makes a call where it is called. */
+export type Perform = (call: WorkerCall, args: unknown[]) => unknown;
 
 /** What a worker is told. */
 export type Order =
@@ -60,6 +64,7 @@ const UNUSED_MS = 500;
 export class Workers {
   readonly #start: () => Promise<PoolWorker>;
   readonly #module: () => Promise<WebAssembly.Module>;
+  readonly #perform: Perform;
   readonly #pools = new Set<Pool>();
   #members: Member[] = [];
   #nStarting = 0;
@@ -67,10 +72,13 @@ export class Workers {
   #nextId = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #failure: Error | undefined;
+  #isHelping = false;
 
-  constructor(start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>) {
+  /** `perform` makes the calls until a worker has started. */
+  constructor(start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>, perform: Perform) {
     this.#start = start;
     this.#module = module;
+    this.#perform = perform;
   }
 
   /** Why no worker can be started; undefined if one can, as far as is known. */
@@ -80,11 +88,31 @@ export class Workers {
 
   /** Has a worker do a job of `pool`. */
   run(pool: Pool, job: Omit<Job, "order" | "pool">, call: WorkerCall, args: unknown[]): void {
-    if (this.#failure) return job.reject(this.#failure);
     clearTimeout(this.#idle);
     this.#pools.add(pool);
     this.#waiting.push({ ...job, pool, order: { id: this.#nextId++, call, args } });
     this.#assign();
+    void this.#help();
+  }
+
+  /** Does what waits here, job by job, while there is no worker: to start the first may take as long as a call. */
+  async #help(): Promise<void> {
+    if (this.#isHelping) return;
+    this.#isHelping = true;
+    for (;;) {
+      await nextTask();
+      const job = this.#members.length > 0 ? undefined : this.#waiting.shift();
+      if (!job) break;
+      const { order, signal, resolve, reject } = job;
+      try {
+        if (signal?.aborted) throw cancelled();
+        if (order.call !== "start") resolve(this.#perform(order.call, order.args));
+      } catch (error) {
+        reject(toPagepressError(error));
+      }
+    }
+    this.#isHelping = false;
+    this.#rest();
   }
 
   /** Rejects the jobs of `pool`. Those that workers are at are done for nobody. */
@@ -115,7 +143,7 @@ export class Workers {
         const [job] = at < 0 ? [] : this.#waiting.splice(at, 1);
         if (job) this.#give(member, job);
       }
-      const isRoom = this.#members.length + this.#nStarting < this.#size;
+      const isRoom = !this.#failure && this.#members.length + this.#nStarting < this.#size;
       if (isRoom && this.#waiting.length > this.#nStarting) void this.#grow();
     }
   }
@@ -137,7 +165,7 @@ export class Workers {
     }
   }
 
-  /** Starts a worker. If none can be, all that waits fails, and so does all that comes. */
+  /** Starts a worker. If none can be, it is not tried again as long as there are pools. */
   async #grow(): Promise<void> {
     this.#nStarting += 1;
     try {
@@ -145,10 +173,7 @@ export class Workers {
       this.#members.push(member);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      if (this.#members.length === 0) {
-        this.#failure = failure;
-        for (const job of this.#waiting.splice(0)) job.reject(failure);
-      }
+      if (this.#members.length === 0) this.#failure = failure;
     } finally {
       this.#nStarting -= 1;
     }
@@ -177,6 +202,7 @@ export class Workers {
   #settle(member: Member, { id, value, error }: Answer): void {
     const at = member.jobs.findIndex(({ order }) => order.id === id);
     const [job] = at < 0 ? [] : member.jobs.splice(at, 1);
+    if (job?.pool) job.pool.nShared += 1;
     if (error) job?.reject(new PagepressError(error.code, error.message));
     else job?.resolve(value);
     this.#assign();
@@ -189,6 +215,7 @@ export class Workers {
     this.#members = this.#members.filter((other) => other !== member);
     for (const job of member.jobs.splice(0)) job.reject(new Error(message));
     this.#assign();
+    void this.#help();
   }
 
   /** Ends all workers after a while without work. */
@@ -208,6 +235,8 @@ export class Workers {
 export class Pool {
   /** Most workers that work for it at a time. */
   readonly size: number;
+  /** Jobs that workers did. */
+  nShared = 0;
   readonly #workers: Workers;
 
   constructor(size: number, workers: Workers) {

@@ -1,11 +1,10 @@
-import type { Compression } from "./codec.js";
+import type { Compression, Outcome } from "./codec.js";
 import { ContentPart, wholeBlocks } from "./content-part.js";
+import type { BlockOptions, CpuModule } from "./cpu-module.js";
 import { FrameWriter } from "./frame-writer.js";
-import { Job } from "./job.js";
-import type { Bytes } from "./module-memory.js";
-import type { BlockOptions, Plain } from "./plain.js";
+import { cancelled, type Job } from "./job.js";
+import type { Bytes } from "./instance.js";
 import type { Pool } from "./pool.js";
-import { cancelled, type Control, NotThisWay } from "./promise-call.js";
 import { Stop } from "./stop.js";
 import type { FrameOptions } from "./types.js";
 
@@ -32,11 +31,13 @@ class Part {
   back: Bytes | undefined;
   /** Resolves when something came back, or nothing will. */
   readonly settled: Promise<void>;
-  isSettled = false;
+  isSettled: boolean;
 
-  constructor(content: Uint8Array<ArrayBuffer>, work: Promise<Bytes>) {
+  /** Content that is compressed here when its turn comes unless `work` gives its blocks. */
+  constructor(content: Uint8Array<ArrayBuffer>, work: Promise<Bytes> | undefined) {
     this.content = content;
-    this.settled = work
+    this.isSettled = !work;
+    this.settled = (work ?? Promise.resolve(undefined))
       .then((back) => void (this.back = back))
       .catch(() => undefined)
       .then(() => void (this.isSettled = true));
@@ -45,7 +46,7 @@ class Part {
 
 /** A stream that workers compress: parts go to them as they come, and blocks are taken in the same order. */
 export class PooledCompression implements Compression {
-  readonly #plain: Plain;
+  readonly #cpu: CpuModule;
   readonly #pool: Pool;
   readonly #options: BlockOptions;
   readonly #frame: FrameWriter;
@@ -59,15 +60,23 @@ export class PooledCompression implements Compression {
   #lent: ArrayBuffer[] = [];
   #isBegun = false;
   readonly #end = new Stop();
+  readonly #timed: (work: Promise<Bytes>) => Promise<Outcome<Bytes>>;
 
-  constructor(plain: Plain, pool: Pool, options: Required<FrameOptions>, contentSize: number) {
+  constructor(
+    cpu: CpuModule,
+    pool: Pool,
+    options: Required<FrameOptions>,
+    contentSize: number,
+    timed: (work: Promise<Bytes>) => Promise<Outcome<Bytes>>,
+  ) {
+    this.#timed = timed;
     const { blockSize, level, blockChecksums } = options;
-    this.#plain = plain;
+    this.#cpu = cpu;
     this.#pool = pool;
     this.#options = { blockSize, level, blockChecksums };
-    this.#frame = new FrameWriter(plain, options, contentSize);
+    this.#frame = new FrameWriter(cpu, options, contentSize);
     const partBytes = wholeBlocks(PART_BYTES, blockSize);
-    this.#held = new ContentPart(partBytes, true);
+    this.#held = new ContentPart(partBytes);
     const wanted = Math.min(pool.size + Math.min(pool.size, FLIGHT.spare), FLIGHT.most);
     this.#mostParts = Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / partBytes)), 2);
   }
@@ -97,29 +106,32 @@ export class PooledCompression implements Compression {
 
   /** Sends what is held on its way, and gives the oldest part that came back; waits only for room for the next part. The
    * last one waits for all. */
-  async compress(isLast: boolean, control: Control): Promise<Bytes> {
+  compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
+    return this.#timed(this.#compress(isLast, job));
+  }
+
+  async #compress(isLast: boolean, job: Job): Promise<Bytes> {
     this.#send(this.#held.take(), isLast);
-    if (isLast) await this.#finish(control);
-    else if (this.#parts[0]?.isSettled || this.#parts.length >= this.#mostParts) await this.#putOldest(control);
+    if (isLast) await this.#finish(job);
+    else if (this.#parts[0]?.isSettled || this.#parts.length >= this.#mostParts) await this.#putOldest(job);
     return this.#frame.take();
   }
 
-  async #finish(control: Control): Promise<void> {
-    const job = new Job({}, null);
+  async #finish(job: Job): Promise<void> {
     while (this.#parts.length > 0) {
-      await this.#putOldest(control);
+      await this.#putOldest(job);
       // The last byte is done when the frame is whole.
-      if (this.#parts.length > 0) control.tell(this.bytesIn(), this.bytesOut(), "cpu");
+      if (this.#parts.length > 0) job.report(this.bytesIn(), this.bytesOut(), "cpu");
       await job.rest();
     }
     this.#frame.end();
   }
 
   /** Puts the blocks of the oldest part into the frame. */
-  async #putOldest(control: Control): Promise<void> {
+  async #putOldest(job: Job): Promise<void> {
     const [part] = this.#parts;
-    if (part && !part.isSettled) await unlessStopped(part.settled, control);
-    if (control.isCancelled) throw cancelled();
+    if (part && !part.isSettled) await job.settled(part.settled);
+    job.check();
     this.#parts.shift();
     if (part) this.#frame.put(this.#blocksOf(part), part.content.length);
   }
@@ -131,8 +143,7 @@ export class PooledCompression implements Compression {
     content.set(given);
     this.#frame.add(content);
     const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
-    const isInPlace = isShort || this.#pool.failure;
-    this.#parts.push(new Part(content, isInPlace ? Promise.reject(new NotThisWay()) : this.#share(content)));
+    this.#parts.push(new Part(content, isShort || this.#pool.failure ? undefined : this.#share(content)));
     this.#isBegun = true;
   }
 
@@ -148,17 +159,8 @@ export class PooledCompression implements Compression {
   /** The blocks of a part; what no worker did is done here. */
   #blocksOf({ content, back }: Part): Bytes {
     this.#rooms.push(content.buffer);
-    if (!back) return this.#plain.compressBlocks(content, this.#options);
+    if (!back) return this.#cpu.compressBlocks(content, this.#options);
     this.#lent.push(back.buffer);
     return back.slice();
   }
-}
-
-/** Resolves when `work` does, or as soon as `control` is told to stop. */
-function unlessStopped(work: Promise<void>, control: Control): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    control.stop = resolve;
-    if (control.isCancelled) resolve();
-  });
-  return Promise.race([work, stopped]).finally(() => delete control.stop);
 }

@@ -2,10 +2,9 @@ import { fail } from "./arguments.js";
 import { destroyBuffers, filledBuffer, makeBuffer, mostBytes, readBuffers, sizeOf, wholeWords, writeBuffer } from "./device-buffers.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { framePages } from "./frame-pages.js";
-import { decompressFrames } from "./frames.js";
 import type { Codec, Outcome, ResidentCodec } from "./codec.js";
 import type { Job } from "./job.js";
-import { loadedPlain } from "./modules.js";
+import { loadedCpu } from "./modules.js";
 import { joinPages, ratioOf, type Share } from "./packed-pages.js";
 import type { Device, DeviceBuffer, PackedPages, PackedPagesInput, ResidentContent, ResidentPart } from "./types.js";
 
@@ -76,7 +75,7 @@ export async function compressResident(
     return made[made.length - 1] as DeviceBuffer;
   };
   try {
-    const { value, timing } = await job.drive(resident.compressResident(buffer, byteLength, pageSize, level, make));
+    const { value, timing } = await resident.compressResident(buffer, byteLength, pageSize, level, make, job);
     const pages = new ResidentPages(device, value, pageSize);
     job.report(byteLength, value.reduce((sum, part) => sum + part.packedBytes, 0), timing.engine);
     return { value: pages, timing };
@@ -116,8 +115,8 @@ export async function decompressResident(
     const fill = (to: Uint8Array): void => to.set(packed);
     return decompressUploaded(resident, device, { ...input, table, packedBytes: packed.length, fill }, target, job);
   }
-  const plain = loadedPlain();
-  const pages = plain && framePages(input, plain);
+  const cpu = loadedCpu();
+  const pages = cpu && framePages(input, cpu);
   if (pages && pages.byteLength <= target.maxOutputSize) {
     try {
       return await decompressUploaded(resident, device, pages, target, job);
@@ -126,7 +125,7 @@ export async function decompressResident(
       if (toPagepressError(error).code !== "CORRUPT_PAGE") throw error;
     }
   }
-  const { value, timing } = await decompressFrames(codec, input, target.maxOutputSize, job);
+  const { value, timing } = await codec.decompress(input, target.maxOutputSize, job);
   const buffer = targetFor(device, value.length, target);
   writeBuffer(device, buffer, value);
   return { value: { buffer, byteLength: value.length }, timing };
@@ -180,7 +179,7 @@ async function decompressParts(
 ): Promise<Outcome<ResidentContent>> {
   const buffer = targetFor(device, byteLength, target);
   try {
-    const { timing } = await job.drive(resident.decompressResident([...parts], pageSize, buffer));
+    const { timing } = await resident.decompressResident([...parts], pageSize, buffer, job);
     job.report(byteLength, byteLength, timing.engine);
     return { value: { buffer, byteLength }, timing };
   } catch (error) {
@@ -200,19 +199,9 @@ function targetFor(device: Device, byteLength: number, { buffer, usage, maxOutpu
   return fail("buffer", `${size} bytes`, `give at least ${wholeWords(byteLength)}`);
 }
 
-/** `codec` and its device. */
+/** The codec of `codec`'s device, and that. */
 function onDevice(codec: Codec): { device: Device; resident: ResidentCodec } {
-  const device = codec.device();
-  if (!device) throw noDevice();
-  return { device, resident: residentCodec(codec) };
-}
-
-/** `codec`, if it is one with a device. */
-export function residentCodec(codec: Codec | null): ResidentCodec {
-  if (codec?.compressResident && codec.decompressResident) return codec as ResidentCodec;
-  throw noDevice();
-}
-
-function noDevice(): PagepressError {
-  return new PagepressError("BACKEND_UNAVAILABLE", "this compressor runs on the CPU, which has no GPUBuffers");
+  const [device, resident] = [codec.device(), codec.resident()];
+  if (device && resident) return { device, resident };
+  throw new PagepressError("BACKEND_UNAVAILABLE", "this compressor runs on the CPU, which has no GPUBuffers");
 }

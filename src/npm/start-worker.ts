@@ -1,3 +1,4 @@
+import { packageUrl } from "./package-url.js";
 import type { PoolWorker } from "./pool.js";
 
 interface NodeWorker extends PoolWorker {
@@ -7,6 +8,9 @@ interface NodeWorker extends PoolWorker {
 /** Starts the package's own worker; bundlers find its file by this very line. Rejects where there are no workers. */
 export async function startWorker(): Promise<PoolWorker> {
   if (typeof Worker === "function") {
+    const own = import.meta.url;
+    const moved = packageUrl(new URL(own)).href;
+    if (moved !== own) return new Worker(new URL("worker.js", moved), { type: "module", name: "pagepress" });
     return new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "pagepress" });
   }
   const here = import.meta.url;

@@ -1,11 +1,13 @@
 import { bytesOf, checkSize, release } from "./arguments.js";
 import { Compressor } from "./compressor.js";
+import { Clock } from "./cpu-codec.js";
+import { FrameDecoder } from "./cpu-module.js";
 import { frameOptions } from "./frames.js";
-import type { Outcome } from "./codec.js";
 import { Handoff } from "./handoff.js";
 import { Job } from "./job.js";
+import { load } from "./modules.js";
 import { open } from "./open.js";
-import { Stop, type StopSignal } from "./stop.js";
+import { Stop } from "./stop.js";
 import type { CallOptions, CompressorOptions, FrameOptions } from "./types.js";
 import { unshared, viewOf } from "./views.js";
 
@@ -42,15 +44,16 @@ export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
 }
 
 const HIGH_WATER_BYTES = 2 ** 20;
+/** Input that is decompressed at a time, and content that is given at a time if blocks are not larger. */
+const STEP_BYTES = 2 ** 20;
 
 /** Makes output of the bytes that are written. */
 type Transform = (input: AsyncIterable<Uint8Array>, work: Work) => AsyncGenerator<Bytes>;
 
-/** What does it, and what ends it. */
+/** What does it, and what is told of it. */
 interface Work {
   readonly compressor: Compressor;
   readonly job: Job;
-  readonly signal: StopSignal;
 }
 
 /** What is common to both streams: shaped like `CompressionStream`, for `pipeThrough`. */
@@ -68,7 +71,7 @@ class Lz4Stream {
     const end = new Stop();
     const job = new Job({ ...options, signal: end }, totalBytes);
     const input = new Handoff<Uint8Array>();
-    const output = run(input, job, end, options, transform);
+    const output = run(input, job, options, transform);
     const ends: { error(reason: unknown): void }[] = [];
     const abort = (): void => fail(signal?.reason);
     const leave = (): void => signal?.removeEventListener("abort", abort);
@@ -152,7 +155,6 @@ export class Lz4DecompressionStream extends Lz4Stream {
 async function* run(
   input: Handoff<Uint8Array>,
   job: Job,
-  signal: StopSignal,
   options: Lz4StreamOptions,
   transform: Transform,
 ): AsyncGenerator<Bytes, undefined, undefined> {
@@ -160,7 +162,7 @@ async function* run(
   try {
     job.check();
     const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "auto"));
-    yield* transform(input, { compressor, job, signal });
+    yield* transform(input, { compressor, job });
   } catch (error) {
     throw input.isFailure(error) ? error : job.errorOf(error);
   } finally {
@@ -170,33 +172,28 @@ async function* run(
 
 async function* compress(
   input: AsyncIterable<Uint8Array>,
-  { compressor, job, signal }: Work,
+  { compressor, job }: Work,
   options: Lz4CompressionStreamOptions,
 ): AsyncGenerator<Bytes> {
   const all = frameOptions(options, compressor.level);
-  const { contentSize = -1 } = options;
-  const session = await compressor.look(async (codec) => {
-    const { blockSize, level } = all;
-    await codec.prepare?.({ kind: "compress", length: contentSize, blockSize, level });
-    return codec.beginCompression(all, contentSize, true);
-  });
+  const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1));
   const part = (isLast: boolean): Promise<Bytes> =>
-    compressor.run(job, { signal }, async (codec) => {
-      const outcome = await job.drive(codec.compressPart(session, isLast));
-      job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
+    compressor.run(job, async () => {
+      const outcome = await frame.compress(isLast, job);
+      job.report(frame.bytesIn(), frame.bytesOut(), outcome.timing.engine);
       return outcome;
     });
   try {
     for await (const bytes of input) {
       for (let at = 0; at < bytes.length; ) {
-        at += session.add(bytes.subarray(at));
-        if (session.isFull()) yield* made(await part(false));
+        at += frame.add(bytes.subarray(at));
+        if (frame.isFull()) yield* made(await part(false));
         await job.rest();
       }
     }
     yield* made(await part(true));
   } finally {
-    session.free();
+    frame.free();
   }
 }
 
@@ -205,38 +202,39 @@ function* made(bytes: Bytes): Generator<Bytes> {
   if (bytes.length > 0) yield bytes;
 }
 
-async function* decompress(
-  input: AsyncIterable<Uint8Array>,
-  { compressor, job, signal }: Work,
-  maxOutputSize: number,
-): AsyncGenerator<Bytes> {
-  const session = await compressor.look(async (codec) => {
-    await codec.prepare?.({ kind: "decompress", length: -1, start: undefined });
-    return codec.beginDecompression(maxOutputSize, true);
-  });
-  const part = (): Promise<Bytes | null> =>
-    compressor.run(job, { signal }, async (codec): Promise<Outcome<Bytes | null>> => {
-      const outcome = await job.drive(codec.decompressPart(session));
-      job.report(session.bytesIn(), session.bytesOut(), outcome.timing.engine);
-      return outcome;
+/** Streams are decompressed by the CPU where they are: their parts are not worth the way to a GPU or a worker and back. */
+async function* decompress(input: AsyncIterable<Uint8Array>, { compressor, job }: Work, maxOutputSize: number): AsyncGenerator<Bytes> {
+  const cpu = await load("cpu");
+  const frames = new FrameDecoder(cpu, maxOutputSize, STEP_BYTES);
+  let bytesOut = 0;
+  const part = (): Promise<Bytes> =>
+    compressor.run(job, async () => {
+      const clock = new Clock();
+      const content = clock.time(() => {
+        const bytes = new Uint8Array(frames.advance());
+        frames.copyInto(bytes);
+        return bytes;
+      });
+      bytesOut += content.length;
+      job.report(frames.position(), bytesOut, "cpu");
+      return clock.outcome(content);
     });
   async function* parts(): AsyncGenerator<Bytes> {
-    for (let bytes = await part(); bytes !== null; bytes = await part()) {
-      if (bytes.length > 0) yield bytes;
+    for (let bytes = await part(); bytes.length > 0; bytes = await part()) {
+      yield bytes;
       await job.rest();
     }
   }
   try {
     for await (const bytes of input) {
-      for (let at = 0; at < bytes.length; ) {
-        at += session.add(bytes.subarray(at));
-        if (session.isFull()) yield* parts();
+      for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+        frames.add(bytes.subarray(at, at + STEP_BYTES));
+        yield* parts();
       }
     }
-    yield* parts();
-    session.end();
+    frames.end();
   } finally {
-    session.free();
+    frames.free();
   }
 }
 

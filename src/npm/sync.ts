@@ -1,15 +1,15 @@
 import { checkedBytes, checkedLimit, checkOneOf } from "./arguments.js";
 import { PagepressError, toPagepressError } from "./errors.js";
 import { frameOptions } from "./frames.js";
-import type { Plain } from "./plain.js";
-import { loadedPlain, load } from "./modules.js";
+import type { CpuModule } from "./cpu-module.js";
+import { load, loadedCpu } from "./modules.js";
 import type { CompressSyncOptions, DecompressSyncOptions } from "./types.js";
 import { unshared } from "./views.js";
 
 /** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
 export async function init(): Promise<void> {
   try {
-    if (!loadedPlain()) await load("cpu");
+    if (!loadedCpu()) await load("cpu");
   } catch (error) {
     throw toPagepressError(error);
   }
@@ -20,10 +20,10 @@ export async function init(): Promise<void> {
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
-  return call((plain) => {
+  return call((cpu) => {
     const all = frameOptions(options, "auto");
     const limit = checkedLimit(options.maxOutputSize);
-    return plain.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
+    return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
   });
 }
 
@@ -31,22 +31,22 @@ export function compressSync(bytes: Uint8Array, options: CompressSyncOptions = {
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function decompressSync(bytes: Uint8Array, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
-  return call((plain) => {
+  return call((cpu) => {
     const { format = "frame" } = options;
     const limit = checkedLimit(options.maxOutputSize);
     const taken = unshared(checkedBytes("bytes", bytes));
     checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-    return plain.decompressSync(taken, format, limit);
+    return cpu.decompressSync(taken, format, limit);
   });
 }
 
-function call<T>(work: (plain: Plain) => T): T {
-  const plain = loadedPlain();
-  if (!plain) {
+function call<T>(work: (cpu: CpuModule) => T): T {
+  const cpu = loadedCpu();
+  if (!cpu) {
     throw new PagepressError("NOT_READY", "no module is loaded; await init() or createCompressor() before");
   }
   try {
-    return work(plain);
+    return work(cpu);
   } catch (error) {
     throw toPagepressError(error);
   }

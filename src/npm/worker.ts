@@ -1,11 +1,10 @@
 // What a worker of the pool runs. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of
 // its own, and `createWorker` starts it.
-import { CpuCodec } from "./cpu-codec.js";
-import { drive } from "./drive.js";
+import * as glue from "./wasm/cpu.js";
+import { CpuModule } from "./cpu-module.js";
 import { toPagepressError } from "./errors.js";
-import type { Call, Codec } from "./codec.js";
-import { type BlockOptions, start, type Plain } from "./plain.js";
-import type { Answer, Order, WorkerCall } from "./pool.js";
+import { perform } from "./perform.js";
+import type { Answer, Order } from "./pool.js";
 
 interface Port {
   postMessage(message: Answer, transfer: Transferable[]): void;
@@ -13,46 +12,30 @@ interface Port {
   on?(type: "message", listener: (order: Order) => void): void;
 }
 
-let cpu: Plain | undefined;
-let last: Promise<unknown> = Promise.resolve();
+let cpu: CpuModule | undefined;
 
 async function obey(order: Order): Promise<Answer> {
   try {
     if (order.call === "start") {
-      cpu = await start(order.module);
+      await glue.default({ module_or_path: order.module });
+      cpu = new CpuModule(glue);
       return { id: order.id, value: undefined };
     }
     if (!cpu) throw new Error("the worker was not started");
-    return { id: order.id, value: await make(cpu, order.call, order.args) };
+    return { id: order.id, value: perform(cpu, order.call, order.args) };
   } catch (error) {
     const { code, message } = toPagepressError(error);
     return { id: order.id, error: { code, message } };
   }
 }
 
-/** What `call` gives. Frames and their blocks are made at once, pages by the codec. */
-async function make(module: Plain, call: WorkerCall, args: unknown[]): Promise<unknown> {
-  if (call === "compressLent") {
-    const [content, options] = args as [Uint8Array<ArrayBuffer>, BlockOptions];
-    return module.compressBlocks(content, options, new Uint8Array(content.buffer));
-  }
-  if (call === "compressBlocks" || call === "decompressSync") {
-    return (module[call] as (...args: unknown[]) => Uint8Array).apply(module, args);
-  }
-  const codec: Codec = new CpuCodec(module);
-  const method = codec[call] as (...args: unknown[]) => Call<unknown>;
-  return (await drive(method.apply(codec, args))).value;
-}
-
 function listen(port: Port): void {
-  const take = (order: Order): void => {
-    last = last.then(async () => {
-      const answer = await obey(order);
-      port.postMessage(answer, buffersOf(answer.value));
-    });
+  const take = async (order: Order): Promise<void> => {
+    const answer = await obey(order);
+    port.postMessage(answer, buffersOf(answer.value));
   };
-  if (port.on) port.on("message", take);
-  else port.addEventListener?.("message", ({ data }) => take(data));
+  if (port.on) port.on("message", (order) => void take(order));
+  else port.addEventListener?.("message", ({ data }) => void take(data));
 }
 
 /** The memory of an answer, which goes over without a copy. */

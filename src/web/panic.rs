@@ -5,12 +5,12 @@
 //! abort handler would hear of all traps, but it needs WebAssembly exceptions with references, which browsers have only
 //! since 2025 and Node 20 has not.
 
-use std::cell::OnceCell;
 use std::panic::PanicHookInfo;
 
 use js_sys::{Error, Reflect};
 use wasm_bindgen::prelude::*;
 
+#[cfg(web_engine)]
 use super::promise;
 
 /// Installs the hook. Called once an instance, before any other code of it.
@@ -21,43 +21,50 @@ fn install() {
 
 fn panicked(info: &PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    let error = stop(&format!("{STOPPED}{info}"));
     // The instance is not used again, so that nothing needs to be unwound.
-    wasm_bindgen::throw_val(error);
+    wasm_bindgen::throw_val(stop(&format!("the engine stopped: {info}")));
 }
 
-/// Begins what errors say.
-pub(in crate::web) const STOPPED: &str = "the engine stopped: ";
+/// An error with the code `INTERNAL`.
+fn internal(reason: &str) -> JsValue {
+    let error = Error::new(reason);
+    // An object that was made here is neither frozen nor a proxy.
+    let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
+    error.into()
+}
 
+#[cfg(not(web_engine))]
+use internal as stop;
+
+#[cfg(web_engine)]
 thread_local! {
     /// What this instance stopped with.
-    static CAUSE: OnceCell<JsValue> = const { OnceCell::new() };
+    static CAUSE: std::cell::OnceCell<JsValue> = const { std::cell::OnceCell::new() };
 }
 
 /// What this instance stopped with, if it did.
+#[cfg(web_engine)]
 pub(in crate::web) fn stopped() -> Option<JsValue> {
     CAUSE.with(|stopped| stopped.get().cloned())
 }
 
 /// Gives up all that this instance has under way: its promises reject with `INTERNAL`, and its GPUs are destroyed. To be
 /// called after an exception without a code; the instance is to be replaced then.
+#[cfg(web_engine)]
 #[wasm_bindgen(js_name = stop)]
 pub fn stop_for_js(reason: &str) {
     stop(reason);
 }
 
 /// Gives up all that this instance has under way, the first time it is called. The package then makes another instance.
+#[cfg(web_engine)]
 pub(in crate::web) fn stop(reason: &str) -> JsValue {
     if let Some(error) = stopped() {
         return error;
     }
-    let error = Error::new(reason);
-    // An object that was made here is neither frozen nor a proxy.
-    let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
-    let error = JsValue::from(error);
+    let error = internal(reason);
     CAUSE.with(|stopped| drop(stopped.set(error.clone())));
     promise::reject_all(&error);
-    #[cfg(web_engine)]
     crate::gpu::wgpu::destroy_all();
     error
 }

@@ -121,7 +121,7 @@ fn poll(id: u32) {
 fn trapped(error: JsValue) {
     let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
     let message = message.map_or_else(String::new, String::from);
-    panic::stop(&[panic::STOPPED, &message].concat());
+    panic::stop(&["the engine stopped: ", &message].concat());
 }
 
 /// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.

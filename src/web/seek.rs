@@ -1,121 +1,102 @@
-//! Parts of the content of a file, which JavaScript has, as plain functions; `seek.ts` of the package is the other side.
-//! What they take and give is as in `plain`; ranges are given as two `f64`.
+//! Parts of the content of a file, which JavaScript reads.
 
-use std::ops::Range;
+use wasm_bindgen::prelude::*;
 
 use crate::lz4::frame::{ContentRead, FrameMap};
-use crate::web::memory::{NOTHING, give, object, settle, settle_empty, taken};
 
-/// The map of a file of `n_bytes`. Of a remote file, where each read is a request, sizes of blocks that are not read are
-/// believed.
-#[unsafe(no_mangle)]
-extern "C" fn begin_map(n_bytes: f64, is_remote: bool) -> *mut FrameMap {
-    let new = if is_remote {
-        FrameMap::trusting
-    } else {
-        FrameMap::new
-    };
-    object(Ok(new(n_bytes as u64)))
+/// A range of bytes of the file.
+#[wasm_bindgen]
+#[derive(Debug, Clone, Copy)]
+pub struct ByteRange {
+    /// The first byte.
+    pub start: f64,
+    /// The byte behind the last.
+    pub end: f64,
 }
 
-/// Gives the range of bytes to be supplied next for the content up to `end` to be mapped; nothing if it is.
-///
-/// # Safety
-/// The object is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn map_wants(map: *const FrameMap, end: f64) -> u32 {
-    // SAFETY: this function's contract.
-    give_range(unsafe { &*map }.wanted(end as u64))
+impl From<std::ops::Range<u64>> for ByteRange {
+    fn from(range: std::ops::Range<u64>) -> Self {
+        Self {
+            start: range.start as f64,
+            end: range.end as f64,
+        }
+    }
 }
 
-/// Takes the bytes that were wanted.
-///
-/// # Safety
-/// The object is there; the memory is the call's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn supply_map(map: *mut FrameMap, bytes: *mut u8, n_bytes: usize) -> u32 {
-    // SAFETY: this function's contract.
-    let (map, bytes) = unsafe { (&mut *map, taken(bytes, n_bytes)) };
-    settle_empty(map.supply(&bytes))
+/// Where the blocks of a file are, as far as it is known.
+#[wasm_bindgen(js_name = FrameMap)]
+#[derive(Debug)]
+pub struct WebFrameMap(FrameMap);
+
+#[wasm_bindgen(js_class = FrameMap)]
+impl WebFrameMap {
+    /// The map of a file of `nBytes`. Of a remote file, where each read is a request, sizes of blocks that are not read
+    /// are believed.
+    #[must_use]
+    #[wasm_bindgen(constructor)]
+    pub fn new(n_bytes: f64, is_remote: bool) -> Self {
+        let n_bytes = n_bytes as u64;
+        Self(match is_remote {
+            true => FrameMap::trusting(n_bytes),
+            false => FrameMap::new(n_bytes),
+        })
+    }
+
+    /// The bytes to supply next for the content up to `end` to be mapped; undefined if it is.
+    #[must_use]
+    pub fn wanted(&self, end: f64) -> Option<ByteRange> {
+        self.0.wanted(end as u64).map(Into::into)
+    }
+
+    /// Takes the bytes that were wanted.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn supply(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
+        Ok(self.0.supply(bytes)?)
+    }
+
+    /// Bytes of content that are mapped.
+    #[must_use]
+    #[wasm_bindgen(getter, js_name = mappedBytes)]
+    pub fn mapped_bytes(&self) -> f64 {
+        self.0.mapped_bytes() as f64
+    }
+
+    /// Whether an index was found.
+    #[must_use]
+    #[wasm_bindgen(getter, js_name = hasIndex)]
+    pub fn has_index(&self) -> bool {
+        self.0.has_index()
+    }
+
+    /// Begins to read content that is mapped.
+    #[must_use]
+    pub fn read(&self, start: f64, end: f64) -> WebContentRead {
+        WebContentRead(self.0.read(start as u64..end as u64))
+    }
 }
 
-/// Bytes of content that are mapped.
-///
-/// # Safety
-/// The object is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mapped_bytes(map: *const FrameMap) -> f64 {
-    // SAFETY: this function's contract.
-    unsafe { &*map }.mapped_bytes() as f64
-}
+/// Reading a part of the content.
+#[wasm_bindgen(js_name = ContentRead)]
+#[derive(Debug)]
+pub struct WebContentRead(ContentRead);
 
-/// Whether an index was found.
-///
-/// # Safety
-/// The object is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn has_index(map: *const FrameMap) -> bool {
-    // SAFETY: this function's contract.
-    unsafe { &*map }.has_index()
-}
+#[wasm_bindgen(js_class = ContentRead)]
+impl WebContentRead {
+    /// The bytes to supply next; undefined if all is read.
+    #[must_use]
+    pub fn wanted(&self, map: &WebFrameMap) -> Option<ByteRange> {
+        self.0.wanted(&map.0).map(Into::into)
+    }
 
-/// # Safety
-/// The object is there, and is not used after.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn free_map(map: *mut FrameMap) {
-    // SAFETY: this function's contract.
-    drop(unsafe { Box::from_raw(map) });
-}
-
-/// Begins to read content that is mapped.
-///
-/// # Safety
-/// The map is there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn begin_read(map: *const FrameMap, start: f64, end: f64) -> *mut ContentRead {
-    // SAFETY: this function's contract.
-    object(Ok(unsafe { &*map }.read(start as u64..end as u64)))
-}
-
-/// Gives the range of bytes to be supplied next; nothing if all is read.
-///
-/// # Safety
-/// Both objects are there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn read_wants(read: *const ContentRead, map: *const FrameMap) -> u32 {
-    // SAFETY: this function's contract.
-    give_range(unsafe { (*read).wanted(&*map) })
-}
-
-/// Gives the content of the bytes that were wanted.
-///
-/// # Safety
-/// Both objects are there; the memory is the call's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn supply_read(
-    read: *mut ContentRead,
-    map: *const FrameMap,
-    bytes: *mut u8,
-    n_bytes: usize,
-) -> u32 {
-    // SAFETY: this function's contract.
-    let (read, map, bytes) = unsafe { (&mut *read, &*map, taken(bytes, n_bytes)) };
-    let mut content = Vec::new();
-    settle(read.supply(map, &bytes, &mut content).map(|()| content))
-}
-
-/// # Safety
-/// The object is there, and is not used after.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn free_read(read: *mut ContentRead) {
-    // SAFETY: this function's contract.
-    drop(unsafe { Box::from_raw(read) });
-}
-
-fn give_range(range: Option<Range<u64>>) -> u32 {
-    let Some(range) = range else {
-        return NOTHING;
-    };
-    let ends = [range.start, range.end].map(|end| (end as f64).to_le_bytes());
-    give(ends.concat())
+    /// Gives the content of the bytes that were wanted.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn supply(&mut self, map: &WebFrameMap, bytes: &[u8]) -> Result<Vec<u8>, JsValue> {
+        let mut content = Vec::new();
+        self.0.supply(&map.0, bytes, &mut content)?;
+        Ok(content)
+    }
 }

@@ -103,6 +103,12 @@ impl FrameDecoder {
         finished.inspect_err(|error| self.failed = Some(error.clone()))
     }
 
+    /// The content of the last [`in_turn`](Self::in_turn).
+    #[cfg(web_files)]
+    pub(crate) fn content(&self) -> &[u8] {
+        self.room.content()
+    }
+
     pub(super) fn refuse_if_failed(&self) -> Result<()> {
         self.failed.clone().map_or(Ok(()), Err)
     }

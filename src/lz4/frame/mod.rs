@@ -55,7 +55,7 @@ mod write;
 
 use checksum::checksum;
 
-#[cfg(all(target_arch = "wasm32", feature = "npm-cpu"))]
+#[cfg(web_files)]
 pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;

@@ -188,18 +188,12 @@ impl FrameWriter {
         }
     }
 
-    /// Counts blocks of `n_bytes` of content in all that are made elsewhere; `sizes` are the words before them, for the
-    /// index. All but the last of the frame are full.
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "npm-cpu")))]
-    pub(crate) fn note_blocks(&mut self, n_bytes: usize, sizes: &[u8]) {
+    /// Counts blocks of `n_bytes` of content in all that are compressed elsewhere. The index, if there is one, needs the
+    /// `blocks` with their sizes and checksums. All but the last of the frame are full.
+    #[cfg(any(test, web_files))]
+    pub(crate) fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.n_bytes += n_bytes as u64;
-        let mut left = n_bytes;
-        if let Some(index) = &mut self.index {
-            for size in sizes.as_chunks().0 {
-                let size = u32::from_le_bytes(*size);
-                index.note_block(size, &mut left, self.options.block_size as usize);
-            }
-        }
+        self.note(blocks, n_bytes);
     }
 
     /// Ends the frame: appends the end mark and, if asked for, the content's checksum and the index.
@@ -311,16 +305,16 @@ mod tests {
             let whole = compress(&content, &options).expect("in range");
             let mut out = Vec::new();
             let mut writer = FrameWriter::new(&options, &mut out).expect("in range");
-            let (mut at, mut sizes) = (out.len(), Vec::new());
-            for _ in 0..3 {
-                let size = word(&whole, at).expect("a block");
-                sizes.extend(size.to_le_bytes());
-                at += (size & !STORED_BIT) as usize + if block_checksums { 8 } else { 4 };
+            let mut ends = vec![out.len()];
+            for i in 0..3 {
+                let size = word(&whole, ends[i]).expect("a block");
+                let around = if block_checksums { 8 } else { 4 };
+                ends.push(ends[i] + (size & !STORED_BIT) as usize + around);
             }
-            out.extend_from_slice(&whole[out.len()..at]);
+            out.extend_from_slice(&whole[out.len()..ends[3]]);
             writer.add_content(&content);
-            writer.note_blocks(8192, &sizes[..8]);
-            writer.note_blocks(1808, &sizes[8..]);
+            writer.note_blocks(8192, &whole[ends[0]..ends[2]]);
+            writer.note_blocks(1808, &whole[ends[2]..ends[3]]);
             writer.end(&mut out).expect("all of it");
             assert!(out == whole);
             writer.note_blocks(1, &[]);

@@ -1,5 +1,5 @@
 import { PagepressError } from "../errors.js";
-import type { TensorModule } from "../tensor-module.js";
+import type { TensorModule } from "../modules.js";
 import type { Operation } from "../wasm/tensor.js";
 import { checkedFloats, checkWord, words } from "./arguments.js";
 import type { Floats, Reduction, Shape, Size2d, Step } from "./types.js";
@@ -8,7 +8,7 @@ import type { Floats, Reduction, Shape, Size2d, Step } from "./types.js";
  * with `LENGTH_MISMATCH` for arrays that are not as long as they must be. */
 export abstract class ArrayOperations {
   /** @internal What an operation gives. The arrays are to be as long as they are now when it is made. */
-  abstract run(arrays: readonly Float32Array[], make: (module: TensorModule) => Operation): Promise<Floats>;
+  abstract run(arrays: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats>;
 
   /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
   async elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> {

@@ -1,17 +1,17 @@
 import { checkUnchanged } from "../arguments.js";
 import { PagepressError } from "../errors.js";
-import { loadTensors, type TensorModule } from "../tensor-module.js";
 import type { Backend, Operation } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
-import { instance, settled } from "./call.js";
+import type { TensorModule } from "../modules.js";
+import { generation, loadTensors, settled } from "./call.js";
 import { rawDevice } from "./device.js";
 import { asyncDisposal, disposal, Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 
 /** A backend of the module, and the module. */
 interface Opened {
-  readonly module: TensorModule;
-  readonly instance: number;
+  readonly module: TensorModule["glue"];
+  readonly generation: number;
   readonly held: Held<Backend>;
 }
 
@@ -32,7 +32,7 @@ export class GpuBackend extends ArrayOperations {
     this.#open = async () => {
       const module = await loadTensors(modules?.tensor);
       const raw = device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy();
-      return { module, instance: instance(), held: new Held(raw, "backend") };
+      return { module, generation: generation(), held: new Held(raw, "backend") };
     };
   }
 
@@ -59,11 +59,11 @@ export class GpuBackend extends ArrayOperations {
   }
 
   /** @internal */
-  override run(arrays: readonly Float32Array[], make: (module: TensorModule) => Operation): Promise<Floats> {
+  override run(arrays: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
-      if (this.#opened?.instance !== instance()) this.#opened = undefined;
+      if (this.#opened?.generation !== generation()) this.#opened = undefined;
       const { module, held } = (this.#opened ??= await this.#open());
       const raw = held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));

@@ -2,13 +2,13 @@ import { checkOneOf, fail } from "../arguments.js";
 import { listAdapters } from "../adapters.js";
 import { PagepressError, toPagepressError } from "../errors.js";
 import { findObstacles } from "../probe.js";
-import { loadTensors, type TensorModule } from "../tensor-module.js";
+import type { TensorModule } from "../modules.js";
 import type { AdapterInfo, Device, DeviceBuffer } from "../types.js";
 import type { Device as RawDevice, Operation } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
-import { now, settled } from "./call.js";
+import { loadTensors, now, settled } from "./call.js";
 import { disposal, Held } from "./dispose.js";
 import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
 import { tensorOf, type GpuTensor } from "./tensor.js";
@@ -20,7 +20,7 @@ export let rawDevice: (device: GpuDevice) => RawDevice;
 /** An open GPU: operations on arrays, in and out; tensors that stay in its memory; and kernels of your own. */
 export class GpuDevice extends ArrayOperations {
   readonly #held: Held<RawDevice>;
-  readonly #module: TensorModule;
+  readonly #module: TensorModule["glue"];
   /** The device, as it describes itself. */
   readonly info: GpuDeviceInfo;
   /** What kernels may use. */
@@ -33,7 +33,7 @@ export class GpuDevice extends ArrayOperations {
     };
   }
 
-  private constructor(module: TensorModule, raw: RawDevice) {
+  private constructor(module: TensorModule["glue"], raw: RawDevice) {
     super();
     this.#module = module;
     this.#held = new Held(raw, "device");
@@ -140,7 +140,7 @@ export class GpuDevice extends ArrayOperations {
   [disposal](): void { this.dispose(); }
 
   /** @internal */
-  override run(_: readonly Float32Array[], make: (module: TensorModule) => Operation): Promise<Floats> {
+  override run(_: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
     return settled(() => this.#held.get().run(make(this.#module)));
   }
 }

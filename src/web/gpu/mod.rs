@@ -4,5 +4,3 @@ mod codec;
 mod convert;
 mod pages;
 mod resident;
-
-pub use codec::GpuCodec;

@@ -3,7 +3,7 @@
 use js_sys::{Function, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::GpuCodec;
+use super::codec::GpuCodec;
 use super::convert::{checked_pages, entries, first_error, level, packed_pages};
 use crate::batch::web::{JsPacked, Tell};
 use crate::js_bytes::JsBytes;

@@ -3,7 +3,7 @@
 use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 
-use super::GpuCodec;
+use super::codec::GpuCodec;
 use super::convert::{Fields, Part, first_error, level, timing};
 use crate::batch::web::JsCodec;
 use crate::batch::{

@@ -8,15 +8,6 @@ mod batch;
 mod convert;
 mod device;
 mod kernel;
-#[expect(missing_docs, reason = "wasm-bindgen adds items that have none")]
 mod names;
 mod operation;
 mod resident;
-
-pub use backend::WebBackend;
-pub use batch::WebBatch;
-pub use device::WebDevice;
-pub use kernel::{WebArguments, WebKernel};
-pub use names::{WebPowerPreference, WebReduction};
-pub use operation::WebOperation;
-pub use resident::WebTensor;

@@ -11,7 +11,7 @@ import {
 } from "/dist/index.js";
 import { check, same } from "./check.js";
 import { join, pageKinds, pageOf } from "./data.js";
-import { openAuto } from "./engines.js";
+import { openAuto, startWorkers } from "./engines.js";
 import { decodeFrames, decodePages } from "./naive.js";
 import { collect, source } from "./pipes.js";
 
@@ -220,7 +220,7 @@ function onBoth(blockSize, level) {
 const opening = {
   gpu: () => createCompressor({ backend: "webgpu", allowSoftware: true }),
   cpu: () => createCompressor({ backend: "cpu", workers: 0 }),
-  pool: () => createCompressor({ backend: "cpu", workers: 4 }),
+  pool: async () => startWorkers(await createCompressor({ backend: "cpu", workers: 4 })),
   auto: () => openAuto({ compressFrom: 1, decompressFrom: 1 }),
 };
 

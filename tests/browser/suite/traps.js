@@ -80,7 +80,7 @@ async function losesTensors() {
     const failed = [first, await pending].filter((error) => error !== null);
     check(failed.length > 0 && failed.every((error) => error instanceof PagepressError && error.code === "INTERNAL"), `${name}: ${failed}`);
     for (const call of [() => tensor.relu(), () => device.relu(Float32Array.of(1)), () => device.synchronize()]) {
-      await rejects(call(), "ENGINE", PagepressError);
+      await rejects(call(), "INTERNAL", PagepressError);
     }
     check((await raw.lost).reason === "destroyed", `${name}: the device is open`);
     for (const one of [tensor, device]) one.dispose();

@@ -1,2 +1,0 @@
-declare const base64: string;
-export default base64;

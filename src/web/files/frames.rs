@@ -1,0 +1,201 @@
+//! Frames in parts.
+
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+
+use super::{Level, append};
+use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+use crate::memory::reserve;
+use crate::{Error, Result};
+
+/// A frame that is being written.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct FrameEncoder {
+    writer: FrameWriter,
+    /// The bytes of the frame that were not taken yet; the header first.
+    made: Vec<u8>,
+}
+
+#[wasm_bindgen]
+impl FrameEncoder {
+    /// Starts a frame. `contentSize` goes into its header.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a block size out of range.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        block_size: u32,
+        level: Level,
+        content_checksum: bool,
+        block_checksums: bool,
+        index: bool,
+        content_size: Option<f64>,
+    ) -> std::result::Result<FrameEncoder, JsValue> {
+        let options = FrameOptions {
+            block_size,
+            level: level.into(),
+            content_checksum,
+            block_checksums,
+            content_size: content_size.map(|n_bytes| n_bytes as u64),
+            index,
+        };
+        let mut made = Vec::new();
+        let writer = FrameWriter::new(&options, &mut made)?;
+        Ok(Self { writer, made })
+    }
+
+    /// Compresses `content`, which is a multiple of the block size long unless `isLast`; that ends the frame. Returns how
+    /// many bytes of the frame there are to take.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`; `CONTENT_SIZE_MISMATCH` if the content is not as long as the header says.
+    pub fn push(&mut self, content: &[u8], is_last: bool) -> std::result::Result<usize, JsValue> {
+        // An upper bound but for what surrounds blocks.
+        reserve(&mut self.made, content.len())?;
+        self.writer.push(content, &mut self.made)?;
+        if is_last {
+            self.writer.end(&mut self.made)?;
+        }
+        Ok(self.made.len())
+    }
+
+    /// Takes the bytes that [`push`](Self::push) made.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.made)
+    }
+
+    /// Takes them into an array of just this length.
+    ///
+    /// # Errors
+    /// `LENGTH_MISMATCH` for an array of another length.
+    #[wasm_bindgen(js_name = takeInto)]
+    pub fn take_into(&mut self, to: &Uint8Array) -> std::result::Result<(), JsValue> {
+        copy_to(&self.made, to)?;
+        self.made.clear();
+        Ok(())
+    }
+
+    /// Adds content to the checksum whose blocks are compressed elsewhere.
+    #[wasm_bindgen(js_name = addContent)]
+    pub fn add_content(&mut self, content: &[u8]) {
+        self.writer.add_content(content);
+    }
+
+    /// Counts `nBytes` of content whose blocks are compressed elsewhere. An index, and nothing else, needs the `blocks`, each
+    /// after its size and before its checksum if it has one.
+    #[wasm_bindgen(js_name = noteBlocks)]
+    pub fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
+        self.writer.note_blocks(n_bytes, blocks);
+    }
+}
+
+/// Frames that are being decompressed.
+#[wasm_bindgen(js_name = FrameDecoder)]
+#[derive(Debug)]
+pub struct WebFrameDecoder {
+    decoder: FrameDecoder,
+    /// Input, of which the first `at` bytes are done with.
+    held: Vec<u8>,
+    at: usize,
+}
+
+#[wasm_bindgen(js_class = FrameDecoder)]
+impl WebFrameDecoder {
+    /// A decoder that gives at most `maxOutputSize` bytes, and at most `groupBytes` at once unless a block is larger.
+    #[must_use]
+    #[wasm_bindgen(constructor)]
+    pub fn new(max_output_size: f64, group_bytes: usize) -> Self {
+        Self {
+            decoder: FrameDecoder::new(Some(max_output_size as u64)).with_group_bytes(group_bytes),
+            held: Vec::new(),
+            at: 0,
+        }
+    }
+
+    /// Adds input.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`.
+    pub fn add(&mut self, input: &Uint8Array) -> std::result::Result<(), JsValue> {
+        self.held.drain(..self.at);
+        self.at = 0;
+        Ok(append(&mut self.held, input)?)
+    }
+
+    /// Decodes some content and returns its length; 0 if more input is needed.
+    ///
+    /// # Errors
+    /// What is wrong with the frame.
+    pub fn advance(&mut self) -> std::result::Result<usize, JsValue> {
+        loop {
+            let (consumed, content) = self.decoder.in_turn(&self.held[self.at..])?;
+            self.at += consumed;
+            if consumed == 0 || !content.is_empty() {
+                return Ok(content.len());
+            }
+        }
+    }
+
+    /// Copies the content of the last [`advance`](Self::advance) into an array of just its length.
+    ///
+    /// # Errors
+    /// `LENGTH_MISMATCH` for an array of another length.
+    #[wasm_bindgen(js_name = copyInto)]
+    pub fn copy_into(&self, to: &Uint8Array) -> std::result::Result<(), JsValue> {
+        Ok(copy_to(self.decoder.content(), to)?)
+    }
+
+    /// Ends the input, once [`advance`](Self::advance) returned 0.
+    ///
+    /// # Errors
+    /// What the frame lacks.
+    pub fn end(&mut self) -> std::result::Result<(), JsValue> {
+        Ok(self.decoder.finish(&self.held[self.at..])?)
+    }
+
+    /// Bytes of input that were decoded or skipped.
+    #[must_use]
+    #[wasm_bindgen(getter)]
+    pub fn position(&self) -> f64 {
+        self.decoder.position() as f64
+    }
+}
+
+/// The checksum of a content that comes in parts.
+#[wasm_bindgen(js_name = Checksum)]
+#[derive(Debug)]
+pub struct WebChecksum(Checksum);
+
+#[wasm_bindgen(js_class = Checksum)]
+impl WebChecksum {
+    /// The checksum of no bytes.
+    #[must_use]
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self(Checksum::new())
+    }
+
+    /// Adds the next part.
+    pub fn add(&mut self, part: &[u8]) {
+        self.0.add(part);
+    }
+
+    /// The checksum of all parts so far.
+    #[must_use]
+    pub fn value(&self) -> u32 {
+        self.0.value()
+    }
+}
+
+fn copy_to(bytes: &[u8], to: &Uint8Array) -> Result<()> {
+    if to.length() as usize != bytes.len() {
+        return Err(Error::LengthMismatch {
+            name: "array",
+            expected: bytes.len() as u64,
+            actual: to.length().into(),
+        });
+    }
+    to.copy_from(bytes);
+    Ok(())
+}

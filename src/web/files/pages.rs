@@ -1,0 +1,108 @@
+//! Pages on the CPU.
+
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+
+use super::{Level, copied};
+use crate::lz4::{self, Encoder, Parse};
+use crate::memory::{extend, with_room};
+use crate::web::table::{entries, read_entry};
+use crate::{Error, Result};
+
+/// Compresses pages. Gives their blocks, each at a multiple of 4 bytes, and behind them the table: two words a page.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a page size that is none; `OUT_OF_MEMORY`.
+#[wasm_bindgen(js_name = compressPages)]
+pub fn compress_pages(
+    bytes: &[u8],
+    page_size: u32,
+    level: Level,
+) -> std::result::Result<Vec<u8>, JsValue> {
+    Ok(compress(bytes, page_size, level.into())?)
+}
+
+fn compress(bytes: &[u8], page_size: u32, level: lz4::Level) -> Result<Vec<u8>> {
+    lz4::check_page_size(page_size)?;
+    let mut encoder = Encoder::new(&Parse::new(page_size, level)?);
+    let mut packed = with_room(bytes.len())?;
+    let mut table = with_room(bytes.len().div_ceil(page_size as usize))?;
+    for page in bytes.chunks(page_size as usize) {
+        let entry = encoder.append_page(page, &mut packed);
+        // Blocks of what fits in 4 GiB are never too far for an entry.
+        table.push(entry.to_words().unwrap_or_default());
+    }
+    extend(&mut packed, bytemuck::cast_slice(&table))?;
+    Ok(packed)
+}
+
+/// Pages that are being decompressed.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct PageDecoder {
+    packed: Vec<u8>,
+    table: Vec<u32>,
+    page_size: usize,
+    n_bytes: usize,
+    n_done: usize,
+}
+
+#[wasm_bindgen]
+impl PageDecoder {
+    /// A decoder of pages of `nBytes` in all.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a page size that is none, or a table of another length.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        packed: &Uint8Array,
+        table: Vec<u32>,
+        page_size: u32,
+        n_bytes: f64,
+    ) -> std::result::Result<PageDecoder, JsValue> {
+        let n_pages = entries(&table)?.len();
+        Ok(Self {
+            n_bytes: lz4::checked_bytes(n_bytes as u64, page_size, n_pages)?,
+            packed: copied(packed)?,
+            table,
+            page_size: page_size as usize,
+            n_done: 0,
+        })
+    }
+
+    /// Decompresses the next `nPages` pages, or what is left of them. Gives their bytes, then of each page a byte: 0, or the
+    /// number of its fault, which `isStrict` makes an error.
+    ///
+    /// # Errors
+    /// `CORRUPT_PAGE`; `OUT_OF_MEMORY`.
+    pub fn advance(
+        &mut self,
+        n_pages: usize,
+        is_strict: bool,
+    ) -> std::result::Result<Vec<u8>, JsValue> {
+        Ok(self.decode(n_pages, is_strict)?)
+    }
+}
+
+impl PageDecoder {
+    fn decode(&mut self, n_pages: usize, is_strict: bool) -> Result<Vec<u8>> {
+        let left = self.n_bytes - self.n_done * self.page_size;
+        let n_bytes = left.min(n_pages.saturating_mul(self.page_size));
+        let mut out = crate::memory::zeros(n_bytes + n_bytes.div_ceil(self.page_size))?;
+        let (bytes, status) = out.split_at_mut(n_bytes);
+        let entries = entries(&self.table)?.iter().skip(self.n_done);
+        let pages = bytes.chunks_mut(self.page_size).zip(status);
+        for ((page, status), &entry) in pages.zip(entries) {
+            match read_entry(entry, &self.packed).decompress(&self.packed, page) {
+                Err(source) if is_strict => {
+                    let page = self.n_done;
+                    return Err(Error::CorruptPage { page, source });
+                }
+                Err(error) => *status = error as u8,
+                Ok(()) => {}
+            }
+            self.n_done += 1;
+        }
+        Ok(out)
+    }
+}
