@@ -23,7 +23,6 @@ const wanted = [
   "LICENSE-MIT",
   "README.md",
   "dist/cpu_bg.wasm",
-  "dist/gpu.js",
   "dist/gpu_bg.wasm",
   "dist/index.d.ts",
   "dist/index.js",
