@@ -24,10 +24,6 @@ type Work = dyn for<'a> FnOnce(
     &'a mut GpuCommandBatch,
 ) -> Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuCommandBatch`, and `INVALID_ARGUMENT` while a call is under way"
-)]
 #[wasm_bindgen(js_class = Batch)]
 impl WebBatch {
     /// A vector, copied to the device when the batch is executed. This, as what else is queued, gives a number.

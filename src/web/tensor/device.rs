@@ -44,10 +44,6 @@ pub struct WebDevice {
     is_borrowed: bool,
 }
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuDevice`"
-)]
 #[wasm_bindgen(js_class = Device)]
 impl WebDevice {
     /// Opens a GPU.

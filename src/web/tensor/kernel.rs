@@ -47,10 +47,6 @@ impl WebArguments {
     }
 }
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuDevice`"
-)]
 #[wasm_bindgen(js_class = Device)]
 impl WebDevice {
     /// Compiles WGSL, or finds it compiled already. `bindings` are `read`, `read-write` and `uniform`, `overrides` names of

@@ -13,10 +13,6 @@ use crate::tensor::{JsArray, JsOperation, OperationKind, Shape, rows_shape};
 #[derive(Debug)]
 pub struct WebOperation(pub(super) JsOperation);
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuDevice` for arrays"
-)]
 #[wasm_bindgen(js_class = Operation)]
 impl WebOperation {
     /// All steps in turn of `a`; those that take two take the element of `b`, which is as long.

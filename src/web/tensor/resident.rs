@@ -23,10 +23,6 @@ fn words(sizes: &[usize]) -> Vec<u32> {
     sizes.iter().map(|&size| size as u32).collect()
 }
 
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "errors are those of the methods of `GpuTensor`"
-)]
 #[wasm_bindgen(js_class = Tensor)]
 impl WebTensor {
     /// Lengths of the axes.
