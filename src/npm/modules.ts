@@ -1,9 +1,9 @@
 import * as cpuGlue from "./wasm/cpu.js";
+import * as seekGlue from "./wasm/seek.js";
 import { compileSource } from "./compile-source.js";
 import { CpuModule } from "./cpu-module.js";
 import { type Glue, Instance } from "./instance.js";
 import type * as Gpu from "./wasm/gpu.js";
-import type * as Seek from "./wasm/seek.js";
 import type * as Tensor from "./wasm/tensor.js";
 import { packageUrl } from "./package-url.js";
 import type { ModuleSource } from "./types.js";
@@ -11,7 +11,7 @@ import type { ModuleSource } from "./types.js";
 /** The modules that drive a GPU, for pages and for tensors, and the one that reads parts of files. */
 export type GpuModule = Instance<typeof Gpu & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
-export type SeekModule = Instance<typeof Seek & Glue>;
+export type SeekModule = Instance<typeof seekGlue & Glue>;
 
 /** What there is of each module, ready for use. */
 interface Loaded {
@@ -37,7 +37,8 @@ const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise
     return (cpu = new CpuModule(cpuGlue));
   },
   gpu: (compiling) => start(import("./wasm/gpu.js"), compiling),
-  seek: (compiling) => start(import("./wasm/seek.js"), compiling),
+  // Service workers import nothing later.
+  seek: (compiling) => start(Promise.resolve(seekGlue), compiling),
   tensor: (compiling) => start(import("./wasm/tensor.js"), compiling),
 };
 

@@ -1,7 +1,14 @@
 /** Where Vite 5 to 7 put a dependency's JavaScript in development, without the files beside it. */
 const VITE_FOLDER = /\/node_modules\/\.vite[^/]*\/deps[^/]*\//;
 
-/** The URL of a file of the package, by what its JavaScript says; where Vite moved that, the place that it was moved from. */
+/** The URL of a file of the package, as its JavaScript names it; where Vite moved that, the place that it was moved from.
+ * Other bundlers put objects in its place that are only alike. */
 export function packageUrl(url: URL): URL {
-  return new URL(url.href.replace(VITE_FOLDER, "/node_modules/pagepress/dist/"));
+  const { href } = url;
+  return VITE_FOLDER.test(href) ? new URL(href.replace(VITE_FOLDER, "/node_modules/pagepress/dist/")) : url;
+}
+
+/** Whether Vite moved the script at `url`. */
+export function isMoved(url: string): boolean {
+  return VITE_FOLDER.test(url);
 }

@@ -1,4 +1,4 @@
-import { packageUrl } from "./package-url.js";
+import { isMoved, packageUrl } from "./package-url.js";
 import type { PoolWorker } from "./pool.js";
 
 interface NodeWorker extends PoolWorker {
@@ -9,8 +9,7 @@ interface NodeWorker extends PoolWorker {
 export async function startWorker(): Promise<PoolWorker> {
   if (typeof Worker === "function") {
     const own = import.meta.url;
-    const moved = packageUrl(new URL(own)).href;
-    if (moved !== own) return new Worker(new URL("worker.js", moved), { type: "module", name: "pagepress" });
+    if (isMoved(own)) return new Worker(new URL("worker.js", packageUrl(new URL(own))), { type: "module", name: "pagepress" });
     return new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "pagepress" });
   }
   const here = import.meta.url;
