@@ -17,14 +17,17 @@ interface Gpu {
   requestAdapter(options: { powerPreference: string }): Promise<Adapter | null>;
 }
 
-/** The first requests after a page load may be answered with no adapter. */
+/** Most requests while a page loads, which browsers may answer with no adapter. */
 const TRIES = 4;
+
+const isLoading = (): boolean => ((globalThis as { document?: { readyState: string } }).document?.readyState ?? "complete") !== "complete";
 
 /** The adapter that the browser gives; null if it gives none. */
 export async function requestAdapter(powerPreference: string): Promise<Adapter | null> {
   const { gpu } = (globalThis as { navigator?: { gpu?: Gpu } }).navigator ?? {};
   let adapter: Adapter | null = null;
-  for (let tries = 0; gpu && !adapter && tries < TRIES; tries += 1) {
+  // Each answer without one is a warning on the console.
+  for (let tries = 0; gpu && !adapter && (tries === 0 || (isLoading() && tries < TRIES)); tries += 1) {
     adapter = await gpu.requestAdapter({ powerPreference });
   }
   return adapter;

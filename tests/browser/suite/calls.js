@@ -205,6 +205,23 @@ async function recognisesBlocks() {
   await cpu.dispose();
 }
 
+async function asksOnceForAnAdapter() {
+  const { gpu } = navigator;
+  let asked = 0;
+  const { requestAdapter } = Object.getPrototypeOf(gpu);
+  gpu.requestAdapter = (...args) => {
+    asked += 1;
+    return requestAdapter.apply(gpu, args);
+  };
+  try {
+    const auto = await createCompressor();
+    check(auto.backend.engine === "cpu" && asked === 1, `${asked} requests for an adapter`);
+    await auto.dispose();
+  } finally {
+    delete gpu.requestAdapter;
+  }
+}
+
 export const cases = [
   ["synchronous calls need init", needsInitForSync],
   ["progress rises to all", reportsProgress],
@@ -213,4 +230,5 @@ export const cases = [
   ["the thread stays responsive", leavesThePageResponsive],
   ["input is taken only with transfer", takesInputOnlyIfAsked],
   ["blocks are recognised", recognisesBlocks],
+  ["an adapter is asked for once", asksOnceForAnAdapter],
 ];
