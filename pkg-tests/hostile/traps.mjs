@@ -6,6 +6,7 @@ import binaryen from "binaryen";
 import { checkMemory, memoryInUse, outcomeOf, pagepress, textOf } from "./check.mjs";
 
 const { compressSync, createCompressor, decompressSync, openFrame } = pagepress;
+const cpu = await import(new URL("../../dist/wasm/cpu.js", import.meta.url));
 /** The first byte of input that the patched modules trap at. */
 const POISON = 0xee;
 /** The limit of a raw block that they trap at, whose input is not in their memory yet. */
@@ -45,6 +46,18 @@ const content = textOf(300_000, 1);
 const poison = new Uint8Array(2_000_000).fill(POISON);
 const frame = compressSync(content, { index: true });
 const file0 = await openFrame(frame, { modules });
+
+/** Objects that were freed after their instance was replaced, by whose address another object of the next one is freed. */
+let nStale = 0;
+for (const { prototype } of [cpu.FrameEncoder, cpu.FrameDecoder, cpu.PageDecoder]) {
+  const { free } = prototype;
+  prototype.free = function () {
+    const current = new cpu.Checksum();
+    if (this.__wbg_inst !== current.__wbg_inst) nStale += 1;
+    current.free();
+    free.call(this);
+  };
+}
 
 /** Each of these traps. */
 const hostile = [
@@ -95,4 +108,5 @@ const before = await memoryInUse();
 await run(nTraps - warm);
 const after = await memoryInUse();
 for (const compressor of [alone, pool]) await compressor.dispose();
+assert.equal(nStale, 0, "objects of an instance that stopped were freed in the next");
 console.log(JSON.stringify({ nTraps, ...checkMemory(before, after) }));

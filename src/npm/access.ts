@@ -1,10 +1,13 @@
 import { checkSize, MAX_BYTES } from "./arguments.js";
 import { joined } from "./content.js";
 import { PagepressError, toPagepressError } from "./errors.js";
+import { type Glue, Held } from "./instance.js";
 import { load, type SeekModule } from "./modules.js";
 import { openSource, type FrameSource, type Source } from "./source.js";
 import type { ModuleSource } from "./types.js";
-import type { ByteRange, FrameMap } from "./wasm/seek.js";
+import type * as Seek from "./wasm/seek.js";
+
+type HeldMap = Held<typeof Seek & Glue, Seek.FrameMap>;
 
 export interface OpenFrameOptions {
   /** Stops opening, and rejects with the signal's reason. */
@@ -24,7 +27,7 @@ export interface ReadOptions {
 export class FrameAccess {
   readonly #source: Source;
   readonly #seek: SeekModule;
-  #map: FrameMap | undefined;
+  #map: HeldMap | undefined;
   /** Reads map the file one after the other. */
   #mapping: Promise<unknown> = Promise.resolve();
   #hasIndex = false;
@@ -49,7 +52,7 @@ export class FrameAccess {
   contentLength(options: ReadOptions = {}): Promise<number> {
     return guarded(options.signal, async () => {
       const map = await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
-      return this.#seek.run(() => map.mappedBytes);
+      return map.use(({ mappedBytes }) => mappedBytes);
     });
   }
 
@@ -61,12 +64,13 @@ export class FrameAccess {
       checkSize("length", length, MAX_BYTES);
       const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
       const map = await this.#mapTo(end, options.signal);
-      const read = this.#seek.run(() => map.read(offset, end));
+      const read = map.use((frames) => new Held(this.#seek, () => frames.read(offset, end)));
       const parts = [];
       try {
-        for (let range = this.#wanted(() => read.wanted(map)); range; range = this.#wanted(() => read.wanted(map))) {
+        const wanted = (): Range | undefined => read.use((part) => map.use((frames) => rangeOf(part.wanted(frames))));
+        for (let range = wanted(); range; range = wanted()) {
           const bytes = await this.#fetch(range, options.signal);
-          parts.push(this.#seek.run(() => read.supply(map, bytes)));
+          parts.push(read.use((part) => map.use((frames) => part.supply(frames, bytes))));
         }
       } finally {
         read.free();
@@ -79,15 +83,16 @@ export class FrameAccess {
    * @internal */
   async map(end: number, signal: AbortSignal | undefined): Promise<void> {
     const map = await this.#mapTo(end, signal);
-    this.#hasIndex = this.#seek.run(() => map.hasIndex);
+    this.#hasIndex = map.use(({ hasIndex }) => hasIndex);
   }
 
-  #mapTo(end: number, signal: AbortSignal | undefined): Promise<FrameMap> {
+  #mapTo(end: number, signal: AbortSignal | undefined): Promise<HeldMap> {
     const mapped = this.#mapping.then(async () => {
       const map = this.#currentMap();
-      for (let range = this.#wanted(() => map.wanted(end)); range; range = this.#wanted(() => map.wanted(end))) {
+      const wanted = (): Range | undefined => map.use((frames) => rangeOf(frames.wanted(end)));
+      for (let range = wanted(); range; range = wanted()) {
         const bytes = await this.#fetch(range, signal);
-        this.#seek.run(() => map.supply(bytes));
+        map.use((frames) => frames.supply(bytes));
       }
       return map;
     });
@@ -96,33 +101,29 @@ export class FrameAccess {
   }
 
   /** The map; a new one if it was lost with an instance that stopped. */
-  #currentMap(): FrameMap {
+  #currentMap(): HeldMap {
     const { byteLength, isRemote } = this.#source;
-    try {
-      if (this.#map) this.#seek.run(() => this.#map?.hasIndex);
-    } catch {
-      this.#map = undefined;
-    }
-    return (this.#map ??= this.#seek.run(({ FrameMap }) => new FrameMap(byteLength, isRemote)));
+    if (!this.#map?.object) this.#map = undefined;
+    return (this.#map ??= new Held(this.#seek, ({ FrameMap }) => new FrameMap(byteLength, isRemote)));
   }
 
-  /** The range that `wanted` gives, as plain numbers. */
-  #wanted(wanted: () => ByteRange | undefined): [start: number, end: number] | undefined {
-    return this.#seek.run(() => {
-      const range = wanted();
-      if (!range) return undefined;
-      const { start, end } = range;
-      range.free();
-      return [start, end];
-    });
-  }
-
-  async #fetch([start, end]: readonly [number, number], signal?: AbortSignal): Promise<Uint8Array> {
+  async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
     signal?.throwIfAborted();
     const bytes = await this.#source.read(start, end, signal);
     if (bytes.length === end - start) return bytes;
     throw new PagepressError("READ", `the source gives ${bytes.length} bytes for ${end - start}: it was changed since it was opened`);
   }
+}
+
+/** From its start to its end. */
+type Range = readonly [start: number, end: number];
+
+/** The range as plain numbers. */
+function rangeOf(range: Seek.ByteRange | undefined): Range | undefined {
+  if (!range) return undefined;
+  const { start, end } = range;
+  range.free();
+  return [start, end];
 }
 
 /** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.

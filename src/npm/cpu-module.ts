@@ -3,7 +3,7 @@ import { Content } from "./content.js";
 import { wholeBlocks } from "./content-part.js";
 import { Draft } from "./draft.js";
 import { PagepressError } from "./errors.js";
-import { type Bytes, type Glue, Instance } from "./instance.js";
+import { type Bytes, type Glue, Held, Instance } from "./instance.js";
 import { entryWord, type Share } from "./packed-pages.js";
 import type { FrameOptions, Level } from "./types.js";
 
@@ -27,8 +27,10 @@ export function levelNumber(level: string): Cpu.Level {
   throw new PagepressError("INVALID_ARGUMENT", `invalid level: ${level}; give auto, fast, high or sequential`);
 }
 
+type CpuGlue = typeof Cpu & Glue;
+
 /** The module that compresses and decompresses on the CPU. */
-export class CpuModule extends Instance<typeof Cpu & Glue> {
+export class CpuModule extends Instance<CpuGlue> {
   compressSync(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
     const draft = new Draft(maxOutputSize, bytes.length);
     try {
@@ -146,27 +148,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 }
 
-/** An object of the module. */
-class Held<T extends { free(): void }> {
-  readonly #module: CpuModule;
-  readonly #object: T;
-
-  constructor(module: CpuModule, make: (cpu: CpuModule["glue"]) => T) {
-    this.#module = module;
-    this.#object = module.run(make);
-  }
-
-  protected use<R>(work: (object: T) => R): R {
-    return this.#module.run(() => work(this.#object));
-  }
-
-  free(): void {
-    this.#object.free();
-  }
-}
-
 /** A frame that is being written. */
-export class FrameEncoder extends Held<Cpu.FrameEncoder> {
+export class FrameEncoder extends Held<CpuGlue, Cpu.FrameEncoder> {
   constructor(module: CpuModule, options: Required<FrameOptions>, contentSize: number | undefined) {
     const { blockSize, contentChecksum, blockChecksums, index } = options;
     const level = levelNumber(options.level);
@@ -202,7 +185,7 @@ export class FrameEncoder extends Held<Cpu.FrameEncoder> {
 }
 
 /** Frames that are being decompressed, to at most `groupBytes` of content at once if blocks are not larger. */
-export class FrameDecoder extends Held<Cpu.FrameDecoder> {
+export class FrameDecoder extends Held<CpuGlue, Cpu.FrameDecoder> {
   constructor(module: CpuModule, maxOutputSize: number, groupBytes: number) {
     super(module, (cpu) => new cpu.FrameDecoder(maxOutputSize, groupBytes));
   }
@@ -233,7 +216,7 @@ export class FrameDecoder extends Held<Cpu.FrameDecoder> {
 }
 
 /** Pages that are being decompressed. */
-export class PageDecoder extends Held<Cpu.PageDecoder> {
+export class PageDecoder extends Held<CpuGlue, Cpu.PageDecoder> {
   constructor(module: CpuModule, packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number) {
     super(module, (cpu) => new cpu.PageDecoder(packed, table, pageSize, byteLength));
   }
@@ -245,7 +228,7 @@ export class PageDecoder extends Held<Cpu.PageDecoder> {
 }
 
 /** The checksum of a content that comes in parts. */
-export class ContentSum extends Held<Cpu.Checksum> {
+export class ContentSum extends Held<CpuGlue, Cpu.Checksum> {
   constructor(module: CpuModule) {
     super(module, (cpu) => new cpu.Checksum());
   }

@@ -2,7 +2,7 @@ import { CpuCodec } from "./cpu-codec.js";
 import type { Bytes, Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
 import type { CpuModule } from "./cpu-module.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
-import { lost } from "./instance.js";
+import { type Glue, Held, lost } from "./instance.js";
 import { cancelled, type Job } from "./job.js";
 import type { GpuModule } from "./modules.js";
 import { PAGE_SIZES, ratioOf } from "./packed-pages.js";
@@ -16,7 +16,7 @@ import type {
   PackedPagesInput,
   ResidentPart,
 } from "./types.js";
-import type { GpuCodec as WasmCodec, GpuTell, GpuTiming } from "./wasm/gpu.js";
+import type * as Gpu from "./wasm/gpu.js";
 
 /** Why the engine is the GPU, where nobody measured. */
 const REASON = "asked for; the adapter that the browser gives";
@@ -25,7 +25,7 @@ const REASON = "asked for; the adapter that the browser gives";
 type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
 
 /** How to open a GPU. */
-export type OpenGpu = (module: GpuModule) => Promise<WasmCodec>;
+export type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
 export class GpuCodec implements Codec, ResidentCodec {
@@ -33,15 +33,14 @@ export class GpuCodec implements Codec, ResidentCodec {
   readonly #open: OpenGpu;
   readonly #cpu: CpuModule;
   readonly #alone: CpuCodec;
-  #wasm: WasmCodec | undefined;
-  #generation: number;
+  /** The codec of the module, until it is closed. */
+  #held: Held<typeof Gpu & Glue, Gpu.GpuCodec> | undefined;
 
   /** @internal */
-  constructor(module: GpuModule, open: OpenGpu, wasm: WasmCodec, cpu: CpuModule) {
+  constructor(module: GpuModule, open: OpenGpu, wasm: Gpu.GpuCodec, cpu: CpuModule) {
     this.#module = module;
     this.#open = open;
-    this.#wasm = wasm;
-    this.#generation = module.generation;
+    this.#held = new Held(module, () => wasm);
     this.#cpu = cpu;
     this.#alone = new CpuCodec(cpu);
   }
@@ -52,13 +51,13 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 
   async revive(): Promise<void> {
-    if (!this.#wasm || this.#current()) return;
-    this.#wasm = await this.#module.call(() => this.#open(this.#module));
-    this.#generation = this.#module.generation;
+    if (!this.#held || this.#held.object) return;
+    const wasm = await this.#module.call(() => this.#open(this.#module));
+    this.#held = new Held(this.#module, () => wasm);
   }
 
   backend(): BackendInfo | undefined {
-    const wasm = this.#current();
+    const wasm = this.#held?.object;
     if (!wasm) return undefined;
     const { name, software } = wasm;
     const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
@@ -66,21 +65,16 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 
   device(): Device | null {
-    return (this.#current()?.device() as Device | undefined) ?? null;
+    return (this.#held?.object?.device() as Device | undefined) ?? null;
   }
 
   resident(): ResidentCodec {
     return this;
   }
 
-  /** The codec of the module, unless it was lost with the instance that it was in. */
-  #current(): WasmCodec | undefined {
-    return this.#generation === this.#module.generation ? this.#wasm : undefined;
-  }
-
   close(): void {
-    this.#current()?.free();
-    this.#wasm = undefined;
+    this.#held?.free();
+    this.#held = undefined;
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
@@ -147,12 +141,12 @@ export class GpuCodec implements Codec, ResidentCodec {
   async #call<T>(
     job: Job,
     told: Told,
-    work: (wasm: WasmCodec, tell: GpuTell) => Promise<{ value: T; timing: GpuTiming }>,
+    work: (wasm: Gpu.GpuCodec, tell: Gpu.GpuTell) => Promise<{ value: T; timing: Gpu.GpuTiming }>,
   ): Promise<Outcome<T>> {
-    const wasm = this.#current();
+    const wasm = this.#held?.object;
     if (!wasm) throw lost();
     let thrown: { error: unknown } | undefined;
-    const tell: GpuTell = (nPages, nBytes) => {
+    const tell: Gpu.GpuTell = (nPages, nBytes) => {
       try {
         job.report(...told(nPages, nBytes), "webgpu");
         return !job.isStopped;

@@ -67,6 +67,35 @@ export class Instance<G extends Glue> {
   }
 }
 
+/** An object of a module. It is lost with the instance that it was made in: its memory is then that of another object. */
+export class Held<G extends Glue, T extends { free(): void }> {
+  readonly #module: Instance<G>;
+  readonly #object: T;
+  readonly #generation: number;
+
+  constructor(module: Instance<G>, make: (glue: G) => T) {
+    this.#module = module;
+    this.#object = module.run(make);
+    this.#generation = module.generation;
+  }
+
+  /** The object, unless it is lost. */
+  get object(): T | undefined {
+    return this.#generation === this.#module.generation ? this.#object : undefined;
+  }
+
+  /** What `work` gives; throws `PagepressError`s. */
+  use<R>(work: (object: T) => R): R {
+    const { object } = this;
+    if (!object) throw lost();
+    return this.#module.run(() => work(object));
+  }
+
+  free(): void {
+    this.object?.free();
+  }
+}
+
 /** The error of what was in an instance that stopped in another call. */
 export function lost(): PagepressError {
   return new PagepressError("INTERNAL", "the engine stopped in another call, and this was lost with it");
