@@ -22,6 +22,8 @@ const NOISE_BYTES = 8 * 2 ** 20;
 
 /** Samples of memory in use, of which the least counts. */
 const N_MEASUREMENTS = 8;
+/** Parts of the time after which memory is measured. */
+const N_STAGES = 6;
 
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -49,12 +51,18 @@ async function calmest(measure) {
   return least;
 }
 
-/** Makes the calls, and measures after a while and at the end. */
+/** Makes the calls, and measures after a while, on the way and at the end. */
 async function watch(soak, measure) {
   await soak(untilSettled);
   const settled = await calmest(measure);
-  console.log(`       calls: ${JSON.stringify(await soak(seconds - untilSettled))}`);
-  compare(settled, await calmest(measure));
+  let found = settled;
+  for (let i = 1; i <= N_STAGES; i += 1) {
+    const calls = await soak((seconds - untilSettled) / N_STAGES);
+    found = await calmest(measure);
+    const sizes = Object.entries(found.sizes).map(([name, bytes]) => `${name} ${mb(bytes)}`);
+    console.log(`       stage ${i}: ${sizes.join(", ")}; calls: ${JSON.stringify(calls)}`);
+  }
+  compare(settled, found);
 }
 
 async function inNode() {
