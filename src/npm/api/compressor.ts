@@ -42,7 +42,7 @@ import type { Codec, Outcome } from "../codec/codec.js";
 import { Clock } from "../codec/cpu.js";
 import { sizeOf } from "../codec/device-buffers.js";
 import type { Opened } from "../codec/open.js";
-import { frameOptions } from "../frame/options.js";
+import { frameOptions, LEVELS } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
 import { loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
@@ -142,6 +142,7 @@ export class Compressor {
     return this.#read(bytes, options, names.compressPages, async (codec, taken, job) => {
       const { pageSize = 4096, level = this.#level } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
+      checkOneOf("level", level, LEVELS);
       const outcome = await codec.compressPages(taken, pageSize, level, job);
       const { packed, byteLength } = outcome.value;
       job.report(byteLength, packed.length, outcome.timing.engine);
@@ -167,6 +168,7 @@ export class Compressor {
       const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
+      checkOneOf("level", level, LEVELS);
       const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job);
       return { totalBytes: byteLength, work };
     });

@@ -2,7 +2,7 @@ import { fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
-import type { Device, DeviceBuffer, PackedPages, PackedPagesInput, ResidentContent, ResidentPart } from "../base/types.js";
+import type { Device, DeviceBuffer, PackedPages, PackedPagesInput, ResidentContent, ResidentPart, Level } from "../base/types.js";
 import type { Codec, Outcome, ResidentCodec } from "../codec/codec.js";
 import { destroyBuffers, filledBuffer, makeBuffer, mostBytes, readBuffers, sizeOf, wholeWords, writeBuffer } from "../codec/device-buffers.js";
 import { joinPages, ratioOf, type Share } from "../format/packed-pages.js";
@@ -71,7 +71,7 @@ export async function compressResident(
   buffer: DeviceBuffer,
   byteLength: number,
   pageSize: number,
-  level: string,
+  level: Level,
   job: Job,
 ): Promise<Outcome<ResidentPages>> {
   const { device, resident } = onDevice(codec);
@@ -92,7 +92,7 @@ export async function compressResident(
 }
 
 /** Where decompressed content goes. */
-export interface Target {
+interface Target {
   /** The caller's buffer; without it one is made. */
   readonly buffer: DeviceBuffer | undefined;
   /** Usages of a buffer that is made, beside those that it has anyway. */

@@ -7,7 +7,7 @@ import type { CallOptions, Engine } from "./types.js";
 const LONGEST_STEP_MS = 8;
 
 /** How a call is watched, and stopped. */
-export type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
+type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
 /** How far a call is. */
 type Report = (bytesIn: number, bytesOut: number, engine: Engine) => void;

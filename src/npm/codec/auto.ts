@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.js";
 import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, PackedPagesInput } from "../base/types.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
@@ -15,12 +15,12 @@ const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNE
 const FASTER = "measured to be faster than the CPU for this size";
 
 /** What is to be done; -1 for a length that is not known. */
-export type Task =
-  | { kind: "compress"; byteLength: number; pageSize: number; level: string }
+type Task =
+  | { kind: "compress"; byteLength: number; pageSize: number; level: Level }
   | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
 
 /** Why the CPU does `task`; null if the GPU does, as far as that can be told without measuring. */
-export function obstacleTo(task: Task): string | null {
+function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
     if (!PAGE_SIZES.includes(task.pageSize)) return `GPUs do not take blocks of ${task.pageSize} bytes`;
     if (task.level === "sequential") return "the level sequential is the CPU's";
@@ -32,7 +32,7 @@ export function obstacleTo(task: Task): string | null {
 }
 
 /** Why the CPU does `task` by what was measured; null if the GPU does. */
-export function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
+function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
   const least = task.kind === "compress" ? compressFrom : decompressFrom;
   if (least === null) return "measured here: the CPU is faster at every size";
   return task.byteLength < least ? `measured here: the CPU is faster below ${least} bytes` : null;
@@ -99,7 +99,7 @@ export class AutoCodec implements Codec {
     return withReason(await codec.beginCompression(options, contentSize), reason ?? FASTER);
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const task: Task = { kind: "compress", byteLength: bytes.length, pageSize, level };
     return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job));
   }

@@ -11,6 +11,7 @@ import type {
   PackedPagesInput,
   ResidentPart,
   Timing,
+  Level,
 } from "../base/types.js";
 
 /** What a call gives. */
@@ -44,7 +45,7 @@ export interface Codec {
   decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
   /** Begins a frame whose content comes in pieces; -1 for a `contentSize` that is not known. */
   beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
-  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>>;
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;
   /** Pages that are wrong are an error if `isStrict`. */
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
   /** Null without a device. */
@@ -59,7 +60,7 @@ export interface ResidentCodec {
     buffer: DeviceBuffer,
     byteLength: number,
     pageSize: number,
-    level: string,
+    level: Level,
     make: (bytes: number) => DeviceBuffer,
     job: Job,
   ): Promise<Outcome<ResidentPart[]>>;

@@ -1,7 +1,7 @@
 import { checkUnchanged } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput } from "../base/types.js";
+import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
 import { joinPages, type Share } from "../format/packed-pages.js";
 import { ContentPart } from "../frame/content-part.js";
 import { Content } from "../modules/content.js";
@@ -20,6 +20,11 @@ const CHOICE: BackendInfo = {
   rejected: [],
 };
 
+/** The timing of a call that took so long on the CPU. */
+export function cpuTiming(milliseconds: number, reason = CHOICE.reason): Timing {
+  return { engine: "cpu", reason, uploadNs: null, kernelNs: null, readbackNs: null, totalNs: Math.round(milliseconds * 1e6) };
+}
+
 /** Times work on the CPU, without what others do meanwhile. */
 export class Clock {
   #milliseconds = 0;
@@ -34,9 +39,7 @@ export class Clock {
   }
 
   outcome<T>(value: T): Outcome<T> {
-    const totalNs = Math.round(this.#milliseconds * 1e6);
-    const none = { uploadNs: null, kernelNs: null, readbackNs: null };
-    return { value, timing: { engine: "cpu", reason: CHOICE.reason, ...none, totalNs } };
+    return { value, timing: cpuTiming(this.#milliseconds) };
   }
 }
 
@@ -94,7 +97,7 @@ export class CpuCodec implements Codec {
     return new CpuCompression(this.#cpu, options, contentSize);
   }
 
-  async compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
+  async compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const { length } = bytes;
     const shares: Share[] = [];
     const clock = await inSteps(this.#compressPages(bytes, pageSize, level, shares), job, (bytesIn) => {
@@ -104,7 +107,7 @@ export class CpuCodec implements Codec {
     return clock.outcome(clock.time(() => joinPages(shares, pageSize, length)));
   }
 
-  *#compressPages(bytes: Uint8Array, pageSize: number, level: string, shares: Share[]): Generator<number> {
+  *#compressPages(bytes: Uint8Array, pageSize: number, level: Level, shares: Share[]): Generator<number> {
     const { length } = bytes;
     for (let at = 0; at === 0 || at < length; at += STEP_BYTES) {
       shares.push(this.#cpu.compressPages(bytes.subarray(at, at + STEP_BYTES), pageSize, level));

@@ -9,6 +9,7 @@ import type {
   PackedPages,
   PackedPagesInput,
   ResidentPart,
+  Level,
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
@@ -26,7 +27,7 @@ const REASON = "asked for; the adapter that the browser gives";
 type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
 
 /** How to open a GPU. */
-export type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
+type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
 
 /** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
 export class GpuCodec implements Codec, ResidentCodec {
@@ -96,7 +97,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     return outcome ? since(start, outcome) : this.#alone.decompress(bytes, maxOutputSize, job);
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const byteLength = bytes.length;
     // The last byte is done when the call is.
     const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
@@ -122,7 +123,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     buffer: DeviceBuffer,
     byteLength: number,
     pageSize: number,
-    level: string,
+    level: Level,
     make: (bytes: number) => DeviceBuffer,
     job: Job,
   ): Promise<Outcome<ResidentPart[]>> {

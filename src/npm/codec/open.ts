@@ -1,6 +1,6 @@
 import { checkOneOf, checkSize, fail } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
-import { findObstacles } from "../base/probe.js";
+import { findObstacles } from "../base/adapters.js";
 import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
 import { LEVELS } from "../frame/options.js";
 import type { CpuModule } from "../modules/cpu-module.js";

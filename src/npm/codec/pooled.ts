@@ -2,7 +2,7 @@ import { checkUnchanged } from "../base/arguments.js";
 import { type Bytes, join, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput } from "../base/types.js";
+import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
 import { type BlockedFrame, cutFrame } from "../frame/cut.js";
@@ -11,6 +11,7 @@ import { Content } from "../modules/content.js";
 import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
+import { cpuTiming } from "./cpu.js";
 import { PooledCompression, WORTH_SHARING_BYTES } from "./pooled-compression.js";
 
 /** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
@@ -120,7 +121,7 @@ export class PooledCodec implements Codec {
     }
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: string, job: Job): Promise<Outcome<PackedPages>> {
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const { length } = bytes;
     const isShared = pageSize > 0 && this.#isWorthSharing(length);
     const step = this.#jobBytes(length, pageSize);
@@ -200,9 +201,7 @@ export class PooledCodec implements Codec {
   async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
     const [start, before] = [performance.now(), this.#pool.nShared];
     const value = await work;
-    const totalNs = Math.round((performance.now() - start) * 1e6);
-    const { reason } = this.backend() ?? { reason: "" };
-    const timing = { engine: "cpu", reason, uploadNs: null, kernelNs: null, readbackNs: null, totalNs } as const;
+    const timing = cpuTiming(performance.now() - start, this.backend()?.reason);
     return { value, timing: this.#pool.nShared > before ? { ...timing, workers: this.#pool.size } : timing };
   }
 

@@ -3,7 +3,7 @@ import type { CpuModule } from "../modules/cpu-module.js";
 import { cutFrame } from "./cut.js";
 
 /** A frame as pages of one size, for a GPU to decode. */
-export interface FramePages {
+interface FramePages {
   readonly pageSize: number;
   /** Bytes of content. */
   readonly byteLength: number;

@@ -8,7 +8,7 @@ import { Draft } from "./draft.js";
 import { type Glue, Held, Instance } from "./instance.js";
 
 /** Levels by their numbers in the module. */
-const LEVELS = ["fast", "high", "sequential"] satisfies Level[];
+const LEVELS: readonly Level[] = ["fast", "high", "sequential"];
 /** Input of a frame that is decompressed at a time, and content of one that is compressed: both stay in a cache. */
 const INPUT_BYTES = 2 ** 20;
 const CONTENT_BYTES = 2 ** 18;
@@ -20,11 +20,9 @@ const SHORT_CONTENT_BYTES = 2 ** 20;
 /** What the blocks of a frame depend on. */
 export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
 
-/** The number of `level`; on the CPU that of the quickest for `"auto"`. */
-export function levelNumber(level: string): Cpu.Level {
-  const number = (LEVELS as string[]).indexOf(level === "auto" ? "sequential" : level);
-  if (number >= 0) return number;
-  throw new PagepressError("INVALID_ARGUMENT", `invalid level: ${level}; give auto, fast, high or sequential`);
+/** The number of `level`; for `"auto"` that of the fastest on the CPU. */
+function levelNumber(level: Level): Cpu.Level {
+  return LEVELS.indexOf(level === "auto" ? "sequential" : level);
 }
 
 type CpuGlue = typeof Cpu & Glue;
@@ -130,7 +128,7 @@ export class CpuModule extends Instance<CpuGlue> {
   }
 
   /** The blocks of pages, and their table. */
-  compressPages(bytes: Uint8Array, pageSize: number, level: string): Share {
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level)));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };

@@ -32,20 +32,18 @@ const files: Record<Name, () => URL> = {
 };
 
 const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
-  cpu: async (compiling) => {
-    await start(Promise.resolve(cpuGlue), compiling);
-    return (cpu = new CpuModule(cpuGlue));
-  },
-  gpu: (compiling) => start(import("../wasm/gpu.js"), compiling),
   // Service workers import nothing later.
-  seek: (compiling) => start(Promise.resolve(seekGlue), compiling),
-  tensor: (compiling) => start(import("../wasm/tensor.js"), compiling),
+  cpu: async (compiling) => (cpu = new CpuModule(await start(cpuGlue, compiling))),
+  seek: async (compiling) => new Instance(await start(seekGlue, compiling)),
+  gpu: async (compiling) => new Instance(await start(import("../wasm/gpu.js"), compiling)),
+  tensor: async (compiling) => new Instance(await start(import("../wasm/tensor.js"), compiling)),
 };
 
-async function start<G extends Glue>(loading: Promise<G>, compiling: Promise<WebAssembly.Module>): Promise<Instance<G>> {
+/** The generated JavaScript of a module, with an instance. */
+async function start<G extends Glue>(loading: G | Promise<G>, compiling: Promise<WebAssembly.Module>): Promise<G> {
   const [glue, module] = await Promise.all([loading, compiling]);
   await glue.default({ module_or_path: module });
-  return new Instance(glue);
+  return glue;
 }
 
 /** What the entry `inline` brings along. */

@@ -5,7 +5,7 @@ const VITE_FOLDER = /\/node_modules\/\.vite[^/]*\/deps[^/]*\//;
  * Other bundlers put objects in its place that are only alike. */
 export function packageUrl(url: URL): URL {
   const { href } = url;
-  return VITE_FOLDER.test(href) ? new URL(href.replace(VITE_FOLDER, "/node_modules/pagepress/dist/")) : url;
+  return isMoved(href) ? new URL(href.replace(VITE_FOLDER, "/node_modules/pagepress/dist/")) : url;
 }
 
 /** Whether Vite moved the script at `url`. */

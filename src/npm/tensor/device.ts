@@ -1,8 +1,7 @@
-import { listAdapters } from "../base/adapters.js";
+import { findObstacles, listAdapters } from "../base/adapters.js";
 import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
-import { findObstacles } from "../base/probe.js";
 import type { AdapterInfo, Device, DeviceBuffer } from "../base/types.js";
 import type { TensorModule } from "../modules/load.js";
 import type { Device as RawDevice, Operation } from "../wasm/tensor.js";

@@ -5,7 +5,7 @@ import { nextTask } from "../base/task.js";
 
 /** The calls that workers take. The blocks of `compressLent` come back in the memory that the content came in: browsers free
  * a buffer that was sent when their collector comes by, and those of a long stream would pile up. */
-export type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPages";
+type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPages";
 
 /** Makes a call where it is called. */
 export type Perform = (call: WorkerCall, args: unknown[]) => unknown;
