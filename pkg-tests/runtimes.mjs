@@ -1,4 +1,5 @@
 // The package without a browser: in Node, Deno and Bun, on the CPU and on a software GPU.
+import { strict as assert } from "node:assert";
 import { symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +41,10 @@ export async function checkRuntimes(report, place) {
   await symlink(bin("webgpu"), join(place, "node_modules/webgpu"));
   await report.run("Node", () => node());
   await report.run("Node, module from its subpath", () => node("subpath"));
+  await report.run("Node, configured", async () => {
+    const printed = await output(process.execPath, [join(place, "configured.mjs")], { cwd: place });
+    assert.deepEqual(JSON.parse(printed), ["cpu", "seek"]);
+  });
   await report.run("Node, GPU of the package webgpu", () => node("gpu", "inject"));
   const permissions = ["--no-prompt", "--allow-read", "--node-modules-dir=manual", "--cached-only"];
   const deno = (...asked) => check(place, bin(".bin/deno"), ["run", ...permissions], asked);

@@ -5,6 +5,8 @@ import { toPagepressError } from "./base/errors.js";
 import type { CompressorOptions } from "./base/types.js";
 import { open } from "./codec/open.js";
 
+export { configure } from "./api/configure.js";
+export { compress, decompress } from "./api/one-shot.js";
 export { timingOf, type Compressor } from "./api/compressor.js";
 export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./api/open-frame.js";
 export type { ResidentPages } from "./api/resident.js";
@@ -34,6 +36,7 @@ export {
   type CompressPagesOptions,
   type CompressResidentOptions,
   type CompressSyncOptions,
+  type Configuration,
   type DecompressOptions,
   type DecompressResidentOptions,
   type DecompressSyncOptions,
@@ -44,6 +47,7 @@ export {
   type Engine,
   type Format,
   type FrameOptions,
+  type GpuMemory,
   type InputOptions,
   type Level,
   type Modules,

@@ -1,9 +1,9 @@
 // The package with its WebAssembly inside, for bundlers that drop files and for single-file builds. What not every page
 // needs is a part of its own where the bundler splits code, and is decoded only when it is asked for.
 import cpuWasm from "./wasm/cpu-wasm.js";
-import { embed } from "./modules/load.js";
+import { setSources } from "./modules/load.js";
 
-embed({
+setSources({
   cpu: async () => decode(cpuWasm),
   gpu: async () => decode((await import("./wasm/gpu-wasm.js")).default),
   seek: async () => decode((await import("./wasm/seek-wasm.js")).default),

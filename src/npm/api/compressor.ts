@@ -30,6 +30,7 @@ import type {
   DeviceCounters,
   DeviceLoss,
   Format,
+  GpuMemory,
   InputOptions,
   Level,
   PackedPages,
@@ -94,6 +95,11 @@ export class Compressor {
   /** The `GPUDevice` in use; null on the CPU and after `dispose`. A lost device is replaced by the next call. */
   get device(): Device | null {
     return this.#device;
+  }
+
+  /** GPU memory that the engine has; null on the CPU and after `dispose`. */
+  get memory(): GpuMemory | null {
+    return this.#codec.memory?.() ?? null;
   }
 
   /** How many devices were lost and replaced. */

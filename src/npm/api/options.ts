@@ -6,6 +6,7 @@ import type {
   CompressPagesOptions,
   CompressResidentOptions,
   CompressSyncOptions,
+  Configuration,
   DecompressOptions,
   DecompressResidentOptions,
   DecompressSyncOptions,
@@ -30,6 +31,8 @@ const compressor: Names<CompressorOptions> = {
   calibration: true,
   onDeviceLost: true,
 };
+const configuration: Names<Configuration> = { modules: true, createWorker: true, workers: true };
+const modules: Names<Required<Configuration>["modules"]> = { cpu: true, gpu: true, seek: true, tensor: true };
 const stream: Names<Lz4StreamOptions> = {
   ...compressor,
   ...call,
@@ -50,6 +53,8 @@ const decompressResident: Names<DecompressResidentOptions> = { ...call, maxOutpu
 
 export const names = {
   call,
+  configuration,
+  modules,
   compressor,
   compressionStream,
   decompressionStream,

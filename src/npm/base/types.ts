@@ -112,6 +112,18 @@ export interface Modules {
   gpu?: ModuleSource;
 }
 
+/** What `configure` takes. */
+export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
+  /** Where the WebAssembly is: also of `pagepress/seek.wasm`, for `openFrame`, and of `pagepress/tensor.wasm`. */
+  modules?: Modules & { seek?: ModuleSource; tensor?: ModuleSource };
+}
+
+/** GPU memory in bytes: of buffers in use, and of those kept for later calls. */
+export interface GpuMemory {
+  readonly inUse: number;
+  readonly pooled: number;
+}
+
 /** How far a call or a stream is. */
 export interface Progress {
   /** Bytes of input done. Never less than told before; at the end all of them. */

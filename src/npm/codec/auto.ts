@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.js";
 import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
-import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
@@ -61,6 +61,10 @@ export class AutoCodec implements Codec {
 
   device(): Device | null {
     return this.#gpu?.device() ?? null;
+  }
+
+  memory(): GpuMemory | null {
+    return this.#gpu?.memory?.() ?? null;
   }
 
   resident(): ResidentCodec | null {

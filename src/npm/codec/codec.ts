@@ -7,6 +7,7 @@ import type {
   Device,
   DeviceBuffer,
   FrameOptions,
+  GpuMemory,
   PackedPages,
   PackedPagesInput,
   ResidentPart,
@@ -37,6 +38,7 @@ export interface Compression {
 export interface Codec {
   backend(): BackendInfo | undefined;
   device(): Device | null;
+  memory?(): GpuMemory | null;
   /** Opens an engine anew that stopped. */
   revive?(): Promise<void>;
   /** Times both engines where there are two. */

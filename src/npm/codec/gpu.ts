@@ -6,6 +6,7 @@ import type {
   Device,
   DeviceBuffer,
   FrameOptions,
+  GpuMemory,
   PackedPages,
   PackedPagesInput,
   ResidentPart,
@@ -68,6 +69,10 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   device(): Device | null {
     return (this.#held?.object?.device() as Device | undefined) ?? null;
+  }
+
+  memory(): GpuMemory | null {
+    return this.#held?.object?.memory ?? null;
   }
 
   resident(): ResidentCodec {

@@ -24,6 +24,14 @@ export interface Opened {
 /** Workers by what starts them. */
 const shared = new WeakMap<object, Workers>();
 
+/** What `configure` was told. */
+let defaults: Pick<CompressorOptions, "createWorker" | "workers"> = {};
+
+/** Has engines opened with these from now on, unless their options say otherwise. */
+export function setDefaults(options: typeof defaults): void {
+  defaults = { ...defaults, ...options };
+}
+
 /** Opens the engine that `options` asks for. The GPU module is loaded only where an adapter can be used. */
 export async function open(options: CompressorOptions): Promise<Opened> {
   const { backend = "auto", powerPreference = "high-performance", allowSoftware = false } = options;
@@ -57,7 +65,7 @@ async function openDevice(device: Device, { backend = "webgpu", modules }: Compr
 }
 
 /** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
-async function openCpu({ workers, createWorker, modules }: CompressorOptions): Promise<Codec> {
+async function openCpu({ modules, workers = defaults.workers, createWorker = defaults.createWorker }: CompressorOptions): Promise<Codec> {
   const cpu = await load("cpu", modules?.cpu);
   const alone = new CpuCodec(cpu);
   const size = workers ?? (await hardwareConcurrency());

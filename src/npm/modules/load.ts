@@ -46,8 +46,8 @@ async function start<G extends Glue>(loading: G | Promise<G>, compiling: Promise
   return glue;
 }
 
-/** What the entry `inline` brings along. */
-const embedded: Partial<Record<Name, () => Promise<ModuleSource>>> = {};
+/** Where modules are that are not beside the JavaScript: the entry `inline` brings them along, `configure` names a place. */
+const sources: Partial<Record<Name, ModuleSource | (() => Promise<ModuleSource>)>> = {};
 
 const compiled = new Map<Name, Promise<WebAssembly.Module>>();
 const loaded = new Map<Name, Promise<Loaded[Name]>>();
@@ -60,9 +60,14 @@ export function loadedCpu(): CpuModule | undefined {
   return cpu;
 }
 
-/** Has the modules taken from here from now on, unless a caller names another place. */
-export function embed(sources: typeof embedded): void {
-  Object.assign(embedded, sources);
+/** Has modules taken from here from now on, unless a caller names another place. */
+export function setSources(from: typeof sources): void {
+  Object.assign(sources, from);
+}
+
+/** Whether the module `name` was asked for. */
+export function isRequested(name: string): boolean {
+  return compiled.has(name as Name);
 }
 
 /** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
@@ -73,7 +78,9 @@ export function load<N extends Name>(name: N, source?: ModuleSource): Promise<Lo
 
 /** The module `name`, compiled; workers get it as it is. */
 export function compile(name: Name, source?: ModuleSource): Promise<WebAssembly.Module> {
-  return once(compiled, name, () => compileSource(source ?? embedded[name]?.() ?? packageUrl(files[name]())));
+  const elsewhere = sources[name];
+  const found = source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? packageUrl(files[name]());
+  return once(compiled, name, () => compileSource(found));
 }
 
 function once<T>(kept: Map<Name, Promise<T>>, name: Name, make: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 // What every call takes: signals, progress, limits, transfer, formats; and the synchronous calls.
-import { compressSync, createCompressor, decompressSync, init, PagepressError } from "/dist/index.js";
+import { compress, compressSync, createCompressor, decompress, decompressSync, init, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
@@ -26,6 +26,17 @@ async function needsInitForSync() {
   await throws(() => decompressSync(frame, { format: "zip" }), "INVALID_ARGUMENT");
   await throws(() => decompressSync(frame.subarray(0, 30)), "TRUNCATED_FRAME");
   await cpu.dispose();
+}
+
+/** Calls that open nothing: they share one engine. */
+async function needsNothingOpened() {
+  const bytes = mixed(65536, 1);
+  const frames = await Promise.all([compress(bytes), compress(bytes, { level: "high" })]);
+  for (const frame of frames) same(await decompress(frame), bytes, "content");
+  check(frames[1].length < frames[0].length, "the level is taken");
+  check(timingOf(frames[0]).engine === "cpu", "engine");
+  await rejects(compress(bytes, { levels: "high" }), "INVALID_ARGUMENT", PagepressError);
+  await rejects(decompress(bytes), "NOT_LZ4", PagepressError);
 }
 
 /** Fails unless progress rises to all of `total`. */
@@ -224,6 +235,7 @@ async function asksOnceForAnAdapter() {
 
 export const cases = [
   ["synchronous calls need init", needsInitForSync],
+  ["calls that open nothing", needsNothingOpened],
   ["progress rises to all", reportsProgress],
   ["an abort stops the work in time", stopsInTime],
   ["an abort before a call's turn", stopsBeforeItsTurn],

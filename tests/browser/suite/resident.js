@@ -174,6 +174,20 @@ async function takesADevice() {
   device.destroy();
 }
 
+/** The memory of a GPU is told as it grows and shrinks. */
+async function countsMemory() {
+  const gpu = await createCompressor(software);
+  const before = gpu.memory;
+  await gpu.compressPages(kinds.text(1_000_000));
+  const after = gpu.memory;
+  check(after.inUse + after.pooled > before.inUse + before.pooled, JSON.stringify([before, after]));
+  await gpu.dispose();
+  check(gpu.memory === null, "memory of a compressor that was disposed of");
+  const cpu = await createCompressor({ backend: "cpu" });
+  check(cpu.memory === null, "GPU memory of the CPU");
+  await cpu.dispose();
+}
+
 export const cases = [
   ["4 KiB pages there and back", () => roundTrip(4096, "fast")],
   ["64 KiB pages there and back", () => roundTrip(65536, "high")],
@@ -183,4 +197,5 @@ export const cases = [
   ["refuses wrong buffers", refusesWrongBuffers],
   ["replaces a lost device", replacesLostDevice],
   ["takes the page's device", takesADevice],
+  ["counts GPU memory", countsMemory],
 ];
