@@ -22,7 +22,7 @@ pub(crate) struct Pipeline {
     pub(super) n_devices_lost: u64,
     /// Whether a call has begun and not ended well: its future may have been dropped, with jobs in flight.
     pub(super) is_unsettled: bool,
-    /// What the call under way tells its caller with.
+    /// Progress callback of the call in flight.
     #[cfg(web_pages)]
     pub(super) tell: super::web::Tell,
 }
@@ -97,7 +97,7 @@ impl Pipeline {
         }
     }
 
-    /// What measures the jobs of a call.
+    /// A meter for the jobs of one call.
     pub(super) fn meter(&self) -> Meter {
         Meter {
             #[cfg(web_pages)]

@@ -79,7 +79,7 @@ impl GpuDevice {
     /// # Errors
     /// As [`open_async`](Self::open_async).
     pub async fn reopen_async(&self) -> Result<Self> {
-        // What the page does with its own device is the page's affair.
+        // A device that the page lent is the page's to replace.
         #[cfg(web_module)]
         if self.as_wgpu().is_some_and(WgpuDevice::is_lent) {
             self.check()?;

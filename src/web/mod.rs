@@ -4,12 +4,14 @@
 mod files;
 #[cfg(web_pages)]
 mod gpu;
+#[cfg(any(web_files, web_pages))]
+mod level;
 mod panic;
 #[cfg(web_engine)]
 mod promise;
 #[cfg(feature = "web-seek")]
 mod seek;
-#[cfg(web_files)]
+#[cfg(any(web_files, web_pages))]
 mod table;
 #[cfg(web_tensor)]
 mod tensor;

@@ -73,7 +73,7 @@ fn instance() -> Option<(wasm_bindgen::JsValue, wgpu::Instance)> {
     Some((gpu, instance))
 }
 
-/// What wgpu makes of `adapter`, an object with what it reads of the browser's adapters.
+/// A wgpu adapter over `adapter`, an object with the properties of `GPUAdapter` that wgpu reads.
 #[cfg(web_module)]
 pub(super) async fn answered(adapter: &js_sys::Object) -> Option<wgpu::Adapter> {
     let (gpu, instance) = instance()?;

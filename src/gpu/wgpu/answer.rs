@@ -25,7 +25,7 @@ pub(super) fn answering<T>(
     call: impl FnOnce() -> T,
 ) -> Option<T> {
     let (name, object) = (JsValue::from_str(name), object.unchecked_ref::<Object>());
-    // What the page put there itself is put back; else the function of the prototype is seen again.
+    // Restores the page's own property if there is one; else deletes ours, which uncovers the prototype's method.
     let own = Object::get_own_property_descriptor(object, &name);
     if !Reflect::set(object, &name, answer).unwrap_or(false) {
         return None;
@@ -101,7 +101,7 @@ pub(super) async fn create_pipeline(
     taken.ok_or(JsValue::UNDEFINED)
 }
 
-/// What an error of the browser says.
+/// The `message` of a JavaScript error.
 pub(super) fn message(error: &JsValue) -> String {
     let message = Reflect::get(error, &JsValue::from_str("message"));
     message

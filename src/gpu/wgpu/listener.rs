@@ -11,7 +11,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use super::ENGINE;
-use super::answer::returning;
+use super::answer::{raw, returning};
 use super::fault::Faults;
 use crate::Error;
 
@@ -65,9 +65,7 @@ pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_lent: bool)
             faults.note(convert(&event.error()));
         }
     });
-    let device: Option<RawDevice> = device
-        .as_webgpu()
-        .map(|device| AsRef::<JsValue>::as_ref(device).clone().unchecked_into());
+    let device: Option<RawDevice> = raw(device).map(|device| device.clone().unchecked_into());
     if let Some(device) = &device {
         #[cfg(web_module)]
         if !is_lent {

@@ -52,26 +52,15 @@ impl FrameIndex {
     pub(super) fn note(&mut self, written: &[u8], content_bytes: usize, block_size: usize) {
         let (mut at, mut left) = (0, content_bytes);
         while let Some(size_word) = word(written, at) {
-            let entry = self.note_block(size_word, &mut left, block_size);
+            let content = block_size.min(left);
+            left -= content;
+            let entry = Entry {
+                size_word,
+                content_bytes: content as u32,
+            };
+            self.entries.push(entry);
             at += (SIZE_BYTES + self.after_block(entry)) as usize;
         }
-    }
-
-    /// Notes a block of this size, which holds the next of `left` bytes of content.
-    pub(super) fn note_block(
-        &mut self,
-        size_word: u32,
-        left: &mut usize,
-        block_size: usize,
-    ) -> Entry {
-        let content = block_size.min(*left);
-        *left -= content;
-        let entry = Entry {
-            size_word,
-            content_bytes: content as u32,
-        };
-        self.entries.push(entry);
-        entry
     }
 
     /// Appends the index of a frame.

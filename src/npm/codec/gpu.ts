@@ -1,4 +1,5 @@
 import type { Bytes } from "../base/bytes.js";
+import { levelNumber } from "../base/levels.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
   BackendInfo,
@@ -107,7 +108,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     // The last byte is done when the call is.
     const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
     return this.#call(job, told, async (wasm, tell) => {
-      const { packed, table, timing } = await wasm.compressPages(bytes, pageSize, gpuLevel(level), tell);
+      const { packed, table, timing } = await wasm.compressPages(bytes, pageSize, levelNumber(level, "fast"), tell);
       return { value: { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) }, timing };
     });
   }
@@ -133,7 +134,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     job: Job,
   ): Promise<Outcome<ResidentPart[]>> {
     return this.#call(job, untold, async (wasm) => {
-      const { parts, timing } = await wasm.compressResident(buffer, byteLength, pageSize, gpuLevel(level), make);
+      const { parts, timing } = await wasm.compressResident(buffer, byteLength, pageSize, levelNumber(level, "fast"), make);
       return { value: parts, timing };
     });
   }
@@ -172,13 +173,8 @@ export class GpuCodec implements Codec, ResidentCodec {
 
 const untold: Told = () => [0, 0];
 
-/** The level that a GPU takes for `level`. */
-function gpuLevel<T extends string>(level: T): T | "fast" {
-  return level === "auto" ? "fast" : level;
-}
-
 function gpuOptions(options: Required<FrameOptions>): Required<FrameOptions> {
-  return { ...options, level: gpuLevel(options.level) };
+  return options.level === "auto" ? { ...options, level: "fast" } : options;
 }
 
 /** Whether kernels compress the blocks of such frames. */

@@ -1,7 +1,6 @@
 import { checkOneOf, checkSize } from "../base/arguments.js";
+import { LEVELS } from "../base/levels.js";
 import type { FrameOptions, Level } from "../base/types.js";
-
-export const LEVELS: readonly Level[] = ["auto", "fast", "high", "sequential"];
 
 /** All options of a frame. */
 export function frameOptions(options: FrameOptions, defaultLevel: Level): Required<FrameOptions> {

@@ -1,5 +1,6 @@
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
+import { levelNumber } from "../base/levels.js";
 import type { FrameOptions, Level } from "../base/types.js";
 import { entryWord, type Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
@@ -7,8 +8,6 @@ import { Content } from "./content.js";
 import { Draft } from "./draft.js";
 import { type Glue, Held, Instance } from "./instance.js";
 
-/** Levels by their numbers in the module. */
-const LEVELS: readonly Level[] = ["fast", "high", "sequential"];
 /** Input of a frame that is decompressed at a time, and content of one that is compressed: both stay in a cache. */
 const INPUT_BYTES = 2 ** 20;
 const CONTENT_BYTES = 2 ** 18;
@@ -20,11 +19,6 @@ const SHORT_CONTENT_BYTES = 2 ** 20;
 /** What the blocks of a frame depend on. */
 export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
 
-/** The number of `level`; for `"auto"` that of the fastest on the CPU. */
-function levelNumber(level: Level): Cpu.Level {
-  return LEVELS.indexOf(level === "auto" ? "sequential" : level);
-}
-
 type CpuGlue = typeof Cpu & Glue;
 
 /** The module that compresses and decompresses on the CPU. */
@@ -34,7 +28,7 @@ export class CpuModule extends Instance<CpuGlue> {
     try {
       if (bytes.length <= SHORT_BYTES) {
         const { blockSize, contentChecksum, blockChecksums, index } = options;
-        const level = levelNumber(options.level);
+        const level = levelNumber(options.level, "sequential");
         draft.add(this.run((cpu) => cpu.compressFrame(bytes, blockSize, level, contentChecksum, blockChecksums, index)));
       } else {
         for (const _ of this.compressInSteps(bytes, options, draft));
@@ -129,7 +123,7 @@ export class CpuModule extends Instance<CpuGlue> {
 
   /** The blocks of pages, and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
-    const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level)));
+    const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
   }
@@ -150,7 +144,7 @@ export class CpuModule extends Instance<CpuGlue> {
 export class FrameEncoder extends Held<CpuGlue, Cpu.FrameEncoder> {
   constructor(module: CpuModule, options: Required<FrameOptions>, contentSize: number | undefined) {
     const { blockSize, contentChecksum, blockChecksums, index } = options;
-    const level = levelNumber(options.level);
+    const level = levelNumber(options.level, "sequential");
     super(module, (cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
   }
 

@@ -1,6 +1,6 @@
 import { PagepressError, toPagepressError } from "../base/errors.js";
 
-/** What every generated module has. */
+/** The generated JavaScript of a module. */
 export interface Glue {
   default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   /** Makes a new instance; objects of the one before throw from then on. */
@@ -22,12 +22,12 @@ export class Instance<G extends Glue> {
     this.glue = glue;
   }
 
-  /** The number of the instance in use, in which objects are that are made now. */
+  /** Number of the instance in use; it counts replacements. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** What `work` gives; throws `PagepressError`s. */
+  /** Calls `work`, and returns its result; throws `PagepressError`s. */
   run<T>(work: (glue: G) => T): T {
     try {
       return work(this.glue);
@@ -36,7 +36,7 @@ export class Instance<G extends Glue> {
     }
   }
 
-  /** What `work` promises; rejects with `PagepressError`s. */
+  /** Calls `work`, and returns its promise; that rejects with `PagepressError`s. */
   async call<T>(work: (glue: G) => Promise<T>): Promise<T> {
     const generation = this.#generation;
     try {
@@ -46,7 +46,7 @@ export class Instance<G extends Glue> {
     }
   }
 
-  /** `thrown` as callers get it. The first error that stopped the instance of number `generation` has it replaced. */
+  /** Converts `thrown` to the error that callers get. The first error that stopped the instance of number `generation` has it replaced. */
   #errorOf(thrown: unknown, generation: number): PagepressError {
     if (thrown instanceof Error && thrown.message.startsWith(STALE)) return lost();
     const error = toPagepressError(thrown);
@@ -82,7 +82,7 @@ export class Held<G extends Glue, T extends { free(): void }> {
     return this.#generation === this.#module.generation ? this.#object : undefined;
   }
 
-  /** What `work` gives; throws `PagepressError`s. */
+  /** Calls `work` with the object, and returns its result; throws `PagepressError`s. */
   use<R>(work: (object: T) => R): R {
     const { object } = this;
     if (!object) throw lost();

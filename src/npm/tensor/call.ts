@@ -12,12 +12,12 @@ export async function loadTensors(source?: ModuleSource): Promise<TensorModule["
 /** The number of the instance in use. Objects of an earlier one are refused. */
 export const generation = (): number => module?.generation ?? 0;
 
-/** What `work` in the module promises. It starts before this returns: arrays are read then. */
+/** Calls `work` at once, and returns its promise: arrays are read before this returns. */
 export function settled<T>(work: () => Promise<T>): Promise<T> {
   return module ? module.call(work) : work();
 }
 
-/** What `work` in the module gives at once. */
+/** Calls `work`, and returns its result. */
 export function now<T>(work: () => T): T {
   return module ? module.run(work) : work();
 }

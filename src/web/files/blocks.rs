@@ -3,10 +3,11 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
+use super::copied;
 use super::frames::FrameEncoder;
-use super::{Level, copied};
 use crate::Error;
 use crate::lz4::frame::{self, Format, FrameDecoder, Seen};
+use crate::web::level::Level;
 
 /// Compresses `content` to a frame at once: for content that is short.
 ///

@@ -3,9 +3,10 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::{Level, append};
+use super::append;
 use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
+use crate::web::level::Level;
 use crate::{Error, Result};
 
 /// A frame that is being written.

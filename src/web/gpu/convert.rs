@@ -5,7 +5,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::batch::Timings;
 use crate::js_bytes::JsBytes;
-use crate::lz4::{BlockError, Level, PageEntry, PageKind};
+use crate::lz4::{BlockError, PageEntry};
+use crate::web::table::{entries, read_entry};
 use crate::{Error, Result, memory};
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -53,41 +54,14 @@ export interface GpuParts {
 export type GpuTell = (nPages: number, nBytes: number) => unknown;
 "#;
 
-/// The level of this name.
-pub(super) fn level(name: &str) -> Result<Level> {
-    match name {
-        "fast" => Ok(Level::Fast),
-        "high" => Ok(Level::High),
-        "sequential" => Ok(Level::Sequential),
-        _ => Err(Error::InvalidArgument {
-            name: "level",
-            value: name.to_owned(),
-            expected: "fast, high or sequential",
-        }),
-    }
-}
-
-/// The entries of a table. One that names no kind is bad for any page, so that the others are none the worse for it.
-pub(super) fn entries(table: &Uint32Array) -> Result<Vec<PageEntry>> {
-    const BAD: PageEntry = PageEntry {
-        offset: 0,
-        length: 0,
-        kind: PageKind::Lz4,
-    };
+/// The entries of a table.
+pub(super) fn read_table(table: &Uint32Array) -> Result<Vec<PageEntry>> {
     let mut words: Vec<u32> = memory::zeros(table.length() as usize)?;
     table.copy_to(&mut words);
-    let (entries, []) = words.as_chunks() else {
-        let n_words = words.len() as u64;
-        return Err(Error::invalid(
-            "table length",
-            n_words,
-            "give two words a page",
-        ));
-    };
+    let entries = entries(&words)?;
     let mut read = memory::with_room(entries.len())?;
     // The words of fills are left for the GPU to read.
-    let entry = |words: &[u32; 2]| PageEntry::from_words(*words, &[]).unwrap_or(BAD);
-    read.extend(entries.iter().map(entry));
+    read.extend(entries.iter().map(|&words| read_entry(words, &[])));
     Ok(read)
 }
 

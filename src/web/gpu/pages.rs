@@ -4,25 +4,25 @@ use js_sys::{Function, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
-use super::convert::{checked_pages, entries, first_error, level, packed_pages};
+use super::convert::{checked_pages, first_error, packed_pages, read_table};
 use crate::batch::web::{JsPacked, Tell};
 use crate::js_bytes::JsBytes;
+use crate::web::level::Level;
 
 #[wasm_bindgen]
 impl GpuCodec {
-    /// Compresses pages at the level `fast` or `high`. The array must stay as it is until the call is done.
+    /// Compresses pages at the level `Fast` or `High`. The array must stay as it is until the call is done.
     #[wasm_bindgen(js_name = compressPages, unchecked_return_type = "Promise<GpuPackedPages>")]
     pub fn compress_pages(
         &self,
         bytes: Uint8Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
-        level: String,
+        level: Level,
         #[wasm_bindgen(unchecked_optional_param_type = "GpuTell")] tell: Option<Function>,
     ) -> Promise {
         let bytes = JsBytes::new(bytes);
         self.call(async move |codec| {
-            let level = self::level(&level)?;
-            let compressed = codec.compress(&bytes, page_size, level, Tell(tell));
+            let compressed = codec.compress(&bytes, page_size, level.into(), Tell(tell));
             let (mut blocks, timings) = compressed.await?;
             Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
         })
@@ -41,7 +41,7 @@ impl GpuCodec {
         #[wasm_bindgen(unchecked_optional_param_type = "GpuTell")] tell: Option<Function>,
     ) -> Promise {
         let packed = JsBytes::new(packed);
-        let table = entries(&table);
+        let table = read_table(&table);
         self.call(async move |codec| {
             let pages = JsPacked {
                 packed,

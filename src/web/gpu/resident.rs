@@ -4,13 +4,14 @@ use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
-use super::convert::{Fields, Part, first_error, level, timing};
+use super::convert::{Fields, Part, first_error, timing};
 use crate::batch::web::JsCodec;
 use crate::batch::{
     ResidentPages, ResidentPart, Timings, compress_resident_async, decompress_resident_async,
 };
 use crate::clock::Clock;
 use crate::gpu::{Backend, Buffer, GpuDevice, Place, Recorder};
+use crate::web::level::Level;
 use crate::{Error, Result, memory};
 
 #[wasm_bindgen]
@@ -23,11 +24,18 @@ impl GpuCodec {
         #[wasm_bindgen(unchecked_param_type = "PageBuffer")] buffer: JsValue,
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
-        level: String,
+        level: Level,
         #[wasm_bindgen(unchecked_param_type = "(bytes: number) => PageBuffer")] make: Function,
     ) -> Promise {
         self.call(async move |codec| {
-            let done = compress(codec, &buffer, n_bytes as u64, page_size, &level, &make);
+            let done = compress(
+                codec,
+                &buffer,
+                n_bytes as u64,
+                page_size,
+                level.into(),
+                &make,
+            );
             match done.await {
                 Err(error) => Err(codec.after(error).await),
                 done => done,
@@ -57,12 +65,11 @@ async fn compress(
     buffer: &JsValue,
     n_bytes: u64,
     page_size: u32,
-    level: &str,
+    level: crate::lz4::Level,
     make: &Function,
 ) -> Result<JsValue> {
     let (clock, device) = (Clock::start(), codec.device());
     let pages = device.lend_buffer(buffer)?;
-    let level = self::level(level)?;
     let compressed = compress_resident_async(device, &pages, n_bytes, page_size, level).await?;
     let parts = Array::new();
     for part in &compressed.parts {
