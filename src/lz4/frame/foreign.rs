@@ -6,7 +6,6 @@ use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::parse::MIN_MATCH;
 use crate::memory::zeros;
-use crate::text::fill;
 use crate::{Error, Result};
 
 const SIZE_BYTES: usize = 4;
@@ -45,32 +44,25 @@ pub enum Seen {
     Other(&'static str),
 }
 
+/// The end of a sentence that says that something is no LZ4 frame: what it is and what to do.
 impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text())
+        match self {
+            Self::Unknown => Ok(()),
+            Self::Block { n_bytes } => write!(
+                f,
+                "; it is a raw LZ4 block of {n_bytes} bytes: give the format \"block\""
+            ),
+            Self::SizePrefixed { n_bytes } => write!(
+                f,
+                "; it is an LZ4 block with its size, {n_bytes} bytes, in front: give the format \"size-prefixed\""
+            ),
+            Self::Other(name) => write!(f, "; it is {name}"),
+        }
     }
 }
 
 impl Seen {
-    /// The end of a sentence that says that something is no LZ4 frame: what it is and what to do.
-    pub(crate) fn text(self) -> String {
-        let (template, name, n_bytes) = match self {
-            Self::Unknown => ("", "", 0),
-            Self::Block { n_bytes } => (
-                "; it is a raw LZ4 block of # bytes: give the format \"block\"",
-                "",
-                n_bytes,
-            ),
-            Self::SizePrefixed { n_bytes } => (
-                "; it is an LZ4 block with its size, # bytes, in front: give the format \"size-prefixed\"",
-                "",
-                n_bytes,
-            ),
-            Self::Other(name) => ("; it is $", name, 0),
-        };
-        fill(template, &[name], &[n_bytes])
-    }
-
     /// What `bytes`, which are no LZ4 frame, seem to be. Reads all of them.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
