@@ -45,13 +45,18 @@ impl FrameDecoder {
     /// A decoder that fails with [`Error::OutputLimit`] rather than give more than `limit` bytes.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
+        Self::in_memory(Vec::new(), limit)
+    }
+
+    /// The same, which decodes in `memory` whatever it holds, as far as that is enough.
+    pub(crate) fn in_memory(memory: Vec<u8>, limit: Option<u64>) -> Self {
         Self {
             reader: FrameReader::new(),
             frame: None,
             limit,
             group_bytes: GROUP_BYTES,
             n_bytes: 0,
-            room: Room::default(),
+            room: Room::new(memory),
             #[cfg(not(target_arch = "wasm32"))]
             scratch: Scratch::default(),
             failed: None,
@@ -101,6 +106,12 @@ impl FrameDecoder {
             Err(error) => Err(error),
         };
         finished.inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    /// The memory that content was decoded in. It ends the decoding.
+    #[cfg(web_files)]
+    pub(crate) fn take_memory(&mut self) -> Vec<u8> {
+        self.room.take_bytes()
     }
 
     /// The content of the last [`in_turn`](Self::in_turn).

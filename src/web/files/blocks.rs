@@ -3,10 +3,10 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::frames::FrameEncoder;
+use super::frames::{FrameEncoder, WebFrameDecoder};
 use super::{Level, copied};
 use crate::Error;
-use crate::lz4::frame::{self, Format, FrameDecoder, Seen};
+use crate::lz4::frame::{self, Format, Seen};
 
 /// Compresses `content` to a frame at once: for content that is short.
 ///
@@ -42,16 +42,11 @@ pub fn decompress_frames(
     bytes: &[u8],
     max_output_size: f64,
 ) -> Result<Option<Uint8Array>, JsValue> {
-    let mut decoder = FrameDecoder::new(Some(max_output_size as u64));
-    let (consumed, content) = decoder
-        .in_turn(bytes)
+    let mut frames = WebFrameDecoder::new(max_output_size, usize::MAX);
+    let content = frames
+        .decompress_at_once(bytes)
         .map_err(|error| error.having_seen(bytes))?;
-    if consumed < bytes.len() {
-        return Ok(None);
-    }
-    let content = content.into();
-    decoder.finish(&[])?;
-    Ok(Some(content))
+    Ok(content.map(Into::into))
 }
 
 /// Decompresses one block, which is preceded by the size of its content in four bytes if `isSizePrefixed`.

@@ -1,5 +1,8 @@
 //! Frames in parts.
 
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
@@ -90,6 +93,15 @@ impl FrameEncoder {
     }
 }
 
+/// Memory that a decoder leaves to the next one if it has no more bytes: fresh memory costs about as much as decoding to it.
+const MOST_SPARE_BYTES: usize = 2 << 20;
+
+thread_local! {
+    /// Memory for input and content of the decoder that was dropped last. It has no destructor, as the thread has no end.
+    static SPARE: Cell<ManuallyDrop<[Vec<u8>; 2]>> =
+        const { Cell::new(ManuallyDrop::new([Vec::new(), Vec::new()])) };
+}
+
 /// Frames that are being decompressed.
 #[wasm_bindgen(js_name = FrameDecoder)]
 #[derive(Debug)]
@@ -106,9 +118,12 @@ impl WebFrameDecoder {
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(max_output_size: f64, group_bytes: usize) -> Self {
+        let spare = SPARE.try_with(Cell::take).unwrap_or_default();
+        let [held, room] = ManuallyDrop::into_inner(spare);
+        let decoder = FrameDecoder::in_memory(room, Some(max_output_size as u64));
         Self {
-            decoder: FrameDecoder::new(Some(max_output_size as u64)).with_group_bytes(group_bytes),
-            held: Vec::new(),
+            decoder: decoder.with_group_bytes(group_bytes),
+            held,
             at: 0,
         }
     }
@@ -159,6 +174,31 @@ impl WebFrameDecoder {
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
         self.decoder.position() as f64
+    }
+}
+
+impl WebFrameDecoder {
+    /// The content of frames that are `bytes`; none if it is too long for one step.
+    pub(super) fn decompress_at_once(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>> {
+        let (consumed, _) = self.decoder.in_turn(bytes)?;
+        if consumed < bytes.len() {
+            return Ok(None);
+        }
+        self.decoder.finish(&[])?;
+        Ok(Some(self.decoder.content()))
+    }
+}
+
+impl Drop for WebFrameDecoder {
+    fn drop(&mut self) {
+        let mut spare = [std::mem::take(&mut self.held), self.decoder.take_memory()];
+        for bytes in &mut spare {
+            if bytes.capacity() > MOST_SPARE_BYTES {
+                *bytes = Vec::new();
+            }
+        }
+        spare[0].clear();
+        let _ = SPARE.try_with(|kept| kept.set(ManuallyDrop::new(spare)));
     }
 }
 
