@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
-import { checkFiles, checkManifest, checkModules, checkSizes } from "./contents.mjs";
+import { checkFiles, checkManifest, checkModules, checkRequests, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
 import { checkSite, checkTensorSite, openBrowsers } from "./pages.mjs";
 import { checkRuntimes, checkTensorRuntimes } from "./runtimes.mjs";
@@ -41,7 +41,7 @@ async function checkImport() {
   assert.deepEqual(Object.keys(module).sort(), [...streams, "PAGE_STATUS", "PagepressError", ...functions]);
   const inline = await import(pathToFileURL(join(root, "dist/inline.js")).href);
   assert.equal(inline.createCompressor, module.createCompressor);
-  const tensors = await import(pathToFileURL(join(root, "dist/tensor/index.js")).href);
+  const tensors = await import(pathToFileURL(join(root, "dist/tensor.js")).href);
   const classes = ["BufferId", "GpuBackend", "GpuCommandBatch", "GpuDevice", "GpuKernel", "GpuTensor"];
   assert.deepEqual(Object.keys(tensors).sort(), [...classes, "PagepressError"]);
   assert.equal(tensors.PagepressError, module.PagepressError);
@@ -53,6 +53,7 @@ async function checkPackage(report, tarball, files) {
   await report.run("manifest", checkManifest);
   await report.run("modules", checkModules);
   await report.run("sizes", checkSizes);
+  await report.run("requests of a page", checkRequests);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
   // The package is ES modules only, and wasm files have no types.
   const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm", "./seek.wasm", "./tensor.wasm"];

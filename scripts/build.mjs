@@ -2,14 +2,14 @@
 // `scripts/setup.mjs` installs what this needs.
 import { pathToFileURL } from "node:url";
 import { fail } from "./build/run.mjs";
+import { buildJavaScript } from "./build/javascript.mjs";
 import { reportSizes } from "./build/sizes.mjs";
-import { buildTypeScript } from "./build/typescript.mjs";
 import { buildModules } from "./build/wasm.mjs";
 
 /** Builds dist/. Modules whose compiled input did not change are kept. */
 export async function buildPackage() {
   await buildModules();
-  await buildTypeScript();
+  await buildJavaScript();
   await reportSizes();
 }
 

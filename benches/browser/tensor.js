@@ -1,6 +1,6 @@
 // Times products of matrices that stay on the GPU, beside TensorFlow.js on the same adapter: so many products in a row, and
 // the last one read back.
-import { GpuDevice } from "/dist/tensor/index.js";
+import { GpuDevice } from "/dist/tensor.js";
 
 /** The clock of a GPU falls when there is nothing to do. */
 const WARM_UP_MS = 1000;

@@ -3,10 +3,10 @@
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import binaryen from "binaryen";
+import { cpuGlue as cpu } from "../../dist/internals.js";
 import { checkMemory, memoryInUse, outcomeOf, pagepress, textOf } from "./check.mjs";
 
 const { compressSync, createCompressor, decompressSync, openFrame } = pagepress;
-const cpu = await import(new URL("../../dist/wasm/cpu.js", import.meta.url));
 /** The first byte of input that the patched modules trap at. */
 const POISON = 0xee;
 /** The limit of a raw block that they trap at, whose input is not in their memory yet. */

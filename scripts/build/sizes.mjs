@@ -2,31 +2,25 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { minified } from "./javascript.mjs";
 import { root } from "./run.mjs";
+import { glue } from "./wasm.mjs";
 
 const dist = join(root, "dist");
 
 /** Sizes of the modules with their JavaScript, and of the package's own JavaScript as a bundler leaves it. */
 export async function measureSizes() {
   const modules = ["cpu", "seek", "gpu", "tensor"].map(async (name) => {
-    const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(dist, `wasm/${name}.js`))];
+    const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
     return { part: name, ...sizeOf(files) };
   });
-  const entries = ["index.js", "worker.js", "tensor/index.js"].map(async (part) => ({ part, ...sizeOf(await bundle(part)) }));
+  const entries = ["index", "worker", "tensor"].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
   return Promise.all([...modules, ...entries]);
 }
 
 function sizeOf(files) {
   const raw = files.reduce((sum, file) => sum + file.length, 0);
   return { raw, gzip: files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0) };
-}
-
-/** The JavaScript of an entry, without that of the modules and what is loaded later. */
-async function bundle(file) {
-  const options = { bundle: true, minify: true, format: "esm", write: false, external: ["./wasm/*", "../wasm/*"] };
-  const { outputFiles } = await build({ entryPoints: [join(dist, file)], ...options });
-  return outputFiles.map(({ contents }) => contents);
 }
 
 /** Prints them. */

@@ -27,9 +27,9 @@ const modules = [
 const stripping = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 
 const dist = join(root, "dist");
-/** Generated JavaScript and types. */
-const glue = join(dist, "wasm");
 const target = join(root, "target/wasm32-unknown-unknown");
+/** Generated JavaScript and types. */
+export const glue = join(root, "target/glue/wasm");
 
 /** Builds the modules, their JavaScript and their types. */
 export async function buildModules() {

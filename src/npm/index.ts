@@ -1,14 +1,14 @@
-import { checkOptions } from "./arguments.js";
-import { Compressor } from "./compressor.js";
-import { toPagepressError } from "./errors.js";
-import { open } from "./open.js";
-import { names } from "./options.js";
-import type { CompressorOptions } from "./types.js";
+import { Compressor } from "./api/compressor.js";
+import { names } from "./api/options.js";
+import { checkOptions } from "./base/arguments.js";
+import { toPagepressError } from "./base/errors.js";
+import type { CompressorOptions } from "./base/types.js";
+import { open } from "./codec/open.js";
 
-export { timingOf, type Compressor } from "./compressor.js";
-export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./access.js";
-export type { ResidentPages } from "./resident.js";
-export type { FrameSource } from "./source.js";
+export { timingOf, type Compressor } from "./api/compressor.js";
+export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./api/open-frame.js";
+export type { ResidentPages } from "./api/resident.js";
+export type { FrameSource } from "./api/frame-source.js";
 export {
   Lz4CompressionStream,
   Lz4DecompressionStream,
@@ -16,9 +16,9 @@ export {
   type Lz4DecompressionStreamOptions,
   type Lz4StreamOptions,
   type StreamInput,
-} from "./streams.js";
-export { compressSync, decompressSync, init } from "./sync.js";
-export { PagepressError, type PagepressErrorCode } from "./errors.js";
+} from "./api/streams.js";
+export { compressSync, decompressSync, init } from "./api/sync.js";
+export { PagepressError, type PagepressErrorCode } from "./base/errors.js";
 export {
   PAGE_STATUS,
   type AdapterInfo,
@@ -55,7 +55,7 @@ export {
   type ResidentContent,
   type ResidentPart,
   type Timing,
-} from "./types.js";
+} from "./base/types.js";
 
 /** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {

@@ -1,7 +1,7 @@
 // The package with its WebAssembly inside, for bundlers that drop files and for single-file builds. What not every page
 // needs is a part of its own where the bundler splits code, and is decoded only when it is asked for.
 import cpuWasm from "./wasm/cpu-wasm.js";
-import { embed } from "./modules.js";
+import { embed } from "./modules/load.js";
 
 embed({
   cpu: async () => decode(cpuWasm),

@@ -1,10 +1,10 @@
 // What a worker of the pool runs. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of
 // its own, and `createWorker` starts it.
 import * as glue from "./wasm/cpu.js";
-import { CpuModule } from "./cpu-module.js";
-import { toPagepressError } from "./errors.js";
-import { perform } from "./perform.js";
-import type { Answer, Order } from "./pool.js";
+import { CpuModule } from "./modules/cpu-module.js";
+import { toPagepressError } from "./base/errors.js";
+import { perform } from "./workers/perform.js";
+import type { Answer, Order } from "./workers/pool.js";
 
 interface Port {
   postMessage(message: Answer, transfer: Transferable[]): void;

@@ -1,5 +1,5 @@
-import { bytesOf, checkSize, fail } from "../arguments.js";
-import { unshared, viewAs } from "../views.js";
+import { bytesOf, checkSize, fail } from "../base/arguments.js";
+import { unshared, viewAs } from "../base/views.js";
 import type { Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;

@@ -1,5 +1,5 @@
-import { PagepressError } from "../errors.js";
-import type { TensorModule } from "../modules.js";
+import { PagepressError } from "../base/errors.js";
+import type { TensorModule } from "../modules/load.js";
 import type { Operation } from "../wasm/tensor.js";
 import { checkedFloats, checkWord, words } from "./arguments.js";
 import type { Floats, Reduction, Shape, Size2d, Step } from "./types.js";

@@ -1,11 +1,11 @@
-import { checkUnchanged } from "../arguments.js";
-import { PagepressError } from "../errors.js";
+import { checkUnchanged } from "../base/arguments.js";
+import { asyncDisposal, disposal } from "../base/disposal.js";
+import { PagepressError } from "../base/errors.js";
+import type { TensorModule } from "../modules/load.js";
 import type { Backend, Operation } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
-import type { TensorModule } from "../modules.js";
 import { generation, loadTensors, settled } from "./call.js";
 import { rawDevice } from "./device.js";
-import { asyncDisposal, disposal } from "../disposal.js";
 import { Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 

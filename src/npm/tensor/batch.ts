@@ -1,8 +1,8 @@
-import { fail } from "../arguments.js";
+import { fail } from "../base/arguments.js";
+import { disposal } from "../base/disposal.js";
 import type { Batch } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { now, settled } from "./call.js";
-import { disposal } from "../disposal.js";
 import { Held } from "./dispose.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
 import type { Floats, Reduction, Size2d, Step } from "./types.js";

@@ -1,5 +1,5 @@
-import { load, type TensorModule } from "../modules.js";
-import type { ModuleSource } from "../types.js";
+import type { ModuleSource } from "../base/types.js";
+import { load, type TensorModule } from "../modules/load.js";
 
 let module: TensorModule | undefined;
 

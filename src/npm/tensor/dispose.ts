@@ -1,4 +1,4 @@
-import { PagepressError } from "../errors.js";
+import { PagepressError } from "../base/errors.js";
 
 /** An object of the module, until it is disposed of. */
 export class Held<T extends { release(): void }> {

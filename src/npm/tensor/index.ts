@@ -1,5 +1,5 @@
-export { PagepressError, type PagepressErrorCode } from "../errors.js";
-export type { AdapterInfo, Device, DeviceBuffer, ModuleSource } from "../types.js";
+export { PagepressError, type PagepressErrorCode } from "../base/errors.js";
+export type { AdapterInfo, Device, DeviceBuffer, ModuleSource } from "../base/types.js";
 export type { ArrayOperations } from "./arrays.js";
 export { GpuBackend } from "./backend.js";
 export { BufferId, GpuCommandBatch } from "./batch.js";

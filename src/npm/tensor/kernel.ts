@@ -1,4 +1,4 @@
-import { checkOneOf, fail } from "../arguments.js";
+import { checkOneOf, fail } from "../base/arguments.js";
 import type { Arguments, Kernel } from "../wasm/tensor.js";
 import { checkWord, params } from "./arguments.js";
 import { GpuTensor, rawOf } from "./tensor.js";

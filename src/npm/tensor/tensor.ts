@@ -1,9 +1,9 @@
-import type { DeviceBuffer } from "../types.js";
-import { fail } from "../arguments.js";
+import { fail } from "../base/arguments.js";
+import { disposal } from "../base/disposal.js";
+import type { DeviceBuffer } from "../base/types.js";
 import type { Tensor } from "../wasm/tensor.js";
 import { checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
-import { disposal } from "../disposal.js";
 import { Held } from "./dispose.js";
 import type { Floats, Reduction, Shape, Step } from "./types.js";
 

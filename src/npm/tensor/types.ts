@@ -1,4 +1,4 @@
-import type { Device, ModuleSource } from "../types.js";
+import type { Device, ModuleSource } from "../base/types.js";
 import type { GpuDevice } from "./device.js";
 
 /** Elements that an operation gave. */

@@ -1,6 +1,6 @@
 // The choice between two engines, the loss of a device, and what the package says of both. The software GPU stands for
 // one of hardware: the choice is made of it by the same code.
-import { crossover } from "/dist/calibrate.js";
+import { crossover } from "/dist/internals.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";

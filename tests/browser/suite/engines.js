@@ -1,9 +1,5 @@
 // Compressors for tests, opened in ways that the public interface leaves to chance or to hardware.
-import { AutoCodec } from "/dist/auto.js";
-import { Compressor } from "/dist/compressor.js";
-import { CpuCodec } from "/dist/cpu-codec.js";
-import { GpuCodec } from "/dist/gpu-codec.js";
-import { load } from "/dist/modules.js";
+import { AutoCodec, Compressor, CpuCodec, GpuCodec, load } from "/dist/internals.js";
 
 /** Waits until workers take part in the calls of `compressor`, which does them in place while the first one starts. */
 export async function startWorkers(compressor) {

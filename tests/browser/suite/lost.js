@@ -1,7 +1,7 @@
 // Calls that run while the browser's GPU process dies, which `harness/gpu-process.mjs` sees to: each succeeds on a new device, or
 // fails with the code of a lost one; none hangs, and none gives wrong bytes.
 import { compressSync, createCompressor, decompressSync, Lz4CompressionStream, PagepressError } from "/dist/index.js";
-import { GpuBackend, GpuDevice } from "/dist/tensor/index.js";
+import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
 import { mixed } from "./data.js";
 import { collect, source } from "./pipes.js";

@@ -1,5 +1,5 @@
 // The operations on arrays, which a device and a backend have, beside plain loops.
-import { PagepressError } from "/dist/tensor/index.js";
+import { PagepressError } from "/dist/tensor.js";
 import { check, rejects, same } from "./check.js";
 import * as reference from "./tensor-reference.js";
 

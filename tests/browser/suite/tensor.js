@@ -1,6 +1,6 @@
 // Tensors on a GPU: every operation beside plain loops, on arrays and on tensors that stay there.
 import { createCompressor } from "/dist/index.js";
-import { GpuBackend, GpuDevice } from "/dist/tensor/index.js";
+import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
 import { checkArrayErrors, checkArrays, fails } from "./tensor-arrays.js";
 import * as reference from "./tensor-reference.js";

@@ -1,7 +1,7 @@
 // Modules of the GPU that trap: the call fails with a code, what waits for the same instance does not hang, and the next
 // call has a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the modules of the CPU.
 import { createCompressor, PagepressError } from "/dist/index.js";
-import { GpuDevice } from "/dist/tensor/index.js";
+import { GpuDevice } from "/dist/tensor.js";
 import { check, rejects, same } from "./check.js";
 import { mixed } from "./data.js";
 import { openAuto } from "./engines.js";

@@ -1,0 +1,54 @@
+// The JavaScript and the types of the package.
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root, run } from "./run.mjs";
+import { glue } from "./wasm.mjs";
+
+const dist = join(root, "dist");
+const source = (file) => join(root, "src/npm", file);
+
+/** Entries by their names in `dist`. */
+const entries = { index: source("index.ts"), inline: source("inline.ts"), tensor: source("tensor/index.ts") };
+/** A worker has a realm of its own, and loads one file. */
+const worker = { worker: source("worker.ts") };
+/** What only tests see of the same parts; the package leaves it out. */
+const internals = { internals: join(root, "tests/browser/harness/internals.js") };
+
+/** Finds the generated JavaScript of the modules, which the sources name as a folder beside them. */
+export const generated = {
+  name: "generated",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/wasm\/[a-z-]+\.js$/ }, ({ path }) => ({ path: join(glue, path.split("/").at(-1)) }));
+  },
+};
+
+const options = { bundle: true, format: "esm", target: "es2022", legalComments: "none", plugins: [generated] };
+
+/** Bundles `src/npm` to one file an entry and the parts that entries share, and writes the types. */
+export async function buildJavaScript() {
+  await clean();
+  const into = { outdir: dist, chunkNames: "[name]-[hash]", logLevel: "warning" };
+  await build({ ...options, ...into, entryPoints: { ...entries, ...internals }, splitting: true });
+  await build({ ...options, ...into, entryPoints: worker });
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json"]);
+  const types = join(dist, "types/wasm");
+  await mkdir(types, { recursive: true });
+  for (const file of await readdir(glue)) if (file.endsWith(".d.ts")) await cp(join(glue, file), join(types, file));
+}
+
+/** The JavaScript of the entry `name`, minified, without that of the modules and what is loaded later. */
+export async function minified(name) {
+  const external = { name: "external", setup: ({ onResolve }) => onResolve({ filter: /\/wasm\// }, ({ path }) => ({ path, external: true })) };
+  const entryPoints = [{ ...entries, ...worker }[name]];
+  const { outputFiles } = await build({ ...options, entryPoints, plugins: [external], minify: true, write: false });
+  return outputFiles.map(({ contents }) => contents);
+}
+
+/** Removes what an earlier build left but the modules. */
+async function clean() {
+  await mkdir(dist, { recursive: true });
+  for (const file of await readdir(dist)) {
+    if (!file.endsWith("_bg.wasm")) await rm(join(dist, file), { recursive: true });
+  }
+}

@@ -1,0 +1,355 @@
+import {
+  checkOptions,
+  checkedBytes,
+  checkedLimit,
+  checkedWords,
+  checkOneOf,
+  checkSize,
+  checkUnchanged,
+  MAX_BYTES,
+  release,
+  takeOver,
+} from "../base/arguments.js";
+import { asyncDisposal } from "../base/disposal.js";
+import { PagepressError, toPagepressError } from "../base/errors.js";
+import { Job } from "../base/job.js";
+import type { StopSignal } from "../base/stop.js";
+import type {
+  BackendInfo,
+  BytesInput,
+  CallOptions,
+  Capabilities,
+  CheckedPages,
+  CompressOptions,
+  CompressPagesOptions,
+  CompressResidentOptions,
+  DecompressOptions,
+  DecompressResidentOptions,
+  Device,
+  DeviceBuffer,
+  DeviceCounters,
+  DeviceLoss,
+  Format,
+  InputOptions,
+  Level,
+  PackedPages,
+  PackedPagesInput,
+  ResidentContent,
+  Timing,
+} from "../base/types.js";
+import { unshared, viewAs } from "../base/views.js";
+import type { Codec, Outcome } from "../codec/codec.js";
+import { Clock } from "../codec/cpu.js";
+import { sizeOf } from "../codec/device-buffers.js";
+import type { Opened } from "../codec/open.js";
+import { frameOptions, LEVELS } from "../frame/options.js";
+import { checkLimit } from "../modules/content.js";
+import { loadedCpu } from "../modules/load.js";
+import { describe } from "./capabilities.js";
+import { DeviceWatch } from "./device-watch.js";
+import { names, type Names } from "./options.js";
+import { compressResident, decompressResident, ResidentPages } from "./resident.js";
+
+/** Timings by what calls gave. */
+const timings = new WeakMap<object, Timing>();
+
+/** Where the time of the call went that gave `result`; undefined for anything else. */
+export function timingOf(result: object): Timing | undefined {
+  return timings.get(result);
+}
+
+type Work<T, Input> = (codec: Codec, input: Input, job: Job) => Promise<Outcome<T>>;
+
+/** Compresses and decompresses LZ4 frames and batches of pages on one engine. Made by `createCompressor`.
+ *
+ * Calls run one after the other in the order they were made. They read their input while they run, so leave it as it is
+ * until they are done. */
+export class Compressor {
+  #codec: Codec;
+  #level: Level;
+  #backend: BackendInfo;
+  #device: Device | null;
+  #watch: DeviceWatch;
+  #obstacles: BackendInfo["rejected"];
+  #timing: Timing | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #disposal: Promise<void> | undefined;
+
+  /** @internal */
+  constructor({ codec, obstacles }: Opened, level: Level, onDeviceLost?: (loss: DeviceLoss) => void) {
+    this.#codec = codec;
+    this.#level = level;
+    this.#obstacles = obstacles;
+    this.#backend = this.#describe(codec.backend());
+    this.#device = codec.device();
+    this.#watch = new DeviceWatch(onDeviceLost);
+    this.#watch.watch(this.#device);
+  }
+
+  /** The engine, and why. After a GPU is lost in `"auto"` mode it is the CPU. */
+  get backend(): BackendInfo {
+    return this.#backend;
+  }
+
+  /** The `GPUDevice` in use; null on the CPU and after `dispose`. A lost device is replaced by the next call. */
+  get device(): Device | null {
+    return this.#device;
+  }
+
+  /** How many devices were lost and replaced. */
+  get deviceCounters(): DeviceCounters {
+    return this.#watch.counters;
+  }
+
+  /** What this machine offers, what was taken of it, and why. In `"auto"` mode with a GPU both engines are timed first,
+   * for about half a second, unless they were before. */
+  async capabilities(): Promise<Capabilities> {
+    const calibrating = this.#last.then(() => (this.#disposal ? null : this.#codec.calibrate?.()));
+    this.#last = calibrating.catch(() => undefined);
+    return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
+  }
+
+  /** Where the time of the last call that succeeded went; null before. Of calls at a time, `timingOf` tells them apart. */
+  get lastTiming(): Timing | null {
+    return this.#timing;
+  }
+
+  /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
+  compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(bytes, options, names.compress, async (codec, taken, job) => {
+      const limit = checkedLimit(options.maxOutputSize);
+      const outcome = await codec.compress(taken, frameOptions(options, this.#level), limit, job);
+      checkLimit(outcome.value.length, limit);
+      job.report(taken.length, outcome.value.length, outcome.timing.engine);
+      return outcome;
+    });
+  }
+
+  /** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are. */
+  decompress(bytes: BytesInput, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(bytes, options, names.decompress, async (codec, taken, job) => {
+      const { format = "frame" } = options;
+      const limit = checkedLimit(options.maxOutputSize);
+      checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
+      const outcome = format === "frame" ? await codec.decompress(taken, limit, job) : decompressBlock(taken, format, limit);
+      job.report(taken.length, outcome.value.length, outcome.timing.engine);
+      return outcome;
+    });
+  }
+
+  /** Compresses `bytes` page by page. */
+  compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
+    return this.#read(bytes, options, names.compressPages, async (codec, taken, job) => {
+      const { pageSize = 4096, level = this.#level } = options;
+      checkSize("pageSize", pageSize, 0xffff_ffff);
+      checkOneOf("level", level, LEVELS);
+      const outcome = await codec.compressPages(taken, pageSize, level, job);
+      const { packed, byteLength } = outcome.value;
+      job.report(byteLength, packed.length, outcome.timing.engine);
+      return outcome;
+    });
+  }
+
+  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
+  async decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const checked = await this.#readPages(pages, true, options);
+    timings.set(checked.bytes, timings.get(checked) as Timing);
+    return checked.bytes;
+  }
+
+  /** Decompresses pages and says of each whether it is sound, and if not, why. */
+  checkPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<CheckedPages> {
+    return this.#readPages(pages, false, options);
+  }
+
+  /** Compresses pages in a `GPUBuffer` of `device`, whose usages include `STORAGE`. Everything stays in GPU memory. */
+  compressResident(buffer: DeviceBuffer, options: CompressResidentOptions = {}): Promise<ResidentPages> {
+    return this.#start(options, names.compressResident, () => {
+      const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
+      checkSize("pageSize", pageSize, 0xffff_ffff);
+      checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
+      checkOneOf("level", level, LEVELS);
+      const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job);
+      return { totalBytes: byteLength, work };
+    });
+  }
+
+  /** Decompresses pages, in arrays or in GPU memory, or LZ4 frames in an array, to a `GPUBuffer` of `device`. Checksums of
+   * content are not checked, since it does not leave the GPU. Rejects with `CORRUPT_PAGE` if a page is wrong. */
+  decompressResident(
+    input: ResidentPages | PackedPagesInput | Uint8Array,
+    options: DecompressResidentOptions = {},
+  ): Promise<ResidentContent> {
+    return this.#start(options, names.decompressResident, () => {
+      const { buffer, usage = 0 } = options;
+      checkSize("usage", usage, 0xffff_ffff);
+      const target = { buffer, usage, maxOutputSize: checkedLimit(options.maxOutputSize) };
+      const given = checkedInput(input);
+      const totalBytes = given instanceof Uint8Array ? given.length : given.byteLength;
+      return { totalBytes, work: (codec: Codec, job: Job) => decompressResident(codec, given, target, job) };
+    });
+  }
+
+  /** `dispose`, for `await using`. */
+  [asyncDisposal](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#last.then(() => {
+      this.#watch.end();
+      this.#device = null;
+      this.#codec.close();
+    });
+    return this.#disposal;
+  }
+
+  /** The level of calls that name none.
+   * @internal */
+  get level(): Level {
+    return this.#level;
+  }
+
+  /** What `look` makes of the codec once it is its turn.
+   * @internal */
+  look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
+    return this.#queue(async () => {
+      await this.#codec.revive?.();
+      return look(this.#codec);
+    });
+  }
+
+  /** Runs work that `prepare` makes now, once it is this call's turn. */
+  #start<T, Options extends CallOptions>(
+    options: Options,
+    known: Names<Options>,
+    prepare: () => { totalBytes: number; work: (codec: Codec, job: Job) => Promise<Outcome<T>> },
+  ): Promise<T> {
+    try {
+      checkOptions(options, known);
+      const { totalBytes, work } = prepare();
+      const job = new Job(options, totalBytes);
+      return this.run(job, (codec) => work(codec, job));
+    } catch (error) {
+      return Promise.reject(toPagepressError(error));
+    }
+  }
+
+  /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */
+  #read<T, Options extends InputOptions>(
+    bytes: BytesInput,
+    options: Options,
+    known: Names<Options>,
+    work: Work<T, Uint8Array>,
+  ): Promise<T> {
+    try {
+      checkOptions(options, known);
+      const { transfer = false } = options;
+      const view = checkedBytes("bytes", bytes);
+      const taken = transfer ? takeOver(view) : unshared(view);
+      const { length } = taken;
+      const job = new Job(options, length);
+      const done = this.run(job, (codec) => {
+        checkUnchanged(taken, length);
+        return work(codec, taken, job);
+      });
+      return transfer ? done.finally(() => release(taken)) : done;
+    } catch (error) {
+      return Promise.reject(toPagepressError(error));
+    }
+  }
+
+  #readPages(pages: PackedPagesInput, isStrict: boolean, options: CallOptions): Promise<CheckedPages> {
+    return this.#start(options, names.call, () => {
+      const checked = checkedPages(pages);
+      const { byteLength } = checked;
+      const work = async (codec: Codec, job: Job): Promise<Outcome<CheckedPages>> => {
+        const outcome = await codec.decompressPages(checked, isStrict, job);
+        job.report(byteLength, byteLength, outcome.timing.engine);
+        return outcome;
+      };
+      // Progress of pages counts the bytes that they decompress to.
+      return { totalBytes: byteLength, work };
+    });
+  }
+
+  /** Runs `work` once it is its turn. Rejects as soon as the job is stopped; the next turn begins when the work has
+   * stopped.
+   * @internal */
+  run<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+    const result = this.#queue(() => this.#call(job, work));
+    return job.signal ? unlessAborted(result, job.signal) : result;
+  }
+
+  #queue<T>(turn: () => T | Promise<T>): Promise<T> {
+    if (this.#disposal) {
+      return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
+    }
+    const result = this.#last.then(turn);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #call<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
+    try {
+      job.check();
+      await this.#codec.revive?.();
+      const { value, timing } = await work(this.#codec);
+      const isFallback = this.#obstacles.length > 0;
+      this.#timing = isFallback ? { ...timing, reason: this.#backend.reason } : timing;
+      if (typeof value === "object" && value !== null) timings.set(value, this.#timing);
+      return value;
+    } catch (error) {
+      throw job.errorOf(error);
+    } finally {
+      this.#backend = this.#describe(this.#codec.backend());
+      this.#device = this.#codec.device();
+      this.#watch.watch(this.#device);
+    }
+  }
+
+  /** The engine as the codec tells; a codec that was lost tells nothing. */
+  #describe(backend: BackendInfo = this.#backend): BackendInfo {
+    if (this.#obstacles.length === 0) return backend;
+    return { ...backend, reason: "no GPU can be used", rejected: this.#obstacles };
+  }
+}
+
+/** The pages as they are now: the caller may change the object until the call's turn comes. */
+function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput): PackedPagesInput {
+  checkSize("pageSize", pageSize, 0xffff_ffff);
+  checkSize("byteLength", byteLength, MAX_BYTES);
+  return {
+    packed: unshared(checkedBytes("packed", packed)),
+    table: unshared(checkedWords("table", table)),
+    pageSize,
+    byteLength,
+  };
+}
+
+/** What `decompressResident` takes. */
+function checkedInput(input: ResidentPages | PackedPagesInput | Uint8Array): ResidentPages | PackedPagesInput | Uint8Array {
+  if (input instanceof ResidentPages) return input;
+  if (viewAs(Uint8Array, input)) return unshared(checkedBytes("bytes", input));
+  return checkedPages((input ?? {}) as PackedPagesInput);
+}
+
+/** `result`, or the signal's reason as soon as it is aborted. */
+function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    result.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** Decompresses one block, which cannot be stopped in the middle. */
+function decompressBlock(bytes: Uint8Array, format: Format, maxOutputSize: number): Outcome<Uint8Array<ArrayBuffer>> {
+  const cpu = loadedCpu();
+  if (!cpu) throw new PagepressError("NOT_READY", "no module is loaded");
+  const clock = new Clock();
+  const { value, timing } = clock.outcome(clock.time(() => cpu.decompressSync(bytes, format, maxOutputSize)));
+  return { value, timing: { ...timing, reason: "blocks without a frame are the CPU's" } };
+}

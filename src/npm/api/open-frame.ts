@@ -1,0 +1,155 @@
+import { checkSize, MAX_BYTES } from "../base/arguments.js";
+import { joined } from "../base/bytes.js";
+import { PagepressError, toPagepressError } from "../base/errors.js";
+import type { ModuleSource } from "../base/types.js";
+import { type Glue, Held } from "../modules/instance.js";
+import { load, type SeekModule } from "../modules/load.js";
+import type * as Seek from "../wasm/seek.js";
+import { openSource, type FrameSource, type Source } from "./frame-source.js";
+
+type HeldMap = Held<typeof Seek & Glue, Seek.FrameMap>;
+
+export interface OpenFrameOptions {
+  /** Stops opening, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** What requests for a URL are made with: headers, credentials, mode. */
+  fetch?: RequestInit;
+  /** Where the module `pagepress/seek.wasm` is. Default: beside the package's JavaScript. */
+  modules?: { seek?: ModuleSource };
+}
+
+export interface ReadOptions {
+  /** Stops reading, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The content of the LZ4 frames in a file, of which any part can be read. Made by `openFrame`. */
+export class FrameAccess {
+  readonly #source: Source;
+  readonly #seek: SeekModule;
+  #map: HeldMap | undefined;
+  /** Reads map the file one after the other. */
+  #mapping: Promise<unknown> = Promise.resolve();
+  #hasIndex = false;
+
+  /** @internal */
+  constructor(source: Source, seek: SeekModule) {
+    this.#source = source;
+    this.#seek = seek;
+  }
+
+  /** Bytes of the file. */
+  get byteLength(): number {
+    return this.#source.byteLength;
+  }
+
+  /** Whether the file has an index. Without one it is read from its start up to where content is asked for, once. */
+  get hasIndex(): boolean {
+    return this.#hasIndex;
+  }
+
+  /** Bytes of all content. Without an index all of the file is read for it. */
+  contentLength(options: ReadOptions = {}): Promise<number> {
+    return guarded(options.signal, async () => {
+      const map = await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
+      return map.use(({ mappedBytes }) => mappedBytes);
+    });
+  }
+
+  /** `length` bytes of content from `offset` on, less what lies past its end. Only the blocks that hold them are
+   * decompressed. Checksums of blocks are verified; those of whole contents cannot be. */
+  read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return guarded(options.signal, async () => {
+      checkSize("offset", offset, Number.MAX_SAFE_INTEGER);
+      checkSize("length", length, MAX_BYTES);
+      const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
+      const map = await this.#mapTo(end, options.signal);
+      const read = map.use((frames) => new Held(this.#seek, () => frames.read(offset, end)));
+      const parts = [];
+      try {
+        const wanted = (): Range | undefined => read.use((part) => map.use((frames) => rangeOf(part.wanted(frames))));
+        for (let range = wanted(); range; range = wanted()) {
+          const bytes = await this.#fetch(range, options.signal);
+          parts.push(read.use((part) => map.use((frames) => part.supply(frames, bytes))));
+        }
+      } finally {
+        read.free();
+      }
+      return joined(parts);
+    });
+  }
+
+  /** Has the content up to `end` mapped.
+   * @internal */
+  async map(end: number, signal: AbortSignal | undefined): Promise<void> {
+    const map = await this.#mapTo(end, signal);
+    this.#hasIndex = map.use(({ hasIndex }) => hasIndex);
+  }
+
+  #mapTo(end: number, signal: AbortSignal | undefined): Promise<HeldMap> {
+    const mapped = this.#mapping.then(async () => {
+      const map = this.#currentMap();
+      const wanted = (): Range | undefined => map.use((frames) => rangeOf(frames.wanted(end)));
+      for (let range = wanted(); range; range = wanted()) {
+        const bytes = await this.#fetch(range, signal);
+        map.use((frames) => frames.supply(bytes));
+      }
+      return map;
+    });
+    this.#mapping = mapped.catch(() => undefined);
+    return mapped;
+  }
+
+  /** The map; a new one if it was lost with an instance that stopped. */
+  #currentMap(): HeldMap {
+    const { byteLength, isRemote } = this.#source;
+    if (!this.#map?.object) this.#map = undefined;
+    return (this.#map ??= new Held(this.#seek, ({ FrameMap }) => new FrameMap(byteLength, isRemote)));
+  }
+
+  async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
+    signal?.throwIfAborted();
+    const bytes = await this.#source.read(start, end, signal);
+    if (bytes.length === end - start) return bytes;
+    throw new PagepressError("READ", `the source gives ${bytes.length} bytes for ${end - start}: it was changed since it was opened`);
+  }
+}
+
+/** From its start to its end. */
+type Range = readonly [start: number, end: number];
+
+/** The range as plain numbers. */
+function rangeOf(range: Seek.ByteRange | undefined): Range | undefined {
+  if (!range) return undefined;
+  const { start, end } = range;
+  range.free();
+  return [start, end];
+}
+
+/** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.
+ *
+ * Opening a file with an index (`compress(bytes, { index: true })`) reads only its end. The index is compared with the
+ * frames: with their headers and ends, and in memory and in blobs with the size of every block before those that are read.
+ * A URL is read by HTTP range requests, and the sizes of blocks that are not read are believed; a server that does not know
+ * ranges sends all of it, once. */
+export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
+  const { signal, fetch = {}, modules } = options;
+  return guarded(signal, async () => {
+    signal?.throwIfAborted();
+    const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
+    const frame = new FrameAccess(opened, seek);
+    // Finds an index, or sees that the first frame is one.
+    await frame.map(1, signal);
+    return frame;
+  });
+}
+
+/** What `work` gives. Its errors are the signal's reason if that is aborted, else `PagepressError`s. */
+async function guarded<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toPagepressError(error);
+  }
+}

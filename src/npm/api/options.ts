@@ -1,0 +1,63 @@
+// The names of all options. The types see to it that none is missing.
+import type {
+  CallOptions,
+  CompressOptions,
+  CompressorOptions,
+  CompressPagesOptions,
+  CompressResidentOptions,
+  CompressSyncOptions,
+  DecompressOptions,
+  DecompressResidentOptions,
+  DecompressSyncOptions,
+  FrameOptions,
+} from "../base/types.js";
+import type { Lz4CompressionStreamOptions, Lz4DecompressionStreamOptions, Lz4StreamOptions } from "./streams.js";
+
+/** Every option by its name. */
+export type Names<Options> = Readonly<Record<keyof Required<Options>, true>>;
+
+const call: Names<CallOptions> = { signal: true, onProgress: true };
+const frame: Names<FrameOptions> = { blockSize: true, level: true, contentChecksum: true, blockChecksums: true, index: true };
+const compressor: Names<CompressorOptions> = {
+  backend: true,
+  powerPreference: true,
+  allowSoftware: true,
+  level: true,
+  workers: true,
+  createWorker: true,
+  modules: true,
+  device: true,
+  calibration: true,
+  onDeviceLost: true,
+};
+const stream: Names<Lz4StreamOptions> = {
+  ...compressor,
+  ...call,
+  compressor: true,
+  transfer: true,
+  writableStrategy: true,
+  readableStrategy: true,
+};
+const compressionStream: Names<Lz4CompressionStreamOptions> = { ...stream, ...frame, contentSize: true };
+const decompressionStream: Names<Lz4DecompressionStreamOptions> = { ...stream, maxOutputSize: true, inputSize: true };
+const compressSync: Names<CompressSyncOptions> = { ...frame, maxOutputSize: true };
+const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };
+const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true };
+const decompress: Names<DecompressOptions> = { ...decompressSync, ...call, transfer: true };
+const compressPages: Names<CompressPagesOptions> = { ...call, transfer: true, pageSize: true, level: true };
+const compressResident: Names<CompressResidentOptions> = { ...call, byteLength: true, pageSize: true, level: true };
+const decompressResident: Names<DecompressResidentOptions> = { ...call, maxOutputSize: true, buffer: true, usage: true };
+
+export const names = {
+  call,
+  compressor,
+  compressionStream,
+  decompressionStream,
+  compress,
+  compressSync,
+  decompress,
+  decompressSync,
+  compressPages,
+  compressResident,
+  decompressResident,
+};

@@ -1,0 +1,56 @@
+import { checkedBytes, checkedLimit, checkOneOf, checkOptions } from "../base/arguments.js";
+import { PagepressError, toPagepressError } from "../base/errors.js";
+import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "../base/types.js";
+import { unshared } from "../base/views.js";
+import { frameOptions } from "../frame/options.js";
+import type { CpuModule } from "../modules/cpu-module.js";
+import { load, loadedCpu } from "../modules/load.js";
+import { names } from "./options.js";
+
+/** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
+export async function init(): Promise<void> {
+  try {
+    if (!loadedCpu()) await load("cpu");
+  } catch (error) {
+    throw toPagepressError(error);
+  }
+}
+
+/** Compresses `bytes` to an LZ4 frame on the CPU before it returns: the frame that `compress` gives there. For small inputs, since
+ * nothing else runs meanwhile.
+ *
+ * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
+export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
+  return call((cpu) => {
+    checkOptions(options, names.compressSync);
+    const all = frameOptions(options, "auto");
+    const limit = checkedLimit(options.maxOutputSize);
+    return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
+  });
+}
+
+/** Decompresses `bytes` on the CPU before it returns. For small inputs, since nothing else runs meanwhile.
+ *
+ * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
+export function decompressSync(bytes: BytesInput, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
+  return call((cpu) => {
+    checkOptions(options, names.decompressSync);
+    const { format = "frame" } = options;
+    const limit = checkedLimit(options.maxOutputSize);
+    const taken = unshared(checkedBytes("bytes", bytes));
+    checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
+    return cpu.decompressSync(taken, format, limit);
+  });
+}
+
+function call<T>(work: (cpu: CpuModule) => T): T {
+  const cpu = loadedCpu();
+  if (!cpu) {
+    throw new PagepressError("NOT_READY", "no module is loaded; await init() or createCompressor() before");
+  }
+  try {
+    return work(cpu);
+  } catch (error) {
+    throw toPagepressError(error);
+  }
+}

@@ -1,0 +1,74 @@
+import type { AdapterInfo, BackendInfo, CompressorOptions } from "./types.js";
+
+type PowerPreference = NonNullable<CompressorOptions["powerPreference"]>;
+
+/** What is used of `GPUAdapter` and of `navigator.gpu`, whether or not their types are installed. */
+interface Adapter {
+  readonly info?: Partial<Record<"vendor" | "architecture" | "device" | "description", string>> & { isFallbackAdapter?: boolean };
+  readonly limits: object;
+  readonly features: Iterable<string>;
+}
+
+interface Gpu {
+  requestAdapter(options: { powerPreference: PowerPreference }): Promise<Adapter | null>;
+}
+
+/** Most requests while a page loads, which browsers may answer with no adapter. */
+const TRIES = 4;
+
+const gpu = (): Gpu | undefined => (globalThis as { navigator?: { gpu?: Gpu } }).navigator?.gpu;
+const isLoading = (): boolean => ((globalThis as { document?: { readyState: string } }).document?.readyState ?? "complete") !== "complete";
+
+/** The adapters for speed and for battery, which are often one. */
+export async function listAdapters(): Promise<AdapterInfo[]> {
+  const found = new Map<string, AdapterInfo>();
+  for (const powerPreference of ["high-performance", "low-power"] as const) {
+    const adapter = await gpu()?.requestAdapter({ powerPreference }).catch(() => null);
+    if (!adapter) continue;
+    const one = describeAdapter(adapter);
+    found.set(JSON.stringify(one), one);
+  }
+  return [...found.values()];
+}
+
+function describeAdapter(adapter: Adapter): AdapterInfo {
+  const { vendor = "", architecture = "", device = "", description = "" } = adapter.info ?? {};
+  const limits: Record<string, number> = {};
+  // Limits are getters of the prototype, which only `for in` lists.
+  for (const name in adapter.limits) {
+    const value = (adapter.limits as Record<string, unknown>)[name];
+    if (typeof value === "number") limits[name] = value;
+  }
+  return { vendor, architecture, device, description, software: isSoftware(adapter), limits, features: [...adapter.features].sort() };
+}
+
+/** Whether the adapter runs on the CPU. */
+function isSoftware({ info }: Adapter): boolean {
+  return (info?.isFallbackAdapter ?? false) || info?.architecture === "swiftshader";
+}
+
+/** The adapter that the browser gives; null if it gives none. */
+async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter | null> {
+  let adapter: Adapter | null = null;
+  // Each answer without one is a warning on the console.
+  for (let tries = 0; !adapter && (tries === 0 || (isLoading() && tries < TRIES)); tries += 1) {
+    adapter = (await gpu()?.requestAdapter({ powerPreference })) ?? null;
+  }
+  return adapter;
+}
+
+/** Why no adapter can be used; empty if one can. Loads no module. */
+export async function findObstacles(
+  options: Required<Pick<CompressorOptions, "backend" | "powerPreference" | "allowSoftware">>,
+): Promise<BackendInfo["rejected"]> {
+  if (!gpu()) {
+    const isInsecure = (globalThis as { isSecureContext?: boolean }).isSecureContext === false;
+    const reason = isInsecure ? "WebGPU needs a secure context: https or localhost" : "there is no navigator.gpu here";
+    return [{ candidate: "webgpu", reason }];
+  }
+  const adapter = await requestAdapter(options.powerPreference);
+  if (!adapter) return [{ candidate: "webgpu", reason: "requestAdapter() gives no adapter" }];
+  if (!isSoftware(adapter) || (options.allowSoftware && options.backend === "webgpu")) return [];
+  const { vendor = "", architecture = "" } = adapter.info ?? {};
+  return [{ candidate: `${vendor} ${architecture}`.trim() || "unnamed adapter", reason: "software adapter" }];
+}

@@ -1,0 +1,172 @@
+import type { Bytes } from "../base/bytes.js";
+import { toPagepressError } from "../base/errors.js";
+import type { Job } from "../base/job.js";
+import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
+import { isForGpu } from "../format/frame-header.js";
+import { PAGE_SIZES } from "../format/packed-pages.js";
+import { calibrate } from "./calibrate.js";
+import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+
+/** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
+const WORTH_MEASURING_BYTES = 1024 * 1024;
+/** Faults of a GPU, after which the CPU goes on. */
+const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
+
+const FASTER = "measured to be faster than the CPU for this size";
+
+/** What is to be done; -1 for a length that is not known. */
+type Task =
+  | { kind: "compress"; byteLength: number; pageSize: number; level: Level }
+  | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
+
+/** Why the CPU does `task`; null if the GPU does, as far as that can be told without measuring. */
+function obstacleTo(task: Task): string | null {
+  if (task.kind === "compress") {
+    if (!PAGE_SIZES.includes(task.pageSize)) return `GPUs do not take blocks of ${task.pageSize} bytes`;
+    if (task.level === "sequential") return "the level sequential is the CPU's";
+  } else if (task.start && !isForGpu(task.start)) {
+    return "GPUs take frames of independent blocks of at most 64 KiB";
+  }
+  if (task.byteLength < 0) return "of a stream of unknown length, parts are too small to be worth a GPU's transfers";
+  return task.byteLength < WORTH_MEASURING_BYTES ? "too small to be worth a GPU's transfers" : null;
+}
+
+/** Why the CPU does `task` by what was measured; null if the GPU does. */
+function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
+  const least = task.kind === "compress" ? compressFrom : decompressFrom;
+  if (least === null) return "measured here: the CPU is faster at every size";
+  return task.byteLength < least ? `measured here: the CPU is faster below ${least} bytes` : null;
+}
+
+/** Two engines, of which each call takes the one that is measured to be faster for its size. */
+export class AutoCodec implements Codec {
+  #gpu: Codec | null;
+  #lost: Codec | undefined;
+  readonly #openCpu: () => Promise<Codec>;
+  #cpu: Codec | undefined;
+  #calibration: Calibration | undefined;
+  #info: BackendInfo;
+
+  constructor(gpu: Codec, openCpu: () => Promise<Codec>, calibration?: Calibration) {
+    this.#gpu = gpu;
+    this.#openCpu = openCpu;
+    const info = gpu.backend();
+    this.#info = { ...(info as BackendInfo), reason: `${info?.adapter} is used where it is measured to be faster` };
+    if (calibration?.adapter === info?.adapter) this.#calibration = calibration;
+  }
+
+  backend(): BackendInfo {
+    return this.#info;
+  }
+
+  device(): Device | null {
+    return this.#gpu?.device() ?? null;
+  }
+
+  resident(): ResidentCodec | null {
+    return this.#gpu?.resident() ?? null;
+  }
+
+  close(): void {
+    for (const codec of [this.#gpu, this.#lost, this.#cpu]) codec?.close();
+  }
+
+  async revive(): Promise<void> {
+    await this.#gpu?.revive?.();
+  }
+
+  /** The times of both engines; null once the GPU was given up. */
+  async calibrate(): Promise<Calibration | null> {
+    if (!this.#gpu) return null;
+    this.#calibration ??= await calibrate(this.#gpu, await this.#onCpu());
+    return this.#calibration;
+  }
+
+  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize: options.blockSize, level: options.level };
+    return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
+  }
+
+  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
+    return this.#run(task, job, (codec) => codec.decompress(bytes, maxOutputSize, job));
+  }
+
+  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
+    const task: Task = { kind: "compress", byteLength: contentSize, pageSize: options.blockSize, level: options.level };
+    const reason = await this.#against(task);
+    const codec = reason === null && this.#gpu ? this.#gpu : await this.#onCpu();
+    return withReason(await codec.beginCompression(options, contentSize), reason ?? FASTER);
+  }
+
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+    const task: Task = { kind: "compress", byteLength: bytes.length, pageSize, level };
+    return this.#run(task, job, (codec) => codec.compressPages(bytes, pageSize, level, job));
+  }
+
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+    const task: Task = { kind: "decompress", byteLength: pages.byteLength, start: null };
+    return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job));
+  }
+
+  /** Runs `work` on the engine for `task`; on the CPU if the GPU fails. */
+  async #run<T>(task: Task, job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    let reason = await this.#against(task);
+    if (reason === null && this.#gpu) {
+      try {
+        const { value, timing } = await work(this.#gpu);
+        const isOwn = timing.engine === "webgpu";
+        return { value, timing: isOwn ? { ...timing, reason: FASTER } : timing };
+      } catch (error) {
+        if (job.isStopped || job.isThrown(error)) throw error;
+        reason = this.#giveUp(error);
+      }
+    }
+    const { value, timing } = await work(await this.#onCpu());
+    return { value, timing: { ...timing, reason: reason ?? this.#info.reason } };
+  }
+
+  /** Why the GPU does not do `task`; null if it does. */
+  async #against(task: Task): Promise<string | null> {
+    if (!this.#gpu) return this.#info.reason;
+    const obstacle = obstacleTo(task);
+    if (obstacle !== null) return obstacle;
+    try {
+      const calibration = await this.calibrate();
+      return calibration ? slownessAt(task, calibration) : this.#info.reason;
+    } catch (error) {
+      return this.#giveUp(error);
+    }
+  }
+
+  /** Goes on with the CPU if it is the GPU that failed, and says so; throws other errors. */
+  #giveUp(thrown: unknown): string {
+    const error = toPagepressError(thrown);
+    if (!GPU_FAULTS.includes(error.code)) throw error;
+    const rejected = [...this.#info.rejected, { candidate: this.#info.adapter ?? "GPU", reason: error.message }];
+    this.#info = { engine: "cpu", adapter: null, software: false, reason: "the GPU failed", rejected };
+    this.#lost = this.#gpu ?? undefined;
+    this.#gpu = null;
+    return `the GPU failed: ${error.message}`;
+  }
+
+  async #onCpu(): Promise<Codec> {
+    this.#cpu ??= await this.#openCpu();
+    return this.#cpu;
+  }
+}
+
+/** `frame`, whose outcomes give this reason. */
+function withReason(frame: Compression, reason: string): Compression {
+  return {
+    add: (content) => frame.add(content),
+    isFull: () => frame.isFull(),
+    bytesIn: () => frame.bytesIn(),
+    bytesOut: () => frame.bytesOut(),
+    free: () => frame.free(),
+    async compress(isLast, job) {
+      const { value, timing } = await frame.compress(isLast, job);
+      return { value, timing: { ...timing, reason } };
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { Job } from "../base/job.js";
+import type { Calibration, CalibrationRow } from "../base/types.js";
+import type { Codec } from "./codec.js";
+
+/** Bytes of pages that are timed, small ones first. */
+const SIZES = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024, 16 * 1024 * 1024];
+/** No size is begun after so long. */
+const BUDGET_MS = 500;
+const PAGE_SIZE = 65536;
+
+/** Calibrations made here, by adapter: machines do not change while a page is open. */
+const made = new Map<string, Promise<Calibration>>();
+
+/** Times both engines on sizes that grow, unless that was done here before for this adapter. */
+export function calibrate(gpu: Codec, cpu: Codec): Promise<Calibration> {
+  const adapter = gpu.backend()?.adapter ?? "unnamed adapter";
+  const earlier = made.get(adapter);
+  if (earlier) return earlier;
+  const making = measure(gpu, cpu, adapter).catch((error: unknown) => {
+    made.delete(adapter);
+    throw error;
+  });
+  made.set(adapter, making);
+  return making;
+}
+
+async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibration> {
+  const bytes = sample(SIZES.at(-1) as number);
+  // The first run compiles kernels and starts workers.
+  for (const codec of [gpu, cpu]) await timeBoth(codec, bytes.subarray(0, SIZES[0]));
+  const rows: CalibrationRow[] = [];
+  const start = performance.now();
+  for (const size of SIZES) {
+    if (performance.now() - start > BUDGET_MS) break;
+    const part = bytes.subarray(0, size);
+    const [onGpu, onCpu] = [await timeBoth(gpu, part), await timeBoth(cpu, part)];
+    rows.push({ bytes: size, compressMs: { webgpu: onGpu[0], cpu: onCpu[0] }, decompressMs: { webgpu: onGpu[1], cpu: onCpu[1] } });
+  }
+  return {
+    adapter,
+    rows,
+    compressFrom: crossover(rows.map(({ bytes: n, compressMs }) => [n, compressMs.cpu, compressMs.webgpu])),
+    decompressFrom: crossover(rows.map(({ bytes: n, decompressMs }) => [n, decompressMs.cpu, decompressMs.webgpu])),
+    milliseconds: performance.now() - start,
+  };
+}
+
+/** Milliseconds to compress `bytes`, at the level that is quickest there, and to get them back; the better of two tries,
+ * since others use the machine too. */
+async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, number]> {
+  let [compressing, decompressing] = [Infinity, Infinity];
+  for (let i = 0; i < 2; i += 1) {
+    const start = performance.now();
+    const { value } = await codec.compressPages(bytes, PAGE_SIZE, "auto", new Job());
+    const middle = performance.now();
+    await codec.decompressPages(value, true, new Job());
+    compressing = Math.min(compressing, middle - start);
+    decompressing = Math.min(decompressing, performance.now() - middle);
+  }
+  return [compressing, decompressing];
+}
+
+/**
+ * Bytes from which the GPU is faster, null if it never is. `rows` are bytes, milliseconds of the CPU and of the GPU.
+ *
+ * Between two sizes, and past the last one, time is taken to grow evenly with size.
+ */
+export function crossover(rows: readonly [number, number, number][]): number | null {
+  const gain = rows.map(([bytes, cpu, gpu]): [number, number] => [bytes, cpu - gpu]);
+  let last = gain.length - 1;
+  if (last < 0) return null;
+  if ((gain[last] as [number, number])[1] <= 0) {
+    const [[n0, g0], [n1, g1]] = [gain[Math.max(last - 1, 0)] as [number, number], gain[last] as [number, number]];
+    return g1 > g0 ? Math.ceil(n1 - (g1 * (n1 - n0)) / (g1 - g0)) : null;
+  }
+  // The smallest size from which on the GPU gains at each size.
+  while (last > 0 && (gain[last - 1] as [number, number])[1] > 0) last -= 1;
+  const [n1, g1] = gain[last] as [number, number];
+  if (last === 0) return n1;
+  const [n0, g0] = gain[last - 1] as [number, number];
+  return Math.ceil(n0 + (-g0 * (n1 - n0)) / (g1 - g0));
+}
+
+/** Content that is neither hard nor trivial: words, numbers that count, and some noise. */
+function sample(length: number): Uint8Array {
+  const view = new DataView(new ArrayBuffer(length));
+  let state = 1;
+  for (let at = 0; at < length; at += 8) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const kind = state >>> 30;
+    view.setUint32(at, kind === 0 ? state : kind === 1 ? at >>> 6 : 0x20656874, true);
+    view.setUint32(at + 4, kind === 2 ? 0 : (state >>> 24) * 0x01000193, true);
+  }
+  return new Uint8Array(view.buffer);
+}

@@ -1,0 +1,74 @@
+import { checkOneOf, checkSize, fail } from "../base/arguments.js";
+import { PagepressError } from "../base/errors.js";
+import { findObstacles } from "../base/adapters.js";
+import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
+import { LEVELS } from "../frame/options.js";
+import type { CpuModule } from "../modules/cpu-module.js";
+import { compile, load } from "../modules/load.js";
+import { perform } from "../workers/perform.js";
+import { Pool, Workers } from "../workers/pool.js";
+import { hardwareConcurrency, startWorker } from "../workers/start-worker.js";
+import { AutoCodec } from "./auto.js";
+import type { Codec } from "./codec.js";
+import { CpuCodec } from "./cpu.js";
+import { GpuCodec } from "./gpu.js";
+import { PooledCodec } from "./pooled.js";
+
+/** A codec, and what is known about the choice of its engine. */
+export interface Opened {
+  codec: Codec;
+  /** Reasons against WebGPU that were found before a module was loaded. */
+  obstacles: BackendInfo["rejected"];
+}
+
+/** Workers by what starts them. */
+const shared = new WeakMap<object, Workers>();
+
+/** Opens the engine that `options` asks for. The GPU module is loaded only where an adapter can be used. */
+export async function open(options: CompressorOptions): Promise<Opened> {
+  const { backend = "auto", powerPreference = "high-performance", allowSoftware = false } = options;
+  checkOneOf("backend", backend, ["auto", "cpu", "webgpu"]);
+  checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
+  checkOneOf("level", options.level ?? "auto", LEVELS);
+  checkSize("workers", options.workers ?? 0, 1024);
+  if (options.device !== undefined) return openDevice(options.device, options);
+  if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
+  const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
+  if (obstacles.length === 0) {
+    const { modules } = options;
+    const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
+    const [lowPower, software] = [powerPreference === "low-power", allowSoftware && backend === "webgpu"];
+    const gpu = await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.open(lowPower, software));
+    if (backend === "webgpu") return { codec: gpu, obstacles };
+    return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
+  }
+  if (backend === "webgpu") {
+    const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
+    throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
+  }
+  return { codec: await openCpu(options), obstacles };
+}
+
+/** A codec on a device of the page's own. */
+async function openDevice(device: Device, { backend = "webgpu", modules }: CompressorOptions): Promise<Opened> {
+  if (backend !== "webgpu") fail("device", `with backend ${backend}`, "leave the backend out, or give \"webgpu\"");
+  const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
+  return { codec: await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.fromDevice(device as object)), obstacles: [] };
+}
+
+/** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
+async function openCpu({ workers, createWorker, modules }: CompressorOptions): Promise<Codec> {
+  const cpu = await load("cpu", modules?.cpu);
+  const alone = new CpuCodec(cpu);
+  const size = workers ?? (await hardwareConcurrency());
+  if (size === 0) return alone;
+  return new PooledCodec(alone, new Pool(size, workersOf(createWorker, cpu)), cpu);
+}
+
+/** The workers that all compressors and streams share which start them by the same function. */
+function workersOf(createWorker: CompressorOptions["createWorker"], cpu: CpuModule): Workers {
+  const key = createWorker ?? startWorker;
+  const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"), (...order) => perform(cpu, ...order));
+  shared.set(key, workers);
+  return workers;
+}

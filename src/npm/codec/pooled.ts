@@ -1,0 +1,262 @@
+import { checkUnchanged } from "../base/arguments.js";
+import { type Bytes, join, wholeBlocks } from "../base/bytes.js";
+import { PagepressError } from "../base/errors.js";
+import type { Job } from "../base/job.js";
+import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
+import { END_MARK_BYTES } from "../format/frame-header.js";
+import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
+import { type BlockedFrame, cutFrame } from "../frame/cut.js";
+import { FrameWriter } from "../frame/writer.js";
+import { Content } from "../modules/content.js";
+import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
+import type { Pool } from "../workers/pool.js";
+import type { Codec, Compression, Outcome } from "./codec.js";
+import { cpuTiming } from "./cpu.js";
+import { PooledCompression, WORTH_SHARING_BYTES } from "./pooled-compression.js";
+
+/** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
+ * slower than in place. */
+const WORKERS_TO_DECOMPRESS = 4;
+/** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
+const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
+
+/** What workers cannot do with this input. The CPU does it in place, and says what is wrong if anything is. */
+class NotShared extends Error {}
+
+/** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
+export class PooledCodec implements Codec {
+  readonly #alone: Codec;
+  readonly #pool: Pool;
+  readonly #cpu: CpuModule;
+
+  constructor(alone: Codec, pool: Pool, cpu: CpuModule) {
+    this.#alone = alone;
+    this.#pool = pool;
+    this.#cpu = cpu;
+  }
+
+  backend(): BackendInfo | undefined {
+    return this.#alone.backend();
+  }
+
+  device(): null {
+    return null;
+  }
+
+  resident(): null {
+    return null;
+  }
+
+  close(): void {
+    this.#pool.end();
+    this.#alone.close();
+  }
+
+  async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
+    const isShort = contentSize >= 0 && !this.#isWorthSharing(contentSize);
+    if (isShort || this.#pool.failure || options.blockSize === 0) return this.#alone.beginCompression(options, contentSize);
+    return new PooledCompression(this.#cpu, this.#pool, options, contentSize, (work) => this.#timed(work));
+  }
+
+  compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const isShared = options.blockSize > 0 && this.#isWorthSharing(bytes.length);
+    return this.#share(isShared, job, () => this.#compress(bytes, options, job), () => this.#alone.compress(bytes, options, maxOutputSize, job));
+  }
+
+  async #compress(bytes: Uint8Array, options: Required<FrameOptions>, job: Job): Promise<Bytes> {
+    const { blockSize, level, blockChecksums } = options;
+    const { length } = bytes;
+    const step = this.#jobBytes(length, blockSize);
+    const frame = new FrameWriter(this.#cpu, options, length);
+    try {
+      const order = (i: number): Parameters<Pool["run"]> => {
+        checkUnchanged(bytes, length);
+        const content = bytes.slice(i * step, (i + 1) * step);
+        frame.add(content);
+        return ["compressBlocks", [content, { blockSize, level, blockChecksums }], [content.buffer]];
+      };
+      await this.#each<Bytes>(job, Math.ceil(length / step), order, (blocks, i) => {
+        frame.put(blocks, Math.min(step, length - i * step));
+        // The last byte is done when the frame is whole.
+        job.report(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "cpu");
+      });
+      frame.end();
+      return frame.take();
+    } finally {
+      frame.free();
+    }
+  }
+
+  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const isShared = this.#isWorthSharing(bytes.length, WORKERS_TO_DECOMPRESS);
+    return this.#share(isShared, job, () => this.#decompress(bytes, maxOutputSize, job), () => this.#alone.decompress(bytes, maxOutputSize, job));
+  }
+
+  async #decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Bytes> {
+    const { length } = bytes;
+    const frame = cutFrame(bytes, this.#cpu);
+    if (!frame) throw new NotShared();
+    const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
+    const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? length, 1));
+    const content = new Content(maxOutputSize, bytes);
+    const sum = new ContentSum(this.#cpu);
+    try {
+      const order = (i: number): Parameters<Pool["run"]> => {
+        checkUnchanged(bytes, length);
+        const [from, to] = ranges[i] as [number, number];
+        const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
+        return ["decompressSync", [part, "frame", maxOutputSize], [part.buffer]];
+      };
+      await this.#each<Uint8Array>(job, ranges.length, order, (part, i) => {
+        content.add(part, true);
+        if (frame.contentChecksum !== null) sum.add(part);
+        job.report((ranges[i] as [number, number])[1], content.length, "cpu");
+      });
+      const isSound =
+        (frame.contentSize ?? content.length) === content.length && (frame.contentChecksum ?? sum.value()) === sum.value();
+      if (!isSound) throw new NotShared();
+      return content.finish();
+    } finally {
+      sum.free();
+    }
+  }
+
+  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+    const { length } = bytes;
+    const isShared = pageSize > 0 && this.#isWorthSharing(length);
+    const step = this.#jobBytes(length, pageSize);
+    const shared = async (): Promise<PackedPages> => {
+      let made = 0;
+      const order = (i: number): Parameters<Pool["run"]> => {
+        checkUnchanged(bytes, length);
+        const pages = bytes.slice(i * step, (i + 1) * step);
+        return ["compressPages", [pages, pageSize, level], [pages.buffer]];
+      };
+      const shares = await this.#each<Share>(job, Math.ceil(length / step), order, ({ packed }, i) => {
+        made += packed.length;
+        job.report(Math.min((i + 1) * step, length - 1), made, "cpu");
+      });
+      return joinPages(shares, pageSize, length);
+    };
+    return this.#share(isShared, job, shared, () => this.#alone.compressPages(bytes, pageSize, level, job));
+  }
+
+  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+    const isShared = pages.pageSize > 0 && this.#isWorthSharing(pages.byteLength, WORKERS_TO_DECOMPRESS);
+    const shared = async (): Promise<CheckedPages> => {
+      const checked = await this.#decompressPages(pages, job);
+      if (isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
+      return checked;
+    };
+    return this.#share(isShared, job, shared, () => this.#alone.decompressPages(pages, isStrict, job));
+  }
+
+  async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job): Promise<CheckedPages> {
+    const { length } = packed;
+    const nPages = Math.ceil(byteLength / pageSize);
+    const step = this.#jobBytes(byteLength, pageSize) / pageSize;
+    if (table.length !== 2 * nPages) throw new NotShared();
+    const bytes = new Uint8Array(byteLength);
+    const status = new Uint8Array(nPages);
+    let at = 0;
+    const order = (i: number): Parameters<Pool["run"]> => {
+      checkUnchanged(packed, length);
+      const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
+      const blocks = takeBlocks(packed, entries, step * pageSize);
+      const nBytes = Math.min(step * pageSize, byteLength - i * step * pageSize);
+      return ["decompressPages", [blocks, entries, pageSize, nBytes], [blocks.buffer, entries.buffer]];
+    };
+    await this.#each<CheckedPages>(job, Math.ceil(nPages / step), order, (share) => {
+      bytes.set(share.bytes, at * pageSize);
+      status.set(share.status, at);
+      at += share.status.length;
+      const done = Math.min(at * pageSize, byteLength - 1);
+      job.report(done, done, "cpu");
+    });
+    return { bytes, status };
+  }
+
+  /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
+  #jobBytes(nBytes: number, unit: number): number {
+    const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
+    return wholeBlocks(share, Math.max(unit, 1));
+  }
+
+  #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
+    return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
+  }
+
+  /** What `shared` makes if it is for workers; what `alone` does if it is not, or workers could not do it. */
+  async #share<T>(isShared: boolean, job: Job, shared: () => Promise<T>, alone: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    if (!isShared) return alone();
+    try {
+      return await this.#timed(shared());
+    } catch (error) {
+      const isFinal = error instanceof PagepressError && error.code === "INVALID_ARGUMENT";
+      if (isFinal || job.isStopped || job.isThrown(error)) throw error;
+      return alone();
+    }
+  }
+
+  async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
+    const [start, before] = [performance.now(), this.#pool.nShared];
+    const value = await work;
+    const timing = cpuTiming(performance.now() - start, this.backend()?.reason);
+    return { value, timing: this.#pool.nShared > before ? { ...timing, workers: this.#pool.size } : timing };
+  }
+
+  /** Has workers do the jobs 0 to `n`, not all at a time, and takes what they give in this order. */
+  async #each<T>(
+    job: Job,
+    n: number,
+    order: (i: number) => Parameters<Pool["run"]>,
+    take: (value: T, i: number) => void,
+  ): Promise<T[]> {
+    const values: T[] = [];
+    const running: Promise<T>[] = [];
+    let next = 0;
+    try {
+      while (values.length < n) {
+        job.check();
+        while (next < n && running.length < 2 * this.#pool.size) {
+          const answer = this.#pool.run<T>(...order(next));
+          // It may fail before its turn to be waited for.
+          answer.catch(() => undefined);
+          running.push(answer);
+          next += 1;
+        }
+        const value = await (running[0] as Promise<T>);
+        void running.shift();
+        take(value, values.length);
+        values.push(value);
+      }
+      return values;
+    } finally {
+      await Promise.allSettled(running);
+    }
+  }
+}
+
+/** Ranges of bytes that hold some blocks each, for content of about `jobBytes`: blocks say only what they hold at most. */
+function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, jobBytes: number): [number, number][] {
+  const nBlocks = starts.length - 1;
+  const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
+  const step = Math.max(1, Math.round(jobBytes / Math.max(blockBytes, 1)));
+  return Array.from({ length: Math.ceil(nBlocks / step) }, (_, i) => {
+    return [starts[i * step] as number, starts[Math.min((i + 1) * step, nBlocks)] as number];
+  });
+}
+
+/** A copy of the blocks of `entries`, which then count from its start. */
+function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): Uint8Array<ArrayBuffer> {
+  let [first, end] = [Infinity, 0];
+  for (let page = 0; page < entries.length / 2; page += 1) {
+    const { start, length } = entryOf(entries, page);
+    first = Math.min(first, start);
+    end = Math.max(end, start + length);
+  }
+  // Entries that leave the array, or lie far apart, are as they are for the codec in place.
+  if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotShared();
+  for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
+  return packed.slice(first, end);
+}

@@ -1,0 +1,32 @@
+/** Bytes of magic number and descriptor of a frame that names its content size. */
+export const SIZED_HEADER_BYTES = 15;
+/** What ends a frame's blocks: a block of no bytes. */
+export const END_MARK_BYTES = 4;
+
+export const MAGIC = 0x184d2204;
+/** Bits of the flags. */
+export const INDEPENDENT = 0x20;
+export const BLOCK_CHECKSUMS = 0x10;
+export const CONTENT_SIZE = 0x08;
+export const CONTENT_CHECKSUM = 0x04;
+/** The bit of a block's size that says that it is not compressed. */
+export const STORED = 0x8000_0000;
+
+/** The content size in the header that `bytes` start with; 0 if there is none. */
+export function contentSizeOf(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isSized = bytes.length >= SIZED_HEADER_BYTES && view.getUint32(0, true) === MAGIC && (view.getUint8(4) & CONTENT_SIZE) !== 0;
+  return isSized ? Number(view.getBigUint64(6, true)) : 0;
+}
+
+/** Bytes of a block with the word before it, which says its size, and its checksum. */
+export function blockBytes(sizeWord: number, blockChecksums: boolean): number {
+  return 4 + (sizeWord & ~STORED) + (blockChecksums ? 4 : 0);
+}
+
+/** Whether the first frame of `bytes` is of the kind that GPUs decode: independent blocks of at most 64 KiB. */
+export function isForGpu(bytes: Uint8Array): boolean {
+  const [m0, m1, m2, m3, flags = 0, block = 0] = bytes;
+  const isFrame = m0 === 0x04 && m1 === 0x22 && m2 === 0x4d && m3 === 0x18;
+  return isFrame && (flags & INDEPENDENT) !== 0 && block >> 4 === 4;
+}

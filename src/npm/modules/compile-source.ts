@@ -1,0 +1,64 @@
+import { PagepressError } from "../base/errors.js";
+import type { ModuleSource } from "../base/types.js";
+
+const WASM_MAGIC = 0x6d736100;
+const REMEDY = "copy the package's .wasm file there, give `modules`, or import pagepress/inline";
+const VITE = "with Vite add `optimizeDeps: { exclude: [\"pagepress\"] }`, else " + REMEDY;
+
+/** The module that is to be had from `source`. Rejects with `MODULE_LOAD`, which says from where and what to do. */
+export async function compileSource(source: ModuleSource | undefined): Promise<WebAssembly.Module> {
+  let from = "the source given in `modules`";
+  try {
+    const given = await source;
+    if (given instanceof WebAssembly.Module) return given;
+    if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return await compileBytes(given, from);
+    if (typeof Response === "function" && given instanceof Response) {
+      from = given.url || from;
+      return await compileResponse(given, from);
+    }
+    from = String(given);
+    if (from.startsWith("file:")) return await compileBytes(await readFile(new URL(from)), from);
+    return await compileResponse(await fetch(from), from);
+  } catch (error) {
+    if (error instanceof PagepressError) throw error;
+    throw failure(from, reasonOf(error), error);
+  }
+}
+
+/** Servers that do not know the type of wasm files cost the compilation while it streams in, no more. */
+async function compileResponse(response: Response, from: string): Promise<WebAssembly.Module> {
+  if (!response.ok) throw failure(from, `the server answers with status ${response.status}; ${REMEDY}`);
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("application/wasm") && WebAssembly.compileStreaming) return WebAssembly.compileStreaming(response);
+  return compileBytes(await response.arrayBuffer(), from);
+}
+
+async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssembly.Module> {
+  const view = ArrayBuffer.isView(bytes) ? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new DataView(bytes);
+  if (view.byteLength < 4 || view.getUint32(0, true) !== WASM_MAGIC) {
+    const isText = view.byteLength > 0 && view.getUint8(0) === 0x3c;
+    throw failure(from, isText ? `the server answers with a page of HTML; ${VITE}` : `it is no WebAssembly; ${REMEDY}`);
+  }
+  return WebAssembly.compile(bytes);
+}
+
+/** What went wrong, and what to do. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/Content.Security.Policy/i.test(message)) return `${message}; allow 'wasm-unsafe-eval' in script-src`;
+  if (error instanceof WebAssembly.CompileError) return `${message}; a browser with WebAssembly SIMD is needed`;
+  return `${message}; ${REMEDY}`;
+}
+
+function failure(from: string, reason: string, cause?: unknown): PagepressError {
+  return new PagepressError("MODULE_LOAD", `${from} cannot be loaded: ${reason}`, { cause });
+}
+
+/** Node does not fetch files. Bundlers for browsers do not see this import. */
+async function readFile(url: URL): Promise<BufferSource> {
+  const name = "node:fs/promises";
+  const fs = (await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)) as {
+    readFile(url: URL): Promise<Uint8Array<ArrayBuffer>>;
+  };
+  return fs.readFile(url);
+}
