@@ -30,6 +30,17 @@ pub enum Error {
         /// What the decoder found.
         source: BlockError,
     },
+    /// A match of a block of a frame starts before the content: the block is not valid, or was compressed with a dictionary
+    /// (`lz4 -D`), which a frame need not say. Its code is that of [`Error::CorruptPage`].
+    #[error(
+        "page {page}: a match reaches {n_bytes} bytes before the content: was it compressed with a dictionary (lz4 -D)?"
+    )]
+    MatchBeforeContent {
+        /// Index of the block in its frame.
+        page: usize,
+        /// How far before the content.
+        n_bytes: u64,
+    },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
     #[error("not an LZ4 frame: starts with {magic:#010x}{seen}")]
     NotLz4 {
@@ -209,7 +220,7 @@ impl Error {
             return "";
         }
         match self {
-            Self::CorruptPage { .. } => "CORRUPT_PAGE",
+            Self::CorruptPage { .. } | Self::MatchBeforeContent { .. } => "CORRUPT_PAGE",
             Self::NotLz4 { .. } => "NOT_LZ4",
             Self::TruncatedFrame { .. } => "TRUNCATED_FRAME",
             Self::ChecksumMismatch { .. } => "CHECKSUM_MISMATCH",
@@ -237,6 +248,7 @@ impl From<Error> for std::io::Error {
         let kind = match error {
             Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
             Error::CorruptPage { .. }
+            | Error::MatchBeforeContent { .. }
             | Error::NotLz4 { .. }
             | Error::ChecksumMismatch { .. }
             | Error::InvalidFrame { .. }

@@ -15,6 +15,13 @@ fn texts_have_all_fields() {
             "page 3: match offset is zero",
         ),
         (
+            Error::MatchBeforeContent {
+                page: 0,
+                n_bytes: 9,
+            },
+            "page 0: a match reaches 9 bytes before the content: was it compressed with a dictionary (lz4 -D)?",
+        ),
+        (
             Error::NotLz4 {
                 magic: 0x8b1f,
                 seen: Seen::Other("gzip"),

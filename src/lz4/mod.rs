@@ -49,6 +49,7 @@ mod encode;
 mod every;
 #[cfg(pagepress_forced_instructions)]
 mod forced;
+pub mod formats;
 pub mod frame;
 mod instructions;
 mod lanes;

@@ -6,6 +6,7 @@ use super::groups::Scratch;
 use super::room::Room;
 use super::{FrameBlock, FrameEvent, FrameHeader, FrameReader};
 use crate::lz4::BlockError;
+use crate::lz4::formats::fault;
 use crate::{Error, Result};
 
 /// How far back matches of linked blocks reach.
@@ -157,11 +158,9 @@ impl FrameDecoder {
     }
 }
 
+/// The error of a block that stands alone.
 pub(super) fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
-    Error::CorruptPage {
-        page: block.index,
-        source,
-    }
+    fault(block.index, block.data, 0, source)
 }
 
 /// Decompresses all frames in `bytes`, on all cores natively.

@@ -3,11 +3,12 @@
 //! It is zeroed once and used again, by as many blocks and frames as a decoder meets: what a block may hold at most costs
 //! nothing, only what it does hold.
 
-use super::decode::{Frame, HISTORY, corrupt};
+use super::decode::{Frame, HISTORY};
 use super::{FrameBlock, FrameHeader};
 use crate::Result;
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
+use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
 /// Content that may be passed before what matches reach is moved to the start: small, so that a cache holds it.
@@ -92,10 +93,14 @@ impl Room {
                 return Ok(());
             }
             let base = if header.linked { self.floor } else { self.end };
-            match decode(block.data, &mut self.bytes[base..end], self.end - base) {
+            let history = self.end - base;
+            match decode(block.data, &mut self.bytes[base..end], history) {
                 Err(BlockError::OutputOverrun) if room < most => room = most,
-                decoded => {
-                    self.end = base + decoded.map_err(|source| corrupt(block, source))?;
+                Err(source) => {
+                    return Err(fault(block.index, block.data, history as u64, source));
+                }
+                Ok(end) => {
+                    self.end = base + end;
                     return Ok(());
                 }
             }

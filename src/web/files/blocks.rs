@@ -6,7 +6,8 @@ use wasm_bindgen::prelude::*;
 use super::frames::{FrameEncoder, WebFrameDecoder};
 use super::{Level, copied};
 use crate::Error;
-use crate::lz4::frame::{self, Format, Seen};
+use crate::lz4::formats::{self, Format};
+use crate::lz4::frame::Seen;
 
 /// Compresses `content` to a frame at once: for content that is short.
 ///
@@ -64,7 +65,7 @@ pub fn decompress_block(
         false => Format::Block,
     };
     let limit = Some(max_output_size as u64);
-    Ok(frame::decompress_block_of(format, &copied(block)?, limit)?)
+    Ok(formats::decompress_blocks(&copied(block)?, format, limit)?)
 }
 
 /// Throws the error `NOT_LZ4` for `bytes` that are no frame; it says what they seem to be.
