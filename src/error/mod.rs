@@ -97,6 +97,14 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// The output does not fit in the array that the caller gave. Its code is that of [`Error::OutputLimit`].
+    #[error("the content has at least {needed} bytes, and the array given has {actual}")]
+    OutputTooSmall {
+        /// Bytes of content, as far as they are known.
+        needed: u64,
+        /// Bytes of the array.
+        actual: u64,
+    },
     /// An argument has a value outside its domain.
     #[error("invalid {name}: {value}; {expected}")]
     InvalidArgument {
@@ -227,7 +235,7 @@ impl Error {
             Self::InvalidFrame { .. } => "INVALID_FRAME",
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
-            Self::OutputLimit { .. } => "OUTPUT_LIMIT",
+            Self::OutputLimit { .. } | Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Self::ShapeMismatch { .. } => "SHAPE_MISMATCH",
             Self::LengthMismatch { .. } => "LENGTH_MISMATCH",

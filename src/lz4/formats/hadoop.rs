@@ -6,6 +6,7 @@
 //! Arrow reads records of one chunk only, Hadoop chunks of at most [`MOST_CONTENT`], so that is what is written. Empty
 //! content is a record of length 0: without a chunk as Hadoop writes it, or with a chunk of no content as Arrow does.
 
+use super::Content;
 use crate::lz4::frame::put;
 use crate::lz4::{Encoder, Level, Parse};
 use crate::{Error, Result};
@@ -35,44 +36,37 @@ pub(super) fn compress(content: &[u8], level: Level, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Gives each block with its number to `take`, which returns the length of its content. Returns the length of all content.
-pub(super) fn each_block(
-    bytes: &[u8],
-    take: &mut dyn FnMut(usize, &[u8]) -> Result<u64>,
-) -> Result<u64> {
-    let (mut rest, mut n_bytes, mut n_blocks) = (bytes, 0, 0);
+/// Appends the content of all records.
+pub(super) fn decompress(bytes: &[u8], content: &mut Content) -> Result<()> {
+    let mut rest = bytes;
     loop {
-        let stored = u64::from(length(bytes, &mut rest)?);
+        let stored = length(bytes, &mut rest)?;
         if stored == 0 {
             rest = rest.strip_prefix(&EMPTY_CHUNK).unwrap_or(rest);
         }
-        let mut actual = 0;
-        while actual < stored {
-            let block_bytes = length(bytes, &mut rest)? as usize;
+        let start = content.bytes.len();
+        while content.bytes.len() - start < stored {
+            let block_bytes = length(bytes, &mut rest)?;
             let (block, behind) = rest
                 .split_at_checked(block_bytes)
                 .ok_or_else(|| truncated(bytes, block_bytes - rest.len()))?;
-            actual += take(n_blocks, block)?;
-            n_blocks += 1;
+            content.push(block)?;
             rest = behind;
         }
-        if actual != stored {
-            return Err(Error::ContentSizeMismatch { stored, actual });
-        }
-        n_bytes += actual;
+        content.check_size(start, stored as u64)?;
         if rest.is_empty() {
-            return Ok(n_bytes);
+            return Ok(());
         }
     }
 }
 
 /// Takes a length from the start of `rest`, which is the end of `bytes`.
-fn length(bytes: &[u8], rest: &mut &[u8]) -> Result<u32> {
+fn length(bytes: &[u8], rest: &mut &[u8]) -> Result<usize> {
     let (length, behind) = rest
         .split_first_chunk::<LENGTH_BYTES>()
         .ok_or_else(|| truncated(bytes, LENGTH_BYTES - rest.len()))?;
     *rest = behind;
-    Ok(u32::from_be_bytes(*length))
+    Ok(u32::from_be_bytes(*length) as usize)
 }
 
 fn truncated(bytes: &[u8], needed: usize) -> Error {

@@ -12,7 +12,7 @@ use super::decode::decode;
 use super::frame::{self, FrameOptions, put_word};
 use super::parse::{MAX_BLOCK_SIZE, MIN_PAGE_SIZE};
 use super::{Encoder, Level, Parse};
-use crate::memory::zeros;
+use crate::memory::reserve;
 use crate::{Error, Result};
 
 const SIZE_BYTES: usize = 4;
@@ -61,17 +61,12 @@ pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -
         hadoop::compress(content, level, &mut out)?;
         return Ok(out);
     }
-    let (most, expected) = match level {
-        Level::Sequential => (
-            MOST_BLOCK_CONTENT,
-            "give at most 2113929216 bytes to a block",
-        ),
-        _ => (
-            MAX_BLOCK_SIZE as usize,
-            "give at most 4 MiB to a block, or the level sequential",
-        ),
+    let most = match level {
+        Level::Sequential => MOST_BLOCK_CONTENT,
+        _ => MAX_BLOCK_SIZE as usize,
     };
     if content.len() > most {
+        let expected = "give a block at most 4 MiB, or 2113929216 bytes at the level sequential";
         return Err(Error::invalid(
             "content length",
             content.len() as u64,
@@ -106,44 +101,59 @@ pub(crate) fn decompress_blocks(
     format: Format,
     limit: Option<u64>,
 ) -> Result<Vec<u8>> {
-    let corrupt = |page| move |source| Error::CorruptPage { page, source };
-    let n_bytes = each_block(bytes, format, &mut |i, block| {
-        measure_block(block).map_err(corrupt(i))
-    })?;
-    let limit = limit.unwrap_or(u64::MAX).min(usize::MAX as u64);
-    if n_bytes > limit {
-        return Err(Error::OutputLimit { limit });
-    }
-    let mut content = zeros(n_bytes as usize)?;
-    let mut at = 0;
-    each_block(bytes, format, &mut |i, block| {
-        let n_bytes = decode(block, &mut content[at..], 0).map_err(corrupt(i))?;
-        at += n_bytes;
-        Ok(n_bytes as u64)
-    })?;
-    Ok(content)
-}
-
-/// Gives each block with its number to `take`, which returns the length of its content. Returns the length of all content.
-fn each_block(
-    bytes: &[u8],
-    format: Format,
-    take: &mut dyn FnMut(usize, &[u8]) -> Result<u64>,
-) -> Result<u64> {
+    let mut content = Content {
+        bytes: Vec::new(),
+        limit: limit.unwrap_or(u64::MAX),
+        n_blocks: 0,
+    };
     match format {
-        Format::Frame | Format::Block => take(0, bytes),
+        Format::Frame | Format::Block => content.push(bytes)?,
         Format::SizePrefixed => {
             let (stored, block) = split_size(bytes).ok_or(Error::TruncatedFrame {
                 at: bytes.len() as u64,
                 needed: SIZE_BYTES.saturating_sub(bytes.len()) as u64,
             })?;
-            let actual = take(0, block)?;
-            if stored == actual {
-                return Ok(actual);
-            }
-            Err(Error::ContentSizeMismatch { stored, actual })
+            content.push(block)?;
+            content.check_size(0, stored)?;
         }
-        Format::Hadoop => hadoop::each_block(bytes, take),
+        Format::Hadoop => hadoop::decompress(bytes, &mut content)?,
+    }
+    Ok(content.bytes)
+}
+
+/// The content of blocks that stand alone.
+struct Content {
+    bytes: Vec<u8>,
+    limit: u64,
+    n_blocks: usize,
+}
+
+impl Content {
+    /// Appends the content of a block. It is measured first, so that memory is taken only for what there is.
+    fn push(&mut self, block: &[u8]) -> Result<()> {
+        let page = self.n_blocks;
+        let corrupt = |source| Error::CorruptPage { page, source };
+        let start = self.bytes.len();
+        let n_bytes = measure_block(block).map_err(corrupt)?;
+        let (end, limit) = (n_bytes.saturating_add(start as u64), self.limit);
+        if end > limit {
+            return Err(Error::OutputLimit { limit });
+        }
+        // What is too long for memory is an error of `reserve`.
+        let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+        reserve(&mut self.bytes, n_bytes)?;
+        self.bytes.resize(start + n_bytes, 0);
+        decode(block, &mut self.bytes[start..], 0).map_err(corrupt)?;
+        self.n_blocks += 1;
+        Ok(())
+    }
+
+    /// Fails unless `stored` bytes were appended since the content had `start`.
+    fn check_size(&self, start: usize, stored: u64) -> Result<()> {
+        match (self.bytes.len() - start) as u64 {
+            actual if actual != stored => Err(Error::ContentSizeMismatch { stored, actual }),
+            _ => Ok(()),
+        }
     }
 }
 

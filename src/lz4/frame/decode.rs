@@ -4,9 +4,7 @@ use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
 use super::groups::Scratch;
 use super::room::Room;
-use super::{FrameBlock, FrameEvent, FrameHeader, FrameReader};
-use crate::lz4::BlockError;
-use crate::lz4::formats::fault;
+use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
 /// How far back matches of linked blocks reach.
@@ -115,6 +113,12 @@ impl FrameDecoder {
         self.room.take_bytes()
     }
 
+    /// Content of all frames so far in bytes.
+    #[cfg(web_files)]
+    pub(crate) const fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
     /// The content of the last [`in_turn`](Self::in_turn).
     #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
@@ -156,11 +160,6 @@ impl FrameDecoder {
             _ => Ok(()),
         }
     }
-}
-
-/// The error of a block that stands alone.
-pub(super) fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
-    fault(block.index, block.data, 0, source)
 }
 
 /// Decompresses all frames in `bytes`, on all cores natively.

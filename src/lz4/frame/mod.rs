@@ -55,8 +55,6 @@ mod write;
 
 use checksum::checksum;
 
-#[cfg(web_files)]
-pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};

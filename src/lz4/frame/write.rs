@@ -183,6 +183,12 @@ impl FrameWriter {
         }
     }
 
+    /// The checksum of the content so far, if there is to be one.
+    #[cfg(web_files)]
+    pub(crate) fn content_checksum(&self) -> u32 {
+        self.sum.value()
+    }
+
     /// Counts blocks of `n_bytes` of content in all that are compressed elsewhere. The index, if there is one, needs the
     /// `blocks` with their sizes and checksums. All but the last of the frame are full.
     #[cfg(any(test, web_files))]

@@ -7,7 +7,7 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::{Level, append};
-use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -85,6 +85,13 @@ impl FrameEncoder {
         self.writer.add_content(content);
     }
 
+    /// The checksum of the content so far, if there is to be one.
+    #[must_use]
+    #[wasm_bindgen(getter, js_name = contentChecksum)]
+    pub fn content_checksum(&self) -> u32 {
+        self.writer.content_checksum()
+    }
+
     /// Counts `nBytes` of content whose blocks are compressed elsewhere. An index, and nothing else, needs the `blocks`, each
     /// after its size and before its checksum if it has one.
     #[wasm_bindgen(js_name = noteBlocks)]
@@ -155,10 +162,16 @@ impl WebFrameDecoder {
     /// Copies the content of the last [`advance`](Self::advance) into an array of just its length.
     ///
     /// # Errors
-    /// `LENGTH_MISMATCH` for an array of another length.
+    /// `OUTPUT_LIMIT` for a shorter array, which is what is left of that for all content.
     #[wasm_bindgen(js_name = copyInto)]
     pub fn copy_into(&self, to: &Uint8Array) -> std::result::Result<(), JsValue> {
-        Ok(copy_to(self.decoder.content(), to)?)
+        let content = self.decoder.content();
+        let (length, needed) = (u64::from(to.length()), self.decoder.n_bytes());
+        if length < content.len() as u64 {
+            let actual = needed - content.len() as u64 + length;
+            return Err(Error::OutputTooSmall { needed, actual }.into());
+        }
+        Ok(copy_to(content, to)?)
     }
 
     /// Ends the input, once [`advance`](Self::advance) returned 0.
@@ -199,32 +212,6 @@ impl Drop for WebFrameDecoder {
         }
         spare[0].clear();
         let _ = SPARE.try_with(|kept| kept.set(ManuallyDrop::new(spare)));
-    }
-}
-
-/// The checksum of a content that comes in parts.
-#[wasm_bindgen(js_name = Checksum)]
-#[derive(Debug)]
-pub struct WebChecksum(Checksum);
-
-#[wasm_bindgen(js_class = Checksum)]
-impl WebChecksum {
-    /// The checksum of no bytes.
-    #[must_use]
-    #[wasm_bindgen(constructor)]
-    pub fn new() -> Self {
-        Self(Checksum::new())
-    }
-
-    /// Adds the next part.
-    pub fn add(&mut self, part: &[u8]) {
-        self.0.add(part);
-    }
-
-    /// The checksum of all parts so far.
-    #[must_use]
-    pub fn value(&self) -> u32 {
-        self.0.value()
     }
 }
 
