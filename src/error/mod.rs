@@ -97,7 +97,8 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
-    /// The output does not fit in the array that the caller gave. Its code is that of [`Error::OutputLimit`].
+    /// The output does not fit in the array of JavaScript that the caller gave. Its code is that of [`Error::OutputLimit`].
+    #[cfg(web_files)]
     #[error("the content has at least {needed} bytes, and the array given has {actual}")]
     OutputTooSmall {
         /// Bytes of content, as far as they are known.
@@ -235,7 +236,9 @@ impl Error {
             Self::InvalidFrame { .. } => "INVALID_FRAME",
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
-            Self::OutputLimit { .. } | Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
+            Self::OutputLimit { .. } => "OUTPUT_LIMIT",
+            #[cfg(web_files)]
+            Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Self::ShapeMismatch { .. } => "SHAPE_MISMATCH",
             Self::LengthMismatch { .. } => "LENGTH_MISMATCH",

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use super::decode::{Frame, FrameDecoder};
 use super::room::Room;
 use super::{FrameBlock, FrameEvent, Step};
-use crate::{Error, Result};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
 use crate::lz4::formats::fault;
 use crate::memory::{self, extend, reserve, zeros};
+use crate::{Error, Result};
 
 /// Content that a core decodes at a time, at most, unless one block may hold more.
 const SHARE_BYTES: usize = 128 << 10;
