@@ -7,13 +7,13 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
 
 /** Most bytes after gzip: of each module with its JavaScript, and of the package's own JavaScript. */
 const budgets = {
-  cpu: 32_000,
+  cpu: 33_300,
   seek: 24_000,
   gpu: 135_000,
-  tensor: 170_200,
-  "index.js": 21_900,
+  tensor: 171_300,
+  "index.js": 22_200,
   "worker.js": 3_500,
-  "tensor/index.js": 8_500,
+  "tensor.js": 8_700,
 };
 
 const wanted = [

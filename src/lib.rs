@@ -21,7 +21,6 @@ mod js_bytes;
 mod memory;
 #[cfg(gpu_engine)]
 mod signal;
-mod text;
 #[cfg(web)]
 mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]

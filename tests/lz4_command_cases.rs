@@ -330,4 +330,14 @@ fn a_dictionary_is_missed_and_nothing_wrong_is_given() {
     assert!(file.len() < without.len() / 2, "the dictionary is of use");
     is_refused_by_all("a frame without its dictionary", &file);
     SeekableFrame::open(Cursor::new(&file)).expect_err("its blocks reach before the content");
+    for arguments in [&["-BD"][..], &["-B4", "-BI"], &["-B4", "-BD"]] {
+        let file = lz4_ok(&[&["-c", "-D", name], arguments].concat(), &content);
+        let error = decompress(&file, None).expect_err("its dictionary is missing");
+        let text = error.to_string();
+        assert!(
+            text.contains("was it compressed with a dictionary (lz4 -D)?"),
+            "{text}"
+        );
+        assert_eq!(error.code(), "CORRUPT_PAGE");
+    }
 }

@@ -11,7 +11,8 @@ mod common;
 use common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::decompress_block;
-use pagepress::lz4::frame::{Format, Seen, decompress, decompress_block_of, measure_block};
+use pagepress::lz4::formats::{self, Format, measure_block};
+use pagepress::lz4::frame::{Seen, decompress};
 
 fn error_of(bytes: &[u8]) -> Error {
     decompress(bytes, None).expect_err("is no frame")
@@ -37,7 +38,7 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
                 panic!("{:?}", error_of(bytes));
             };
             assert_eq!(seen, wanted);
-            let read = |limit| decompress_block_of(format, bytes, limit);
+            let read = |limit| formats::decompress(bytes, format, limit);
             assert!(read(Some(n_bytes)).as_deref() == Ok(&*content));
             let limit = n_bytes - 1;
             assert_eq!(read(Some(limit)), Err(Error::OutputLimit { limit }));
@@ -47,14 +48,14 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
     }
     let wrong = [&9_u32.to_le_bytes()[..], &lzzzz_block(b"content")].concat();
     assert_eq!(
-        decompress_block_of(Format::SizePrefixed, &wrong, None),
+        formats::decompress(&wrong, Format::SizePrefixed, None),
         Err(Error::ContentSizeMismatch {
             stored: 9,
             actual: 7
         })
     );
     assert_eq!(
-        decompress_block_of(Format::SizePrefixed, &[1, 2], None),
+        formats::decompress(&[1, 2], Format::SizePrefixed, None),
         Err(Error::TruncatedFrame { at: 2, needed: 2 })
     );
     let gzip = error_of(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);

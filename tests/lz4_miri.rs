@@ -9,9 +9,8 @@ use std::io::{Cursor, Read};
 
 use common::naive;
 use common::pages::{GENERATORS, Random};
-use pagepress::lz4::frame::{
-    Format, FrameOptions, SeekableFrame, compress, decompress, decompress_block_of, measure_block,
-};
+use pagepress::lz4::formats::{self, Format, measure_block};
+use pagepress::lz4::frame::{FrameOptions, SeekableFrame, compress, decompress};
 use pagepress::lz4::{
     Encoder, Level, PageKind, Parse, compress_pages, decompress_block, decompress_pages,
     decompress_pages_status,
@@ -105,7 +104,7 @@ fn corrupt_blocks_have_the_status_of_the_naive_decoder() {
             Err(error) => assert!(status == Err(error) && page.iter().all(|&b| b == 0)),
         }
         for format in [Format::Block, Format::SizePrefixed] {
-            let _ = decompress_block_of(format, &block, Some(10_000));
+            let _ = formats::decompress(&block, format, Some(10_000));
         }
     }
 }

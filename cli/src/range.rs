@@ -8,7 +8,8 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use pagepress::Error;
 use pagepress::batch::Progress;
-use pagepress::lz4::frame::{Format, SeekableFrame, StreamError, decompress_block_of};
+use pagepress::lz4::formats::{self, Format};
+use pagepress::lz4::frame::{SeekableFrame, StreamError};
 
 use crate::input::Input;
 use crate::output::Output;
@@ -51,6 +52,8 @@ pub enum InputFormat {
     Block,
     /// One LZ4 block after its size in four bytes
     SizePrefixed,
+    /// Records of blocks, as Hadoop and Parquet write them
+    Hadoop,
 }
 
 impl From<InputFormat> for Format {
@@ -59,6 +62,7 @@ impl From<InputFormat> for Format {
             InputFormat::Frame => Self::Frame,
             InputFormat::Block => Self::Block,
             InputFormat::SizePrefixed => Self::SizePrefixed,
+            InputFormat::Hadoop => Self::Hadoop,
         }
     }
 }
@@ -98,7 +102,7 @@ pub fn decompress_block(
     let mut block = Vec::new();
     let read = input.file.read_to_end(&mut block);
     read.map_err(StreamError::Read)?;
-    let content = decompress_block_of(format, &block, limit)?;
+    let content = formats::decompress(&block, format, limit)?;
     let written = output.write_all(&content).and_then(|()| output.flush());
     written.map_err(StreamError::Write)?;
     Ok(Progress {

@@ -105,7 +105,7 @@ async function takesSnapshots() {
       for (const frame of frames) assert.ok(decompressSync(frame).length >= least, "shorter than it was");
       const pages = await compressor.compressPages(growing);
       assert.equal((await compressor.decompressPages(pages)).length, pages.byteLength);
-      for (const format of ["frame", "block", "size-prefixed"]) {
+      for (const format of ["frame", "block", "size-prefixed", "hadoop"]) {
         await outcomeOf(() => compressor.decompress(growing, { format, maxOutputSize: 2 ** 22 }));
       }
       await outcomeOf(async () => (await openFrame(growing)).contentLength());
@@ -114,6 +114,30 @@ async function takesSnapshots() {
     }
   } finally {
     await worker.terminate();
+  }
+  await compressor.dispose();
+}
+
+/** Arrays to decompress to: shared, resizable and those that lie, and those that shrink before the call's turn. */
+async function writesOnlyWhatThereIs() {
+  const compressor = await createCompressor({ backend: "cpu", workers: 0 });
+  const frame = compressSync(content);
+  const shared = new Uint8Array(new SharedArrayBuffer(content.length + 9), 9);
+  const resizable = new Uint8Array(new ArrayBuffer(content.length, { maxByteLength: 2 * content.length }));
+  const liars = Object.values(lies).map((shown) => lying(Uint8Array, content.length, shown));
+  for (const into of [shared, resizable, ...liars]) {
+    for (const found of [decompressSync(frame, { into }), await compressor.decompress(frame, { into })]) {
+      assert.ok(Buffer.compare(found, content) === 0);
+      assert.equal(found.length, content.length);
+    }
+  }
+  for (const shrink of [(bytes) => bytes.buffer.resize(1000), (bytes) => structuredClone(0, { transfer: [bytes.buffer] })]) {
+    const into = new Uint8Array(new ArrayBuffer(content.length, { maxByteLength: content.length }));
+    const first = compressor.compress(content);
+    const late = outcomeOf(() => compressor.decompress(frame, { into }));
+    shrink(into);
+    await first;
+    assert.equal((await late).code, "OUTPUT_LIMIT");
   }
   await compressor.dispose();
 }
@@ -138,4 +162,5 @@ export const cases = [
   ["arrays that lie about themselves", seesThroughLies],
   ["shared memory that grows and changes", takesSnapshots],
   ["input that shrinks before its turn", noticesWhatShrinks],
+  ["arrays to decompress to", writesOnlyWhatThereIs],
 ];

@@ -1,4 +1,4 @@
-// Changed files through the built modules: frames, raw and size-prefixed blocks, tables of pages, indexes. Typed errors only,
+// Changed files through the built modules: frames, blocks in all formats, tables of pages, indexes. Typed errors only,
 // all ways to read agree, and memory stays as it is. Run by `hostile.mjs` with `--expose-gc`. Arguments: how many inputs, and
 // a seed, with which a run can be repeated.
 import { strict as assert } from "node:assert";
@@ -44,6 +44,7 @@ function blockOf(content) {
   return frame.slice(19, frame.length - 4);
 }
 const blocks = contents.slice(1, 5).map(blockOf);
+const records = contents.slice(1, 5).map((content) => compressSync(content, { format: "hadoop" }));
 const prefixed = contents.slice(1, 5).map((content) => {
   const size = new Uint8Array(Uint32Array.of(content.length).buffer);
   return joined(size, blockOf(content));
@@ -140,6 +141,7 @@ const tries = [
   () => tryIndexed(changed(one(indexed), indexed)),
   () => tryBlock(changed(one(blocks), blocks), "block"),
   () => tryBlock(changed(one(prefixed), prefixed), "size-prefixed"),
+  () => tryBlock(changed(one(records), records), "hadoop"),
   () => tryPages(one(pageBatches)),
 ];
 

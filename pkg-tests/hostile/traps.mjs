@@ -37,7 +37,7 @@ async function poisoned(name, exports) {
 }
 
 const modules = {
-  cpu: poisoned("cpu", { decompressBlock: { limit: 2 }, frameencoder_push: { at: 1 }, compressPages: { at: 0 }, pagedecoder_new: { at: 1 } }),
+  cpu: poisoned("cpu", { decompress: { limit: 2 }, frameencoder_push: { at: 1 }, compressPages: { at: 0 }, pagedecoder_new: { at: 1 } }),
   seek: poisoned("seek", { framemap_supply: { at: 1 } }),
 };
 const alone = await createCompressor({ backend: "cpu", workers: 0, modules });
@@ -49,12 +49,13 @@ const file0 = await openFrame(frame, { modules });
 
 /** Objects that were freed after their instance was replaced, by whose address another object of the next one is freed. */
 let nStale = 0;
+const { free: freeEncoder } = cpu.FrameEncoder.prototype;
 for (const { prototype } of [cpu.FrameEncoder, cpu.FrameDecoder, cpu.PageDecoder]) {
   const { free } = prototype;
   prototype.free = function () {
-    const current = new cpu.Checksum();
+    const current = new cpu.FrameEncoder(65536, 0, false, false, false);
     if (this.__wbg_inst !== current.__wbg_inst) nStale += 1;
-    current.free();
+    freeEncoder.call(current);
     free.call(this);
   };
 }

@@ -24,7 +24,6 @@ use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
 use crate::lz4::{Level, PackedPages, PageEntry, check_page_size};
 use crate::memory;
-use crate::text::fill;
 
 /// Where the table starts in what is read back first; the packed size comes before it.
 const TABLE_AT: u64 = 8;
@@ -233,10 +232,10 @@ impl Pipeline {
         job.packed_bytes = 4 * u64::from(read[0]);
         job.table = read.split_off(TABLE_AT as usize / 4);
         if job.packed_bytes > job.packed.n_bytes() {
-            return Err(broken(fill(
-                "# packed bytes in a buffer of #",
-                &[],
-                &[job.packed_bytes, job.packed.n_bytes()],
+            return Err(broken(format!(
+                "{} packed bytes in a buffer of {}",
+                job.packed_bytes,
+                job.packed.n_bytes()
             )));
         }
         #[cfg(web_pages)]
@@ -352,13 +351,8 @@ fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>
     let blocks = &packed[base..];
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
-        let entry = PageEntry::from_words([entry[0], entry[1]], blocks).map_err(|error| {
-            broken(fill(
-                "kernels wrote a table entry of no kind: $",
-                &[error.text()],
-                &[],
-            ))
-        })?;
+        let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
+            .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

@@ -18,7 +18,6 @@ use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
 use crate::lz4::{BlockError, PageEntry, check_page_size};
 use crate::memory;
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// Where pages go.
@@ -234,7 +233,7 @@ pub(crate) fn check(pages: &Packed<'_>) -> Result<usize> {
     check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument {
         name,
-        value: fill("#", &[], &[value]),
+        value: value.to_string(),
         expected,
     };
     let n_pages = pages.n_bytes.div_ceil(u64::from(pages.page_size));

@@ -7,10 +7,11 @@
 
 use super::codec::{Codec, Report, on_host};
 use super::frames::is_page_size;
+use crate::lz4::formats::fault;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
 };
-use crate::lz4::{BlockError, MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
+use crate::lz4::{MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
 use crate::{Error, Result, memory};
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
@@ -259,10 +260,7 @@ fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
     // A byte makes 255 at most.
     let most = block.data.len().saturating_mul(255);
     let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
-    let corrupt = |source: BlockError| Error::CorruptPage {
-        page: block.index,
-        source,
-    };
+    let corrupt = |source| fault(block.index, block.data, 0, source);
     let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
     content.truncate(length);
     Ok(content)

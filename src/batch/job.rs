@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Recorder, Sized64, Stream};
 use crate::kernels::{Arg, Job, Slot};
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// The buffers of one run of a job, by role. Those the caller did not give come from the device's pool and go back
@@ -44,7 +43,7 @@ impl JobBuffers {
             .map(|(_, buffer, range)| (buffer, range))
             .ok_or_else(|| Error::Engine {
                 engine: "batch",
-                message: fill("the job has no buffer #", &[], &[slot as u64]),
+                message: format!("the job has no buffer {}", slot as u32),
             })
     }
 

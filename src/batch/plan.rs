@@ -9,7 +9,6 @@ use crate::gpu::Capabilities;
 use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, PackedPages, PageEntry};
-use crate::text::fill;
 use crate::{Error, Result, memory};
 
 /// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
@@ -234,7 +233,7 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
     }
     let far_apart = || Error::InvalidArgument {
         name: "table",
-        value: fill("# blocks over # bytes", &[], &[n_pages, end - start]),
+        value: format!("{n_pages} blocks over {} bytes", end - start),
         expected: "blocks that lie together, as they were compressed",
     };
     let mut copied = Vec::new();

@@ -8,7 +8,6 @@ use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{BlockError, Level, check_page_size};
-use crate::text::fill;
 use crate::{Error, Result, memory};
 
 /// Compressed pages in GPU memory.
@@ -202,7 +201,7 @@ pub async fn decompress_resident_async(
 fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
     check_page_size(page_size)?;
     if !is_inside(n_bytes, pages) {
-        let value = fill("# in a buffer of #", &[], &[n_bytes, pages.n_bytes()]);
+        let value = format!("{n_bytes} in a buffer of {}", pages.n_bytes());
         return Err(invalid("n_bytes", value, "at most the size of the buffer"));
     }
     Ok(())
@@ -231,8 +230,7 @@ fn check_parts(compressed: &ResidentPages, pages: &Buffer) -> Result<()> {
                 start = end;
             }
             _ => {
-                let sizes = [part.packed_bytes, part.n_bytes];
-                let value = fill("# packed bytes of #", &[], &sizes);
+                let value = format!("{} packed bytes of {}", part.packed_bytes, part.n_bytes);
                 let expected =
                     "whole pages in every part but the last, none empty, each inside its buffers";
                 return Err(invalid("parts", value, expected));
@@ -242,7 +240,7 @@ fn check_parts(compressed: &ResidentPages, pages: &Buffer) -> Result<()> {
     if start == compressed.n_bytes {
         return Ok(());
     }
-    let value = fill("# in parts of #", &[], &[compressed.n_bytes, start]);
+    let value = format!("{} in parts of {start}", compressed.n_bytes);
     Err(invalid("n_bytes", value, "the bytes of all parts"))
 }
 

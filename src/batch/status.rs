@@ -4,7 +4,6 @@ use super::ring::broken;
 use crate::Result;
 use crate::lz4::BlockError;
 use crate::memory;
-use crate::text::fill;
 
 /// The status of a page whose decoding the driver cut short: lavapipe ends an invocation after 65,535 iterations of its
 /// loops. The page is arbitrary.
@@ -33,7 +32,7 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
     let found = ALL.into_iter().find(|error| *error as u32 == code);
     found
         .map(Some)
-        .ok_or_else(|| broken(fill("the kernel wrote status #", &[], &[code.into()])))
+        .ok_or_else(|| broken(format!("the kernel wrote status {code}")))
 }
 
 /// Appends the errors of many status words to `errors`.

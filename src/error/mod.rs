@@ -3,9 +3,14 @@
 use crate::lz4::BlockError;
 use crate::lz4::frame::Seen;
 use crate::tensor::Shape;
-use crate::text::fill;
 
-mod text;
+#[cfg(any(web, web_engine))]
+mod js;
+#[cfg(test)]
+mod tests;
+
+#[cfg(web)]
+pub(crate) use js::coded;
 
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -14,16 +19,30 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// [`Error::code`] is the name that JavaScript sees as `error.code`; codes never change meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(lz4_only, error(""))]
 #[non_exhaustive]
 pub enum Error {
     /// A block is not valid LZ4.
+    #[error("page {page}: {source}")]
     CorruptPage {
         /// Index of the page in its batch, or of the block in its frame.
         page: usize,
         /// What the decoder found.
         source: BlockError,
     },
+    /// A match of a block of a frame starts before the content: the block is not valid, or was compressed with a dictionary
+    /// (`lz4 -D`), which a frame need not say. Its code is that of [`Error::CorruptPage`].
+    #[error(
+        "page {page}: a match reaches {n_bytes} bytes before the content: was it compressed with a dictionary (lz4 -D)?"
+    )]
+    MatchBeforeContent {
+        /// Index of the block in its frame.
+        page: usize,
+        /// How far before the content.
+        n_bytes: u64,
+    },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
+    #[error("not an LZ4 frame: starts with {magic:#010x}{seen}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
@@ -31,6 +50,7 @@ pub enum Error {
         seen: Seen,
     },
     /// A frame ends before its end mark.
+    #[error("truncated LZ4 frame: {needed} more bytes needed at byte {at}")]
     TruncatedFrame {
         /// Offset in the input at which bytes ran out.
         at: u64,
@@ -38,6 +58,7 @@ pub enum Error {
         needed: u64,
     },
     /// A checksum of a frame does not match its data.
+    #[error("{what} checksum mismatch: stored {stored:#010x}, computed {computed:#010x}")]
     ChecksumMismatch {
         /// `"header"`, `"block"` or `"content"`.
         what: &'static str,
@@ -47,6 +68,7 @@ pub enum Error {
         computed: u32,
     },
     /// A frame header or block header breaks the frame format.
+    #[error("invalid LZ4 frame: {what} {value:#x} at byte {at}")]
     InvalidFrame {
         /// The field, for example `"version"`, `"reserved bit"`, `"block size"`.
         what: &'static str,
@@ -56,6 +78,7 @@ pub enum Error {
         at: u64,
     },
     /// The content is not as long as the frame header says.
+    #[error("content size mismatch: header says {stored} bytes, content has {actual}")]
     ContentSizeMismatch {
         /// Size in the frame header.
         stored: u64,
@@ -63,16 +86,28 @@ pub enum Error {
         actual: u64,
     },
     /// The frame needs a dictionary.
+    #[error("this frame needs dictionary {id:#010x}; dictionaries are not supported")]
     DictionaryNeeded {
         /// The dictionary id of the frame.
         id: u32,
     },
     /// The output would exceed the limit the caller set.
+    #[error("output exceeds the limit of {limit} bytes")]
     OutputLimit {
         /// The limit.
         limit: u64,
     },
+    /// The output does not fit in the array of JavaScript that the caller gave. Its code is that of [`Error::OutputLimit`].
+    #[cfg(web_files)]
+    #[error("the content has at least {needed} bytes, and the array given has {actual}")]
+    OutputTooSmall {
+        /// Bytes of content, as far as they are known.
+        needed: u64,
+        /// Bytes of the array.
+        actual: u64,
+    },
     /// An argument has a value outside its domain.
+    #[error("invalid {name}: {value}; {expected}")]
     InvalidArgument {
         /// The argument, by its public name.
         name: &'static str,
@@ -82,6 +117,10 @@ pub enum Error {
         expected: &'static str,
     },
     /// Shapes that an operation cannot take together.
+    #[cfg_attr(
+        not(lz4_only),
+        error("{operation}: shapes {left} and {right} do not fit; {expected}")
+    )]
     ShapeMismatch {
         /// The operation, by its public name.
         operation: &'static str,
@@ -93,6 +132,10 @@ pub enum Error {
         expected: &'static str,
     },
     /// A slice has not as many elements as the operation needs.
+    #[cfg_attr(
+        not(lz4_only),
+        error("{name} has {actual} elements, {expected} are needed")
+    )]
     LengthMismatch {
         /// The argument, by its public name.
         name: &'static str,
@@ -102,6 +145,7 @@ pub enum Error {
         actual: u64,
     },
     /// A forced backend is not on this machine.
+    #[cfg_attr(not(lz4_only), error("backend {backend} is not available: {reason}"))]
     BackendUnavailable {
         /// The backend asked for.
         backend: &'static str,
@@ -109,16 +153,19 @@ pub enum Error {
         reason: String,
     },
     /// The GPU went away and could not be brought back.
+    #[cfg_attr(not(lz4_only), error("GPU device lost: {reason}"))]
     DeviceLost {
         /// What the driver said.
         reason: String,
     },
     /// There is not enough memory, on the GPU or on the host.
+    #[error("out of memory: {requested} bytes asked for")]
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,
     },
     /// A kernel does not compile.
+    #[cfg_attr(not(lz4_only), error("kernel {kernel} does not compile: {message}"))]
     KernelCompile {
         /// Entry point.
         kernel: String,
@@ -126,6 +173,7 @@ pub enum Error {
         message: String,
     },
     /// The engine refused a call.
+    #[cfg_attr(not(lz4_only), error("{engine} engine: {message}"))]
     Engine {
         /// The engine's name.
         engine: &'static str,
@@ -133,6 +181,7 @@ pub enum Error {
         message: String,
     },
     /// The caller cancelled the work.
+    #[cfg_attr(not(lz4_only), error("cancelled"))]
     Cancelled,
 }
 
@@ -157,7 +206,7 @@ impl Error {
     pub(crate) fn invalid(name: &'static str, value: u64, expected: &'static str) -> Self {
         Self::InvalidArgument {
             name,
-            value: fill("#", &[], &[value]),
+            value: format!("{value}"),
             expected,
         }
     }
@@ -180,7 +229,7 @@ impl Error {
             return "";
         }
         match self {
-            Self::CorruptPage { .. } => "CORRUPT_PAGE",
+            Self::CorruptPage { .. } | Self::MatchBeforeContent { .. } => "CORRUPT_PAGE",
             Self::NotLz4 { .. } => "NOT_LZ4",
             Self::TruncatedFrame { .. } => "TRUNCATED_FRAME",
             Self::ChecksumMismatch { .. } => "CHECKSUM_MISMATCH",
@@ -188,6 +237,8 @@ impl Error {
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
+            #[cfg(web_files)]
+            Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Self::ShapeMismatch { .. } => "SHAPE_MISMATCH",
             Self::LengthMismatch { .. } => "LENGTH_MISMATCH",
@@ -208,6 +259,7 @@ impl From<Error> for std::io::Error {
         let kind = match error {
             Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
             Error::CorruptPage { .. }
+            | Error::MatchBeforeContent { .. }
             | Error::NotLz4 { .. }
             | Error::ChecksumMismatch { .. }
             | Error::InvalidFrame { .. }
@@ -228,16 +280,5 @@ impl From<Error> for std::io::Error {
 impl From<Error> for String {
     fn from(error: Error) -> Self {
         error.to_string()
-    }
-}
-
-/// An `Error` of JavaScript with the property `code`.
-#[cfg(any(web, web_engine))]
-impl From<Error> for wasm_bindgen::JsValue {
-    fn from(error: Error) -> Self {
-        let value = js_sys::Error::new(&error.text());
-        // An object that was made here is neither frozen nor a proxy.
-        let _ = js_sys::Reflect::set(&value, &"code".into(), &error.code().into());
-        value.into()
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::backend::HostUse;
 use super::id::{DeviceId, Owned};
 use crate::kernels::Access;
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// Offsets of slices of storage buffers are multiples of this.
@@ -38,7 +37,7 @@ pub(super) fn size(n_bytes: u64, max_bytes: u64) -> Result<()> {
     }
     Err(invalid(
         "n_bytes",
-        fill("#", &[], &[n_bytes]),
+        n_bytes.to_string(),
         "a positive multiple of 4 within the largest buffer of the device",
     ))
 }
@@ -52,13 +51,13 @@ pub(super) fn launch(
     max_grid: u32,
 ) -> Result<()> {
     if n_args != n_bindings {
-        let value = fill("# for $", &[entry], &[n_args as u64]);
+        let value = format!("{n_args} for {entry}");
         return Err(invalid("args", value, "one argument for each binding"));
     }
     if grid.iter().any(|&n| n > max_grid) {
         return Err(invalid(
             "grid",
-            fill("[#, #, #]", &[], &grid.map(u64::from)),
+            format!("{grid:?}"),
             "workgroups within the device's limit in each dimension",
         ));
     }
@@ -67,10 +66,9 @@ pub(super) fn launch(
 
 /// An argument of the wrong kind.
 pub(super) fn wrong_kind(entry: &str, at: usize, access: Option<Access>) -> Error {
-    let value = fill(
-        "binding # of $ is $",
-        &[entry, access.map_or("not there", Access::text)],
-        &[at as u64],
+    let value = format!(
+        "binding {at} of {entry} is {}",
+        access.map_or("not there", Access::text)
     );
     invalid(
         "args",
@@ -110,10 +108,9 @@ pub(super) fn slice(
     if aligned && range.end <= buffer_bytes && n_bytes <= max_binding_bytes {
         return Ok(());
     }
-    let value = fill(
-        "binding # of $: bytes # to # of #",
-        &[entry],
-        &[at as u64, range.start, range.end, buffer_bytes],
+    let value = format!(
+        "binding {at} of {entry}: bytes {} to {} of {buffer_bytes}",
+        range.start, range.end
     );
     Err(invalid(
         "args",
@@ -130,7 +127,7 @@ pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<(
     if inside && offset.is_multiple_of(4) && n_bytes.is_multiple_of(4) {
         return Ok(());
     }
-    let value = fill("# bytes at # of #", &[], &[n_bytes, offset, buffer_bytes]);
+    let value = format!("{n_bytes} bytes at {offset} of {buffer_bytes}");
     Err(invalid(
         "copy",
         value,
@@ -176,10 +173,10 @@ pub(super) fn host_access(
     }
     Err(invalid(
         "range",
-        fill(
-            "$ of # bytes at #, $ of #",
-            &[wanted.text(), host_use.text()],
-            &[n_bytes, offset, buffer_bytes],
+        format!(
+            "{} of {n_bytes} bytes at {offset}, {} of {buffer_bytes}",
+            wanted.text(),
+            host_use.text()
         ),
         "a range inside the buffer, in multiples of 4, in the direction the buffer is for",
     ))

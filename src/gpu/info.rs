@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::kernels::Processors;
-use crate::text::fill;
 
 /// Kind of device behind an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,21 +20,15 @@ pub enum DeviceKind {
     Software,
 }
 
-impl DeviceKind {
-    const fn text(self) -> &'static str {
-        match self {
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Discrete => "discrete",
             Self::Integrated => "integrated",
             Self::Virtual => "virtual",
             Self::Unknown => "unknown kind",
             Self::Software => "software",
-        }
-    }
-}
-
-impl fmt::Display for DeviceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        })
     }
 }
 
@@ -60,15 +53,6 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Name, API and kind, for people.
-    pub(crate) fn text(&self) -> String {
-        let name = match self.name.as_str() {
-            "" => "unnamed adapter",
-            name => name,
-        };
-        fill("$ ($, $)", &[name, self.api, self.kind.text()], &[])
-    }
-
     /// Whether a CPU does the work.
     #[must_use]
     pub fn is_software(&self) -> bool {
@@ -98,9 +82,14 @@ impl GpuDeviceInfo {
     }
 }
 
+/// Name, API and kind.
 impl fmt::Display for GpuDeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
+        let name = match self.name.as_str() {
+            "" => "unnamed adapter",
+            name => name,
+        };
+        write!(f, "{name} ({}, {})", self.api, self.kind)
     }
 }
 

@@ -9,6 +9,7 @@ use super::sequential::Table;
 use super::walk::Walk;
 use super::write::{Writer, room};
 use super::{PageKind, WINDOW};
+use crate::memory::reserve;
 use crate::{Error, Result};
 
 /// Compresses one block after another with the canonical parse, reusing its tables.
@@ -99,19 +100,42 @@ impl Encoder {
         Err(Error::invalid("block length", input.len() as u64, expected))
     }
 
+    /// Appends `input` as an LZ4 block to `out`; with the sequential parse it may be longer than the page size.
+    ///
+    /// # Errors
+    /// As [`compress_block`](Self::compress_block), and [`Error::OutOfMemory`].
+    pub(super) fn append_whole(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        if !self.parse.sequential() {
+            self.check_length(input)?;
+        }
+        let start = out.len();
+        reserve(out, room(input.len()))?;
+        out.resize(start + room(input.len()), 0);
+        let length = self.finder.encode(&self.parse, input, &mut out[start..]);
+        out.truncate(start + length);
+        Ok(())
+    }
+
     /// The block of `input`, which is of at most the page size.
     pub(super) fn encode(&mut self, input: &[u8]) -> &[u8] {
         if self.output.len() < room(input.len()) {
             self.output.resize(room(input.len()), 0);
         }
-        let writer = Writer::new(input, &mut self.output);
-        let length = match &mut self.finder {
-            Finder::Sequential(table) => table.encode(input, writer),
-            Finder::Windows(search, instructions) => {
-                encode_by_windows(search, *instructions, &self.parse, input, writer)
-            }
-        };
+        let length = self.finder.encode(&self.parse, input, &mut self.output);
         &self.output[..length]
+    }
+}
+
+impl Finder {
+    /// Writes the block of `input` to `output`, which has the [`room`] of it; returns its length.
+    fn encode(&mut self, parse: &Parse, input: &[u8], output: &mut [u8]) -> usize {
+        let writer = Writer::new(input, output);
+        match self {
+            Self::Sequential(table) => table.encode(input, writer),
+            Self::Windows(search, instructions) => {
+                encode_by_windows(search, *instructions, parse, input, writer)
+            }
+        }
     }
 }
 

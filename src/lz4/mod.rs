@@ -49,6 +49,7 @@ mod encode;
 mod every;
 #[cfg(pagepress_forced_instructions)]
 mod forced;
+pub mod formats;
 pub mod frame;
 mod instructions;
 mod lanes;
@@ -98,35 +99,21 @@ pub enum Level {
 #[repr(u32)]
 pub enum BlockError {
     /// The block ends inside a token, a length, a literal run or an offset, or after a match.
+    #[error("block is truncated")]
     Truncated = 1,
     /// Literals or a match go past the end of the page.
+    #[error("block decodes to more than the page holds")]
     OutputOverrun = 2,
     /// A match with offset 0.
+    #[error("match offset is zero")]
     ZeroOffset = 3,
     /// A match that starts before the page.
+    #[error("match offset reaches before the start of the page")]
     OffsetTooFar = 4,
     /// The block ends before the page is full.
+    #[error("block decodes to less than the page holds")]
     OutputUnderrun = 5,
     /// The table entry leaves the packed buffer, or its length does not fit its kind.
+    #[error("table entry is out of bounds")]
     BadTableEntry = 6,
-}
-
-impl BlockError {
-    /// What it says.
-    pub(crate) const fn text(self) -> &'static str {
-        match self {
-            Self::Truncated => "block is truncated",
-            Self::OutputOverrun => "block decodes to more than the page holds",
-            Self::ZeroOffset => "match offset is zero",
-            Self::OffsetTooFar => "match offset reaches before the start of the page",
-            Self::OutputUnderrun => "block decodes to less than the page holds",
-            Self::BadTableEntry => "table entry is out of bounds",
-        }
-    }
-}
-
-impl std::fmt::Display for BlockError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.text())
-    }
 }

@@ -10,7 +10,6 @@ use super::step::{Reduction, Step};
 use super::work::Work;
 use crate::gpu::{Backend, GpuDevice};
 use crate::memory::zeros;
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// Work that the CPU is expected to finish within this time stays there: no GPU answers sooner.
@@ -153,7 +152,7 @@ impl GpuBackend {
             }
             self.device = match GpuDevice::new_async().await {
                 Ok(device) => Device::Open(device),
-                Err(error) => Device::None(error.text()),
+                Err(error) => Device::None(error.to_string()),
             };
         }
         let device = match &self.device {
@@ -165,11 +164,9 @@ impl GpuBackend {
             return Ok(Err(self.failed(error)?));
         }
         let gpu_ns = self.gpu.ns(work).unwrap_or(f64::INFINITY);
-        let reason = fill(
-            "by measurement # microseconds are expected on the GPU, # on the CPU",
-            &[],
-            &[gpu_ns, cpu_ns].map(|ns| (ns / 1000.0) as u64),
-        );
+        let [gpu, cpu] = [gpu_ns, cpu_ns].map(|ns| (ns / 1000.0) as u64);
+        let reason =
+            format!("by measurement {gpu} microseconds are expected on the GPU, {cpu} on the CPU");
         Ok(match gpu_ns < cpu_ns {
             true => Ok((device, reason)),
             false => Err(reason),
@@ -181,7 +178,7 @@ impl GpuBackend {
         if !self.may_go_on(&error) {
             return Err(error);
         }
-        let reason = fill("the GPU failed: $", &[&error.text()], &[]);
+        let reason = format!("the GPU failed: {error}");
         if let Error::DeviceLost { .. } = error {
             self.device = Device::None(reason.clone());
         }
@@ -200,7 +197,7 @@ impl GpuBackend {
                 Ok(result) => {
                     self.last = Some(BackendUsed::Gpu {
                         engine: device.name(),
-                        device: device.info().text(),
+                        device: device.info().to_string(),
                         reason,
                     });
                     return Ok(result);

@@ -11,7 +11,6 @@ use super::shape::Shape;
 use super::step::{Reduction, Step};
 use crate::gpu::{GpuDevice, Waitable};
 use crate::memory::copied;
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// A tensor of a [`GpuCommandBatch`]. It is of use to that batch alone.
@@ -258,7 +257,7 @@ impl GpuCommandBatch {
         }
         self.nodes[node].made.clone().ok_or_else(|| Error::Engine {
             engine: "tensor",
-            message: fill("tensor # of the batch was not made", &[], &[node as u64]),
+            message: format!("tensor {node} of the batch was not made"),
         })
     }
 
@@ -275,7 +274,7 @@ impl GpuCommandBatch {
             },
             _ => Err(Error::InvalidArgument {
                 name: "id",
-                value: fill("tensor # of batch #", &[], &[id.node as u64, id.batch]),
+                value: format!("tensor {} of batch {}", id.node, id.batch),
                 expected: "an id that this batch gave",
             }),
         }

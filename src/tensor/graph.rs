@@ -8,7 +8,6 @@ use super::step::{Reduction, Step};
 use super::view::TensorView;
 use crate::gpu::{Buffer, Sized64};
 use crate::kernels::tensor::{MAX_STEPS, padded_bytes};
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// A tensor of a batch.
@@ -320,7 +319,7 @@ impl Memory {
             .map(|buffer| (buffer, view))
             .ok_or_else(|| Error::Engine {
                 engine: "tensor",
-                message: fill("tensor # of the batch is not there", &[], &[node as u64]),
+                message: format!("tensor {node} of the batch is not there"),
             })
     }
 }

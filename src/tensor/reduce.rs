@@ -7,7 +7,6 @@ use super::view::TensorView;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
-use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// From so many elements on it pays to read columns side by side; fewer are made rows first.
@@ -21,7 +20,7 @@ pub(super) fn reduced_shape(shape: &Shape, axes: &[usize]) -> Result<(Vec<usize>
     if sorted.len() != axes.len() {
         return Err(Error::InvalidArgument {
             name: "axes",
-            value: fill("$ of $", &[&list(axes), &shape.text()], &[]),
+            value: format!("{axes:?} of {shape}"),
             expected: "axes of the tensor, each once",
         });
     }

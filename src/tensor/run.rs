@@ -9,7 +9,6 @@ use crate::gpu::{
 };
 use crate::kernels::tensor::padded_bytes;
 use crate::kernels::{Arg, Job, Slot};
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// Slices of buffers start at multiples of this.
@@ -104,7 +103,7 @@ impl Recording {
             let found = buffers.iter().find(|bound| bound.slot == slot);
             found.ok_or_else(|| Error::Engine {
                 engine: "tensor",
-                message: fill("the job has no buffer #", &[], &[slot as u64]),
+                message: format!("the job has no buffer {}", slot as u32),
             })
         };
         for launch in &job.launches {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::text::list;
 use crate::{Error, Result};
 
 /// Most axes of a tensor.
@@ -39,7 +38,7 @@ impl Shape {
         }
         Err(Error::InvalidArgument {
             name: "shape",
-            value: list(dims),
+            value: format!("{dims:?}"),
             expected: "at most 8 axes, and no more elements than fit in memory",
         })
     }
@@ -132,16 +131,9 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// The dimensions in brackets.
-    pub(crate) fn text(&self) -> String {
-        list(&self.dims)
-    }
-}
-
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
+        write!(f, "{:?}", self.dims)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::shape::Shape;
-use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// Order of a tensor's elements in memory.
@@ -67,11 +66,7 @@ impl TensorView {
         }
         Err(Error::InvalidArgument {
             name: "strides",
-            value: fill(
-                "$ from # for $",
-                &[&list(strides), &view.shape.text()],
-                &[offset as u64],
-            ),
+            value: format!("{strides:?} from {offset} for {}", view.shape),
             expected: "one stride for each axis, and places that fit in memory",
         })
     }
@@ -163,11 +158,7 @@ impl TensorView {
         if axis >= dims.len() || range.start > range.end || range.end > dims[axis] {
             return Err(Error::InvalidArgument {
                 name: "range",
-                value: fill(
-                    "#..# of axis # of $",
-                    &[&self.shape.text()],
-                    &[range.start, range.end, axis].map(|n| n as u64),
-                ),
+                value: format!("{range:?} of axis {axis} of {}", self.shape),
                 expected: "an axis of the tensor and a range inside it",
             });
         }
@@ -219,7 +210,7 @@ impl TensorView {
     fn no_such_axes(&self, axes: &[usize]) -> Error {
         Error::InvalidArgument {
             name: "axes",
-            value: fill("$ of $", &[&list(axes), &self.shape.text()], &[]),
+            value: format!("{axes:?} of {}", self.shape),
             expected: "axes of the tensor, each once",
         }
     }
@@ -321,7 +312,7 @@ impl PartitionView {
         if tile.is_empty() {
             return Err(Error::InvalidArgument {
                 name: "tile",
-                value: tile.text(),
+                value: tile.to_string(),
                 expected: "at least one element along each axis",
             });
         }

@@ -7,8 +7,9 @@
 
 use std::panic::PanicHookInfo;
 
-use js_sys::{Error, Reflect};
 use wasm_bindgen::prelude::*;
+
+use crate::error::coded;
 
 #[cfg(web_engine)]
 use super::promise;
@@ -27,10 +28,7 @@ fn panicked(info: &PanicHookInfo<'_>) {
 
 /// An error with the code `INTERNAL`.
 fn internal(reason: &str) -> JsValue {
-    let error = Error::new(reason);
-    // An object that was made here is neither frozen nor a proxy.
-    let _ = Reflect::set(&error, &"code".into(), &"INTERNAL".into());
-    error.into()
+    coded(reason, "INTERNAL")
 }
 
 #[cfg(not(web_engine))]

@@ -1,6 +1,6 @@
 //! Blocks with every capacity.
 
-use pagepress::lz4::{BlockError, decompress_block, frame::measure_block};
+use pagepress::lz4::{BlockError, decompress_block, formats::measure_block};
 
 use super::random::{Random, mutated};
 

@@ -3,7 +3,6 @@
 use super::attention_parts::in_parts;
 use super::{R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::text::fill;
 use crate::{Error, Result};
 
 pub(super) static ATTENTION: KernelInfo = kernel(
@@ -107,10 +106,8 @@ impl AttentionSize {
         }
         Err(Error::InvalidArgument {
             name: "attention",
-            value: fill(
-                "[#, #, #, #] over [#, #, #, #]",
-                &[],
-                &[batch, heads, n_q, dim, batch, key_heads, n_k, dim],
+            value: format!(
+                "[{batch}, {heads}, {n_q}, {dim}] over [{batch}, {key_heads}, {n_k}, {dim}]"
             ),
             expected: "heads of at most 256 elements inside their buffers, a multiple of the heads of keys, and a key for each query",
         })

@@ -4,7 +4,6 @@ use super::{R, U, W, around, check_sizes, elements_of_slice, grid, kernel, padde
 use super::{beyond_binding, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::MAX_RANK;
-use crate::text::fill;
 use crate::{Error, Result};
 
 pub(super) static COPY: KernelInfo = kernel("tensor_copy", shader!("tensor_copy.wgsl"), &[R, W, U]);
@@ -49,11 +48,7 @@ pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64
     if axes.len() > MAX_RANK || !is_inside {
         return Err(Error::InvalidArgument {
             name: "axes",
-            value: fill(
-                "# from # to # of #",
-                &[],
-                &[axes.len() as u64, offset, n_from, n_a],
-            ),
+            value: format!("{} from {offset} to {n_from} of {n_a}", axes.len()),
             expected: "at most 8 axes, and places inside the buffer",
         });
     }

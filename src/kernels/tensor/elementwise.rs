@@ -6,7 +6,6 @@ use super::{
 use super::{grid, how_many, kernel, padded_bytes, part, parts, second, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::{MAX_RANK, Step};
-use crate::text::fill;
 use crate::{Error, Result};
 
 pub(super) static ELEMENTWISE: KernelInfo = kernel(
@@ -153,10 +152,10 @@ impl Elementwise<'_> {
             true => Ok(()),
             false => Err(Error::InvalidArgument {
                 name: "elementwise",
-                value: fill(
-                    "# elements, # axes, # steps",
-                    &[],
-                    &[self.n, rank as u64, self.steps.len() as u64],
+                value: format!(
+                    "{} elements, {rank} axes, {} steps",
+                    self.n,
+                    self.steps.len()
                 ),
                 expected: "places inside buffers, at most 8 axes whose product is n, and at most 4 steps, one of two tensors",
             }),

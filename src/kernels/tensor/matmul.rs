@@ -6,7 +6,6 @@ use super::{
 };
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::tensor::Reduction;
-use crate::text::fill;
 use crate::{Error, Result};
 
 pub(super) static MATMUL: KernelInfo = kernel(
@@ -90,7 +89,7 @@ impl Product {
         }
         Err(Error::InvalidArgument {
             name: "product",
-            value: fill("# of [#, #] [#, #]", &[], &[batch, m, k, k, n]),
+            value: format!("{batch} of [{m}, {k}] [{k}, {n}]"),
             expected: "matrices inside their buffers",
         })
     }

@@ -17,7 +17,6 @@ mod rotary;
 mod softmax;
 
 use super::{Access, Arg, KernelInfo, Slot};
-use crate::text::fill;
 use crate::{Error, Result};
 
 #[cfg(cuda_engine)]
@@ -178,27 +177,17 @@ fn check_sizes(products: &[&[u64]]) -> Result<()> {
 }
 
 fn format_sizes(products: &[&[u64]]) -> String {
-    let mut text = String::new();
-    for (i, lengths) in products.iter().enumerate() {
-        text.push_str(if i == 0 { "[" } else { ", [" });
-        for (j, &length) in lengths.iter().enumerate() {
-            text.push_str(if j == 0 { "" } else { ", " });
-            text.push_str(&fill("#", &[], &[length]));
-        }
-        text.push(']');
-    }
-    text
+    let sizes: Vec<String> = products.iter().map(|size| format!("{size:?}")).collect();
+    sizes.join(", ")
 }
 
 /// The error that what cannot be cut any further is larger than a binding.
 pub(crate) fn beyond_binding(name: &'static str, n_elements: u64, max_binding_bytes: u64) -> Error {
-    let numbers = [n_elements.saturating_mul(4), max_binding_bytes];
+    let n_bytes = n_elements.saturating_mul(4);
     Error::InvalidArgument {
         name,
-        value: fill(
-            "# bytes, where a binding of the device has # at most",
-            &[],
-            &numbers,
+        value: format!(
+            "{n_bytes} bytes, where a binding of the device has {max_binding_bytes} at most"
         ),
         expected: "what fits in a binding: smaller tensors, a device opened with the limits of its adapter, or another device",
     }

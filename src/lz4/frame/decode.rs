@@ -4,8 +4,7 @@ use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
 use super::groups::Scratch;
 use super::room::Room;
-use super::{FrameBlock, FrameEvent, FrameHeader, FrameReader};
-use crate::lz4::BlockError;
+use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
 /// How far back matches of linked blocks reach.
@@ -45,13 +44,18 @@ impl FrameDecoder {
     /// A decoder that fails with [`Error::OutputLimit`] rather than give more than `limit` bytes.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
+        Self::in_memory(Vec::new(), limit)
+    }
+
+    /// The same, which decodes in `memory` whatever it holds, as far as that is enough.
+    pub(crate) fn in_memory(memory: Vec<u8>, limit: Option<u64>) -> Self {
         Self {
             reader: FrameReader::new(),
             frame: None,
             limit,
             group_bytes: GROUP_BYTES,
             n_bytes: 0,
-            room: Room::default(),
+            room: Room::new(memory),
             #[cfg(not(target_arch = "wasm32"))]
             scratch: Scratch::default(),
             failed: None,
@@ -103,6 +107,18 @@ impl FrameDecoder {
         finished.inspect_err(|error| self.failed = Some(error.clone()))
     }
 
+    /// The memory that content was decoded in. It ends the decoding.
+    #[cfg(web_files)]
+    pub(crate) fn take_memory(&mut self) -> Vec<u8> {
+        self.room.take_bytes()
+    }
+
+    /// Content of all frames so far in bytes.
+    #[cfg(web_files)]
+    pub(crate) const fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
     /// The content of the last [`in_turn`](Self::in_turn).
     #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
@@ -143,13 +159,6 @@ impl FrameDecoder {
             }
             _ => Ok(()),
         }
-    }
-}
-
-pub(super) fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
-    Error::CorruptPage {
-        page: block.index,
-        source,
     }
 }
 

@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::decode::{Frame, FrameDecoder, corrupt};
+use super::decode::{Frame, FrameDecoder};
 use super::room::Room;
 use super::{FrameBlock, FrameEvent, Step};
-use crate::Result;
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
+use crate::lz4::formats::fault;
 use crate::memory::{self, extend, reserve, zeros};
+use crate::{Error, Result};
 
 /// Content that a core decodes at a time, at most, unless one block may hold more.
 const SHARE_BYTES: usize = 128 << 10;
@@ -252,6 +253,11 @@ fn decode_to_place(
         }
         Err(source) => Err(corrupt(block, source)),
     }
+}
+
+/// The error of a block that stands alone.
+fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
+    fault(block.index, block.data, 0, source)
 }
 
 /// The content of a block, in `memory` if it is compressed, which is as long as it may be or longer.

@@ -218,4 +218,26 @@ mod tests {
             }
         }
     }
+
+    /// A block of a little content takes little room, whatever the header lets blocks be; memory of a decoder before may hold
+    /// anything.
+    #[test]
+    fn room_is_as_large_as_the_content() {
+        let content = noise(1000, 3);
+        let options = FrameOptions {
+            block_size: 4 << 20,
+            content_size: Some(1000),
+            ..FrameOptions::default()
+        };
+        let file = crate::lz4::frame::compress(&content, &options).expect("in range");
+        let mut decoder = FrameDecoder::new(None);
+        let (consumed, found) = decoder.in_turn(&file).expect("is sound");
+        assert!(consumed == file.len() && found == content);
+        assert_eq!(decoder.room.n_bytes(), 1000);
+
+        let mut decoder = FrameDecoder::in_memory(vec![0xff; 10_000], None);
+        let (_, found) = decoder.in_turn(&file).expect("is sound");
+        assert!(found == content);
+        assert_eq!(decoder.room.n_bytes(), 10_000);
+    }
 }

@@ -4,7 +4,6 @@
 
 use super::{FrameHeader, SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
 use crate::memory::reserve;
-use crate::text::fill;
 use crate::{Error, Result};
 
 /// First four bytes of an index.
@@ -71,7 +70,7 @@ impl FrameIndex {
         let n_bytes = self.entries.len() * ENTRY_BYTES + FOOTER_BYTES;
         let length = u32::try_from(n_bytes).map_err(|_| Error::InvalidArgument {
             name: "index",
-            value: fill("# blocks", &[], &[self.entries.len() as u64]),
+            value: format!("{} blocks", self.entries.len()),
             expected: "give larger blocks, or write no index",
         })?;
         put_word(out, INDEX_MAGIC);

@@ -13,10 +13,11 @@
 use std::ops::Range;
 
 use super::find_index::TAIL_BYTES;
-use super::foreign::measure;
+
 use super::index::FrameIndex;
 use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, word};
 use crate::lz4::BlockError;
+use crate::lz4::formats::{fault, measure};
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
@@ -372,10 +373,7 @@ impl FrameMap {
                 } else {
                     0
                 };
-                let corrupt = |source| Error::CorruptPage {
-                    page: block.index,
-                    source,
-                };
+                let corrupt = |source| fault(block.index, block.data, history, source);
                 let content_bytes = match block.compressed {
                     true => measure(block.data, history).map_err(corrupt)?,
                     false => block.data.len() as u64,

@@ -55,12 +55,10 @@ mod write;
 
 use checksum::checksum;
 
-#[cfg(web_files)]
-pub(crate) use checksum::Checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use decode::{FrameDecoder, decompress};
-pub use foreign::{Format, Seen, decompress_block_of, measure_block};
+pub use foreign::Seen;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub use map::FrameMap;

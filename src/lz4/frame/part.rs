@@ -7,6 +7,7 @@ use super::read::verify;
 use super::{FrameMap, checksum, word};
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
+use crate::lz4::formats::fault;
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
@@ -90,10 +91,7 @@ impl ContentRead {
         if block.has_checksum {
             verify("block", word(rest, block.size()), || checksum(data))?;
         }
-        let corrupt = |source| Error::CorruptPage {
-            page: self.next,
-            source,
-        };
+        let page = self.next;
         let content_bytes = block.content_bytes as usize;
         if block.needs == self.next {
             self.window.clear();
@@ -102,14 +100,17 @@ impl ContentRead {
         reserve(&mut self.window, content_bytes)?;
         if block.is_compressed() {
             self.window.resize(start + content_bytes, 0);
-            let end = decode(data, &mut self.window, start).map_err(corrupt)?;
+            let end = decode(data, &mut self.window, start)
+                .map_err(|source| fault(page, data, start as u64, source))?;
             if end < self.window.len() {
-                return Err(corrupt(BlockError::OutputUnderrun));
+                let source = BlockError::OutputUnderrun;
+                return Err(Error::CorruptPage { page, source });
             }
         } else if data.len() == content_bytes {
             self.window.extend_from_slice(data);
         } else {
-            return Err(corrupt(BlockError::BadTableEntry));
+            let source = BlockError::BadTableEntry;
+            return Err(Error::CorruptPage { page, source });
         }
         let from = self.range.start.saturating_sub(block.content_at) as usize;
         let to = (self.range.end - block.content_at).min(content_bytes as u64) as usize;

@@ -3,17 +3,19 @@
 //! It is zeroed once and used again, by as many blocks and frames as a decoder meets: what a block may hold at most costs
 //! nothing, only what it does hold.
 
-use super::decode::{Frame, HISTORY, corrupt};
+use super::decode::{Frame, HISTORY};
 use super::{FrameBlock, FrameHeader};
 use crate::Result;
+use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
+use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
 /// Content that may be passed before what matches reach is moved to the start: small, so that a cache holds it.
 const PASSED: usize = 4 * HISTORY;
 
 /// Where content is decoded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Room {
     bytes: Vec<u8>,
     /// The first content of the frame that is still there.
@@ -25,6 +27,28 @@ pub(super) struct Room {
 }
 
 impl Room {
+    /// A room in this memory, whose content does not matter.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            floor: 0,
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// Bytes of its memory.
+    #[cfg(test)]
+    pub(super) const fn n_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Its memory; it is empty then.
+    #[cfg(web_files)]
+    pub(super) fn take_bytes(&mut self) -> Vec<u8> {
+        std::mem::replace(self, Self::new(Vec::new())).bytes
+    }
+
     /// Drops the content, but for what matches of `frame` may reach.
     pub(super) fn begin(&mut self, frame: Option<&Frame>) {
         let kept = self.kept(frame.is_some_and(|frame| frame.header.linked));
@@ -55,17 +79,32 @@ impl Room {
     /// Decodes a block of a frame behind the content so far.
     pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
         let most = block.most_content(header);
-        self.make_room(most, header.linked)?;
-        let end = self.end + most;
-        if block.compressed {
-            let base = if header.linked { self.floor } else { self.end };
-            let decoded = decode(block.data, &mut self.bytes[base..end], self.end - base);
-            self.end = base + decoded.map_err(|source| corrupt(block, source))?;
-        } else {
-            self.bytes[self.end..end].copy_from_slice(block.data);
-            self.end = end;
+        let mut room = most;
+        if let (Some(size), true) = (header.content_size, block.compressed) {
+            // The header may lie.
+            room = size.min(most as u64) as usize;
         }
-        Ok(())
+        loop {
+            self.make_room(room, header.linked)?;
+            let end = self.end + room;
+            if !block.compressed {
+                self.bytes[self.end..end].copy_from_slice(block.data);
+                self.end = end;
+                return Ok(());
+            }
+            let base = if header.linked { self.floor } else { self.end };
+            let history = self.end - base;
+            match decode(block.data, &mut self.bytes[base..end], history) {
+                Err(BlockError::OutputOverrun) if room < most => room = most,
+                Err(source) => {
+                    return Err(fault(block.index, block.data, history as u64, source));
+                }
+                Ok(end) => {
+                    self.end = base + end;
+                    return Ok(());
+                }
+            }
+        }
     }
 
     fn make_room(&mut self, most: usize, is_linked: bool) -> Result<()> {

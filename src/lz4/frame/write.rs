@@ -5,7 +5,6 @@ use super::index::FrameIndex;
 use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::memory::reserve;
-use crate::text::fill;
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -129,11 +128,7 @@ impl FrameWriter {
         {
             return Err(Error::InvalidArgument {
                 name: "block",
-                value: fill(
-                    "# bytes for # bytes",
-                    &[],
-                    &[block.len() as u64, content.len() as u64],
-                ),
+                value: format!("{} bytes for {} bytes", block.len(), content.len()),
                 expected: "give a block that is not empty, for at most the block size of the frame",
             });
         }
@@ -168,13 +163,13 @@ impl FrameWriter {
         };
         let pages = content.chunks(page_size.max(1) as usize);
         if pages.len() != table.len() {
-            let counts = [table.len() as u64, pages.len() as u64];
-            return Err(invalid(fill("# entries for # pages", &[], &counts)));
+            let (n_entries, n_pages) = (table.len(), pages.len());
+            return Err(invalid(format!("{n_entries} entries for {n_pages} pages")));
         }
         for (page, entry) in pages.zip(table) {
             let block = entry.block(packed, page.len()).ok_or_else(|| {
-                let numbers = [entry.offset, entry.length.into()];
-                invalid(fill("offset #, length #", &[], &numbers))
+                let PageEntry { offset, length, .. } = entry;
+                invalid(format!("offset {offset}, length {length}"))
             })?;
             self.push_block(page, entry.kind, block, out)?;
         }
@@ -186,6 +181,12 @@ impl FrameWriter {
         if self.options.content_checksum {
             self.sum.add(content);
         }
+    }
+
+    /// The checksum of the content so far, if there is to be one.
+    #[cfg(web_files)]
+    pub(crate) fn content_checksum(&self) -> u32 {
+        self.sum.value()
     }
 
     /// Counts blocks of `n_bytes` of content in all that are compressed elsewhere. The index, if there is one, needs the

@@ -2,6 +2,7 @@ import {
   checkOptions,
   checkedBytes,
   checkedLimit,
+  checkedRoom,
   checkedWords,
   checkOneOf,
   checkSize,
@@ -29,7 +30,6 @@ import type {
   DeviceBuffer,
   DeviceCounters,
   DeviceLoss,
-  Format,
   GpuMemory,
   InputOptions,
   Level,
@@ -43,8 +43,9 @@ import type { Codec, Outcome } from "../codec/codec.js";
 import { Clock } from "../codec/cpu.js";
 import { sizeOf } from "../codec/device-buffers.js";
 import type { Opened } from "../codec/open.js";
-import { LEVELS } from "../base/levels.js";
-import { frameOptions } from "../frame/options.js";
+import { checkedFormat, frameOptions } from "../frame/options.js";
+import type { CpuModule } from "../modules/cpu-module.js";
+import { LEVELS } from "../modules/enums.js";
 import { checkLimit } from "../modules/content.js";
 import { loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
@@ -121,27 +122,31 @@ export class Compressor {
     return this.#timing;
   }
 
-  /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is. */
+  /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is, or to the `format` asked for. */
   compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return this.#read(bytes, options, names.compress, async (codec, taken, job) => {
+      const format = checkedFormat(options);
+      const all = frameOptions(options, this.#level, format);
       const limit = checkedLimit(options.maxOutputSize);
-      const outcome = await codec.compress(taken, frameOptions(options, this.#level), limit, job);
+      const isFrame = format === "frame";
+      const outcome = await (isFrame ? codec.compress(taken, all, limit, job) : alone((cpu) => cpu.compressSync(taken, format, all, limit)));
       checkLimit(outcome.value.length, limit);
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
     });
   }
 
-  /** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are. */
-  decompress(bytes: BytesInput, options: DecompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, names.decompress, async (codec, taken, job) => {
-      const { format = "frame" } = options;
-      const limit = checkedLimit(options.maxOutputSize);
-      checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-      const outcome = format === "frame" ? await codec.decompress(taken, limit, job) : decompressBlock(taken, format, limit);
+  /** Decompresses all LZ4 frames in `bytes`, or what `format` says they are. */
+  decompress<B extends ArrayBufferLike = ArrayBuffer>(bytes: BytesInput, options: DecompressOptions<B> = {}): Promise<Uint8Array<B>> {
+    const content = this.#read(bytes, options, names.decompress, async (codec, taken, job) => {
+      const format = checkedFormat(options);
+      const room = checkedRoom(options, taken);
+      const isFrame = format === "frame";
+      const outcome = await (isFrame ? codec.decompress(taken, room, job) : alone((cpu) => cpu.decompressSync(taken, format, room)));
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
     });
+    return content as Promise<Uint8Array<ArrayBufferLike>> as Promise<Uint8Array<B>>;
   }
 
   /** Compresses `bytes` page by page. */
@@ -352,11 +357,11 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   });
 }
 
-/** Decompresses one block, which cannot be stopped in the middle. */
-function decompressBlock(bytes: Uint8Array, format: Format, maxOutputSize: number): Outcome<Uint8Array<ArrayBuffer>> {
+/** What `work` makes of blocks without a frame, which cannot be stopped in the middle. */
+function alone(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Outcome<Uint8Array<ArrayBuffer>> {
   const cpu = loadedCpu();
   if (!cpu) throw new PagepressError("NOT_READY", "no module is loaded");
   const clock = new Clock();
-  const { value, timing } = clock.outcome(clock.time(() => cpu.decompressSync(bytes, format, maxOutputSize)));
+  const { value, timing } = clock.outcome(clock.time(() => work(cpu)));
   return { value, timing: { ...timing, reason: "blocks without a frame are the CPU's" } };
 }

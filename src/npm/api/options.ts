@@ -43,9 +43,9 @@ const stream: Names<Lz4StreamOptions> = {
 };
 const compressionStream: Names<Lz4CompressionStreamOptions> = { ...stream, ...frame, contentSize: true };
 const decompressionStream: Names<Lz4DecompressionStreamOptions> = { ...stream, maxOutputSize: true, inputSize: true };
-const compressSync: Names<CompressSyncOptions> = { ...frame, maxOutputSize: true };
+const compressSync: Names<CompressSyncOptions> = { ...frame, format: true, maxOutputSize: true };
 const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };
-const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true };
+const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true, into: true };
 const decompress: Names<DecompressOptions> = { ...decompressSync, ...call, transfer: true };
 const compressPages: Names<CompressPagesOptions> = { ...call, transfer: true, pageSize: true, level: true };
 const compressResident: Names<CompressResidentOptions> = { ...call, byteLength: true, pageSize: true, level: true };

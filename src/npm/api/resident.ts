@@ -131,7 +131,7 @@ export async function decompressResident(
       if (toPagepressError(error).code !== "CORRUPT_PAGE") throw error;
     }
   }
-  const { value, timing } = await codec.decompress(input, target.maxOutputSize, job);
+  const { value, timing } = await codec.decompress(input, { limit: target.maxOutputSize }, job);
   const buffer = targetFor(device, value.length, target);
   writeBuffer(device, buffer, value);
   return { value: { buffer, byteLength: value.length }, timing };

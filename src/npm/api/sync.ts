@@ -1,8 +1,8 @@
-import { checkedBytes, checkedLimit, checkOneOf, checkOptions } from "../base/arguments.js";
+import { checkedBytes, checkedLimit, checkedRoom, checkOptions } from "../base/arguments.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "../base/types.js";
 import { unshared } from "../base/views.js";
-import { frameOptions } from "../frame/options.js";
+import { checkedFormat, frameOptions } from "../frame/options.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { names } from "./options.js";
@@ -16,30 +16,32 @@ export async function init(): Promise<void> {
   }
 }
 
-/** Compresses `bytes` to an LZ4 frame on the CPU before it returns: the frame that `compress` gives there. For small inputs, since
- * nothing else runs meanwhile.
+/** Compresses `bytes` to an LZ4 frame, or to the `format` asked for, on the CPU before it returns: what `compress` gives there.
+ * For small inputs, since nothing else runs meanwhile.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
   return call((cpu) => {
     checkOptions(options, names.compressSync);
-    const all = frameOptions(options, "auto");
+    const format = checkedFormat(options);
+    const all = frameOptions(options, "auto", format);
     const limit = checkedLimit(options.maxOutputSize);
-    return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), all, limit);
+    return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), format, all, limit);
   });
 }
 
 /** Decompresses `bytes` on the CPU before it returns. For small inputs, since nothing else runs meanwhile.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
-export function decompressSync(bytes: BytesInput, options: DecompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
+export function decompressSync<B extends ArrayBufferLike = ArrayBuffer>(
+  bytes: BytesInput,
+  options: DecompressSyncOptions<B> = {},
+): Uint8Array<B> {
   return call((cpu) => {
     checkOptions(options, names.decompressSync);
-    const { format = "frame" } = options;
-    const limit = checkedLimit(options.maxOutputSize);
+    const format = checkedFormat(options);
     const taken = unshared(checkedBytes("bytes", bytes));
-    checkOneOf("format", format, ["frame", "block", "size-prefixed"]);
-    return cpu.decompressSync(taken, format, limit);
+    return cpu.decompressSync(taken, format, checkedRoom(options, taken)) as Uint8Array<ArrayBufferLike> as Uint8Array<B>;
   });
 }
 

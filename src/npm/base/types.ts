@@ -172,23 +172,31 @@ export interface OutputOptions {
   maxOutputSize?: number;
 }
 
-/** What compressed bytes are: LZ4 frames, which includes legacy ones; one raw LZ4 block; or one block after the size of
- * its content in four bytes, as `lz4_flex` and other libraries write it. */
-export type Format = "frame" | "block" | "size-prefixed";
+/** What compressed bytes are: LZ4 frames, which includes legacy ones; one raw LZ4 block; one block after the size of its
+ * content in four bytes, as `lz4_flex` and other libraries write it; or records of Hadoop, `LZ4_HADOOP` of Parquet. */
+export type Format = "frame" | "block" | "size-prefixed" | "hadoop";
 
 export interface FormatOptions {
-  /** Default `"frame"`. Frames and blocks cannot be told apart for sure, so a block is read only when asked for; the
-   * error `NOT_LZ4` says what the input seems to be. */
+  /** Default `"frame"`. The others are the CPU's, and take of the options of a frame `level` alone; at the levels `"fast"` and
+   * `"high"` a block holds at most 4 MiB. They cannot be told apart for sure, so they are read only when asked for; the error
+   * `NOT_LZ4` says what the input seems to be. */
   format?: Format;
 }
 
-export interface CompressOptions extends FrameOptions, InputOptions, OutputOptions {}
+export interface IntoOptions<B extends ArrayBufferLike = ArrayBuffer> {
+  /** An array apart from the input to decompress to; the result is the part of it, from its start, that the content takes.
+   * Content that does not fit is the error `OUTPUT_LIMIT`; after an error the array may hold part of it. Default: a new one. */
+  into?: Uint8Array<B>;
+}
 
-export interface DecompressOptions extends FormatOptions, InputOptions, OutputOptions {}
+export interface CompressOptions extends FrameOptions, FormatOptions, InputOptions, OutputOptions {}
 
-export interface CompressSyncOptions extends FrameOptions, OutputOptions {}
+export interface DecompressOptions<B extends ArrayBufferLike = ArrayBuffer>
+  extends FormatOptions, InputOptions, OutputOptions, IntoOptions<B> {}
 
-export interface DecompressSyncOptions extends FormatOptions, OutputOptions {}
+export interface CompressSyncOptions extends FrameOptions, FormatOptions, OutputOptions {}
+
+export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer> extends FormatOptions, OutputOptions, IntoOptions<B> {}
 
 export interface CompressPagesOptions extends InputOptions {
   /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */

@@ -6,6 +6,7 @@ import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
 import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+import type { Room } from "../base/arguments.js";
 
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
@@ -91,9 +92,9 @@ export class AutoCodec implements Codec {
     return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
   }
 
-  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
     const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
-    return this.#run(task, job, (codec) => codec.decompress(bytes, maxOutputSize, job));
+    return this.#run(task, job, (codec) => codec.decompress(bytes, room, job));
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {

@@ -14,6 +14,7 @@ import type {
   Timing,
   Level,
 } from "../base/types.js";
+import type { Room } from "../base/arguments.js";
 
 /** What a call gives. */
 export interface Outcome<T> {
@@ -44,7 +45,7 @@ export interface Codec {
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
-  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
+  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>>;
   /** Begins a frame whose content comes in pieces; -1 for a `contentSize` that is not known. */
   beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;

@@ -1,4 +1,4 @@
-import { checkUnchanged } from "../base/arguments.js";
+import { checkUnchanged, type Room } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
@@ -80,10 +80,10 @@ export class CpuCodec implements Codec {
     }
   }
 
-  async decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  async decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
     const { length } = bytes;
-    const content = new Content(maxOutputSize, bytes);
-    const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, maxOutputSize), job, (bytesIn) => {
+    const content = new Content(room, bytes);
+    const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, room.limit), job, (bytesIn) => {
       // The last byte is done when the end was found sound.
       if (bytesIn < length) job.report(bytesIn, content.length, "cpu");
       checkUnchanged(bytes, length);

@@ -1,5 +1,5 @@
 import type { Bytes } from "../base/bytes.js";
-import { levelNumber } from "../base/levels.js";
+import { levelNumber } from "../modules/enums.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
   BackendInfo,
@@ -21,6 +21,7 @@ import type * as Gpu from "../wasm/gpu.js";
 import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
+import type { Room } from "../base/arguments.js";
 
 /** Why the engine is the GPU, where nobody measured. */
 const REASON = "asked for; the adapter that the browser gives";
@@ -97,10 +98,16 @@ export class GpuCodec implements Codec, ResidentCodec {
     return since(start, await compressFrame(frame, bytes, job));
   }
 
-  async decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  async decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
     const start = performance.now();
-    const outcome = await decompressFrame(this, this.#cpu, bytes, maxOutputSize, job);
-    return outcome ? since(start, outcome) : this.#alone.decompress(bytes, maxOutputSize, job);
+    const { limit, into } = room;
+    const most = Math.min(limit, into?.length ?? limit);
+    const outcome = await decompressFrame(this, this.#cpu, bytes, most, job);
+    if (!outcome) return this.#alone.decompress(bytes, room, job);
+    if (!into) return since(start, outcome);
+    const value = into.subarray(0, outcome.value.length);
+    value.set(outcome.value);
+    return since(start, { ...outcome, value });
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {

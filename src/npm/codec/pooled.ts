@@ -1,4 +1,4 @@
-import { checkUnchanged } from "../base/arguments.js";
+import { checkUnchanged, type Room } from "../base/arguments.js";
 import { type Bytes, join, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
@@ -87,25 +87,25 @@ export class PooledCodec implements Codec {
     }
   }
 
-  decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
     const isShared = this.#isWorthSharing(bytes.length, WORKERS_TO_DECOMPRESS);
-    return this.#share(isShared, job, () => this.#decompress(bytes, maxOutputSize, job), () => this.#alone.decompress(bytes, maxOutputSize, job));
+    return this.#share(isShared, job, () => this.#decompress(bytes, room, job), () => this.#alone.decompress(bytes, room, job));
   }
 
-  async #decompress(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Bytes> {
+  async #decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Bytes> {
     const { length } = bytes;
     const frame = cutFrame(bytes, this.#cpu);
     if (!frame) throw new NotShared();
     const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
     const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? length, 1));
-    const content = new Content(maxOutputSize, bytes);
+    const content = new Content(room, bytes);
     const sum = new ContentSum(this.#cpu);
     try {
       const order = (i: number): Parameters<Pool["run"]> => {
         checkUnchanged(bytes, length);
         const [from, to] = ranges[i] as [number, number];
         const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
-        return ["decompressSync", [part, "frame", maxOutputSize], [part.buffer]];
+        return ["decompressSync", [part, "frame", { limit: room.limit }], [part.buffer]];
       };
       await this.#each<Uint8Array>(job, ranges.length, order, (part, i) => {
         content.add(part, true);

@@ -1,9 +1,23 @@
-import { checkOneOf, checkSize } from "../base/arguments.js";
-import { LEVELS } from "../base/levels.js";
-import type { FrameOptions, Level } from "../base/types.js";
+import { checkOneOf, checkSize, fail } from "../base/arguments.js";
+import type { Format, FrameOptions, Level } from "../base/types.js";
+import { FORMATS, LEVELS } from "../modules/enums.js";
 
-/** All options of a frame. */
-export function frameOptions(options: FrameOptions, defaultLevel: Level): Required<FrameOptions> {
+/** The format of compressed bytes; throws `INVALID_ARGUMENT` for one that is not known. */
+export function checkedFormat({ format = "frame" }: { format?: Format }): Format {
+  checkOneOf("format", format, FORMATS);
+  return format;
+}
+
+/** Throws `INVALID_ARGUMENT` for options that only a frame has. */
+function refuseFrameOptions(options: FrameOptions, format: Format): void {
+  for (const name of ["blockSize", "contentChecksum", "blockChecksums", "index"] as const) {
+    if (options[name] !== undefined) fail(name, String(options[name]), `leave it out with the format "${format}", which has none`);
+  }
+}
+
+/** All options of a frame; with another format the level alone is taken. */
+export function frameOptions(options: FrameOptions, defaultLevel: Level, format: Format = "frame"): Required<FrameOptions> {
+  if (format !== "frame") refuseFrameOptions(options, format);
   const { blockSize = 65536, level = defaultLevel } = options;
   const { contentChecksum = true, blockChecksums = false, index = false } = options;
   checkSize("blockSize", blockSize, 0xffff_ffff);

@@ -66,7 +66,7 @@ function placed(blocks: readonly Block[]): Pick<FramePages, "table" | "packedByt
 function contentLength({ data, isStored }: Block, cpu: CpuModule): number {
   if (isStored) return data.length;
   try {
-    return cpu.decompressSync(data, "block", LARGEST_PAGE).length;
+    return cpu.decompressSync(data, "block", { limit: LARGEST_PAGE }).length;
   } catch {
     return 0;
   }

@@ -1,3 +1,4 @@
+import type { Room } from "../base/arguments.js";
 import { type Bytes, touch, joined } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import { contentSizeOf } from "../format/frame-header.js";
@@ -5,31 +6,33 @@ import { contentSizeOf } from "../format/frame-header.js";
 /** A byte of a block stands for so many bytes of content at most. */
 const LARGEST_EXPANSION = 255;
 
+/** Bytes that the header of `packed` promises, if that can be; else 0. */
+export function promisedSize(limit: number, packed: Uint8Array): number {
+  const size = contentSizeOf(packed);
+  return size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0;
+}
+
 /** Content that comes in parts. If its size is known, they are copied to where they stay. */
 export class Content {
   readonly #limit: number;
-  /** What the header promises, filled from the start. */
+  /** The array that the caller gave, or what the header promises; filled from the start. */
   readonly #whole: Bytes;
+  readonly #isGiven: boolean;
   /** What comes after that, or all if nothing was promised. */
   readonly #rest: Bytes[] = [];
   length = 0;
 
-  /** Content of at most `limit` bytes, of the frames in `packed`, whose header may be wrong: what it says must be possible. */
-  constructor(limit: number, packed: Uint8Array) {
+  /** Content of the frames in `packed`. */
+  constructor({ limit, into }: Room, packed: Uint8Array) {
     this.#limit = limit;
-    const size = contentSizeOf(packed);
-    this.#whole = allocated(size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0);
-  }
-
-  /** Bytes that the header promises, if that can be; else 0. */
-  get size(): number {
-    return this.#whole.length;
+    this.#isGiven = into !== undefined;
+    this.#whole = into ?? allocated(promisedSize(limit, packed));
   }
 
   /** Takes the next part; `isOwn` if nobody else changes it later. */
   add(part: Uint8Array, isOwn = false): void {
     const isRest = this.length + part.length > this.#whole.length;
-    if (!isOwn || !isRest) return this.fill(part.length, (room) => room.set(part));
+    if (this.#isGiven || !isOwn || !isRest) return this.fill(part.length, (room) => room.set(part));
     this.#count(part.length);
     this.#rest.push(part as Bytes);
   }
@@ -38,6 +41,10 @@ export class Content {
   fill(length: number, write: (room: Uint8Array) => void): void {
     const at = this.length;
     this.#count(length);
+    if (this.#isGiven) {
+      // What is missing at its end is told by `write`.
+      return write(this.#whole.subarray(at, this.length));
+    }
     if (this.length > this.#whole.length) {
       const part = new Uint8Array(length);
       write(part);
@@ -55,6 +62,7 @@ export class Content {
 
   /** All parts in one array. */
   finish(): Bytes {
+    if (this.#isGiven) return this.#whole.subarray(0, this.length);
     const inPlace = this.#rest.reduce((left, { length }) => left - length, this.length);
     const start = inPlace === this.#whole.length ? this.#whole : this.#whole.slice(0, inPlace);
     return joined(inPlace > 0 ? [start, ...this.#rest] : this.#rest);

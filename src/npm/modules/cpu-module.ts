@@ -1,11 +1,12 @@
+import type { Room } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
-import { levelNumber } from "../base/levels.js";
-import type { FrameOptions, Level } from "../base/types.js";
+import type { Format, FrameOptions, Level } from "../base/types.js";
 import { entryWord, type Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
-import { Content } from "./content.js";
+import { checkLimit, Content, promisedSize } from "./content.js";
 import { Draft } from "./draft.js";
+import { FORMATS, levelNumber } from "./enums.js";
 import { type Glue, Held, Instance } from "./instance.js";
 
 /** Input of a frame that is decompressed at a time, and content of one that is compressed: both stay in a cache. */
@@ -23,16 +24,17 @@ type CpuGlue = typeof Cpu & Glue;
 
 /** The module that compresses and decompresses on the CPU. */
 export class CpuModule extends Instance<CpuGlue> {
-  compressSync(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
+  compressSync(bytes: Uint8Array, format: Format, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
+    if (format !== "frame" || bytes.length <= SHORT_BYTES) {
+      const { blockSize, contentChecksum, blockChecksums, index } = options;
+      const [number, level] = [FORMATS.indexOf(format), levelNumber(options.level, "sequential")];
+      const made = this.run((cpu) => cpu.compress(bytes, number, level, blockSize, contentChecksum, blockChecksums, index));
+      checkLimit(made.length, maxOutputSize);
+      return made;
+    }
     const draft = new Draft(maxOutputSize, bytes.length);
     try {
-      if (bytes.length <= SHORT_BYTES) {
-        const { blockSize, contentChecksum, blockChecksums, index } = options;
-        const level = levelNumber(options.level, "sequential");
-        draft.add(this.run((cpu) => cpu.compressFrame(bytes, blockSize, level, contentChecksum, blockChecksums, index)));
-      } else {
-        for (const _ of this.compressInSteps(bytes, options, draft));
-      }
+      for (const _ of this.compressInSteps(bytes, options, draft));
       return draft.finish();
     } finally {
       draft.free();
@@ -54,14 +56,15 @@ export class CpuModule extends Instance<CpuGlue> {
     }
   }
 
-  decompressSync(bytes: Uint8Array, format: string, maxOutputSize: number): Bytes {
-    if (format !== "frame") return this.run((cpu) => cpu.decompressBlock(bytes, format === "size-prefixed", maxOutputSize));
-    const content = new Content(maxOutputSize, bytes);
-    if (bytes.length <= SHORT_BYTES && content.size <= SHORT_CONTENT_BYTES) {
-      const short = this.run((cpu) => cpu.decompressFrames(bytes, maxOutputSize));
-      if (short) return short as Bytes;
+  decompressSync(bytes: Uint8Array, format: Format, room: Room): Bytes {
+    const { limit, into } = room;
+    const isShort = bytes.length <= SHORT_BYTES && promisedSize(limit, bytes) <= SHORT_CONTENT_BYTES;
+    if (isShort || format !== "frame") {
+      const made = this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into));
+      if (made) return made as Bytes;
     }
-    for (const _ of this.decompressInSteps(bytes, content, maxOutputSize));
+    const content = new Content(room, bytes);
+    for (const _ of this.decompressInSteps(bytes, content, limit));
     return content.finish();
   }
 
@@ -79,7 +82,7 @@ export class CpuModule extends Instance<CpuGlue> {
       frames.end();
     } catch (error) {
       const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.position() === 0;
-      if (isNoFrame) this.run((cpu) => cpu.notLz4(bytes));
+      if (isNoFrame) this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf("frame"), 0, undefined));
       throw error;
     } finally {
       frames.free();
@@ -219,17 +222,17 @@ export class PageDecoder extends Held<CpuGlue, Cpu.PageDecoder> {
   }
 }
 
-/** The checksum of a content that comes in parts. */
-export class ContentSum extends Held<CpuGlue, Cpu.Checksum> {
+/** The checksum of a content that comes in parts: that of a frame that is not written. */
+export class ContentSum extends Held<CpuGlue, Cpu.FrameEncoder> {
   constructor(module: CpuModule) {
-    super(module, (cpu) => new cpu.Checksum());
+    super(module, (cpu) => new cpu.FrameEncoder(65536, levelNumber("sequential", "sequential"), true, false, false, undefined));
   }
 
   add(part: Uint8Array): void {
-    this.use((sum) => sum.add(part));
+    this.use((frame) => frame.addContent(part));
   }
 
   value(): number {
-    return this.use((sum) => sum.value());
+    return this.use((frame) => frame.contentChecksum);
   }
 }

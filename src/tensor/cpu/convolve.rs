@@ -3,7 +3,6 @@
 use super::parallel::for_shares;
 use super::sum::{Columns, STRIP};
 use crate::tensor::check_dims;
-use crate::text::{fill, list};
 use crate::{Error, Result};
 
 /// `output[y, x]` is the sum of `input[y + r, x + s] * kernel[r, s]`, for all places where the kernel fits: no padding, and
@@ -49,11 +48,7 @@ pub(crate) fn check_sizes(input: [usize; 2], kernel: [usize; 2]) -> Result<[usiz
     }
     Err(Error::InvalidArgument {
         name: "kernel",
-        value: fill(
-            "$ for a picture of $",
-            &[&list(&kernel), &list(&input)],
-            &[],
-        ),
+        value: format!("{kernel:?} for a picture of {input:?}"),
         expected: "at least one row and column, and no more than the picture has",
     })
 }

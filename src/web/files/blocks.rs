@@ -1,27 +1,58 @@
-//! Blocks outside frames, and frames in one call.
+//! All of a content in one call: frames that are short, and blocks without a frame.
 
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::copied;
-use super::frames::FrameEncoder;
-use crate::Error;
-use crate::lz4::frame::{self, Format, FrameDecoder, Seen};
+use super::frames::{FrameEncoder, WebFrameDecoder};
+use crate::lz4::formats;
 use crate::web::level::Level;
+use crate::{Error, Result};
 
-/// Compresses `content` to a frame at once: for content that is short.
+/// What compressed bytes are.
+#[wasm_bindgen]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// LZ4 frames.
+    Frame,
+    /// One LZ4 block.
+    Block,
+    /// One LZ4 block after the size of its content in four bytes.
+    SizePrefixed,
+    /// Records of Hadoop.
+    Hadoop,
+}
+
+impl From<Format> for formats::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Frame => Self::Frame,
+            Format::Block => Self::Block,
+            Format::SizePrefixed => Self::SizePrefixed,
+            Format::Hadoop => Self::Hadoop,
+        }
+    }
+}
+
+/// Compresses `content` at once; all but `level` is for frames.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a block size out of range; `OUT_OF_MEMORY`.
-#[wasm_bindgen(js_name = compressFrame)]
-pub fn compress_frame(
-    content: &[u8],
-    block_size: u32,
+/// `INVALID_ARGUMENT` for a block size out of range, or content that is too long for one block; `OUT_OF_MEMORY`.
+#[wasm_bindgen]
+pub fn compress(
+    content: &Uint8Array,
+    format: Format,
     level: Level,
+    block_size: u32,
     content_checksum: bool,
     block_checksums: bool,
     index: bool,
-) -> Result<Vec<u8>, JsValue> {
+) -> std::result::Result<Vec<u8>, JsValue> {
+    let content = copied(content)?;
+    if format != Format::Frame {
+        let blocks = formats::compress_to_blocks(&content, format.into(), level.into())?;
+        return Ok(blocks);
+    }
     let mut frame = FrameEncoder::new(
         block_size,
         level,
@@ -30,63 +61,60 @@ pub fn compress_frame(
         index,
         Some(content.len() as f64),
     )?;
-    frame.push(content, true)?;
+    frame.push(&content, true)?;
     Ok(frame.take())
 }
 
-/// Decompresses frames at once: for content that is short. Undefined if it is too long for that.
+/// Decompresses `bytes` at once, to the start of `into` if it is given; the result is that part of it. Undefined for frames
+/// that are too long for one step.
 ///
 /// # Errors
-/// What is wrong with them.
-#[wasm_bindgen(js_name = decompressFrames)]
-pub fn decompress_frames(
-    bytes: &[u8],
+/// What is wrong with the bytes; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
+#[wasm_bindgen]
+pub fn decompress(
+    bytes: &Uint8Array,
+    format: Format,
     max_output_size: f64,
-) -> Result<Option<Uint8Array>, JsValue> {
-    let mut decoder = FrameDecoder::new(Some(max_output_size as u64));
-    let (consumed, content) = decoder
-        .in_turn(bytes)
-        .map_err(|error| error.having_seen(bytes))?;
-    if consumed < bytes.len() {
-        return Ok(None);
-    }
-    let content = content.into();
-    decoder.finish(&[])?;
-    Ok(Some(content))
+    into: &JsValue,
+) -> std::result::Result<Option<Uint8Array>, JsValue> {
+    Ok(decompress_at_once(
+        bytes,
+        format,
+        max_output_size as u64,
+        into,
+    )?)
 }
 
-/// Decompresses one block, which is preceded by the size of its content in four bytes if `isSizePrefixed`.
-///
-/// # Errors
-/// What is wrong with it.
-#[wasm_bindgen(js_name = decompressBlock)]
-pub fn decompress_block(
-    block: &Uint8Array,
-    is_size_prefixed: bool,
-    max_output_size: f64,
-) -> Result<Vec<u8>, JsValue> {
-    let format = match is_size_prefixed {
-        true => Format::SizePrefixed,
-        false => Format::Block,
-    };
-    let limit = Some(max_output_size as u64);
-    Ok(frame::decompress_block_of(format, &copied(block)?, limit)?)
-}
-
-/// Throws the error `NOT_LZ4` for `bytes` that are no frame; it says what they seem to be.
-///
-/// # Errors
-/// `NOT_LZ4`; `OUT_OF_MEMORY`.
-#[wasm_bindgen(js_name = notLz4)]
-pub fn not_lz4(bytes: &Uint8Array) -> Result<(), JsValue> {
+fn decompress_at_once(
+    bytes: &Uint8Array,
+    format: Format,
+    limit: u64,
+    into: &JsValue,
+) -> Result<Option<Uint8Array>> {
     let bytes = copied(bytes)?;
-    let mut magic = [0; 4];
-    for (to, from) in magic.iter_mut().zip(&bytes) {
-        *to = *from;
+    if format != Format::Frame {
+        let content = formats::decompress_blocks(&bytes, format.into(), Some(limit))?;
+        return given(&content, into).map(Some);
     }
-    let error = Error::NotLz4 {
-        magic: u32::from_le_bytes(magic),
-        seen: Seen::of(&bytes),
-    };
-    Err(error.into())
+    let mut frames = WebFrameDecoder::new(limit as f64, usize::MAX);
+    match frames.decompress_at_once(&bytes) {
+        Ok(Some(content)) => given(content, into).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) => Err(error.having_seen(&bytes)),
+    }
+}
+
+/// A copy of `content`, at the start of the array `into` if that is one.
+fn given(content: &[u8], into: &JsValue) -> Result<Uint8Array> {
+    if into.is_undefined() {
+        return Ok(content.into());
+    }
+    let into: &Uint8Array = into.unchecked_ref();
+    let (needed, actual) = (content.len() as u64, into.length().into());
+    if needed > actual {
+        return Err(Error::OutputTooSmall { needed, actual });
+    }
+    let part = into.subarray(0, content.len() as u32);
+    part.copy_from(content);
+    Ok(part)
 }

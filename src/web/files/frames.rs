@@ -1,10 +1,13 @@
 //! Frames in parts.
 
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::append;
-use crate::lz4::frame::{Checksum, FrameDecoder, FrameOptions, FrameWriter};
+use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
 use crate::web::level::Level;
 use crate::{Error, Result};
@@ -83,12 +86,28 @@ impl FrameEncoder {
         self.writer.add_content(content);
     }
 
+    /// The checksum of the content so far, if there is to be one.
+    #[must_use]
+    #[wasm_bindgen(getter, js_name = contentChecksum)]
+    pub fn content_checksum(&self) -> u32 {
+        self.writer.content_checksum()
+    }
+
     /// Counts `nBytes` of content whose blocks are compressed elsewhere. An index, and nothing else, needs the `blocks`, each
     /// after its size and before its checksum if it has one.
     #[wasm_bindgen(js_name = noteBlocks)]
     pub fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.writer.note_blocks(n_bytes, blocks);
     }
+}
+
+/// Memory that a decoder leaves to the next one if it has no more bytes: fresh memory costs about as much as decoding to it.
+const MOST_SPARE_BYTES: usize = 2 << 20;
+
+thread_local! {
+    /// Memory for input and content of the decoder that was dropped last. It has no destructor, as the thread has no end.
+    static SPARE: Cell<ManuallyDrop<[Vec<u8>; 2]>> =
+        const { Cell::new(ManuallyDrop::new([Vec::new(), Vec::new()])) };
 }
 
 /// Frames that are being decompressed.
@@ -107,9 +126,12 @@ impl WebFrameDecoder {
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(max_output_size: f64, group_bytes: usize) -> Self {
+        let spare = SPARE.try_with(Cell::take).unwrap_or_default();
+        let [held, room] = ManuallyDrop::into_inner(spare);
+        let decoder = FrameDecoder::in_memory(room, Some(max_output_size as u64));
         Self {
-            decoder: FrameDecoder::new(Some(max_output_size as u64)).with_group_bytes(group_bytes),
-            held: Vec::new(),
+            decoder: decoder.with_group_bytes(group_bytes),
+            held,
             at: 0,
         }
     }
@@ -141,10 +163,16 @@ impl WebFrameDecoder {
     /// Copies the content of the last [`advance`](Self::advance) into an array of just its length.
     ///
     /// # Errors
-    /// `LENGTH_MISMATCH` for an array of another length.
+    /// `OUTPUT_LIMIT` for a shorter array, which is what is left of that for all content.
     #[wasm_bindgen(js_name = copyInto)]
     pub fn copy_into(&self, to: &Uint8Array) -> std::result::Result<(), JsValue> {
-        Ok(copy_to(self.decoder.content(), to)?)
+        let content = self.decoder.content();
+        let (length, needed) = (u64::from(to.length()), self.decoder.n_bytes());
+        if length < content.len() as u64 {
+            let actual = needed - content.len() as u64 + length;
+            return Err(Error::OutputTooSmall { needed, actual }.into());
+        }
+        Ok(copy_to(content, to)?)
     }
 
     /// Ends the input, once [`advance`](Self::advance) returned 0.
@@ -163,29 +191,30 @@ impl WebFrameDecoder {
     }
 }
 
-/// The checksum of a content that comes in parts.
-#[wasm_bindgen(js_name = Checksum)]
-#[derive(Debug)]
-pub struct WebChecksum(Checksum);
-
-#[wasm_bindgen(js_class = Checksum)]
-impl WebChecksum {
-    /// The checksum of no bytes.
-    #[must_use]
-    #[wasm_bindgen(constructor)]
-    pub fn new() -> Self {
-        Self(Checksum::new())
+impl WebFrameDecoder {
+    /// The content of frames that are `bytes`; none if it is too long for one step.
+    pub(super) fn decompress_at_once(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>> {
+        let (consumed, _) = self.decoder.in_turn(bytes)?;
+        if consumed < bytes.len() {
+            return Ok(None);
+        }
+        self.decoder.finish(&[])?;
+        Ok(Some(self.decoder.content()))
     }
+}
 
-    /// Adds the next part.
-    pub fn add(&mut self, part: &[u8]) {
-        self.0.add(part);
-    }
-
-    /// The checksum of all parts so far.
-    #[must_use]
-    pub fn value(&self) -> u32 {
-        self.0.value()
+impl Drop for WebFrameDecoder {
+    fn drop(&mut self) {
+        let mut spare = [std::mem::take(&mut self.held), self.decoder.take_memory()];
+        for bytes in &mut spare {
+            if bytes.capacity() > MOST_SPARE_BYTES {
+                *bytes = Vec::new();
+            }
+        }
+        spare[0].clear();
+        // That of a decoder which was in use at the same time is freed.
+        let earlier = SPARE.try_with(|kept| kept.replace(ManuallyDrop::new(spare)));
+        drop(earlier.map(ManuallyDrop::into_inner));
     }
 }
 

@@ -216,6 +216,52 @@ async function recognisesBlocks() {
   await cpu.dispose();
 }
 
+async function writesFormats() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  for (const bytes of [new Uint8Array(), kinds.text(50_000), kinds.text(600_000)]) {
+    for (const format of ["frame", "block", "size-prefixed", "hadoop"]) {
+      const what = `${format} of ${bytes.length}`;
+      const packed = await cpu.compress(bytes, { format });
+      same(compressSync(bytes, { format }), packed, `${what}, synchronously`);
+      same(await cpu.decompress(packed, { format }), bytes, what);
+      same(decompressSync(packed, { format }), bytes, `${what}, synchronously`);
+      const maxOutputSize = packed.length - 1;
+      await rejects(cpu.compress(bytes, { format, maxOutputSize }), "OUTPUT_LIMIT", PagepressError);
+    }
+  }
+  const bytes = new Uint8Array(5 * MIB);
+  for (const option of [{ blockSize: 4096 }, { contentChecksum: false }, { blockChecksums: true }, { index: true }]) {
+    const error = await throws(() => compressSync(bytes, { format: "hadoop", ...option }), "INVALID_ARGUMENT");
+    check(error.message.includes(Object.keys(option)[0]), error.message);
+    await rejects(cpu.compress(bytes, { format: "block", ...option }), "INVALID_ARGUMENT", PagepressError);
+  }
+  await throws(() => compressSync(bytes, { format: "block", level: "fast" }), "INVALID_ARGUMENT");
+  await throws(() => compressSync(bytes, { format: "zip" }), "INVALID_ARGUMENT");
+  await cpu.dispose();
+}
+
+async function decompressesInto() {
+  const cpu = await createCompressor({ backend: "cpu" });
+  for (const [length, format] of [[50_000, "frame"], [3 * MIB, "frame"], [50_000, "block"], [600_000, "hadoop"]]) {
+    const bytes = kinds.text(length);
+    const packed = await cpu.compress(bytes, { format });
+    const calls = [(options) => cpu.decompress(packed, options), async (options) => decompressSync(packed, options)];
+    for (const call of calls) {
+      const into = new Uint8Array(length + 100).subarray(10);
+      const found = await call({ format, into });
+      check(found.buffer === into.buffer && found.byteOffset === 10, `${format}: another place`);
+      same(found, bytes, `${format} of ${length}`);
+      check(into.subarray(length).every((byte) => byte === 0), "more was written");
+      const error = await rejects(call({ format, into: into.subarray(0, length - 1) }), "OUTPUT_LIMIT", PagepressError);
+      check(error.message.includes(`${length} bytes`) && error.message.includes(`${length - 1}`), error.message);
+      await rejects(call({ format, into, maxOutputSize: length - 1 }), "OUTPUT_LIMIT", PagepressError);
+      await rejects(call({ format, into: "text" }), "INVALID_ARGUMENT", PagepressError);
+      await rejects(call({ format, into: new Uint8Array(packed.buffer) }), "INVALID_ARGUMENT", PagepressError);
+    }
+  }
+  await cpu.dispose();
+}
+
 async function asksOnceForAnAdapter() {
   const { gpu } = navigator;
   let asked = 0;
@@ -242,5 +288,7 @@ export const cases = [
   ["the thread stays responsive", leavesThePageResponsive],
   ["input is taken only with transfer", takesInputOnlyIfAsked],
   ["blocks are recognised", recognisesBlocks],
+  ["every format is written and read", writesFormats],
+  ["content goes into a given array", decompressesInto],
   ["an adapter is asked for once", asksOnceForAnAdapter],
 ];

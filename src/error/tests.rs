@@ -1,0 +1,119 @@
+//! What errors say.
+
+use super::*;
+use crate::lz4::BlockError;
+use crate::lz4::frame::Seen;
+
+#[test]
+fn texts_have_all_fields() {
+    let texts = [
+        (
+            Error::CorruptPage {
+                page: 3,
+                source: BlockError::ZeroOffset,
+            },
+            "page 3: match offset is zero",
+        ),
+        (
+            Error::MatchBeforeContent {
+                page: 0,
+                n_bytes: 9,
+            },
+            "page 0: a match reaches 9 bytes before the content: was it compressed with a dictionary (lz4 -D)?",
+        ),
+        (
+            Error::NotLz4 {
+                magic: 0x8b1f,
+                seen: Seen::Other("gzip"),
+            },
+            "not an LZ4 frame: starts with 0x00008b1f; it is gzip",
+        ),
+        (
+            Error::TruncatedFrame { at: 70, needed: 4 },
+            "truncated LZ4 frame: 4 more bytes needed at byte 70",
+        ),
+        (
+            Error::ChecksumMismatch {
+                what: "block",
+                stored: 1,
+                computed: u32::MAX,
+            },
+            "block checksum mismatch: stored 0x00000001, computed 0xffffffff",
+        ),
+        (
+            Error::InvalidFrame {
+                what: "version",
+                value: 2,
+                at: 4,
+            },
+            "invalid LZ4 frame: version 0x2 at byte 4",
+        ),
+        (
+            Error::ContentSizeMismatch {
+                stored: 10,
+                actual: 11,
+            },
+            "content size mismatch: header says 10 bytes, content has 11",
+        ),
+        (
+            Error::DictionaryNeeded { id: 5 },
+            "this frame needs dictionary 0x00000005; dictionaries are not supported",
+        ),
+        (
+            Error::OutputLimit { limit: 9 },
+            "output exceeds the limit of 9 bytes",
+        ),
+        (
+            Error::invalid("page size", 1, "give more"),
+            "invalid page size: 1; give more",
+        ),
+        (
+            Error::BackendUnavailable {
+                backend: "GPU",
+                reason: "none".into(),
+            },
+            "backend GPU is not available: none",
+        ),
+        (
+            Error::DeviceLost {
+                reason: "gone".into(),
+            },
+            "GPU device lost: gone",
+        ),
+        (
+            Error::OutOfMemory { requested: 8 },
+            "out of memory: 8 bytes asked for",
+        ),
+        (
+            Error::KernelCompile {
+                kernel: "emit".into(),
+                message: "1:1".into(),
+            },
+            "kernel emit does not compile: 1:1",
+        ),
+        (
+            Error::Engine {
+                engine: "wgpu",
+                message: "no".into(),
+            },
+            "wgpu engine: no",
+        ),
+        (Error::Cancelled, "cancelled"),
+    ];
+    for (error, text) in texts {
+        assert_eq!(error.to_string(), text);
+    }
+    for (seen, text) in [
+        (Seen::Unknown, ""),
+        (
+            Seen::Block { n_bytes: 7 },
+            "; it is a raw LZ4 block of 7 bytes: give the format \"block\"",
+        ),
+        (
+            Seen::SizePrefixed { n_bytes: 7 },
+            "; it is an LZ4 block with its size, 7 bytes, in front: give the format \"size-prefixed\"",
+        ),
+    ] {
+        assert_eq!(seen.to_string(), text);
+    }
+}

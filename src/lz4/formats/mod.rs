@@ -1,0 +1,164 @@
+//! What LZ4 data may be besides a frame, and all of it in one call.
+//!
+//! Blocks without a frame have no mark, checksum or, if raw, length; a reader has to be told what they are.
+
+mod hadoop;
+mod measure;
+
+pub use measure::measure_block;
+pub(crate) use measure::{fault, measure};
+
+use super::decode::decode;
+use super::frame::{self, FrameOptions, put_word};
+use super::parse::{MAX_BLOCK_SIZE, MIN_PAGE_SIZE};
+use super::{Encoder, Level, Parse};
+use crate::memory::reserve;
+use crate::{Error, Result};
+
+const SIZE_BYTES: usize = 4;
+/// Longest content of a block in bytes that liblz4 takes.
+const MOST_BLOCK_CONTENT: usize = 0x7e00_0000;
+
+/// What compressed bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Format {
+    /// LZ4 frames, legacy and skippable ones too: what a `.lz4` file is.
+    #[default]
+    Frame,
+    /// One LZ4 block and nothing else.
+    Block,
+    /// One LZ4 block after the size of its content, four bytes, little-endian.
+    SizePrefixed,
+    /// Records of blocks as Hadoop's `Lz4Codec` writes them, and Arrow and Parquet as `LZ4_HADOOP`.
+    Hadoop,
+}
+
+/// Compresses `content`; a frame has the default options but for the level.
+///
+/// [`Level::Fast`] and [`Level::High`] make one block of at most 4 MiB of content, [`Level::Sequential`] of 2,113,929,216
+/// bytes. Frames and [`Format::Hadoop`] have several blocks and no limit.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for content that is too long for one block; [`Error::OutOfMemory`].
+pub fn compress(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>> {
+    if format == Format::Frame {
+        let options = FrameOptions {
+            level,
+            ..FrameOptions::default()
+        };
+        return frame::compress(content, &options);
+    }
+    let mut blocks = compress_to_blocks(content, format, level)?;
+    blocks.shrink_to_fit();
+    Ok(blocks)
+}
+
+/// [`compress`] without frames: [`Format::Frame`] is one block.
+pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    if format == Format::Hadoop {
+        hadoop::compress(content, level, &mut out)?;
+        return Ok(out);
+    }
+    let most = match level {
+        Level::Sequential => MOST_BLOCK_CONTENT,
+        _ => MAX_BLOCK_SIZE as usize,
+    };
+    if content.len() > most {
+        let expected = "give a block at most 4 MiB, or 2113929216 bytes at the level sequential";
+        return Err(Error::invalid(
+            "content length",
+            content.len() as u64,
+            expected,
+        ));
+    }
+    let size = content.len() as u32;
+    if format == Format::SizePrefixed {
+        put_word(&mut out, size);
+    }
+    let parse = Parse::new(size.clamp(MIN_PAGE_SIZE, MAX_BLOCK_SIZE), level)?;
+    Encoder::new(&parse).append_whole(content, &mut out)?;
+    Ok(out)
+}
+
+/// Decompresses `bytes` to at most `limit` bytes.
+///
+/// # Errors
+/// Of frames those of [`frame::decompress`]. Of blocks [`Error::CorruptPage`] with the number of the block;
+/// [`Error::TruncatedFrame`] where lengths or blocks are cut off; [`Error::ContentSizeMismatch`] if blocks hold another size
+/// than is stored before them; [`Error::OutputLimit`]; [`Error::OutOfMemory`].
+pub fn decompress(bytes: &[u8], format: Format, limit: Option<u64>) -> Result<Vec<u8>> {
+    if format == Format::Frame {
+        return frame::decompress(bytes, limit);
+    }
+    decompress_blocks(bytes, format, limit)
+}
+
+/// [`decompress`] without frames: [`Format::Frame`] is one block.
+pub(crate) fn decompress_blocks(
+    bytes: &[u8],
+    format: Format,
+    limit: Option<u64>,
+) -> Result<Vec<u8>> {
+    let mut content = Content {
+        bytes: Vec::new(),
+        limit: limit.unwrap_or(u64::MAX),
+        n_blocks: 0,
+    };
+    match format {
+        Format::Frame | Format::Block => content.push(bytes)?,
+        Format::SizePrefixed => {
+            let (stored, block) = split_size(bytes).ok_or(Error::TruncatedFrame {
+                at: bytes.len() as u64,
+                needed: SIZE_BYTES.saturating_sub(bytes.len()) as u64,
+            })?;
+            content.push(block)?;
+            content.check_size(0, stored)?;
+        }
+        Format::Hadoop => hadoop::decompress(bytes, &mut content)?,
+    }
+    Ok(content.bytes)
+}
+
+/// The content of blocks that stand alone.
+struct Content {
+    bytes: Vec<u8>,
+    limit: u64,
+    n_blocks: usize,
+}
+
+impl Content {
+    /// Appends the content of a block. It is measured first, so that memory is taken only for what there is.
+    fn push(&mut self, block: &[u8]) -> Result<()> {
+        let page = self.n_blocks;
+        let corrupt = |source| Error::CorruptPage { page, source };
+        let start = self.bytes.len();
+        let n_bytes = measure_block(block).map_err(corrupt)?;
+        let (end, limit) = (n_bytes.saturating_add(start as u64), self.limit);
+        if end > limit {
+            return Err(Error::OutputLimit { limit });
+        }
+        // What is too long for memory is an error of `reserve`.
+        let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+        reserve(&mut self.bytes, n_bytes)?;
+        self.bytes.resize(start + n_bytes, 0);
+        decode(block, &mut self.bytes[start..], 0).map_err(corrupt)?;
+        self.n_blocks += 1;
+        Ok(())
+    }
+
+    /// Fails unless `stored` bytes were appended since the content had `start`.
+    fn check_size(&self, start: usize, stored: u64) -> Result<()> {
+        match (self.bytes.len() - start) as u64 {
+            actual if actual != stored => Err(Error::ContentSizeMismatch { stored, actual }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The size in front of a block, and the block.
+pub(crate) fn split_size(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (size, block) = bytes.split_first_chunk::<SIZE_BYTES>()?;
+    Some((u32::from_le_bytes(*size).into(), block))
+}
