@@ -1,11 +1,12 @@
 // The JavaScript and the types of the package.
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { root, run } from "./run.mjs";
 import { glue } from "./wasm.mjs";
 
 const dist = join(root, "dist");
+const commonJs = join(dist, "commonjs");
 const source = (file) => join(root, "src/npm", file);
 
 /** Entries by their names in `dist`. */
@@ -35,6 +36,30 @@ export async function buildJavaScript() {
   const types = join(dist, "types/wasm");
   await mkdir(types, { recursive: true });
   for (const file of await readdir(glue)) if (file.endsWith(".d.ts")) await cp(join(glue, file), join(types, file));
+  await buildCommonJs();
+  // The same types, which there are those of scripts.
+  await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
+}
+
+/** Builds what `require` gives to those who cannot require ES modules, as Jest: one script, and a file an entry that gives its
+ * part. They read the modules from files, `inline` too: that is for bundlers, which take ES modules. */
+async function buildCommonJs() {
+  const parts = { index: "main", inline: "main", tensor: "tensor" };
+  const contents = `export * as main from "./index.js"; export * as tensor from "./tensor/index.js";`;
+  await build({
+    ...options,
+    stdin: { contents, resolveDir: join(root, "src/npm") },
+    outfile: join(commonJs, "pagepress.js"),
+    format: "cjs",
+    platform: "node",
+    // As if it lay beside the modules.
+    define: { "import.meta.url": "distUrl" },
+    banner: { js: 'const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;' },
+  });
+  for (const [name, part] of Object.entries(parts)) {
+    await writeFile(join(commonJs, `${name}.js`), `module.exports = require("./pagepress.js").${part};\n`);
+  }
+  await writeFile(join(commonJs, "package.json"), '{ "type": "commonjs" }\n');
 }
 
 /** The JavaScript of the entry `name`, minified, without that of the modules and what is loaded later. */
