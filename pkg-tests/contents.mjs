@@ -20,7 +20,7 @@ const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
-  ...["index", "inline", "tensor", "worker"].map((name) => `dist/${name}.js`),
+  ...["command", "index", "inline", "tensor", "worker"].map((name) => `dist/${name}.js`),
   ...["index.js", "inline.js", "package.json", "pagepress.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
   ...["index", "inline", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
   ...["cpu", "gpu", "seek", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),

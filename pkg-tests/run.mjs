@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
+import { checkCommand } from "./command.mjs";
 import { checkFiles, checkManifest, checkModules, checkRequests, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
 import { checkSite, checkTensorSite, openBrowsers } from "./pages.mjs";
@@ -82,7 +83,9 @@ async function checkConsumers(report, folder, tarball) {
     await checkTypes(types, "tensor");
   });
   await report.run("types in Node, without those of browsers", () => checkNodeTypes(types));
-  await checkRuntimes(report, await installFixture(folder, "node", tarball));
+  const node = await installFixture(folder, "node", tarball);
+  await checkRuntimes(report, node);
+  await checkCommand(report, node);
   await checkTensorRuntimes(report, await installFixture(folder, "tensor", tarball));
   await places.checkCommonJs(report, join(folder, "commonjs"), tarball);
 }

@@ -13,6 +13,8 @@ const source = (file) => join(root, "src/npm", file);
 const entries = { index: source("index.ts"), inline: source("inline.ts"), tensor: source("tensor/index.ts") };
 /** A worker has a realm of its own, and loads one file. */
 const worker = { worker: source("worker.ts") };
+/** The command, which imports the package by its name. */
+const command = { command: source("bin/pagepress.ts") };
 /** What only tests see of the same parts; the package leaves it out. */
 const internals = { internals: join(root, "tests/browser/harness/internals.js") };
 
@@ -32,10 +34,13 @@ export async function buildJavaScript() {
   const into = { outdir: dist, chunkNames: "[name]-[hash]", logLevel: "warning" };
   await build({ ...options, ...into, entryPoints: { ...entries, ...internals }, splitting: true });
   await build({ ...options, ...into, entryPoints: worker });
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json"]);
+  await build({ ...options, ...into, entryPoints: command, platform: "node", packages: "external" });
+  const compile = (project) => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project]);
+  await compile("tsconfig.json");
   const types = join(dist, "types/wasm");
   await mkdir(types, { recursive: true });
   for (const file of await readdir(glue)) if (file.endsWith(".d.ts")) await cp(join(glue, file), join(types, file));
+  await compile("src/npm/bin");
   await buildCommonJs();
   // The same types, which there are those of scripts.
   await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
