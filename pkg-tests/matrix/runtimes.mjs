@@ -43,15 +43,17 @@ async function bundleRoundTrip(place) {
   await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "cjs", packages: "external" });
 }
 
-/** Jest as it is without any configuration: with CommonJS. */
+/** Jest as it is without any configuration, with CommonJS; and with the globals of jsdom. */
 export async function checkJest(report, folder, tarball, tools) {
+  const jsdom = ["--env", join(tools, "node_modules/jest-environment-jsdom")];
+  const uses = [["Node", "pagepress", []], ["inline", "pagepress/inline", []], ["jsdom", "pagepress", jsdom]];
   for (const version of [29, 30]) {
-    for (const entry of ["pagepress", "pagepress/inline"]) {
-      await report.run(`Jest ${version}, ${entry}`, async () => {
-        const place = await installFixture(join(folder, `jest${version}`, entry), "jest", tarball, entry, fixtures);
+    for (const [use, entry, flags] of uses) {
+      await report.run(`Jest ${version}, ${use}`, async () => {
+        const place = await installFixture(join(folder, `jest${version}`, use), "jest", tarball, entry, fixtures);
         await writeFile(join(place, "package.json"), JSON.stringify({ name: "jest", private: true }));
         await bundleRoundTrip(place);
-        await run(process.execPath, [join(tools, "node_modules", `jest${version}`, "bin/jest.js"), "--silent"], { cwd: place });
+        await run(process.execPath, [join(tools, "node_modules", `jest${version}`, "bin/jest.js"), "--silent", ...flags], { cwd: place });
         checkOutcomes(await outcomesOf(place), ["cpu"], true);
       });
     }

@@ -46,6 +46,12 @@ export async function buildJavaScript() {
   await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
 }
 
+/** The URL of `dist` in place of the script's own, and what Jest's jsdom keeps of Node's globals. */
+const nodeNames = `const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;
+const { setImmediate } = require("node:timers");
+const { TextDecoder, TextEncoder } = require("node:util");
+const { ReadableStream, WritableStream } = require("node:stream/web");`;
+
 /** Builds what `require` gives to those who cannot require ES modules, as Jest: one script, and a file an entry that gives its
  * part. They read the modules from files, `inline` too: that is for bundlers, which take ES modules. */
 async function buildCommonJs() {
@@ -57,9 +63,8 @@ async function buildCommonJs() {
     outfile: join(commonJs, "pagepress.js"),
     format: "cjs",
     platform: "node",
-    // As if it lay beside the modules.
     define: { "import.meta.url": "distUrl" },
-    banner: { js: 'const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;' },
+    banner: { js: nodeNames },
   });
   for (const [name, part] of Object.entries(parts)) {
     await writeFile(join(commonJs, `${name}.js`), `module.exports = require("./pagepress.js").${part};\n`);
