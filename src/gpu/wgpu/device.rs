@@ -10,6 +10,7 @@ use super::ENGINE;
 use super::adapter;
 use super::choose;
 use super::fault::Faults;
+use super::groups::BindGroups;
 use super::host::WgpuHostBuffer;
 use super::kernel::{self, WgpuKernel};
 use super::limits;
@@ -63,6 +64,7 @@ pub(super) struct Shared {
     pub n_done: Arc<AtomicU64>,
     pub timers: Timers,
     pub kernels: PipelineCache<WgpuKernel>,
+    pub groups: Arc<BindGroups>,
 }
 
 /// Turns of a browser's event loop in which news of a lost device arrives, if there is any.
@@ -280,6 +282,7 @@ impl WgpuDevice {
             pool: Pool::new(MAX_POOLED_BYTES),
             timers: Timers::default(),
             kernels: PipelineCache::default(),
+            groups: Arc::default(),
         }))
     }
 

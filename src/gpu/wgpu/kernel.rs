@@ -1,6 +1,7 @@
 //! Compiled kernels.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::device::Shared;
 use crate::gpu::backend::KernelSource;
@@ -14,6 +15,8 @@ pub struct WgpuKernel(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
+    /// No other kernel of this process has it.
+    number: u64,
     device: DeviceId,
     entry: String,
     bindings: Vec<Access>,
@@ -22,6 +25,10 @@ struct Compiled {
 }
 
 impl WgpuKernel {
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+
     pub(super) fn entry(&self) -> &str {
         &self.0.entry
     }
@@ -60,7 +67,9 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
     shared.faults.check()?;
     let (layout, pipeline) = made(shared, source).await.map_err(failed)?;
     shared.faults.check()?;
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let kernel = WgpuKernel(Arc::new(Compiled {
+        number: NEXT.fetch_add(1, Ordering::Relaxed),
         device: shared.id,
         entry: source.entry.to_owned(),
         bindings: source.bindings.to_vec(),

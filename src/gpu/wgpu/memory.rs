@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::device;
 use super::device::Shared;
 use super::fault::guarded;
+use super::groups::BindGroups;
 use crate::gpu::backend::Sized64;
 use crate::gpu::budget::Charge;
 use crate::gpu::check;
@@ -33,11 +34,16 @@ pub(super) struct Charged {
     /// collector.
     #[cfg(target_arch = "wasm32")]
     is_destroyed: bool,
+    /// Bind groups that may have the buffer.
+    groups: Option<Arc<BindGroups>>,
 }
 
-#[cfg(target_arch = "wasm32")]
 impl Drop for Charged {
     fn drop(&mut self) {
+        if let Some(groups) = &self.groups {
+            groups.forget(&self.buffer);
+        }
+        #[cfg(target_arch = "wasm32")]
         if self.is_destroyed {
             self.buffer.destroy();
         }
@@ -46,10 +52,11 @@ impl Drop for Charged {
 
 impl Charged {
     /// A buffer of our own.
-    fn new(buffer: wgpu::Buffer, charge: Charge) -> Self {
+    fn new(buffer: wgpu::Buffer, charge: Charge, groups: &Arc<BindGroups>) -> Self {
         Self {
             buffer,
             charge: Some(charge),
+            groups: Some(Arc::clone(groups)),
             #[cfg(target_arch = "wasm32")]
             is_destroyed: true,
         }
@@ -157,6 +164,7 @@ impl WgpuBuffer {
                 buffer,
                 charge: None,
                 is_destroyed: false,
+                groups: None,
             }),
             is_shown: AtomicBool::new(true),
             shared: Arc::clone(shared),
@@ -171,7 +179,12 @@ impl WgpuBuffer {
         self.handle()
     }
 
-    /// The same for the engine, which keeps no clone.
+    /// Whether bind groups with it may be kept: not those of a buffer that others free.
+    pub(super) fn is_own(&self) -> bool {
+        !self.0.is_shown.load(Ordering::Relaxed)
+    }
+
+    /// The same for the engine, which keeps no clone but in bind groups.
     pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
         self.0.charged.as_ref().map(Charged::buffer)
     }
@@ -224,7 +237,7 @@ pub(super) fn create(
         let charge = shared.budget.charge(size, size)?;
         let make = || make(&shared.device, &descriptor);
         let buffer = guarded(&shared.device, &shared.faults, size, make)??;
-        Ok(Charged::new(buffer, charge))
+        Ok(Charged::new(buffer, charge, &shared.groups))
     };
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {

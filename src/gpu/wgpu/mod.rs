@@ -17,6 +17,7 @@ mod answer;
 mod choose;
 mod device;
 mod fault;
+mod groups;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;

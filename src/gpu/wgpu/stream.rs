@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::device::Shared;
 use super::fault::guarded;
+use super::groups::BoundRange;
 use super::host::WgpuHostBuffer;
 use super::kernel::WgpuKernel;
 use super::memory::WgpuBuffer;
@@ -297,39 +298,62 @@ impl WgpuStream {
         let Step::Launch { kernel, grid, args } = step else {
             return;
         };
-        let mut entries = Vec::with_capacity(args.len());
-        for (arg, binding) in args.iter().zip(0..) {
-            let (buffer, offset, n_bytes) = match arg {
-                Bound::Buffer {
-                    buffer,
-                    offset,
-                    n_bytes,
-                } => (buffer.handle(), *offset, *n_bytes),
-                Bound::Params { offset, n_bytes } => {
-                    (params.and_then(WgpuBuffer::handle), *offset, *n_bytes)
-                }
-            };
-            let Some(buffer) = buffer else { return };
-            let size = wgpu::BufferSize::new(n_bytes);
-            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer,
-                offset,
-                size,
-            });
-            entries.push(wgpu::BindGroupEntry { binding, resource });
-        }
-        let group = self
-            .shared
-            .device
-            .create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some(kernel.entry()),
-                layout: kernel.layout(),
-                entries: &entries,
-            });
+        let Some((ranges, is_own)) = ranges_of(args, params) else {
+            return;
+        };
+        let make = || self.bind_group(kernel, &ranges);
+        let group = match is_own {
+            true => self.shared.groups.get(kernel.number(), &ranges, make),
+            false => make(),
+        };
         pass.set_pipeline(kernel.pipeline());
         pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
     }
+
+    fn bind_group(&self, kernel: &WgpuKernel, ranges: &[BoundRange]) -> wgpu::BindGroup {
+        let entries: Vec<_> = ranges
+            .iter()
+            .zip(0..)
+            .map(|(range, binding)| wgpu::BindGroupEntry {
+                binding,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &range.buffer,
+                    offset: range.offset,
+                    size: wgpu::BufferSize::new(range.n_bytes),
+                }),
+            })
+            .collect();
+        let descriptor = wgpu::BindGroupDescriptor {
+            label: Some(kernel.entry()),
+            layout: kernel.layout(),
+            entries: &entries,
+        };
+        self.shared.device.create_bind_group(&descriptor)
+    }
+}
+
+/// The ranges that a launch binds, and whether all of them are of our own buffers.
+fn ranges_of(args: &[Bound], params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
+    let mut ranges = Vec::with_capacity(args.len());
+    let mut is_own = true;
+    for arg in args {
+        let (buffer, offset, n_bytes) = match arg {
+            Bound::Buffer {
+                buffer,
+                offset,
+                n_bytes,
+            } => (buffer, *offset, *n_bytes),
+            Bound::Params { offset, n_bytes } => (params?, *offset, *n_bytes),
+        };
+        is_own &= buffer.is_own();
+        ranges.push(BoundRange {
+            buffer: buffer.handle()?.clone(),
+            offset,
+            n_bytes,
+        });
+    }
+    Some((ranges, is_own))
 }
 
 impl Owned for WgpuStream {

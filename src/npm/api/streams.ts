@@ -6,6 +6,7 @@ import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from ".
 import { unshared, viewOf } from "../base/views.js";
 import { Clock } from "../codec/cpu.js";
 import { open } from "../codec/open.js";
+import { ContentPart } from "../frame/content-part.js";
 import { frameOptions } from "../frame/options.js";
 import { FrameDecoder } from "../modules/cpu-module.js";
 import { load } from "../modules/load.js";
@@ -180,17 +181,18 @@ async function* compress(
 ): AsyncGenerator<Bytes> {
   const all = frameOptions(options, compressor.level);
   const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1));
+  const held = new ContentPart(frame.partBytes);
   const part = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, async () => {
-      const outcome = await frame.compress(isLast, job);
-      job.report(frame.bytesIn(), frame.bytesOut(), outcome.timing.engine);
+      const outcome = await frame.push(held.take(), isLast, job);
+      job.report(frame.bytesIn, frame.bytesOut, outcome.timing.engine);
       return outcome;
     });
   try {
     for await (const bytes of input) {
       for (let at = 0; at < bytes.length; ) {
-        at += frame.add(bytes.subarray(at));
-        if (frame.isFull()) yield* made(await part(false));
+        at += held.add(bytes.subarray(at));
+        if (held.isFull()) yield* made(await part(false));
         await job.rest();
       }
     }

@@ -162,15 +162,19 @@ export class AutoCodec implements Codec {
 
 /** `frame`, whose outcomes give this reason. */
 function withReason(frame: Compression, reason: string): Compression {
+  const push: Compression["push"] = async (...part) => {
+    const { value, timing } = await frame.push(...part);
+    return { value, timing: { ...timing, reason } };
+  };
   return {
-    add: (content) => frame.add(content),
-    isFull: () => frame.isFull(),
-    bytesIn: () => frame.bytesIn(),
-    bytesOut: () => frame.bytesOut(),
-    free: () => frame.free(),
-    async compress(isLast, job) {
-      const { value, timing } = await frame.compress(isLast, job);
-      return { value, timing: { ...timing, reason } };
+    partBytes: frame.partBytes,
+    get bytesIn() {
+      return frame.bytesIn;
     },
+    get bytesOut() {
+      return frame.bytesOut;
+    },
+    push,
+    free: () => frame.free(),
   };
 }

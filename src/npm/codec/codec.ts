@@ -21,16 +21,16 @@ export interface Outcome<T> {
   timing: Timing;
 }
 
-/** A frame that is being written. It holds content until that is enough for a part. */
+/** A frame whose content comes in parts. */
 export interface Compression {
-  /** Takes what fits of `content`, and says how many bytes. */
-  add(content: Uint8Array): number;
-  /** Whether it takes no more until `compress` was called. */
-  isFull(): boolean;
-  /** Compresses what is held, and gives what there is of the frame, which may be nothing yet; the last part ends it. */
-  compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
-  bytesIn(): number;
-  bytesOut(): number;
+  /** Bytes of content of every part but the last, which is shorter. */
+  readonly partBytes: number;
+  /** Bytes of content that are compressed, and of the frame. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Compresses the next part, and gives the bytes of the frame that are complete, which may be none yet; the last part ends
+   * the frame. `content` is left alone until then. */
+  push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
   free(): void;
 }
 

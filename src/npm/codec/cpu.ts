@@ -3,7 +3,6 @@ import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
 import { joinPages, type Share } from "../format/packed-pages.js";
-import { ContentPart } from "../frame/content-part.js";
 import { Content } from "../modules/content.js";
 import { type CpuModule, FrameEncoder, PageDecoder } from "../modules/cpu-module.js";
 import { Draft } from "../modules/draft.js";
@@ -155,45 +154,28 @@ async function inSteps(steps: Generator<number>, job: Job, done: (bytesIn: numbe
   }
 }
 
-/** A frame that is being written, and what is held of its content. */
+/** A frame that is compressed where it is called. */
 class CpuCompression implements Compression {
+  readonly partBytes: number;
   readonly #frame: FrameEncoder;
-  readonly #held: ContentPart;
   readonly #clock = new Clock();
-  #bytesIn = 0;
-  #bytesOut = 0;
+  bytesIn = 0;
+  bytesOut = 0;
 
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#frame = new FrameEncoder(cpu, options, contentSize < 0 ? undefined : contentSize);
-    this.#held = new ContentPart(wholeBlocks(STEP_BYTES, options.blockSize));
+    this.partBytes = wholeBlocks(STEP_BYTES, options.blockSize);
   }
 
-  add(content: Uint8Array): number {
-    return this.#held.add(content);
-  }
-
-  isFull(): boolean {
-    return this.#held.isFull();
-  }
-
-  bytesIn(): number {
-    return this.#bytesIn;
-  }
-
-  bytesOut(): number {
-    return this.#bytesOut;
+  async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
+    const made = this.#clock.time(() => this.#frame.push(content, isLast));
+    this.bytesIn += content.length;
+    this.bytesOut += made.length;
+    await job.rest();
+    return this.#clock.outcome(made);
   }
 
   free(): void {
     this.#frame.free();
-  }
-
-  async compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    const content = this.#held.take();
-    const made = this.#clock.time(() => this.#frame.push(content, isLast));
-    this.#bytesIn += content.length;
-    this.#bytesOut += made.length;
-    await job.rest();
-    return this.#clock.outcome(made);
   }
 }

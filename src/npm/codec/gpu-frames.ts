@@ -2,7 +2,6 @@ import { checkUnchanged } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
-import { ContentPart } from "../frame/content-part.js";
 import { PageBlocks } from "../frame/page-blocks.js";
 import { framePages } from "../frame/pages.js";
 import { FrameWriter } from "../frame/writer.js";
@@ -21,7 +20,7 @@ export class GpuCompression implements Compression {
   readonly #options: Required<FrameOptions>;
   readonly #frame: FrameWriter;
   readonly #blocks: PageBlocks;
-  readonly #held = new ContentPart(PART_BYTES.stream);
+  readonly partBytes = PART_BYTES.stream;
 
   constructor(codec: Codec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#codec = codec;
@@ -30,35 +29,27 @@ export class GpuCompression implements Compression {
     this.#blocks = new PageBlocks(cpu, options);
   }
 
-  add(content: Uint8Array): number {
-    return this.#held.add(content);
+  get bytesIn(): number {
+    return this.#frame.bytesIn;
   }
 
-  isFull(): boolean {
-    return this.#held.isFull();
-  }
-
-  bytesIn(): number {
-    return this.#frame.bytesIn();
-  }
-
-  bytesOut(): number {
-    return this.#frame.bytesOut();
+  get bytesOut(): number {
+    return this.#frame.bytesOut;
   }
 
   free(): void {
     this.#frame.free();
   }
 
-  async compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    const timing = await this.put(this.#held.take(), job);
+  async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
+    const timing = await this.put(content, job);
     return { value: isLast ? this.end() : this.#frame.take(), timing };
   }
 
   /** Compresses `content`. Its checksum is made while the GPU works. */
   async put(content: Uint8Array, job: Job): Promise<Timing> {
     const { blockSize, level } = this.#options;
-    const [before, made] = [this.bytesIn(), this.bytesOut()];
+    const [before, made] = [this.bytesIn, this.bytesOut];
     const part = job.part((bytesIn, bytesOut, engine) => job.report(before + bytesIn, made + bytesOut, engine));
     const call = this.#codec.compressPages(content, blockSize, level, part);
     // It may fail while the checksum is made.
@@ -89,7 +80,7 @@ export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, jo
       checkUnchanged(bytes, length);
       timing = added(timing, await frame.put(bytes.subarray(at, at + PART_BYTES.call), job));
       // The last byte is done when the frame is whole.
-      job.report(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "webgpu");
+      job.report(Math.min(frame.bytesIn, length - 1), frame.bytesOut, "webgpu");
     }
     return { value: frame.end(), timing };
   } finally {

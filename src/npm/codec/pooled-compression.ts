@@ -2,7 +2,6 @@ import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import { Stop } from "../base/stop.js";
 import type { FrameOptions } from "../base/types.js";
-import { ContentPart } from "../frame/content-part.js";
 import { FrameWriter } from "../frame/writer.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
@@ -50,7 +49,7 @@ export class PooledCompression implements Compression {
   readonly #pool: Pool;
   readonly #options: BlockOptions;
   readonly #frame: FrameWriter;
-  readonly #held: ContentPart;
+  readonly partBytes: number;
   /** Most parts on their way. */
   readonly #mostParts: number;
   /** Those on their way, oldest first. */
@@ -75,26 +74,17 @@ export class PooledCompression implements Compression {
     this.#pool = pool;
     this.#options = { blockSize, level, blockChecksums };
     this.#frame = new FrameWriter(cpu, options, contentSize);
-    const partBytes = wholeBlocks(PART_BYTES, blockSize);
-    this.#held = new ContentPart(partBytes);
+    this.partBytes = wholeBlocks(PART_BYTES, blockSize);
     const wanted = Math.min(pool.size + Math.min(pool.size, FLIGHT.spare), FLIGHT.most);
-    this.#mostParts = Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / partBytes)), 2);
+    this.#mostParts = Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / this.partBytes)), 2);
   }
 
-  add(content: Uint8Array): number {
-    return this.#held.add(content);
+  get bytesIn(): number {
+    return this.#frame.bytesIn;
   }
 
-  isFull(): boolean {
-    return this.#held.isFull();
-  }
-
-  bytesIn(): number {
-    return this.#frame.bytesIn();
-  }
-
-  bytesOut(): number {
-    return this.#frame.bytesOut();
+  get bytesOut(): number {
+    return this.#frame.bytesOut;
   }
 
   /** Jobs that no worker has yet are given up. */
@@ -104,14 +94,14 @@ export class PooledCompression implements Compression {
     this.#frame.free();
   }
 
-  /** Sends what is held on its way, and gives the oldest part that came back; waits only for room for the next part. The
-   * last one waits for all. */
-  compress(isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    return this.#timed(this.#compress(isLast, job));
+  /** Sends the part on its way, and gives the oldest part that came back; waits only for room for the next part. The last one
+   * waits for all. */
+  push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
+    return this.#timed(this.#push(content, isLast, job));
   }
 
-  async #compress(isLast: boolean, job: Job): Promise<Bytes> {
-    this.#send(this.#held.take(), isLast);
+  async #push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
+    this.#send(content, isLast);
     if (isLast) await this.#finish(job);
     else if (this.#parts[0]?.isSettled || this.#parts.length >= this.#mostParts) await this.#putOldest(job);
     return this.#frame.take();
@@ -121,7 +111,7 @@ export class PooledCompression implements Compression {
     while (this.#parts.length > 0) {
       await this.#putOldest(job);
       // The last byte is done when the frame is whole.
-      if (this.#parts.length > 0) job.report(this.bytesIn(), this.bytesOut(), "cpu");
+      if (this.#parts.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
       await job.rest();
     }
     this.#frame.end();

@@ -78,7 +78,7 @@ export class PooledCodec implements Codec {
       await this.#each<Bytes>(job, Math.ceil(length / step), order, (blocks, i) => {
         frame.put(blocks, Math.min(step, length - i * step));
         // The last byte is done when the frame is whole.
-        job.report(Math.min(frame.bytesIn(), length - 1), frame.bytesOut(), "cpu");
+        job.report(Math.min(frame.bytesIn, length - 1), frame.bytesOut, "cpu");
       });
       frame.end();
       return frame.take();

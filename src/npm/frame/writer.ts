@@ -12,24 +12,15 @@ export class FrameWriter {
   readonly #options: Required<FrameOptions>;
   /** Parts of the frame that nobody took yet; the first begins with the header. */
   #made: Bytes[] = [];
-  #bytesIn = 0;
-  #bytesOut = 0;
+  /** Bytes of content whose blocks are there, and of the frame so far. */
+  bytesIn = 0;
+  bytesOut = 0;
 
   /** `contentSize` is -1 if it is not known. */
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#frame = new FrameEncoder(cpu, options, contentSize < 0 ? undefined : contentSize);
     this.#options = options;
     this.#add(this.#frame.header());
-  }
-
-  /** Bytes of content whose blocks are there. */
-  bytesIn(): number {
-    return this.#bytesIn;
-  }
-
-  /** Bytes of the frame so far. */
-  bytesOut(): number {
-    return this.#bytesOut;
   }
 
   /** Adds content to the checksum, if there is to be one. */
@@ -43,7 +34,7 @@ export class FrameWriter {
   /** Takes the blocks of the next `nBytes` of content, each after its size and before its checksum, if it is to have one. */
   put(blocks: Bytes, nBytes: number): void {
     this.#frame.noteBlocks(nBytes, this.#options.index ? blocks : new Uint8Array());
-    this.#bytesIn += nBytes;
+    this.bytesIn += nBytes;
     this.#add(blocks);
   }
 
@@ -54,7 +45,7 @@ export class FrameWriter {
 
   /** What came since this was called last; nothing before there are blocks or the end. */
   take(): Bytes {
-    const isEmpty = this.#made.length === 1 && this.#made[0]?.length === this.#bytesOut;
+    const isEmpty = this.#made.length === 1 && this.#made[0]?.length === this.bytesOut;
     return isEmpty ? new Uint8Array() : joined(this.#made.splice(0));
   }
 
@@ -64,6 +55,6 @@ export class FrameWriter {
 
   #add(part: Bytes): void {
     this.#made.push(part);
-    this.#bytesOut += part.length;
+    this.bytesOut += part.length;
   }
 }

@@ -1,0 +1,110 @@
+//! Bind groups that are kept from one launch to the next.
+//!
+//! Buffers come from a pool, so that equal calls bind equal ranges of equal buffers.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most groups that are kept; when there are as many, all are dropped.
+const MAX_GROUPS: usize = 512;
+
+/// A range of a buffer, as a kernel binds it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct BoundRange {
+    pub buffer: wgpu::Buffer,
+    pub offset: u64,
+    pub n_bytes: u64,
+}
+
+/// A kernel by its number, and the ranges in the order of its bindings.
+type Key = (u64, Box<[BoundRange]>);
+
+/// The bind groups of a device.
+#[derive(Debug, Default)]
+pub(super) struct BindGroups(Mutex<HashMap<Key, wgpu::BindGroup>>);
+
+impl BindGroups {
+    /// The group for kernel number `kernel` with these ranges, from the cache or from `make`.
+    pub(super) fn get(
+        &self,
+        kernel: u64,
+        ranges: &[BoundRange],
+        make: impl FnOnce() -> wgpu::BindGroup,
+    ) -> wgpu::BindGroup {
+        let key: Key = (kernel, ranges.into());
+        if let Some(group) = self.lock().get(&key) {
+            return group.clone();
+        }
+        let group = make();
+        let mut groups = self.lock();
+        if groups.len() >= MAX_GROUPS {
+            groups.clear();
+        }
+        groups.insert(key, group.clone());
+        group
+    }
+
+    /// Drops the groups that bind `buffer`: a group keeps the memory of all its buffers.
+    pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
+        self.lock()
+            .retain(|(_, ranges), _| ranges.iter().all(|range| range.buffer != *buffer));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, wgpu::BindGroup>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use crate::Result;
+    use crate::gpu::runtime::block_on;
+    use crate::gpu::wgpu::{WgpuDevice, device};
+    use crate::gpu::{Backend, DeviceRequest, EngineChoice, KernelArg, KernelSource, Waitable};
+    use crate::kernels::Access;
+
+    const WGSL: &str = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64)
+        fn add(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 1u; }";
+
+    async fn open() -> Result<WgpuDevice> {
+        let request = DeviceRequest {
+            engine: EngineChoice::Wgpu,
+            allow_software: true,
+            ..DeviceRequest::default()
+        };
+        Ok(device::open(&request).await?.device)
+    }
+
+    #[test]
+    fn equal_launches_share_a_group_that_goes_with_its_buffer() {
+        let done: Result<()> = block_on(async {
+            let device = open().await?;
+            let n_groups = || device.0.groups.lock().len();
+            let kernel = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
+            let kernel = device.compile_kernel(&kernel).await?;
+            for _ in 0..3 {
+                // The pool gives the same memory each time.
+                let data = device.allocate_memory(256)?;
+                let args = [KernelArg::Buffer(&data)];
+                let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
+                launch.wait_async().await?;
+                assert_eq!(n_groups(), 1);
+            }
+            let other = device.allocate_memory(512)?;
+            let args = [KernelArg::Buffer(&other)];
+            let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
+            launch.wait_async().await?;
+            assert_eq!(n_groups(), 2);
+            device.0.pool.clear();
+            assert_eq!(n_groups(), 1, "the group of freed memory is kept");
+            // What a caller was shown is freed with its last handle.
+            assert!(other.raw().is_some());
+            drop(other);
+            assert_eq!(n_groups(), 0);
+            Ok(())
+        });
+        done.expect("a GPU, a software one will do");
+    }
+}
