@@ -2,55 +2,66 @@
 //!
 //! Buffers come from a pool, so that equal calls bind equal ranges of equal buffers.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Most groups that are kept; when there are as many, all are dropped.
-const MAX_GROUPS: usize = 512;
+/// Most groups that are kept: those of a transformer's layer. The oldest makes way.
+const MAX_GROUPS: usize = 64;
 
 /// A range of a buffer, as a kernel binds it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BoundRange {
     pub buffer: wgpu::Buffer,
     pub offset: u64,
     pub n_bytes: u64,
 }
 
-/// A kernel by its number, and the ranges in the order of its bindings.
-type Key = (u64, Box<[BoundRange]>);
+#[derive(Debug)]
+struct Kept {
+    /// The number of its kernel.
+    kernel: u64,
+    /// In the order of the kernel's bindings.
+    ranges: Vec<BoundRange>,
+    group: wgpu::BindGroup,
+}
 
 /// The bind groups of a device.
 #[derive(Debug, Default)]
-pub(super) struct BindGroups(Mutex<HashMap<Key, wgpu::BindGroup>>);
+pub(super) struct BindGroups(Mutex<Vec<Kept>>);
 
 impl BindGroups {
     /// The group for kernel number `kernel` with these ranges, from the cache or from `make`.
     pub(super) fn get(
         &self,
         kernel: u64,
-        ranges: &[BoundRange],
-        make: impl FnOnce() -> wgpu::BindGroup,
+        ranges: Vec<BoundRange>,
+        make: impl FnOnce(&[BoundRange]) -> wgpu::BindGroup,
     ) -> wgpu::BindGroup {
-        let key: Key = (kernel, ranges.into());
-        if let Some(group) = self.lock().get(&key) {
-            return group.clone();
-        }
-        let group = make();
         let mut groups = self.lock();
-        if groups.len() >= MAX_GROUPS {
-            groups.clear();
+        let found = groups
+            .iter()
+            .find(|kept| kept.kernel == kernel && kept.ranges == ranges);
+        if let Some(kept) = found {
+            return kept.group.clone();
         }
-        groups.insert(key, group.clone());
+        let group = make(&ranges);
+        if groups.len() >= MAX_GROUPS {
+            groups.remove(0);
+        }
+        groups.push(Kept {
+            kernel,
+            ranges,
+            group: group.clone(),
+        });
         group
     }
 
     /// Drops the groups that bind `buffer`: a group keeps the memory of all its buffers.
     pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
         self.lock()
-            .retain(|(_, ranges), _| ranges.iter().all(|range| range.buffer != *buffer));
+            .retain(|kept| kept.ranges.iter().all(|range| range.buffer != *buffer));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, wgpu::BindGroup>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

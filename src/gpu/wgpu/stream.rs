@@ -301,10 +301,10 @@ impl WgpuStream {
         let Some((ranges, is_own)) = ranges_of(args, params) else {
             return;
         };
-        let make = || self.bind_group(kernel, &ranges);
+        let make = |ranges: &[BoundRange]| self.bind_group(kernel, ranges);
         let group = match is_own {
-            true => self.shared.groups.get(kernel.number(), &ranges, make),
-            false => make(),
+            true => self.shared.groups.get(kernel.number(), ranges, make),
+            false => make(&ranges),
         };
         pass.set_pipeline(kernel.pipeline());
         pass.set_bind_group(0, &group, &[]);
