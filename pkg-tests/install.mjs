@@ -6,8 +6,8 @@ import { output, root, run } from "../scripts/build/run.mjs";
 
 const fixtures = join(root, "pkg-tests/fixtures");
 const scopes = ["page.js", "page-worker.js", "shared-worker.js", "service-worker.js"];
-/** Those that serve what is in a folder of this name. */
-const withPublic = ["vite", "next"];
+/** The folder whose files some serve. */
+const publicFolders = { vite: "public", next: "public", nuxt: "public", sveltekit: "static" };
 const shared = ["options.js", "round-trip.js", ...scopes];
 
 /** A temporary folder for everything that a run makes, outside the project unless `parent` is in it. */
@@ -34,18 +34,19 @@ async function sample() {
 }
 
 /**
- * A folder with the fixture `name` and the tarball installed, as a stranger would.
+ * A folder with the fixture `name` of the folder `from` and the tarball installed, as a stranger would.
  *
  * Its files import the package as `entry`.
  */
-export async function installFixture(folder, name, tarball, entry = "pagepress") {
+export async function installFixture(folder, name, tarball, entry = "pagepress", from = fixtures) {
   const place = join(folder, name);
   await mkdir(place, { recursive: true });
   for (const file of shared) await cp(join(fixtures, file), join(place, file));
-  await cp(join(fixtures, name), place, { recursive: true });
+  await cp(join(from, name), place, { recursive: true });
   const script = join(place, "round-trip.js");
   await writeFile(script, (await readFile(script, "utf8")).replace('from "pagepress"', `from "${entry}"`));
-  for (const at of [place, ...(withPublic.includes(name) ? [join(place, "public")] : [])]) {
+  const publicFolder = publicFolders[name];
+  for (const at of [place, ...(publicFolder ? [join(place, publicFolder)] : [])]) {
     await mkdir(at, { recursive: true });
     await writeFile(join(at, "sample.txt"), await sample());
   }

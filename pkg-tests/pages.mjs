@@ -3,21 +3,22 @@ import { strict as assert } from "node:assert";
 import { launch, openPage } from "../tests/browser/harness/chromium.mjs";
 
 /** Scopes in which the pool's workers can be started. Chromium's shared and service workers have none of their own. */
-const withWorkers = ["window", "worker", "runtime"];
+const withWorkers = ["window", "worker"];
 
-/** Outcomes of one scope: round trips that are right, on these engines, with the same bytes on each. */
-export function checkOutcomes(outcomes, engines, scope) {
-  assert.ok(Array.isArray(outcomes), String(outcomes));
+/** Outcomes of one scope: round trips that are right, on these engines, with the same bytes on each, the CPU with workers or
+ * without. */
+export function checkOutcomes(outcomes, engines, hasWorkers) {
+  assert.ok(Array.isArray(outcomes), JSON.stringify(outcomes));
   assert.deepEqual(outcomes.map(({ engine }) => engine), engines);
   assert.ok(outcomes.every(({ isSame }) => isSame), "the content changed");
   const [first] = outcomes;
   for (const { engine, workers, frameLength, frameSum } of outcomes) {
     assert.deepEqual([frameLength, frameSum], [first.frameLength, first.frameSum], "engines differ");
-    assert.equal(workers > 0, engine === "cpu" && withWorkers.includes(scope), `${workers} workers in ${scope}`);
+    assert.equal(workers > 0, engine === "cpu" && hasWorkers, `${workers} workers`);
   }
 }
 
-async function checkPage(browser, site, gpu, scopes, engines) {
+async function checkPage(browser, site, gpu, scopes, { engines, inPlace }) {
   const query = new URLSearchParams({ scopes: scopes.join(","), ...(gpu === "software" ? { software: "" } : {}) });
   const page = await openPage(browser, `${site.url}?${query}`);
   await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
@@ -26,7 +27,7 @@ async function checkPage(browser, site, gpu, scopes, engines) {
   const result = await page.evaluate(() => globalThis.result);
   await page.close();
   assert.equal(result.error, undefined);
-  for (const scope of scopes) checkOutcomes(result[scope], engines(scope), scope);
+  for (const scope of scopes) checkOutcomes(result[scope], engines, !inPlace && withWorkers.includes(scope));
   assert.deepEqual(page.faults, []);
 }
 
@@ -54,22 +55,26 @@ async function checkPart(browser, site) {
 /**
  * The same page on a software GPU, in the scopes `gpuScopes`, and without one, in `scopes`.
  *
- * `inline` says that the modules are in the scripts.
+ * `inline` says that the modules are in the scripts, `inPlace` that no workers can be started.
  */
-export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false }) {
+export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false, inPlace = false }) {
+  const scopesOf = { software: gpuScopes, none: scopes };
+  const nameOf = (gpu) => `${name} [${scopesOf[gpu].join(", ")}; ${gpu}]`;
+  const partName = `${name} [a part of a file]`;
+  if (![nameOf("software"), nameOf("none"), partName].some((one) => report.wants(one))) return;
   const site = await open().catch((error) => error);
   for (const gpu of ["software", "none"]) {
-    const run = gpu === "none" ? scopes : gpuScopes;
-    await report.run(`${name} [${run.join(", ")}; ${gpu}]`, async () => {
+    const run = scopesOf[gpu];
+    await report.run(nameOf(gpu), async () => {
       if (site instanceof Error) throw site;
       const before = site.requests?.length ?? 0;
-      const engines = () => (gpu === "software" ? ["webgpu", "cpu"] : ["cpu"]);
-      await checkPage(browsers[gpu], site, gpu, run, engines);
+      const engines = gpu === "software" ? ["webgpu", "cpu"] : ["cpu"];
+      await checkPage(browsers[gpu], site, gpu, run, { engines, inPlace });
       const needed = gpu === "software" ? ["cpu", "gpu", "seek"] : ["cpu", "seek"];
       if (site.requests) checkRequests(site.requests.slice(before), run, inline ? [] : needed);
     });
   }
-  if (site.requests && !inline) await report.run(`${name} [a part of a file]`, () => checkPart(browsers.none, site));
+  if (site.requests && !inline) await report.run(partName, () => checkPart(browsers.none, site));
   if (!(site instanceof Error)) await site.close();
 }
 

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run } from "../scripts/build/run.mjs";
 import { Report } from "../tests/browser/harness/report.mjs";
+import { checkCommand } from "./command.mjs";
 import { checkFiles, checkManifest, checkModules, checkRequests, checkSizes } from "./contents.mjs";
 import { installFixture, makeWorkplace, pack } from "./install.mjs";
 import { checkSite, checkTensorSite, openBrowsers } from "./pages.mjs";
+import * as places from "./places.mjs";
 import { checkRuntimes, checkTensorRuntimes } from "./runtimes.mjs";
 import * as sites from "./sites.mjs";
 
@@ -30,6 +32,14 @@ async function checkTypes(place, file) {
     const args = [...flags, ...target, join(place, `${file}.ts`)];
     await run(process.execPath, [bin("typescript/bin/tsc"), ...args], { cwd: place });
   }
+}
+
+/** The types hold in Node without those of browsers, and so do all of theirs. */
+async function checkNodeTypes(place) {
+  for (const name of ["@types/node", "undici-types"]) await cp(bin(name), join(place, "node_modules", name), { recursive: true });
+  const flags = ["--strict", "--noEmit", "--skipLibCheck", "false", "--lib", "es2022", "--types", "node"];
+  const target = ["--target", "es2022", "--module", "nodenext"];
+  await run(process.execPath, [bin("typescript/bin/tsc"), ...flags, ...target, join(place, "node.ts")], { cwd: place });
 }
 
 /** Servers that render pages import the package: that loads no module and touches no global. */
@@ -56,9 +66,10 @@ async function checkPackage(report, tarball, files) {
   await report.run("sizes", checkSizes);
   await report.run("requests of a page", checkRequests);
   await report.run("publint", () => tool("publint/src/cli.js", "--strict", "--pack", "false"));
-  // The package is ES modules only, and wasm files have no types.
-  const esm = ["--profile", "esm-only", "--exclude-entrypoints", "./cpu.wasm", "./gpu.wasm", "./seek.wasm", "./tensor.wasm"];
-  await report.run("types are not wrong", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...esm));
+  // The worker is an ES module only, and wasm files have no types.
+  const wasm = ["./cpu.wasm", "./gpu.wasm", "./seek.wasm", "./tensor.wasm"];
+  const exceptions = ["--ignore-rules", "cjs-resolves-to-esm", "--exclude-entrypoints", ...wasm];
+  await report.run("types are not wrong", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...exceptions));
   await report.run("import has no side effect", checkImport);
 }
 
@@ -71,8 +82,12 @@ async function checkConsumers(report, folder, tarball) {
     await checkTypes(types, "device");
     await checkTypes(types, "tensor");
   });
-  await checkRuntimes(report, await installFixture(folder, "node", tarball));
+  await report.run("types in Node, without those of browsers", () => checkNodeTypes(types));
+  const node = await installFixture(folder, "node", tarball);
+  await checkRuntimes(report, node);
+  await checkCommand(report, node);
   await checkTensorRuntimes(report, await installFixture(folder, "tensor", tarball));
+  await places.checkCommonJs(report, join(folder, "commonjs"), tarball);
 }
 
 /** The folder lies in the project, where it finds Next.js and React. */
@@ -102,11 +117,11 @@ async function checkPages(report, folder, tarball) {
     const map = await fixture("import-map");
     await check("plain page with an import map", () => sites.servePlain(map), { scopes: ["window"] });
     const plain = await fixture("plain", "./node_modules/pagepress/dist/index.js");
-    // Service workers cannot import later, so that a GPU there needs a bundler.
-    await check("plain page, strict policy", () => sites.serveStrict(plain), {
-      scopes: [...workers, "service"],
-      gpuScopes: workers,
-    });
+    const all = { scopes: [...workers, "service"], gpuScopes: [...workers, "service"] };
+    await check("plain page, strict policy", () => sites.serveStrict(plain), all);
+    await places.checkTrustedTypes(report, browsers, plain);
+    await places.checkOtherOrigin(report, browsers, join(folder, "other-origin"), tarball);
+    await places.checkFiles(report, join(folder, "file"), tarball);
     const vite = await fixture("vite");
     await check("Vite, development", () => sites.startVite(vite), { scopes: workers });
     await check("Vite, build", () => sites.buildWithVite(vite), { scopes: workers });

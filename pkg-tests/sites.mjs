@@ -6,8 +6,8 @@ import { root, run } from "../scripts/build/run.mjs";
 import { serve } from "../tests/browser/harness/server.mjs";
 
 /** The policy that the README promises to be enough. */
-const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
-const headers = { "content-security-policy": policy };
+export const strictPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+const headers = { "content-security-policy": strictPolicy };
 
 /** Serves a folder as it is. */
 export const servePlain = (place) => serve(place);
@@ -23,13 +23,13 @@ async function makeOut(place) {
   return out;
 }
 
-export async function startVite(place) {
-  const { createServer } = await import("vite");
+/** Serves with Vite as it develops; `vite` says which. */
+export async function startVite(place, vite = "vite") {
+  const { createServer } = await import(vite);
   const server = await createServer({
     root: place,
     logLevel: "error",
     configFile: false,
-    cacheDir: join(place, ".vite"),
     server: { host: "127.0.0.1", port: 0, hmr: false, ws: false },
   });
   await server.listen();
@@ -37,11 +37,12 @@ export async function startVite(place) {
   return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
-export async function buildWithVite(place) {
+/** Builds with Vite; `command` is its script. */
+export async function buildWithVite(place, command = join(root, "node_modules/vite/bin/vite.js")) {
   const out = join(place, "built");
   await mkdir(out, { recursive: true });
   const args = ["build", place, "--outDir", out, "--base", "./", "--logLevel", "error"];
-  await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: place });
+  await run(process.execPath, [command, ...args], { cwd: place });
   return serve(out, headers);
 }
 

@@ -109,6 +109,7 @@ export function steps() {
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
+    { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
     { group: "supply", name: "npm audit", command: check("audit") },
@@ -139,10 +140,10 @@ export function steps() {
 export const groups = ["native", "browser", "package", "page", "supply"];
 
 /** What runs only by its name: it takes long, or needs a nightly toolchain. */
-export const longGroups = ["release", "miri", "sanitizers", "emulated", "soak", "fuzz"];
+export const longGroups = ["release", "matrix", "miri", "sanitizers", "emulated", "soak", "fuzz"];
 
 /** Groups that need the built package. */
-const withPackage = ["browser", "package", "page", "release", "soak"];
+const withPackage = ["browser", "package", "matrix", "page", "release", "soak"];
 
 /** The steps of the chosen groups; the build belongs to all that need its result. */
 export function choose(chosen) {

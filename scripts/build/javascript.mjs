@@ -1,17 +1,20 @@
 // The JavaScript and the types of the package.
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { root, run } from "./run.mjs";
 import { glue } from "./wasm.mjs";
 
 const dist = join(root, "dist");
+const commonJs = join(dist, "commonjs");
 const source = (file) => join(root, "src/npm", file);
 
 /** Entries by their names in `dist`. */
 const entries = { index: source("index.ts"), inline: source("inline.ts"), tensor: source("tensor/index.ts") };
 /** A worker has a realm of its own, and loads one file. */
 const worker = { worker: source("worker.ts") };
+/** The command, which imports the package by its name. */
+const command = { command: source("bin/pagepress.ts") };
 /** What only tests see of the same parts; the package leaves it out. */
 const internals = { internals: join(root, "tests/browser/harness/internals.js") };
 
@@ -31,10 +34,42 @@ export async function buildJavaScript() {
   const into = { outdir: dist, chunkNames: "[name]-[hash]", logLevel: "warning" };
   await build({ ...options, ...into, entryPoints: { ...entries, ...internals }, splitting: true });
   await build({ ...options, ...into, entryPoints: worker });
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json"]);
+  await build({ ...options, ...into, entryPoints: command, platform: "node", packages: "external" });
+  const compile = (project) => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project]);
+  await compile("tsconfig.json");
   const types = join(dist, "types/wasm");
   await mkdir(types, { recursive: true });
   for (const file of await readdir(glue)) if (file.endsWith(".d.ts")) await cp(join(glue, file), join(types, file));
+  await compile("src/npm/bin");
+  await buildCommonJs();
+  // The same types, which there are those of scripts.
+  await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
+}
+
+/** The URL of `dist` in place of the script's own, and what Jest's jsdom keeps of Node's globals. */
+const nodeNames = `const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;
+const { setImmediate } = require("node:timers");
+const { TextDecoder, TextEncoder } = require("node:util");
+const { ReadableStream, WritableStream } = require("node:stream/web");`;
+
+/** Builds what `require` gives to those who cannot require ES modules, as Jest: one script, and a file an entry that gives its
+ * part. They read the modules from files, `inline` too: that is for bundlers, which take ES modules. */
+async function buildCommonJs() {
+  const parts = { index: "main", inline: "main", tensor: "tensor" };
+  const contents = `export * as main from "./index.js"; export * as tensor from "./tensor/index.js";`;
+  await build({
+    ...options,
+    stdin: { contents, resolveDir: join(root, "src/npm") },
+    outfile: join(commonJs, "pagepress.js"),
+    format: "cjs",
+    platform: "node",
+    define: { "import.meta.url": "distUrl" },
+    banner: { js: nodeNames },
+  });
+  for (const [name, part] of Object.entries(parts)) {
+    await writeFile(join(commonJs, `${name}.js`), `module.exports = require("./pagepress.js").${part};\n`);
+  }
+  await writeFile(join(commonJs, "package.json"), '{ "type": "commonjs" }\n');
 }
 
 /** The JavaScript of the entry `name`, minified, without that of the modules and what is loaded later. */

@@ -1,6 +1,5 @@
-interface Global {
-  setImmediate?: (task: () => void) => unknown;
-}
+/** Node's, by its name, which the build for CommonJS gives a meaning where there is no such global. */
+declare const setImmediate: ((task: () => void) => unknown) | undefined;
 
 /** Made when it is first needed. Unlike timers a channel has no shortest delay. */
 let channel: MessageChannel | undefined;
@@ -8,9 +7,8 @@ const waiting: (() => void)[] = [];
 
 /** Resolves in a task of its own: timers, events and painting had their turn. */
 export function nextTask(): Promise<void> {
-  const { setImmediate } = globalThis as Global;
   // In Node an open channel would keep the process alive.
-  if (setImmediate) return new Promise((resolve) => setImmediate(resolve));
+  if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
   return new Promise((resolve) => {
     waiting.push(resolve);
     open().port2.postMessage(null);

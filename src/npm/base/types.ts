@@ -15,6 +15,12 @@ export type Device = typeof globalThis extends { GPUDevice: { prototype: infer D
 /** The browser's `GPUBuffer`, likewise. */
 export type DeviceBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer B } } ? B : object;
 
+/** The `Worker` of browsers, where their types are installed. */
+export type PageWorker = typeof globalThis extends { Worker: { prototype: infer W } } ? W : object;
+
+/** A compiled module of WebAssembly, where its type is known: types of Node may not have it. */
+export type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+
 export interface CompressorOptions {
   /** `"auto"` (default) takes a hardware GPU for work on which it is measured to be faster, else the CPU. */
   backend?: "auto" | Engine;
@@ -27,7 +33,7 @@ export interface CompressorOptions {
   /** Most workers for the CPU's part of the work: 0 has it done in place. Default: one a core. */
   workers?: number;
   /** Starts a worker that runs the entry `pagepress/worker`, where a bundler does not find the package's own. */
-  createWorker?: () => Worker;
+  createWorker?: () => PageWorker;
   /** Where the WebAssembly is, if not beside the package's JavaScript. The first compressor opened decides for all. */
   modules?: Modules;
   /** What `capabilities()` measured before on this machine, so that `"auto"` need not measure again. */
@@ -98,13 +104,9 @@ export interface Capabilities {
 }
 
 /** Something to get WebAssembly from: its place, its bytes, or itself. */
-export type ModuleSource =
-  | string
-  | URL
-  | BufferSource
-  | Response
-  | WebAssembly.Module
-  | Promise<string | URL | BufferSource | Response | WebAssembly.Module>;
+export type ModuleSource = LoadedSource | Promise<LoadedSource>;
+
+type LoadedSource = string | URL | ArrayBuffer | ArrayBufferView<ArrayBuffer> | Response | CompiledModule;
 
 /** The modules `pagepress/cpu.wasm` and `pagepress/gpu.wasm`. */
 export interface Modules {

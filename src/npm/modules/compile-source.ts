@@ -1,3 +1,4 @@
+import { builtin } from "../base/builtin.js";
 import { PagepressError } from "../base/errors.js";
 import type { ModuleSource } from "../base/types.js";
 
@@ -54,11 +55,8 @@ function failure(from: string, reason: string, cause?: unknown): PagepressError 
   return new PagepressError("MODULE_LOAD", `${from} cannot be loaded: ${reason}`, { cause });
 }
 
-/** Node does not fetch files. Bundlers for browsers do not see this import. */
+/** Node does not fetch files. */
 async function readFile(url: URL): Promise<BufferSource> {
-  const name = "node:fs/promises";
-  const fs = (await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)) as {
-    readFile(url: URL): Promise<Uint8Array<ArrayBuffer>>;
-  };
+  const fs = await builtin<{ readFile(url: URL): Promise<Uint8Array<ArrayBuffer>> }>("node:fs/promises");
   return fs.readFile(url);
 }

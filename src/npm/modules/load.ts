@@ -1,6 +1,7 @@
+import { PagepressError } from "../base/errors.js";
 import type { ModuleSource } from "../base/types.js";
 import * as cpuGlue from "../wasm/cpu.js";
-import type * as Gpu from "../wasm/gpu.js";
+import * as gpuGlue from "../wasm/gpu.js";
 import * as seekGlue from "../wasm/seek.js";
 import type * as Tensor from "../wasm/tensor.js";
 import { compileSource } from "./compile-source.js";
@@ -9,7 +10,7 @@ import { type Glue, Instance } from "./instance.js";
 import { packageUrl } from "./package-url.js";
 
 /** The modules that drive a GPU, for pages and for tensors, and the one that reads parts of files. */
-export type GpuModule = Instance<typeof Gpu & Glue>;
+export type GpuModule = Instance<typeof gpuGlue & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
 export type SeekModule = Instance<typeof seekGlue & Glue>;
 
@@ -18,31 +19,29 @@ interface Loaded {
   cpu: CpuModule;
   gpu: GpuModule;
   seek: SeekModule;
-  tensor: TensorModule;
 }
 
-type Name = keyof Loaded;
+type Name = keyof Loaded | "tensor";
 
-/** The WebAssembly of the modules, which bundlers find by these very lines. */
+/** The WebAssembly of the modules, which bundlers find by these very lines. What traces the files of a server finds them in
+ * bodies of functions only. */
 const files: Record<Name, () => URL> = {
-  cpu: () => new URL("./cpu_bg.wasm", import.meta.url),
-  gpu: () => new URL("./gpu_bg.wasm", import.meta.url),
-  seek: () => new URL("./seek_bg.wasm", import.meta.url),
-  tensor: () => new URL("./tensor_bg.wasm", import.meta.url),
+  cpu() { return new URL("./cpu_bg.wasm", import.meta.url); },
+  gpu() { return new URL("./gpu_bg.wasm", import.meta.url); },
+  seek() { return new URL("./seek_bg.wasm", import.meta.url); },
+  tensor() { return new URL("./tensor_bg.wasm", import.meta.url); },
 };
 
-const starts: { [N in Name]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
-  // Service workers import nothing later.
+/** None is imported later: that is not for service workers, nor for workers that bundlers make one classic script of. */
+const starts: { [N in keyof Loaded]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
   cpu: async (compiling) => (cpu = new CpuModule(await start(cpuGlue, compiling))),
+  gpu: async (compiling) => new Instance(await start(gpuGlue, compiling)),
   seek: async (compiling) => new Instance(await start(seekGlue, compiling)),
-  gpu: async (compiling) => new Instance(await start(import("../wasm/gpu.js"), compiling)),
-  tensor: async (compiling) => new Instance(await start(import("../wasm/tensor.js"), compiling)),
 };
 
 /** The generated JavaScript of a module, with an instance. */
-async function start<G extends Glue>(loading: G | Promise<G>, compiling: Promise<WebAssembly.Module>): Promise<G> {
-  const [glue, module] = await Promise.all([loading, compiling]);
-  await glue.default({ module_or_path: module });
+async function start<G extends Glue>(glue: G, compiling: Promise<WebAssembly.Module>): Promise<G> {
+  await glue.default({ module_or_path: await compiling });
   return glue;
 }
 
@@ -50,7 +49,7 @@ async function start<G extends Glue>(loading: G | Promise<G>, compiling: Promise
 const sources: Partial<Record<Name, ModuleSource | (() => Promise<ModuleSource>)>> = {};
 
 const compiled = new Map<Name, Promise<WebAssembly.Module>>();
-const loaded = new Map<Name, Promise<Loaded[Name]>>();
+const loaded = new Map<Name, Promise<unknown>>();
 
 /** The module of the CPU, once it is ready for use. */
 let cpu: CpuModule | undefined;
@@ -71,16 +70,33 @@ export function isRequested(name: string): boolean {
 }
 
 /** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
-export function load<N extends Name>(name: N, source?: ModuleSource): Promise<Loaded[N]> {
+export function load<N extends keyof Loaded>(name: N, source?: ModuleSource): Promise<Loaded[N]> {
   const kept = loaded as Map<Name, Promise<Loaded[N]>>;
   return once(kept, name, () => starts[name](compile(name, source)));
+}
+
+/** The module of tensors, likewise. Its JavaScript is only in scripts that use it. */
+export function loadTensor(glue: TensorModule["glue"], source?: ModuleSource): Promise<TensorModule> {
+  const kept = loaded as Map<Name, Promise<TensorModule>>;
+  return once(kept, "tensor", async () => new Instance(await start(glue, compile("tensor", source))));
 }
 
 /** The module `name`, compiled; workers get it as it is. */
 export function compile(name: Name, source?: ModuleSource): Promise<WebAssembly.Module> {
   const elsewhere = sources[name];
-  const found = source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? packageUrl(files[name]());
-  return once(compiled, name, () => compileSource(found));
+  const find = () => source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? locate(name);
+  return once(compiled, name, async () => compileSource(find()));
+}
+
+/** Where the file of the module `name` is. */
+function locate(name: Name): URL {
+  try {
+    return packageUrl(files[name]());
+  } catch (cause) {
+    const remedy = name === "tensor" ? "give `modules`" : "import pagepress/inline, or give `modules`";
+    const message = `${name}.wasm cannot be loaded: a bundle of this format does not know where it is (import.meta.url); ${remedy}`;
+    throw new PagepressError("MODULE_LOAD", message, { cause });
+  }
 }
 
 function once<T>(kept: Map<Name, Promise<T>>, name: Name, make: () => Promise<T>): Promise<T> {

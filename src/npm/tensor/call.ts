@@ -1,11 +1,12 @@
 import type { ModuleSource } from "../base/types.js";
-import { load, type TensorModule } from "../modules/load.js";
+import { loadTensor, type TensorModule } from "../modules/load.js";
+import * as glue from "../wasm/tensor.js";
 
 let module: TensorModule | undefined;
 
 /** The module, ready for use. */
 export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
-  module = await load("tensor", source);
+  module = await loadTensor(glue, source);
   return module.glue;
 }
 

@@ -1,3 +1,4 @@
+import { builtin } from "../base/builtin.js";
 import { isMoved, packageUrl } from "../modules/package-url.js";
 import type { PoolWorker } from "./pool.js";
 
@@ -5,21 +6,46 @@ interface NodeWorker extends PoolWorker {
   on(type: "message" | "error" | "messageerror", listener: (value: unknown) => void): void;
 }
 
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+/** The URL of this script; undefined in bundles that are no modules. */
+const here: string | undefined = import.meta.url;
+const options = { type: "module", name: "pagepress" } as const;
+
 /** Starts the package's own worker; bundlers find its file by this very line. Rejects where there are no workers. */
 export async function startWorker(): Promise<PoolWorker> {
-  if (typeof Worker === "function") {
-    const own = import.meta.url;
-    if (isMoved(own)) return new Worker(new URL("worker.js", packageUrl(new URL(own))), { type: "module", name: "pagepress" });
+  if (typeof Worker !== "function") return startThread();
+  if (here && isMoved(here)) return new Worker(new URL("worker.js", packageUrl(new URL(here))), options);
+  try {
     return new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "pagepress" });
+  } catch (error) {
+    const url = permitted();
+    if (!url) throw error;
+    return new Worker(url, options);
   }
-  const here = import.meta.url;
-  const url = new URL("./worker.js", here);
-  if (url.protocol !== "file:") throw new Error("there are no workers here");
-  const name = "node:worker_threads";
-  const threads = (await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)) as {
-    Worker: new (url: URL) => NodeWorker;
-  };
-  return likeBrowsers(new threads.Worker(url));
+}
+
+let importing: string | undefined;
+
+/** What starts the worker where the page may not start its file: a script of the page's own that imports it from another
+ * origin, under a policy of Trusted Types. Undefined if the file is not known to lie beside this script. */
+function permitted(): string | undefined {
+  const { origin, trustedTypes } = globalThis as { origin?: string; trustedTypes?: TrustedTypes };
+  if (importing || !here?.startsWith("http")) return importing;
+  const { href, origin: from } = new URL("./worker.js", here);
+  const policy = trustedTypes?.createPolicy("pagepress", { createScriptURL: (url) => url });
+  const text = `import ${JSON.stringify(href)};`;
+  const url = from === origin ? href : URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  return (importing = policy?.createScriptURL(url) ?? url);
+}
+
+/** Starts the worker as a thread of Node. */
+async function startThread(): Promise<PoolWorker> {
+  if (!here?.startsWith("file:")) throw new Error("there are no workers here");
+  const { Worker: Thread } = await builtin<{ Worker: new (url: URL) => NodeWorker }>("node:worker_threads");
+  return likeBrowsers(new Thread(new URL("./worker.js", here)));
 }
 
 /** A worker of Node with the three handlers of those of browsers. */
@@ -34,10 +60,7 @@ function likeBrowsers(worker: NodeWorker): NodeWorker {
 export async function hardwareConcurrency(): Promise<number> {
   const n = (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency;
   if (n) return n;
-  if (typeof Worker === "function" || !import.meta.url.startsWith("file:")) return 1;
-  const name = "node:os";
-  const os = (await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)) as {
-    availableParallelism(): number;
-  };
+  if (typeof Worker === "function" || !here?.startsWith("file:")) return 1;
+  const os = await builtin<{ availableParallelism(): number }>("node:os");
   return os.availableParallelism();
 }

@@ -12,6 +12,11 @@ export class Report {
     this.#filter = filter;
   }
 
+  /** Whether a case of this name is run. */
+  wants(name) {
+    return name.includes(this.#filter);
+  }
+
   /** Notes one outcome; `error` is null or says what is wrong. */
   add(name, error, ms) {
     if (error === null) this.#passed += 1;
@@ -22,7 +27,7 @@ export class Report {
 
   /** Runs `work` as a case of its own, which fails if it has not ended after `seconds`. Gives null or what it failed with. */
   async run(name, work, seconds) {
-    if (!name.includes(this.#filter)) return null;
+    if (!this.wants(name)) return null;
     const start = performance.now();
     try {
       await within(work(), seconds);

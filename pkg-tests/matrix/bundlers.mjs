@@ -1,0 +1,43 @@
+// Bundlers that are older than those of the project, or others. Each builds in its default configuration.
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { run } from "../../scripts/build/run.mjs";
+import { serve } from "../../tests/browser/harness/server.mjs";
+import { installFixture } from "../install.mjs";
+import { checkSite } from "../pages.mjs";
+import { buildWithVite, startVite } from "../sites.mjs";
+
+const scopes = ["window", "worker", "shared"];
+
+/** Vite 5 to 7, in development and built; they build workers as classic scripts. */
+export async function checkVites(report, browsers, folder, tarball, tools) {
+  for (const version of [5, 6, 7]) {
+    const vite = join(tools, "node_modules", `vite${version}`);
+    const fixture = (use) => installFixture(join(folder, `vite${version}`, use), "vite", tarball);
+    const start = async () => startVite(await fixture("start"), pathToFileURL(join(vite, "dist/node/index.js")).href);
+    await checkSite(report, browsers, `Vite ${version}, development`, start, { scopes });
+    const build = async () => buildWithVite(await fixture("build"), join(vite, "bin/vite.js"));
+    await checkSite(report, browsers, `Vite ${version}, build`, build, { scopes });
+  }
+}
+
+async function buildWithParcel(place, tools) {
+  const out = join(place, "built");
+  await mkdir(out, { recursive: true });
+  const args = ["build", "index.html", "--dist-dir", out, "--public-url", "./", "--no-cache", "--log-level", "error"];
+  await run(process.execPath, [join(tools, "node_modules/parcel/lib/bin.js"), ...args], { cwd: place });
+  await cp(join(place, "sample.txt"), join(out, "sample.txt"));
+  return serve(out);
+}
+
+/** Parcel 2, which reads no `exports` unless told to. Two workers that share a script do not start as it builds them, so
+ * that there is only one. */
+export async function checkParcel(report, browsers, folder, tarball, tools) {
+  const open = async () => {
+    const place = await installFixture(join(folder, "parcel"), "plain", tarball);
+    await writeFile(join(place, "shared-worker.js"), "");
+    return buildWithParcel(place, tools);
+  };
+  await checkSite(report, browsers, "Parcel 2", open, { scopes: ["window", "worker"] });
+}

@@ -1,0 +1,26 @@
+// The tools of the matrix, each tree in a folder of its own under target/, installed when it is needed first.
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "../../scripts/build/run.mjs";
+import { Remedy, run, Skip } from "../../scripts/process.mjs";
+
+/** Installs the tree `name` as its lock file says, and gives its folder. Throws a `Skip` where there is no network. */
+export async function installTree(name) {
+  const from = join(root, "pkg-tests/matrix", name);
+  const to = join(root, "target/matrix", name);
+  await mkdir(to, { recursive: true });
+  const hash = createHash("sha256").update(await readFile(join(from, "package-lock.json"))).digest("hex");
+  const mark = join(to, "node_modules/.pagepress-lock");
+  if (existsSync(mark) && (await readFile(mark, "utf8")) === hash) return to;
+  for (const file of ["package.json", "package-lock.json"]) await cp(join(from, file), join(to, file));
+  await cp(join(root, ".npmrc"), join(to, ".npmrc"));
+  const { code, output } = await run("npm", ["ci", "--no-fund", "--no-audit", "--loglevel=error"], { cwd: to, minutes: 10 });
+  if (code !== 0 && /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN/.test(output)) {
+    throw new Skip(`the npm registry cannot be reached, which the tools of ${name} come from`);
+  }
+  if (code !== 0) throw new Remedy(`\`npm ci\` failed in ${to}`);
+  await writeFile(mark, hash);
+  return to;
+}
