@@ -13,7 +13,7 @@ async function ends(kind, inPromise, isCoded) {
   await ready;
   const codec = await gpu.GpuCodec.open(false, true);
   const device = codec.device();
-  const waiting = errorOf(() => codec.compressPages(kinds.text(1 << 20), 4096, "fast"));
+  const waiting = errorOf(() => codec.compressPages(kinds.text(1 << 20), 4096, gpu.Level.Fast));
   const error = await errorOf(() => gpu.failForTests(kind, inPromise));
   check(isCoded ? error?.code === "INTERNAL" : error instanceof WebAssembly.RuntimeError, `${error?.code} ${error}`);
   if (kind === "panic") check(error.message.includes("a test has it panic"), error.message);
@@ -22,11 +22,11 @@ async function ends(kind, inPromise, isCoded) {
   const other = await waiting;
   check(other?.code === "INTERNAL", `the other call: ${other}`);
   check((await device.lost).reason === "destroyed", "the device is open");
-  const late = await errorOf(() => codec.compressPages(kinds.text(4096), 4096, "fast"));
+  const late = await errorOf(() => codec.compressPages(kinds.text(4096), 4096, gpu.Level.Fast));
   check(late?.code === "INTERNAL", `a late call: ${late}`);
   gpu.__wbg_reset_state();
   const next = await gpu.GpuCodec.open(false, true);
-  const { packed, timing } = await next.compressPages(kinds.text(65536), 4096, "fast");
+  const { packed, timing } = await next.compressPages(kinds.text(65536), 4096, gpu.Level.Fast);
   check(packed.length > 0 && timing.totalNs > 0, "after it");
   next.close();
 }
@@ -48,7 +48,7 @@ async function takesThePagesDevice() {
   check(!Object.hasOwn(navigator.gpu, "requestAdapter") && !Object.hasOwn(device, "createBuffer"), "something was left behind");
   check(device.onuncapturederror === handler, "the page's handler was replaced");
   const bytes = kinds.text(3 * 4096);
-  const { packed, table } = await codec.compressPages(bytes, 4096, "fast");
+  const { packed, table } = await codec.compressPages(bytes, 4096, gpu.Level.Fast);
   const { bytes: back } = await codec.decompressPages(packed, table, 4096, bytes.length, true);
   check(back.every((byte, i) => byte === bytes[i]), "content");
   const { inUse, pooled } = codec.memory;
@@ -63,7 +63,7 @@ async function takesThePagesDevice() {
   device.destroy();
   await device.lost;
   const gone = await gpu.GpuCodec.fromDevice(device);
-  const error = await errorOf(() => gone.compressPages(bytes, 4096, "fast"));
+  const error = await errorOf(() => gone.compressPages(bytes, 4096, gpu.Level.Fast));
   check(error?.code === "DEVICE_LOST", `on a lost device: ${error}`);
   const none = await errorOf(() => gpu.GpuCodec.fromDevice({}));
   check(none?.code === "INVALID_ARGUMENT", `no device: ${none}`);
