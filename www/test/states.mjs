@@ -13,7 +13,7 @@ const budgets = {
   /** What is there before anything is done: document, style, script. */
   firstPaintGzip: 32_000,
   /** All files, which the service worker keeps. */
-  everythingGzip: 500_000,
+  everythingGzip: 505_000,
   /** One task of the page's own thread while benches run. Generous: CI has two busy cores. */
   longTaskMs: 250,
   /** Sum of all shifts of the layout, as browsers measure it. */
