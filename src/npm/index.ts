@@ -1,11 +1,5 @@
-import { Compressor } from "./api/compressor.js";
-import { names } from "./api/options.js";
-import { checkOptions } from "./base/arguments.js";
-import { toPagepressError } from "./base/errors.js";
-import type { CompressorOptions } from "./base/types.js";
-import { open } from "./codec/open.js";
-
 export { configure } from "./api/configure.js";
+export { createCompressor } from "./api/create-compressor.js";
 export { compress, decompress } from "./api/one-shot.js";
 export { timingOf, type Compressor } from "./api/compressor.js";
 export { openFrame, type FrameAccess, type OpenFrameOptions, type ReadOptions } from "./api/open-frame.js";
@@ -60,13 +54,3 @@ export {
   type ResidentPart,
   type Timing,
 } from "./base/types.js";
-
-/** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
-export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
-  try {
-    checkOptions(options, names.compressor);
-    return new Compressor(await open(options), options.level ?? "auto", options.onDeviceLost);
-  } catch (error) {
-    throw toPagepressError(error);
-  }
-}

@@ -1,7 +1,6 @@
-import { toPagepressError } from "../base/errors.js";
 import type { BytesInput, CompressOptions, DecompressOptions } from "../base/types.js";
-import { open } from "../codec/open.js";
-import { Compressor } from "./compressor.js";
+import type { Compressor } from "./compressor.js";
+import { createCompressor } from "./create-compressor.js";
 
 /** The compressor of all calls here. */
 let shared: Promise<Compressor> | undefined;
@@ -18,12 +17,9 @@ export async function decompress(bytes: BytesInput, options?: DecompressOptions)
 }
 
 function opened(): Promise<Compressor> {
-  shared ??= open({}).then(
-    (engine) => new Compressor(engine, "auto"),
-    (error: unknown) => {
-      shared = undefined;
-      throw toPagepressError(error);
-    },
-  );
+  shared ??= createCompressor().catch((error: unknown) => {
+    shared = undefined;
+    throw error;
+  });
   return shared;
 }

@@ -1,3 +1,4 @@
+import type { Room } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
@@ -6,7 +7,6 @@ import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
 import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
-import type { Room } from "../base/arguments.js";
 
 /** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;

@@ -1,3 +1,4 @@
+import type { Room } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type {
@@ -14,7 +15,6 @@ import type {
   Timing,
   Level,
 } from "../base/types.js";
-import type { Room } from "../base/arguments.js";
 
 /** What a call gives. */
 export interface Outcome<T> {

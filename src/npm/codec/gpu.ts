@@ -1,5 +1,5 @@
+import type { Room } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
-import { levelNumber } from "../modules/enums.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
   BackendInfo,
@@ -15,13 +15,13 @@ import type {
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import { levelNumber } from "../modules/enums.js";
 import { type Glue, Held, lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
 import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
-import type { Room } from "../base/arguments.js";
 
 /** Why the engine is the GPU, where nobody measured. */
 const REASON = "asked for; the adapter that the browser gives";

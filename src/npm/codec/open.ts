@@ -1,9 +1,9 @@
+import { findObstacles } from "../base/adapters.js";
 import { checkOneOf, checkSize, fail } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
-import { findObstacles } from "../base/adapters.js";
 import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
-import { LEVELS } from "../modules/enums.js";
 import type { CpuModule } from "../modules/cpu-module.js";
+import { LEVELS } from "../modules/enums.js";
 import { compile, load } from "../modules/load.js";
 import { perform } from "../workers/perform.js";
 import { Pool, Workers } from "../workers/pool.js";

@@ -1,0 +1,16 @@
+import { checkOptions } from "../base/arguments.js";
+import { toPagepressError } from "../base/errors.js";
+import type { CompressorOptions } from "../base/types.js";
+import { open } from "../codec/open.js";
+import { Compressor } from "./compressor.js";
+import { names } from "./options.js";
+
+/** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
+export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
+  try {
+    checkOptions(options, names.compressor);
+    return new Compressor(await open(options), options.level ?? "auto", options.onDeviceLost);
+  } catch (error) {
+    throw toPagepressError(error);
+  }
+}
