@@ -38,7 +38,7 @@ pub enum Error {
     MatchBeforeContent {
         /// Index of the block in its frame.
         page: usize,
-        /// How far before the content.
+        /// Bytes between the start of the match and the start of the content.
         n_bytes: u64,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.

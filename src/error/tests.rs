@@ -1,4 +1,4 @@
-//! What errors say.
+//! The texts of errors.
 
 use super::*;
 use crate::lz4::BlockError;

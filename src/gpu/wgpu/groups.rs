@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(n_groups(), 2);
             device.0.pool.clear();
             assert_eq!(n_groups(), 1, "the group of freed memory is kept");
-            // What a caller was shown is freed with its last handle.
+            // A buffer whose raw handle was given out is freed, not pooled.
             assert!(other.raw().is_some());
             drop(other);
             assert_eq!(n_groups(), 0);

@@ -179,7 +179,7 @@ impl WgpuBuffer {
         self.handle()
     }
 
-    /// Whether bind groups with it may be kept: not those of a buffer that others free.
+    /// Whether the engine alone has the buffer, so that bind groups with it may be cached.
     pub(super) fn is_own(&self) -> bool {
         !self.0.is_shown.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! How much content a block has, by its sequences alone.
+//! Decompressed length of a block, from its sequences without decoding them.
 
 use crate::Error;
 use crate::lz4::BlockError;

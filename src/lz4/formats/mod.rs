@@ -1,4 +1,4 @@
-//! What LZ4 data may be besides a frame, and all of it in one call.
+//! Formats of LZ4 data: frames, raw blocks, blocks after their size, Hadoop records; each in one call.
 //!
 //! Blocks without a frame have no mark, checksum or, if raw, length; a reader has to be told what they are.
 

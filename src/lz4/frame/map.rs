@@ -13,7 +13,6 @@
 use std::ops::Range;
 
 use super::find_index::TAIL_BYTES;
-
 use super::index::FrameIndex;
 use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, word};
 use crate::lz4::BlockError;
