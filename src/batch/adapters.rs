@@ -1,4 +1,4 @@
-//! Frames under `std::io`: a writer that compresses and a reader that decompresses. Native only.
+//! `std::io` adapters: a writer that compresses and a reader that decompresses. Native only.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -9,12 +9,12 @@ use crate::lz4::frame::FrameOptions;
 use crate::memory::reserve;
 use crate::{Error, Result};
 
-/// Bytes asked of a reader at a time.
+/// Size of a read, in bytes.
 const READ_BYTES: usize = 1 << 20;
 
-/// Compresses what is written to it to one frame, which goes to the writer inside.
+/// Compresses written content to one frame, which it writes to the inner writer.
 ///
-/// The frame is whole only after [`finish`](Self::finish); dropping the writer before leaves a truncated frame.
+/// The frame is complete only after [`finish`](Self::finish); dropping the writer earlier leaves a truncated frame.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -39,12 +39,12 @@ pub struct CompressWriter<W: Write> {
     codec: Codec,
     session: FrameCompression,
     out: Vec<u8>,
-    /// Why the frame cannot go on.
+    /// The error that ended the frame.
     failed: Option<Error>,
 }
 
 impl<W: Write> CompressWriter<W> {
-    /// A writer on the engine of `codec`, which holds up to 16 MiB of content on the CPU and 128 MiB on a GPU.
+    /// Creates a writer on the engine of `codec`. It buffers up to 16 MiB of content on the CPU and 128 MiB on a GPU.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a block size out of range.
@@ -58,21 +58,21 @@ impl<W: Write> CompressWriter<W> {
         })
     }
 
-    /// The writer inside. What is written to it lands in the middle of the frame.
+    /// Returns the inner writer. Bytes written to it directly corrupt the frame.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Content compressed so far, and what it became.
+    /// Returns the bytes of content compressed so far and the bytes of the frame.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.session.progress()
     }
 
-    /// Ends the frame, flushes, and gives the writer back, with how the frame was compressed.
+    /// Ends the frame, flushes, and returns the inner writer with a report of the call.
     ///
     /// # Errors
-    /// Those of the writer inside and of the codec, the latter as the source of the [`io::Error`].
+    /// Those of the inner writer and of the codec, the latter as the source of the [`io::Error`].
     pub fn finish(mut self) -> io::Result<(W, Report)> {
         self.refuse_if_failed()?;
         super::block_on(self.session.finish_async(&mut self.codec, &mut self.out))?;
@@ -119,8 +119,8 @@ impl<W: Write> Write for CompressWriter<W> {
         Ok(content.len())
     }
 
-    /// Compresses what is held and flushes the writer inside: all that was written can be decompressed from there. The
-    /// last block may be a short one, so flushing often costs ratio.
+    /// Compresses buffered content and flushes the inner writer, so that all content written so far can be decompressed.
+    /// The last block may be short, so frequent flushes lower the ratio.
     fn flush(&mut self) -> io::Result<()> {
         self.refuse_if_failed()?;
         let flushed = self.session.flush_async(&mut self.codec, &mut self.out);
@@ -131,11 +131,11 @@ impl<W: Write> Write for CompressWriter<W> {
     }
 }
 
-/// Decompresses the frames that the reader inside gives, to its end.
+/// Decompresses all frames of the inner reader.
 ///
-/// Content is given as it is decoded, so that of a frame whose checksum at the end is wrong has been read by then, but for
-/// what the last step decoded. After an error of the decoder every read gives that error; one of the reader inside is passed
-/// on, and reading may be tried again.
+/// Content is returned as it is decoded: if the content checksum at the end of a frame is wrong, all but the last decoded
+/// part has been returned by then. After an error of the decoder every read fails with that error. Errors of the inner
+/// reader are passed on, and the read may be retried.
 #[derive(Debug)]
 pub struct DecompressReader<R: Read> {
     reader: R,
@@ -143,7 +143,7 @@ pub struct DecompressReader<R: Read> {
     session: FrameDecompression,
     input: Vec<u8>,
     out: Vec<u8>,
-    /// Bytes of `out` that were taken.
+    /// Bytes of `out` that were consumed.
     taken: usize,
     state: State,
 }
@@ -156,7 +156,7 @@ enum State {
 }
 
 impl<R: Read> DecompressReader<R> {
-    /// A reader on the engine of `codec`, which fails with [`Error::OutputLimit`] rather than give more than `limit`
+    /// Creates a reader on the engine of `codec`. It fails with [`Error::OutputLimit`] if the content is longer than `limit`
     /// bytes.
     pub fn new(reader: R, codec: Codec, limit: Option<u64>) -> Self {
         Self {
@@ -170,29 +170,29 @@ impl<R: Read> DecompressReader<R> {
         }
     }
 
-    /// The reader inside. What is read from it is missing here.
+    /// Returns the inner reader. Bytes read from it directly are missing from the frames.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// Gives the reader back, which may be ahead of what was decompressed.
+    /// Returns the inner reader, which may be ahead of the decompressed content.
     pub fn into_inner(self) -> R {
         self.reader
     }
 
-    /// Input done with so far, and what it became.
+    /// Returns the bytes of input consumed so far and the bytes of content.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.session.progress()
     }
 
-    /// How the content was decompressed so far.
+    /// Returns the report of the calls so far.
     #[must_use]
     pub const fn report(&self) -> &Report {
         self.session.report()
     }
 
-    /// Decompresses some more, or comes to the end. `out` is empty before.
+    /// Decompresses into `out`, which is empty, until it has content or the input ends.
     fn fill(&mut self) -> io::Result<()> {
         while self.out.is_empty() {
             match &self.state {
@@ -228,7 +228,7 @@ impl<R: Read> DecompressReader<R> {
         Ok(())
     }
 
-    /// An error of the decoder stays: what follows it cannot be read, and what came with it is not verified.
+    /// Keeps an error of the decoder: later input cannot be decoded, and the output of the failed step is not verified.
     fn note<T>(&mut self, result: Result<T>) -> io::Result<T> {
         result.map_err(|error| {
             self.out.clear();
@@ -239,9 +239,9 @@ impl<R: Read> DecompressReader<R> {
     }
 }
 
-/// The error for a reader that says it gave more than it was asked for.
+/// Returns the error for a reader that reports more bytes than the buffer holds.
 fn too_many() -> io::Error {
-    let message = "the reader says that it gave more bytes than there was room for";
+    let message = "the reader reports more bytes than the buffer holds";
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 

@@ -1,7 +1,7 @@
-//! Frames under `futures-io`: the asynchronous twins of the adapters of `std::io`.
+//! `futures-io` adapters: the asynchronous twins of the `std::io` adapters.
 //!
-//! `futures-io` is nothing but traits, without dependencies; tokio's own traits are reached through `tokio_util::compat`.
-//! The work of the CPU is done in the task that polls, 1 MiB at a time; that of a GPU elsewhere.
+//! `futures-io` has only traits and no dependencies; use `tokio_util::compat` for tokio's traits. CPU work runs in the
+//! polling task, 1 MiB at a time.
 
 use std::fmt;
 use std::io;
@@ -17,18 +17,18 @@ use crate::lz4::frame::FrameOptions;
 use crate::memory::zeros;
 use crate::{Error, Result};
 
-/// Bytes asked of a reader at a time.
+/// Size of a read, in bytes.
 const READ_BYTES: usize = 256 << 10;
-/// Bytes of content taken by one write at most.
+/// Maximum bytes of content consumed by one write.
 const MAX_WRITE_BYTES: usize = 1 << 20;
 
 #[cfg(not(target_arch = "wasm32"))]
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-/// In a browser nothing moves to another thread.
+/// Futures need not be `Send` in a browser: no value moves to another thread.
 #[cfg(target_arch = "wasm32")]
 type Work<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// A codec with one end of a stream, which work takes and gives back.
+/// A codec and a session, moved into the future that works on them and back.
 struct Engine<S> {
     codec: Codec,
     session: S,
@@ -38,7 +38,7 @@ struct Engine<S> {
 enum State<S> {
     Idle(Box<Engine<S>>),
     Working(Work<(Box<Engine<S>>, Result<bool>)>),
-    /// The codec failed, or a future that had it was dropped.
+    /// The codec failed, or the future that owned it was dropped.
     Failed(Error),
 }
 
@@ -61,7 +61,7 @@ impl<S> State<S> {
         }))
     }
 
-    /// The engine once its work is done, and what that gave, if there was any.
+    /// Polls the work under way; returns the engine when it is idle, with the result of the work if there was any.
     fn poll_engine(
         &mut self,
         context: &mut Context<'_>,
@@ -84,7 +84,7 @@ impl<S> State<S> {
         }
     }
 
-    /// Starts work that needs the engine, which is idle.
+    /// Starts work on the idle engine.
     fn start(&mut self, work: impl FnOnce(Box<Engine<S>>) -> Work<(Box<Engine<S>>, Result<bool>)>) {
         let lost = Error::Engine {
             engine: "stream",
@@ -97,21 +97,21 @@ impl<S> State<S> {
     }
 }
 
-/// Compresses what is written to it to one frame, which goes to the writer inside.
+/// Compresses written content to one frame, which it writes to the inner writer.
 ///
-/// Closing it ends the frame; dropping it before leaves a truncated frame.
+/// Closing it ends the frame; dropping it earlier leaves a truncated frame.
 #[derive(Debug)]
 pub struct AsyncCompressWriter<W> {
     writer: W,
     state: State<FrameCompression>,
-    /// Bytes of the output that the writer took.
+    /// Bytes of the output that the inner writer accepted.
     written: usize,
     is_flushed: bool,
     is_ended: bool,
 }
 
 impl<W: AsyncWrite + Unpin> AsyncCompressWriter<W> {
-    /// A writer on the engine of `codec`.
+    /// Creates a writer on the engine of `codec`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a block size out of range.
@@ -126,8 +126,7 @@ impl<W: AsyncWrite + Unpin> AsyncCompressWriter<W> {
         })
     }
 
-    /// Content compressed so far and what it became, and how; `None` while work is under way, as after a
-    /// write that was not flushed.
+    /// Returns progress and report; `None` while work is under way, for example after a write that was not flushed.
     pub fn progress(&self) -> Option<(Progress, &Report)> {
         match &self.state {
             State::Idle(engine) => Some((engine.session.progress(), engine.session.report())),
@@ -135,17 +134,17 @@ impl<W: AsyncWrite + Unpin> AsyncCompressWriter<W> {
         }
     }
 
-    /// The writer inside. What is written to it lands in the middle of the frame.
+    /// Returns the inner writer. Bytes written to it directly corrupt the frame.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Gives the writer back.
+    /// Returns the inner writer.
     pub fn into_inner(self) -> W {
         self.writer
     }
 
-    /// Passes on all that is compressed.
+    /// Writes all compressed bytes to the inner writer.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (engine, _) = ready!(self.state.poll_engine(context))?;
         while self.written < engine.out.len() {
@@ -161,7 +160,7 @@ impl<W: AsyncWrite + Unpin> AsyncCompressWriter<W> {
     }
 }
 
-/// What a writer has its engine do.
+/// Work of a writer on its engine.
 enum Task {
     Push(Vec<u8>),
     Flush,
@@ -198,8 +197,7 @@ async fn decompress(
 }
 
 impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncCompressWriter<W> {
-    /// Takes content once what was compressed of earlier content is passed on. What goes wrong with it is told by the
-    /// next call.
+    /// Accepts content once the compressed bytes of earlier content are written. The next call returns its errors.
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -245,23 +243,23 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncCompressWriter<W> {
     }
 }
 
-/// Decompresses the frames that the reader inside gives, to its end.
+/// Decompresses all frames of the inner reader.
 ///
-/// After an error of the decoder every read gives that error; one of the reader inside is passed on, and reading may be tried
-/// again.
+/// After an error of the decoder every read fails with that error. Errors of the inner reader are passed on, and the read
+/// may be retried.
 #[derive(Debug)]
 pub struct AsyncDecompressReader<R> {
     reader: R,
     state: State<FrameDecompression>,
     input: Vec<u8>,
-    /// Bytes of the output that were taken.
+    /// Bytes of the output that were consumed.
     taken: usize,
     wants_input: bool,
     is_ended: bool,
 }
 
 impl<R: AsyncRead + Unpin> AsyncDecompressReader<R> {
-    /// A reader on the engine of `codec`, which fails with [`Error::OutputLimit`] rather than give more than `limit`
+    /// Creates a reader on the engine of `codec`. It fails with [`Error::OutputLimit`] if the content is longer than `limit`
     /// bytes.
     pub fn new(reader: R, codec: Codec, limit: Option<u64>) -> Self {
         let group_bytes = step_bytes(&codec);
@@ -276,7 +274,7 @@ impl<R: AsyncRead + Unpin> AsyncDecompressReader<R> {
         }
     }
 
-    /// Input done with so far and what it became, and how; `None` while work is under way.
+    /// Returns progress and report; `None` while work is under way.
     pub fn progress(&self) -> Option<(Progress, &Report)> {
         match &self.state {
             State::Idle(engine) => Some((engine.session.progress(), engine.session.report())),
@@ -284,18 +282,18 @@ impl<R: AsyncRead + Unpin> AsyncDecompressReader<R> {
         }
     }
 
-    /// The reader inside. What is read from it is missing here.
+    /// Returns the inner reader. Bytes read from it directly are missing from the frames.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// Gives the reader back, which may be ahead of what was decompressed.
+    /// Returns the inner reader, which may be ahead of the decompressed content.
     pub fn into_inner(self) -> R {
         self.reader
     }
 }
 
-/// The error for a reader that says it gave more than it was asked for.
+/// Returns the error for a reader that reports more bytes than the buffer holds.
 fn too_many() -> io::Error {
     let message = "the reader says that it gave more bytes than there was room for";
     io::Error::new(io::ErrorKind::InvalidData, message)

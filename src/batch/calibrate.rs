@@ -1,4 +1,4 @@
-//! The batch size that suits a device, measured on it.
+//! Measures the batch size at which a device's fixed cost per job becomes small.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,42 +12,42 @@ use crate::cost::{Cost, Samples};
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{Level, PackedPages};
 
-/// Pages of the batches that are timed, in this order; a device that took [`ENOUGH_NS`] for one is given no larger.
+/// Sizes of the timed batches in pages, in this order. Measurement ends with the first that takes [`ENOUGH_NS`].
 const SIZES: [usize; 4] = [16, 256, 1024, 4096];
 
-/// Nanoseconds after which a measurement ends.
+/// Duration of a batch, in nanoseconds, after which no larger one is timed.
 const ENOUGH_NS: u64 = 20_000_000;
 
-/// Runs of each size, of which the quickest counts.
+/// Runs of each size; the fastest counts.
 const N_RUNS: usize = 2;
 
-/// The fixed cost of a batch of the optimal size is this part of its time.
+/// Share of the fixed cost in the time of a batch of the optimal size.
 const FIXED_PART: f64 = 0.1;
 
-/// Batch sizes measured in this process, by the adapter's description.
+/// Batch sizes measured in this process, keyed by the adapter's description.
 static MEASURED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
 
 fn measured() -> MutexGuard<'static, Option<HashMap<String, usize>>> {
     MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells adapters apart.
+/// Returns a key that identifies an adapter.
 fn key(info: &GpuDeviceInfo) -> String {
     [info.engine, info.api, &info.name, &info.driver].join("\n")
 }
 
-/// The batch size that was measured on this adapter, if it was.
+/// Returns the batch size measured on this adapter, if any.
 pub(crate) fn known_batch_size(info: &GpuDeviceInfo) -> Option<usize> {
     measured().as_ref()?.get(&key(info)).copied()
 }
 
-/// Pages in the smallest batch whose fixed cost is [`FIXED_PART`] of its time, within what is sensible on any device.
+/// Returns the pages of the smallest batch whose fixed cost is [`FIXED_PART`] of its time, clamped to 256..=65,536.
 fn batch_size(cost: Cost) -> usize {
     let pages = cost.fixed_ns * (1.0 - FIXED_PART) / (FIXED_PART * cost.ns_per_unit.max(1e-3));
     (pages.ceil() as usize).clamp(256, 65_536)
 }
 
-/// Pages as memory holds them: zeros, small numbers, addresses, and words that do not repeat.
+/// Generates pages similar to memory: zeros, small numbers, addresses, and random words.
 fn sample_pages(n_pages: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = (0..n_pages * PAGE_SIZE / 8).flat_map(|i| {
@@ -66,10 +66,9 @@ fn sample_pages(n_pages: usize) -> Vec<u8> {
 }
 
 impl GpuDevice {
-    /// Pages of 4 KiB in a batch on which the fixed cost of a job on this device is a tenth of its time: larger batches
-    /// gain little. Measured by compressing pages when it is first asked for, which takes a few tens of milliseconds
-    /// on a GPU; then remembered for all devices on this adapter, and
-    /// [`GpuDeviceInfo::optimal_batch_size`] tells the same.
+    /// Returns the number of 4 KiB pages at which the fixed cost of a job is a tenth of its time; larger batches gain
+    /// little. The first call measures it by compressing pages, which takes tens of milliseconds on a GPU. The result is
+    /// cached for all devices on this adapter, and [`GpuDeviceInfo::optimal_batch_size`] returns it from then on.
     ///
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost), [`OutOfMemory`](crate::Error::OutOfMemory).
@@ -106,10 +105,10 @@ impl GpuDevice {
         Ok(*sizes.entry(key(self.info())).or_insert(size))
     }
 
-    /// [`optimal_batch_size_async`](Self::optimal_batch_size_async), blocking. Native only.
+    /// Blocking form of [`optimal_batch_size_async`](Self::optimal_batch_size_async). Native only.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn optimal_batch_size(&self) -> Result<usize> {
         crate::gpu::runtime::block_on(self.optimal_batch_size_async())

@@ -1,4 +1,4 @@
-//! The front for pages: one codec, whichever engine runs it.
+//! [`Codec`]: pages and frames on any engine.
 
 #[cfg(not(gpu_engine))]
 use super::choice::Rejected;
@@ -12,34 +12,34 @@ use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
 
-/// Which engine a [`Codec`] uses.
+/// Engine options of a [`Codec`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CodecOptions {
-    /// The engine.
+    /// The engine to use.
     pub backend: BackendRequest,
-    /// Speed or battery, when there are several GPUs.
+    /// Preference between discrete and integrated GPUs.
     pub power_preference: PowerPreference,
-    /// Whether [`BackendRequest::Wgpu`] may take a software adapter. [`BackendRequest::Auto`] never does.
+    /// Allows [`BackendRequest::Wgpu`] to take a software adapter. [`BackendRequest::Auto`] never takes one.
     pub allow_software: bool,
-    /// The adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`], by its position among the adapters of that
-    /// engine; a software one too.
+    /// Index of the adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`] among the adapters of that engine,
+    /// software adapters included.
     pub adapter_index: Option<usize>,
 }
 
-/// How a call was run.
+/// Engine and times of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
     /// The engine that did the work: `"cpu"`, `"cuda"` or `"wgpu"`.
     pub engine: &'static str,
-    /// Why that one, for this call.
+    /// Reason for the choice of that engine in this call.
     pub reason: String,
-    /// Where the time went.
+    /// Times of the call.
     pub timings: Timings,
 }
 
 impl Report {
-    /// Of a call that the CPU did.
+    /// Creates the report of a call that ran on the CPU.
     pub(crate) fn cpu(reason: String, timings: Timings) -> Self {
         Self {
             engine: "cpu",
@@ -48,7 +48,7 @@ impl Report {
         }
     }
 
-    /// The report of a call that was made of two: the engine of the larger part names it.
+    /// Adds the report of another part of the same call. The engine is that of the part with the larger total time.
     pub(crate) fn add(&mut self, other: Self) {
         if other.timings.total_ns > self.timings.total_ns {
             self.engine = other.engine;
@@ -60,8 +60,8 @@ impl Report {
 
 /// Compresses and decompresses pages and frames on one engine or, in `Auto` mode, on the faster of two.
 ///
-/// The bytes are the same on every engine. A lost GPU is brought back once and the work replayed; after that a forced
-/// engine fails with [`Error::DeviceLost`], and `Auto` goes on with the CPU.
+/// A level gives the same bytes on every engine that writes it. A lost GPU is reopened once and the work replayed; after
+/// that a forced engine fails with [`Error::DeviceLost`], and `Auto` falls back to the CPU.
 #[derive(Debug)]
 pub struct Codec {
     pub(super) options: CodecOptions,
@@ -71,10 +71,10 @@ pub struct Codec {
 }
 
 impl Codec {
-    /// Opens the engine that `options` asks for.
+    /// Opens the engine that `options` selects.
     ///
     /// # Errors
-    /// [`Error::BackendUnavailable`] if a forced engine is not there, with a reason for each candidate.
+    /// [`Error::BackendUnavailable`] with a reason for each candidate if a forced engine is missing.
     pub async fn new_async(options: CodecOptions) -> Result<Self> {
         if options.backend == BackendRequest::Cpu {
             let choice = BackendChoice::cpu("the CPU was asked for".into(), Vec::new());
@@ -114,7 +114,7 @@ impl Codec {
         }
     }
 
-    /// A codec on a device that is open already, as if it had been asked for by name.
+    /// Creates a codec on an open device, as if its engine had been requested.
     ///
     /// # Errors
     /// None today.
@@ -144,20 +144,20 @@ impl Codec {
         }
     }
 
-    /// The engine, and why. In `Auto` mode with a GPU a call may still run on the CPU, where that is measured to be
-    /// faster: its [`Report`] says so.
+    /// Returns the chosen engine and the reason. In `Auto` mode with a GPU a call still runs on the CPU where that is
+    /// measured to be faster; its [`Report`] has the engine of the call.
     #[must_use]
     pub fn choice(&self) -> &BackendChoice {
         &self.choice
     }
 
-    /// What was asked for.
+    /// Returns the options that the codec was opened with.
     #[must_use]
     pub fn options(&self) -> &CodecOptions {
         &self.options
     }
 
-    /// The GPU, if there is one in use.
+    /// Returns the GPU in use, if any.
     #[cfg(gpu_engine)]
     #[must_use]
     pub fn device(&self) -> Option<&crate::gpu::GpuDevice> {
@@ -211,7 +211,7 @@ impl Codec {
     /// Decompresses pages.
     ///
     /// # Errors
-    /// [`Error::CorruptPage`] for the first page that is wrong; else as
+    /// [`Error::CorruptPage`] for the first corrupt page; otherwise as
     /// [`decompress_pages_status_async`](Self::decompress_pages_status_async).
     pub async fn decompress_pages_async(
         &mut self,
@@ -228,7 +228,7 @@ impl Codec {
         }
     }
 
-    /// Decompresses pages and says of each what is wrong with it; such a page is all zeros.
+    /// Decompresses pages and returns the error of each; a corrupt page is all zeros.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
@@ -270,7 +270,7 @@ impl Codec {
         Ok((outcome, Report::cpu(reason, timings)))
     }
 
-    /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
+    /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(super) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
     }
@@ -280,7 +280,7 @@ impl Codec {
 fn no_gpu() -> Error {
     Error::BackendUnavailable {
         backend: "GPU",
-        reason: "it was given up".into(),
+        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
     }
 }
 
@@ -291,21 +291,21 @@ pub(crate) fn on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Timings
     Ok((value, Timings::host(clock.elapsed_ns())))
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
-    /// [`new_async`](Self::new_async), blocking.
+    /// Blocking form of [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn new(options: CodecOptions) -> Result<Self> {
         super::block_on(Self::new_async(options))
     }
 
-    /// [`compress_pages_async`](Self::compress_pages_async), blocking.
+    /// Blocking form of [`compress_pages_async`](Self::compress_pages_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn compress_pages(
         &mut self,
         bytes: &[u8],
@@ -315,10 +315,10 @@ impl Codec {
         super::block_on(self.compress_pages_async(bytes, page_size, level))
     }
 
-    /// [`decompress_pages_async`](Self::decompress_pages_async), blocking.
+    /// Blocking form of [`decompress_pages_async`](Self::decompress_pages_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
         super::block_on(self.decompress_pages_async(pages))
     }

@@ -1,8 +1,8 @@
-//! Pages to a device, packed blocks back.
+//! Compresses pages on a device in a software pipeline.
 //!
-//! While job k runs, the host writes the pages of k + 1 to shared memory and copies the blocks of k - 1 out of it; where
-//! the engine has streams, the device copies in both directions meanwhile. Only compressed bytes cross back: first the
-//! table and the packed size, then exactly that many bytes.
+//! While job k runs, the host writes the pages of job k + 1 to staging memory and copies the blocks of job k - 1 out of it.
+//! On engines with streams the device copies in both directions at the same time. Only compressed bytes are read back:
+//! first the table and the packed size, then exactly that many bytes.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,41 +25,42 @@ use crate::kernels::lz4::compress_job;
 use crate::lz4::{Level, PackedPages, PageEntry, check_page_size};
 use crate::memory;
 
-/// Where the table starts in what is read back first; the packed size comes before it.
+/// Byte offset of the table in the first readback, behind the packed size.
 const TABLE_AT: u64 = 8;
 
-/// Most bytes of pages whose blocks wait in device memory until their size in all is known.
+/// Limit on the bytes of pages whose blocks stay in device memory until their total size is known.
 const MAX_HELD_BYTES: u64 = 512 << 20;
 
-/// A job on the device.
+/// A job that was submitted to the device.
 struct Running {
-    place: usize,
+    /// Index of its slot in the ring.
+    slot: usize,
     n_pages: usize,
-    /// Room for the blocks.
+    /// Worst-case sized output of the kernels.
     packed: Buffer,
-    /// Until the kernels have been waited for.
+    /// The submission with the kernels; `None` once it was waited for.
     kernels: Option<(Submission, JobBuffers)>,
-    /// After that.
+    /// Table words, read once the kernels are done.
     table: Vec<u32>,
     packed_bytes: u64,
-    /// Once the blocks were asked for; the submission, where it is timed.
+    /// Staging buffer of the readback of blocks, with its submission where that is timed; `None` before it is submitted.
     download: Option<(HostBuffer, Option<Submission>)>,
 }
 
-/// Where compressed pages go.
+/// Destination of compressed pages.
 #[derive(Debug)]
 pub(crate) enum Sink<'a> {
-    /// One after the other to memory of the caller.
+    /// Appends to a vector of the caller.
     Packed(&'a mut PackedPages),
-    /// Left in the memory that the device wrote.
+    /// Keeps the pinned buffers that the device wrote: zero-copy.
     Pinned(&'a mut Vec<PinnedPart>),
-    /// One after the other to memory of JavaScript.
+    /// Appends to a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a mut super::web::JsBlocks),
 }
 
 impl Sink<'_> {
-    /// Forgets what an earlier attempt left, and makes room for pages of `n_bytes`.
+    /// Clears the output of an earlier attempt and reserves memory for pages of `n_bytes`.
     fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
         match self {
             Self::Pinned(parts) => parts.clear(),
@@ -69,7 +70,7 @@ impl Sink<'_> {
                 pages.packed.clear();
                 pages.table.clear();
                 (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
-                // A browser's memory never shrinks; elsewhere it costs nothing until it is written.
+                // WebAssembly memory never shrinks. Natively, reserved memory costs nothing before its first touch.
                 if cfg!(not(target_arch = "wasm32")) {
                     let n_pages = n_bytes.div_ceil(page_size.into());
                     memory::reserve(&mut pages.packed, n_bytes.next_multiple_of(4) as usize)?;
@@ -82,8 +83,8 @@ impl Sink<'_> {
 }
 
 impl Sink<'_> {
-    /// Whether it wants to know how many bytes come before they do: fresh memory of a browser costs as much as a copy,
-    /// so it is taken once.
+    /// Returns true if the total size must be known before the first block is written: page faults of a fresh
+    /// `ArrayBuffer` cost as much as the copy, so it is allocated once.
     fn wants_total(&self) -> bool {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
@@ -92,8 +93,8 @@ impl Sink<'_> {
         }
     }
 
-    /// Says that `n_bytes` come next.
-    fn expect(&mut self, n_bytes: u64) -> Result<()> {
+    /// Reserves memory for the next `n_bytes`.
+    fn reserve(&mut self, n_bytes: u64) -> Result<()> {
         match self {
             Self::Packed(_) | Self::Pinned(_) => {
                 let _ = n_bytes;
@@ -106,7 +107,7 @@ impl Sink<'_> {
 }
 
 impl Pipeline {
-    /// Compresses pages; the result is that of [`crate::lz4::compress_pages`].
+    /// Compresses pages to the same bytes as [`crate::lz4::compress_pages`].
     pub(crate) async fn compress(
         &mut self,
         source: Source<'_>,
@@ -138,17 +139,17 @@ impl Pipeline {
             } else if running.len() == self.ring.len() {
                 self.finish(&mut running, sink, &mut meter).await?;
             }
-            let place = k % self.ring.len();
+            let slot = k % self.ring.len();
             let job = self
-                .start(place, source, range, page_size, level, &mut meter)
+                .start(slot, source, range, page_size, level, &mut meter)
                 .await?;
             running.push_back(job);
-            // Half of the jobs in flight keep the bus and the device busy while the host waits for one before them.
+            // Half of the jobs in flight keep the bus and the device busy while the host waits for an older one.
             let behind = (self.ring.len() / 2).max(1);
             if let Some(before) = running.len().checked_sub(1 + behind) {
                 self.measure(&mut running[before], &mut meter).await?;
                 if !sink.wants_total() {
-                    self.ask_blocks(&mut running[before], sink)?;
+                    self.read_back(&mut running[before], sink)?;
                 }
             }
         }
@@ -156,9 +157,10 @@ impl Pipeline {
         Ok(meter.timings(clock))
     }
 
+    /// Uploads the pages of a job and submits its kernels.
     async fn start(
         &mut self,
-        place: usize,
+        slot: usize,
         source: Source<'_>,
         range: Range<u64>,
         page_size: u32,
@@ -174,12 +176,12 @@ impl Pipeline {
         stream = match source {
             Source::Bytes(bytes) => {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
-                self.upload(place, &[(part, pages)], stream, meter).await?
+                self.upload(slot, &[(part, pages)], stream, meter).await?
             }
             #[cfg(web_pages)]
             Source::Js(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
-                self.upload(place, &[(part, pages)], stream, meter).await?
+                self.upload(slot, &[(part, pages)], stream, meter).await?
             }
             Source::Pinned(host, _) => {
                 let from = Place::Host(host, range.start);
@@ -192,7 +194,7 @@ impl Pipeline {
         let table_bytes = 8 * n_pages as u64;
         let sizes = reserve(
             &self.device,
-            &mut self.ring[place].words,
+            &mut self.ring[slot].words,
             TABLE_AT + table_bytes,
             HostUse::Download,
         )?;
@@ -207,7 +209,7 @@ impl Pipeline {
             table_bytes,
         )?;
         Ok(Running {
-            place,
+            slot,
             n_pages,
             packed: buffers.get(Slot::Packed)?.clone(),
             kernels: Some((stream.submit_timed()?, buffers)),
@@ -217,14 +219,14 @@ impl Pipeline {
         })
     }
 
-    /// Waits for the kernels, and reads table and packed size.
+    /// Waits for the kernels and reads the table and the packed size.
     async fn measure(&mut self, job: &mut Running, meter: &mut Meter) -> Result<()> {
         let Some((submission, _buffers)) = job.kernels.take() else {
             return Ok(());
         };
         meter.add(submission.wait_times_async().await?);
-        let Some(sizes) = &self.ring[job.place].words else {
-            return Err(broken("sizes were not asked for".into()));
+        let Some(sizes) = &self.ring[job.slot].words else {
+            return Err(broken("sizes were not read back".into()));
         };
         let mut read = sizes
             .read_async(0..TABLE_AT + 8 * job.n_pages as u64, words)
@@ -243,26 +245,26 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Asks for the blocks of a job that was measured.
-    fn ask_blocks(&mut self, job: &mut Running, sink: &Sink<'_>) -> Result<()> {
+    /// Submits the readback of a measured job's blocks.
+    fn read_back(&mut self, job: &mut Running, sink: &Sink<'_>) -> Result<()> {
         if job.download.is_some() {
             return Ok(());
         }
         let n_bytes = job.packed_bytes.max(4);
         let download = match sink {
-            // The caller keeps it.
+            // The caller keeps the buffer.
             Sink::Pinned(_) => self
                 .device
                 .allocate_host_uncleared(n_bytes, HostUse::Download)?,
             _ => {
-                let held = &mut self.ring[job.place].bytes;
+                let held = &mut self.ring[job.slot].bytes;
                 reserve(&self.device, held, n_bytes, HostUse::Download)?.clone()
             }
         };
         let mut stream = self.device.stream();
         let from = Place::Device(&job.packed, 0);
         stream.copy(Place::Host(&download, 0), from, job.packed_bytes)?;
-        // Pages that are all fills have no blocks.
+        // A job whose pages are all fills has no blocks.
         let submission = match job.packed_bytes {
             0 => None,
             _ if self.device.capabilities().copy_timestamps => Some(stream.submit_timed()?),
@@ -272,7 +274,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Takes all jobs to their end.
+    /// Finishes all jobs in order.
     async fn drain(
         &mut self,
         running: &mut VecDeque<Running>,
@@ -284,11 +286,11 @@ impl Pipeline {
                 self.measure(job, meter).await?;
             }
         }
-        sink.expect(running.iter().map(|job| job.packed_bytes).sum())?;
+        sink.reserve(running.iter().map(|job| job.packed_bytes).sum())?;
         while !running.is_empty() {
             if sink.wants_total() {
                 for job in running.iter_mut().take(self.ring.len()) {
-                    self.ask_blocks(job, sink)?;
+                    self.read_back(job, sink)?;
                 }
             }
             self.finish(running, sink, meter).await?;
@@ -296,7 +298,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Takes the oldest job to its end: its blocks and entries go to `sink`.
+    /// Finishes the oldest job: writes its blocks and table entries to `sink`.
     async fn finish(
         &mut self,
         running: &mut VecDeque<Running>,
@@ -307,9 +309,9 @@ impl Pipeline {
             return Ok(());
         };
         self.measure(&mut job, meter).await?;
-        self.ask_blocks(&mut job, sink)?;
+        self.read_back(&mut job, sink)?;
         let Some((download, submission)) = job.download else {
-            return Err(broken("blocks were not asked for".into()));
+            return Err(broken("blocks were not read back".into()));
         };
         let part = 0..job.packed_bytes;
         match sink {
@@ -338,7 +340,7 @@ impl Pipeline {
                 });
             }
         }
-        // It has run: the host read what it copied.
+        // This does not wait: the host has read what the submission copied.
         if let Some(submission) = submission {
             meter.add(submission.wait_times_async().await?);
         }
@@ -346,13 +348,13 @@ impl Pipeline {
     }
 }
 
-/// Appends the entries of a job whose blocks start at `base` of `packed`.
+/// Appends the table entries of a job whose blocks start at byte `base` of `packed`.
 fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
     let blocks = &packed[base..];
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
         let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
-            .map_err(|error| broken(format!("kernels wrote a table entry of no kind: {error}")))?;
+            .map_err(|error| broken(format!("the kernels wrote an invalid table entry: {error}")))?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Batches of 4 KiB pages on one GPU, measured.
+//! [`GpuBatchCompressor`]: batches of 4 KiB pages on one GPU, with measured times.
 
 use super::compress::Sink;
 use super::decompress::{self, Target};
@@ -14,19 +14,19 @@ use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{BlockError, Level, PackedPages};
 use crate::{Error, Result, memory};
 
-/// How [`GpuBatchCompressor`] works.
+/// Configuration of a [`GpuBatchCompressor`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GpuBatchConfig {
     /// Index of the GPU in [`GpuDevice::list_adapters_async`]; 0 is the best one.
     pub device_index: u32,
     /// Compression algorithm.
     pub algorithm: Algorithm,
-    /// Most pages in one job on the device; larger batches are cut.
+    /// Maximum pages in one job on the device; larger batches are split.
     pub batch_size: usize,
-    /// Upload, kernels and download of successive jobs overlap. Without it each step waits for the one before and is
-    /// measured alone.
+    /// Overlaps upload, kernels and readback of successive jobs. If false, each step waits for the one before and is
+    /// timed alone.
     pub async_dma: bool,
-    /// Jobs in flight when they overlap, each with its own memory shared with the device.
+    /// Number of jobs in flight when they overlap, each with its own staging buffers.
     pub ring_buffer_slots: usize,
 }
 
@@ -55,7 +55,7 @@ impl GpuBatchConfig {
     }
 }
 
-/// Most jobs in flight; a few keep any device busy.
+/// Limit of jobs in flight; a few keep any device busy.
 const MAX_SLOTS: usize = 1024;
 
 /// Compresses and decompresses batches of pages on one GPU.
@@ -77,25 +77,25 @@ pub struct GpuBatchCompressor {
     config: GpuBatchConfig,
     pipeline: Pipeline,
     stats: BatchStats,
-    /// Times of compression by pages, on this GPU and on the CPU.
+    /// Compression times by number of pages, on this GPU and on the CPU.
     gpu_times: Samples,
     cpu_times: Samples,
-    /// The first batch is over, which compiles kernels and allocates.
+    /// True after the first batch, which compiles kernels and allocates buffers.
     is_warm: bool,
 }
 
-/// Pages of the first batch on which the CPU path and this GPU are timed: few, which tells the fixed cost of a batch,
-/// and many.
+/// Numbers of pages of the first batch on which the CPU and the GPU are timed: a small one, which shows the fixed cost of
+/// a batch, and a large one.
 const SAMPLE_PAGES: [usize; 2] = [16, 1024];
 
-/// Pages from which the documents see a benefit; used until there are measurements.
+/// Number of pages above which a GPU is assumed to pay off, before anything is measured.
 pub(crate) const BENEFIT_PAGES: usize = 2000;
 
 impl GpuBatchCompressor {
-    /// Opens the GPU that `config` names.
+    /// Opens the GPU at `config.device_index`.
     ///
     /// # Errors
-    /// [`Error::BackendUnavailable`] if it is not there or is a software adapter (give such a device to
+    /// [`Error::BackendUnavailable`] if there is no such GPU or it is a software adapter (pass such a device to
     /// [`with_device`](Self::with_device)); [`Error::InvalidArgument`] for a zero in `config`.
     pub async fn new_async(config: GpuBatchConfig) -> Result<Self> {
         let device = GpuDevice::new_with_adapter_index_async(config.device_index as usize).await?;
@@ -113,7 +113,7 @@ impl GpuBatchCompressor {
         Self::with_device(device, config)
     }
 
-    /// Uses a device that is open already, a software one too; `device_index` is not looked at.
+    /// Uses an open device, software adapters included; `config.device_index` is ignored.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a zero in `config`.
@@ -135,22 +135,21 @@ impl GpuBatchCompressor {
         })
     }
 
-    /// Compresses pages. The result is the same on every engine, and however the batch is cut. The first call also
-    /// times the CPU path, and a GPU that is hardware, on up to 1024 of the pages, for
-    /// [`would_benefit`](Self::would_benefit).
+    /// Compresses pages. The result is the same on every engine and for every split into jobs. The first call also times
+    /// the CPU, and the GPU if it is hardware, on up to 1,024 of the pages, for [`would_benefit`](Self::would_benefit).
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] if the device is lost again after it was brought back once; [`Error::OutOfMemory`].
+    /// [`Error::DeviceLost`] if the device is lost again after one recovery; [`Error::OutOfMemory`].
     pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
         self.compress_batch_reusing_async(pages, PackedPages::default())
             .await
     }
 
-    /// [`compress_batch_async`](Self::compress_batch_async) to the memory of an earlier result, whose contents are
-    /// forgotten. Fresh memory costs the system about as much time as the bus.
+    /// Compresses pages into the memory of an earlier result, whose contents are overwritten. First-touch page faults of
+    /// new memory take about as long as the transfer over the bus.
     ///
     /// # Errors
-    /// As there.
+    /// As [`compress_batch_async`](Self::compress_batch_async).
     pub async fn compress_batch_reusing_async(
         &mut self,
         pages: &[[u8; PAGE_SIZE]],
@@ -190,8 +189,9 @@ impl GpuBatchCompressor {
     /// Decompresses pages of [`PAGE_SIZE`] bytes.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for other page sizes and for a table that does not fit; else as
-    /// [`compress_batch_async`](Self::compress_batch_async). Corrupt pages are no error of the call.
+    /// [`Error::InvalidArgument`] for other page sizes and for a table of another length; otherwise as
+    /// [`compress_batch_async`](Self::compress_batch_async). Corrupt pages are not an error of the call: see
+    /// [`DecompressResult::errors`].
     pub async fn decompress_batch_async(
         &mut self,
         pages: &PackedPages,
@@ -206,11 +206,12 @@ impl GpuBatchCompressor {
         })
     }
 
-    /// [`decompress_batch_async`](Self::decompress_batch_async) to memory of the caller, one page for each entry of the
-    /// table. Gives of each page what is wrong with it, and where the time went.
+    /// Decompresses pages into `out`, one page for each entry of the table, and returns the error of each page and the
+    /// times of the call.
     ///
     /// # Errors
-    /// As there, and [`Error::InvalidArgument`] if `out` is of another length.
+    /// As [`decompress_batch_async`](Self::decompress_batch_async), and [`Error::InvalidArgument`] if `out` is of another
+    /// length.
     pub async fn decompress_batch_into_async(
         &mut self,
         pages: &PackedPages,
@@ -222,13 +223,13 @@ impl GpuBatchCompressor {
             return Err(Error::InvalidArgument {
                 name: "out",
                 value,
-                expected: "give room for every page",
+                expected: "give one element per page",
             });
         }
         self.decompress_to(&pages.into(), out).await
     }
 
-    /// Decompresses pages that were checked, to as many.
+    /// Decompresses checked pages into a slice of as many.
     pub(super) async fn decompress_to(
         &mut self,
         pages: &Packed<'_>,
@@ -247,7 +248,7 @@ impl GpuBatchCompressor {
         &mut self.pipeline
     }
 
-    /// Times both engines on some of the pages of the first batch.
+    /// Times the CPU and the GPU on some pages of the first batch.
     async fn compare(&mut self, pages: &[[u8; PAGE_SIZE]], level: Level) -> Result<()> {
         for n_pages in SAMPLE_PAGES.map(|most| pages.len().min(most)) {
             let sample = pages[..n_pages].as_flattened();
@@ -256,7 +257,7 @@ impl GpuBatchCompressor {
             let cpu_ns = clock.elapsed_ns();
             self.cpu_times.add(n_pages as u64, cpu_ns);
             self.stats.cpu_ns_per_page = (cpu_ns / n_pages as u64).max(1);
-            // A software adapter is never worth its while.
+            // A software adapter never pays off.
             if !self.info().is_software() {
                 let mut packed = PackedPages::default();
                 let (source, sink) = (Source::Bytes(sample), Sink::Packed(&mut packed));
@@ -269,18 +270,17 @@ impl GpuBatchCompressor {
         Ok(())
     }
 
-    /// Nanoseconds that `n_pages` are expected to take: on this GPU, and on the CPU path. To each a fixed cost and a
-    /// cost a page are fitted, by least squares of relative errors, over the sizes of the batches so far and of samples
-    /// of the first one (on hardware). `None` until both were measured.
+    /// Returns the expected nanoseconds for `n_pages` on this GPU and on the CPU. Each is a fixed cost plus a cost per page,
+    /// fitted by least squares of relative errors to the batches so far and, on hardware, to samples of the first one.
+    /// `None` until both were measured.
     #[must_use]
     pub fn expected_ns(&self, n_pages: usize) -> Option<[u64; 2]> {
         let (gpu, cpu) = (self.gpu_times.cost()?, self.cpu_times.cost()?);
         Some([gpu, cpu].map(|cost| cost.ns(n_pages as f64) as u64))
     }
 
-    /// Whether this GPU is expected to compress a batch of `n_pages` faster than the CPU path: by
-    /// [`expected_ns`](Self::expected_ns) or, before the first batch, if there are at least 2000 pages. Never for a
-    /// software adapter.
+    /// Returns true if this GPU is expected to compress a batch of `n_pages` faster than the CPU: by
+    /// [`expected_ns`](Self::expected_ns) or, before the first batch, from 2,000 pages on. False for software adapters.
     #[must_use]
     pub fn would_benefit(&self, n_pages: usize) -> bool {
         if n_pages == 0 || self.info().is_software() {
@@ -292,7 +292,7 @@ impl GpuBatchCompressor {
         }
     }
 
-    /// What was done so far.
+    /// Returns the counters of this compressor.
     #[must_use]
     pub fn stats(&self) -> BatchStats {
         BatchStats {
@@ -301,26 +301,26 @@ impl GpuBatchCompressor {
         }
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     #[must_use]
     pub fn config(&self) -> &GpuBatchConfig {
         &self.config
     }
 
-    /// The GPU.
+    /// Returns the description of the GPU.
     #[must_use]
     pub fn info(&self) -> &GpuDeviceInfo {
         self.pipeline.device().info()
     }
 
-    /// The device, to share with other work.
+    /// Returns the device, to share with other work.
     #[must_use]
     pub fn device(&self) -> &GpuDevice {
         self.pipeline.device()
     }
 }
 
-/// Refuses pages of other sizes, and tables that do not fit.
+/// Rejects pages of other sizes and tables of another length.
 pub(super) fn check_pages(pages: &PackedPages) -> Result<()> {
     if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
         let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
@@ -333,37 +333,37 @@ pub(super) fn check_pages(pages: &PackedPages) -> Result<()> {
     decompress::check(&pages.into()).map(drop)
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuBatchCompressor {
-    /// [`new_async`](Self::new_async), blocking.
+    /// Blocking form of [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn new(config: GpuBatchConfig) -> Result<Self> {
         crate::gpu::runtime::block_on(Self::new_async(config))
     }
 
-    /// [`compress_batch_async`](Self::compress_batch_async), blocking.
+    /// Blocking form of [`compress_batch_async`](Self::compress_batch_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn compress_batch(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
         crate::gpu::runtime::block_on(self.compress_batch_async(pages))
     }
 
-    /// [`decompress_batch_async`](Self::decompress_batch_async), blocking.
+    /// Blocking form of [`decompress_batch_async`](Self::decompress_batch_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
         crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
     }
 
-    /// [`compress_batch_reusing_async`](Self::compress_batch_reusing_async), blocking.
+    /// Blocking form of [`compress_batch_reusing_async`](Self::compress_batch_reusing_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn compress_batch_reusing(
         &mut self,
         pages: &[[u8; PAGE_SIZE]],
@@ -372,10 +372,10 @@ impl GpuBatchCompressor {
         crate::gpu::runtime::block_on(self.compress_batch_reusing_async(pages, packed))
     }
 
-    /// [`decompress_batch_into_async`](Self::decompress_batch_into_async), blocking.
+    /// Blocking form of [`decompress_batch_into_async`](Self::decompress_batch_into_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn decompress_batch_into(
         &mut self,
         pages: &PackedPages,

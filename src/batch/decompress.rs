@@ -1,4 +1,4 @@
-//! Packed blocks to a device, pages back; the same overlap as in compression.
+//! Decompresses pages on a device, in the same software pipeline as compression.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,20 +20,20 @@ use crate::lz4::{BlockError, PageEntry, check_page_size};
 use crate::memory;
 use crate::{Error, Result};
 
-/// Where pages go.
+/// Destination of decompressed pages.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
-    /// To memory of the caller, as long as all pages.
+    /// A slice of the caller, as long as all pages together.
     Bytes(&'a mut [u8]),
-    /// To memory that the device writes by itself; pages are of so many bytes.
+    /// A pinned buffer that the device writes directly, and the page size in bytes.
     Pinned(&'a HostBuffer, u32),
-    /// To an array of JavaScript, as long as all pages.
+    /// A `Uint8Array`, as long as all pages together.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
 }
 
 impl Target<'_> {
-    /// Decompresses a block on the CPU to the place of `page`, where that is memory the host sees; says what is wrong.
+    /// Decompresses the block of `page` on the CPU, if the host can write to the destination, and returns its error.
     fn decompress(&mut self, pages: &Packed<'_>, page: usize, block: &[u8]) -> Option<BlockError> {
         let start = page * pages.page_size as usize;
         let end = (start + pages.page_size as usize).min(pages.n_bytes as usize);
@@ -48,7 +48,7 @@ impl Target<'_> {
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
                 let error = entry.decompress(block, &mut content).err();
-                // An array that shrank has no place for it.
+                // An array that shrank meanwhile cannot take the page.
                 drop(out.write(start, &content));
                 error
             }
@@ -56,9 +56,10 @@ impl Target<'_> {
     }
 }
 
-/// A job on the device.
+/// A job that was submitted to the device.
 struct Running {
-    place: usize,
+    /// Index of its slot in the ring.
+    slot: usize,
     pages: Range<usize>,
     n_bytes: usize,
     oversized: Vec<usize>,
@@ -68,7 +69,7 @@ struct Running {
 }
 
 impl Pipeline {
-    /// Decompresses pages; the result is that of [`crate::lz4::decompress_pages_status`].
+    /// Decompresses pages with the same result as [`crate::lz4::decompress_pages_status`].
     pub(crate) async fn decompress(
         &mut self,
         pages: &Packed<'_>,
@@ -86,24 +87,27 @@ impl Pipeline {
         let mut running = VecDeque::new();
         for (k, range) in plan.enumerate() {
             if running.len() == self.ring.len() {
-                self.collect(&mut running, pages, target, &mut status, &mut meter)
+                self.finish_decompression(&mut running, pages, target, &mut status, &mut meter)
                     .await?;
             }
             let range = range.start as usize..range.end as usize;
-            let place = k % self.ring.len();
-            let job = self.send(place, pages, range, target, &mut meter).await?;
+            let slot = k % self.ring.len();
+            let job = self
+                .start_decompression(slot, pages, range, target, &mut meter)
+                .await?;
             running.push_back(job);
         }
         while !running.is_empty() {
-            self.collect(&mut running, pages, target, &mut status, &mut meter)
+            self.finish_decompression(&mut running, pages, target, &mut status, &mut meter)
                 .await?;
         }
         Ok((status, meter.timings(clock)))
     }
 
-    async fn send(
+    /// Uploads the blocks of a job and submits its kernel.
+    async fn start_decompression(
         &mut self,
-        place: usize,
+        slot: usize,
         pages: &Packed<'_>,
         range: Range<usize>,
         target: &Target<'_>,
@@ -116,7 +120,7 @@ impl Pipeline {
         } = plan::gather(pages, range.clone())?;
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
-        // A packed buffer is never empty; its entries then are all bad, so the bytes do not matter.
+        // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.
         let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4))?;
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
         let on_device = buffers.get(Slot::Packed)?;
@@ -132,12 +136,12 @@ impl Pipeline {
             }
             _ => vec![(blocks.of(pages), on_device), entries],
         };
-        let mut stream = self.upload(place, &parts, stream, meter).await?;
+        let mut stream = self.upload(slot, &parts, stream, meter).await?;
         buffers.record(&self.device, &job, &mut stream).await?;
-        self.ask(place, range.clone(), n_bytes, &buffers, target, &mut stream)?;
+        self.record_readback(slot, range.clone(), n_bytes, &buffers, target, &mut stream)?;
         let submission = stream.submit_timed()?;
         Ok(Running {
-            place,
+            slot,
             pages: range,
             n_bytes,
             oversized,
@@ -147,9 +151,9 @@ impl Pipeline {
     }
 
     /// Records the copies of pages and statuses to the host.
-    fn ask(
+    fn record_readback(
         &mut self,
-        place: usize,
+        slot: usize,
         range: Range<usize>,
         n_bytes: usize,
         buffers: &JobBuffers,
@@ -157,25 +161,25 @@ impl Pipeline {
         stream: &mut Stream,
     ) -> Result<()> {
         let copied = n_bytes.next_multiple_of(4) as u64;
-        let place = &mut self.ring[place];
+        let slot = &mut self.ring[slot];
         let to = match target {
             Target::Pinned(host, page_size) => {
                 Place::Host(*host, range.start as u64 * u64::from(*page_size))
             }
             _ => {
-                let host = reserve(&self.device, &mut place.bytes, copied, HostUse::Download)?;
+                let host = reserve(&self.device, &mut slot.bytes, copied, HostUse::Download)?;
                 Place::Host(host, 0)
             }
         };
         stream.copy(to, Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
         let n_bytes = 4 * range.len() as u64;
-        let host = reserve(&self.device, &mut place.words, n_bytes, HostUse::Download)?;
+        let host = reserve(&self.device, &mut slot.words, n_bytes, HostUse::Download)?;
         let status = Place::Device(buffers.get(Slot::Status)?, 0);
         stream.copy(Place::Host(host, 0), status, n_bytes)
     }
 
-    /// Takes the oldest job to its end.
-    async fn collect(
+    /// Finishes the oldest job: copies its pages to `target` and its statuses to `status`.
+    async fn finish_decompression(
         &mut self,
         running: &mut VecDeque<Running>,
         pages: &Packed<'_>,
@@ -187,17 +191,17 @@ impl Pipeline {
             return Ok(());
         };
         meter.add(job.submission.wait_times_async().await?);
-        let place = &self.ring[job.place];
-        let Some(host_status) = &place.words else {
-            return Err(broken("statuses were not asked for".into()));
+        let slot = &self.ring[job.slot];
+        let Some(host_status) = &slot.words else {
+            return Err(broken("statuses were not read back".into()));
         };
         let start = job.pages.start * pages.page_size as usize;
         #[cfg(web_pages)]
-        if let (Target::Js(out), Some(host)) = (&mut *target, &place.bytes) {
+        if let (Target::Js(out), Some(host)) = (&mut *target, &slot.bytes) {
             host.read_js_async(0..job.n_bytes as u64, out, start)
                 .await?;
         }
-        if let (Target::Bytes(bytes), Some(host)) = (&mut *target, &place.bytes) {
+        if let (Target::Bytes(bytes), Some(host)) = (&mut *target, &slot.bytes) {
             let out = &mut bytes[start..start + job.n_bytes];
             let copied = job.n_bytes.next_multiple_of(4) as u64;
             host.read_async(0..copied, |read| copy(out, &read[..out.len()]))
@@ -228,7 +232,7 @@ impl Pipeline {
     }
 }
 
-/// Bytes of all pages, if table and page size agree with them.
+/// Returns the bytes of all pages together, after checking that the table and the page size agree with them.
 pub(crate) fn check(pages: &Packed<'_>) -> Result<usize> {
     check_page_size(pages.page_size)?;
     let wrong = |name, value: u64, expected| Error::InvalidArgument {

@@ -233,7 +233,7 @@ impl AnyDecoder {
 /// The same, blocking. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
-    /// [`compress_frame_async`](Self::compress_frame_async), blocking.
+    /// Blocking form of [`compress_frame_async`](Self::compress_frame_async).
     ///
     /// # Errors
     /// As there.
@@ -245,7 +245,7 @@ impl Codec {
         super::block_on(self.compress_frame_async(content, options, |_| ControlFlow::Continue(())))
     }
 
-    /// [`decompress_frame_async`](Self::decompress_frame_async), blocking.
+    /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
     ///
     /// # Errors
     /// As there.

@@ -1,4 +1,4 @@
-//! The GPU side of a codec, and the scales on which `Auto` mode weighs it against the CPU.
+//! The GPU engine of a codec, and the measurements by which `Auto` mode chooses between it and the CPU.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,24 +17,24 @@ use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
 use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
 use crate::{Error, Result, memory};
 
-/// Bytes, and of each page what is wrong with it.
+/// Decompressed bytes and the error of each page.
 type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 
 /// Bytes of pages in one job on the device.
 pub(super) const JOB_BYTES: u64 = 32 << 20;
 /// Jobs in flight.
 pub(super) const SLOTS: usize = 4;
-/// Bytes that [`GpuCodec`] takes well at a time: all places of the ring are in use.
+/// Bytes of content that keep all slots of the ring in use.
 pub(super) const CHUNK_BYTES: usize = SLOTS * JOB_BYTES as usize;
 
-/// Calls that the CPU is expected to finish within this time stay there: measuring would cost more.
+/// Calls that the CPU is expected to finish within this time run there: measuring would cost more.
 const WORTH_MEASURING_NS: u64 = 30_000_000;
-/// Bytes of the call's own data on which the CPU is timed first.
-const GLANCE_BYTES: usize = 512 << 10;
-/// Most bytes of the call's own data on which both are timed.
+/// Bytes of the call's input on which the CPU is timed first.
+const FIRST_SAMPLE_BYTES: usize = 512 << 10;
+/// Maximum bytes of the call's input on which both engines are timed.
 const SAMPLE_BYTES: usize = 16 << 20;
 
-/// A GPU in a codec.
+/// The GPU engine of a codec.
 #[derive(Debug)]
 pub(super) struct GpuCodec {
     pipeline: Pipeline,
@@ -42,7 +42,7 @@ pub(super) struct GpuCodec {
     verdicts: HashMap<Case, Verdict>,
 }
 
-/// What a verdict holds for.
+/// The kind of call that a measurement applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Case {
     compress: bool,
@@ -52,7 +52,7 @@ struct Case {
     size: u32,
 }
 
-/// Both times for the same work.
+/// Times of both engines for the same work.
 #[derive(Debug, Clone, Copy)]
 struct Verdict {
     n_bytes: u64,
@@ -62,7 +62,7 @@ struct Verdict {
 
 impl Verdict {
     fn plan(self) -> Plan {
-        // Whole numbers: to print others takes 20 KB of a module.
+        // Integers: formatting floats adds 20 kB to a WebAssembly module.
         let speed = |ns: u64| self.n_bytes * 1000 / ns.max(1);
         let (gpu, cpu) = (speed(self.gpu_ns), speed(self.cpu_ns));
         if self.gpu_ns < self.cpu_ns {
@@ -77,7 +77,7 @@ impl Verdict {
     }
 }
 
-/// The reasons against each adapter, after `error`.
+/// Lists each adapter with the reason for its rejection, after opening failed with `error`.
 pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
     if adapters.is_empty() && no_cuda().is_none() {
@@ -100,7 +100,7 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     rejected.chain(no_cuda()).collect()
 }
 
-/// Why CUDA is no candidate at all.
+/// Returns the reason why CUDA has no devices to list.
 #[cfg(cuda_engine)]
 fn no_cuda() -> Option<Rejected> {
     let error = crate::gpu::cuda::list().err()?;
@@ -163,7 +163,7 @@ impl GpuCodec {
         self.pipeline.device()
     }
 
-    /// Cuts jobs for this page size from now on.
+    /// Sets the number of pages per job for this page size.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {
             self.page_size = page_size;
@@ -199,8 +199,8 @@ impl GpuCodec {
         Ok(((bytes, errors), timings))
     }
 
-    /// Chooses for a compression of `n_bytes` by measuring both on a part of them, once for each size. `first` gives
-    /// that part.
+    /// Chooses the engine for a compression of `n_bytes` by timing both on a sample, once per size class. `first` returns
+    /// the sample.
     pub(super) async fn weigh_compress<'a>(
         &mut self,
         n_bytes: usize,
@@ -213,13 +213,13 @@ impl GpuCodec {
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = first(n_bytes.min(GLANCE_BYTES))?;
-        let cpu_ns = time(|| lz4::compress_pages(&glance, page_size, level))?;
-        if let Some(small) = too_small(cpu_ns, glance.len(), n_bytes) {
+        let sample = first(n_bytes.min(FIRST_SAMPLE_BYTES))?;
+        let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
+        if let Some(small) = too_small(cpu_ns, sample.len(), n_bytes) {
             return Ok(small);
         }
         let sample = first(n_bytes.min(SAMPLE_BYTES))?;
-        // The first run compiles the kernels and allocates.
+        // The first run compiles kernels and allocates buffers.
         self.compress(&sample, page_size, level).await?;
         let (_, timings) = self.compress(&sample, page_size, level).await?;
         let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
@@ -232,12 +232,12 @@ impl GpuCodec {
         Ok(verdict.plan())
     }
 
-    /// Chooses for a decompression, likewise.
+    /// Chooses the engine for a decompression in the same way.
     pub(super) async fn weigh_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
         check_page_size(pages.page_size)?;
         let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
         let first = |n_bytes| match pages.first(n_bytes) {
-            Ok(None) => Err(super::ring::broken("pinned blocks are not weighed".into())),
+            Ok(None) => Err(super::ring::broken("pinned blocks cannot be sampled".into())),
             Ok(Some(first)) => Ok(first),
             Err(error) => Err(error),
         };
@@ -245,9 +245,9 @@ impl GpuCodec {
         if let Some(verdict) = self.verdicts.get(&case) {
             return Ok(verdict.plan());
         }
-        let glance = first(GLANCE_BYTES)?;
-        let cpu_ns = time(|| lz4::decompress_pages_status(&glance))?;
-        if let Some(small) = too_small(cpu_ns, glance.n_bytes as usize, n_bytes) {
+        let sample = first(FIRST_SAMPLE_BYTES)?;
+        let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
+        if let Some(small) = too_small(cpu_ns, sample.n_bytes as usize, n_bytes) {
             return Ok(small);
         }
         let sample = first(SAMPLE_BYTES)?;
@@ -279,7 +279,7 @@ fn time<T>(work: impl FnOnce() -> Result<T>) -> Result<u64> {
     Ok(clock.elapsed_ns())
 }
 
-/// The CPU, if it is done before a measurement would be.
+/// Returns the CPU plan if the CPU is expected to finish before a measurement would.
 fn too_small(cpu_ns: u64, measured_bytes: usize, n_bytes: usize) -> Option<Plan> {
     let expected_ns = cpu_ns as f64 * n_bytes as f64 / measured_bytes.max(1) as f64;
     let reason = "too small to be worth a GPU's transfers: the CPU needs only milliseconds";

@@ -1,4 +1,4 @@
-//! Running the launches of a [`Job`] on a device.
+//! Records the launches of a [`Job`] on a device.
 
 use std::ops::Range;
 
@@ -6,15 +6,16 @@ use crate::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Recorder, 
 use crate::kernels::{Arg, Job, Slot};
 use crate::{Error, Result};
 
-/// The buffers of one run of a job, by role. Those the caller did not give come from the device's pool and go back
-/// there on drop; work submitted on them runs to its end first.
+/// The buffers of one run of a job, by slot. Buffers that the caller does not provide come from the device's pool, and
+/// return to it on drop once submitted work on them is complete.
 #[derive(Debug)]
 pub(crate) struct JobBuffers {
     buffers: Vec<(Slot, Buffer, Range<u64>)>,
 }
 
 impl JobBuffers {
-    /// The buffers of `job`: `given` ones, each a range of a buffer of at least the job's size, and new ones.
+    /// Collects the buffers of `job`: the `given` ranges, each at least as long as the job needs, and pool buffers for the
+    /// rest.
     pub(crate) fn allocate(
         device: &GpuDevice,
         job: &Job,
@@ -32,7 +33,7 @@ impl JobBuffers {
         Ok(Self { buffers })
     }
 
-    /// The buffer in a role.
+    /// Returns the buffer of a slot.
     pub(crate) fn get(&self, slot: Slot) -> Result<&Buffer> {
         self.find(slot).map(|(buffer, _)| buffer)
     }
@@ -47,7 +48,7 @@ impl JobBuffers {
             })
     }
 
-    /// Records all launches of `job`; its kernels are compiled first if this is their first use.
+    /// Records all launches of `job`, compiling kernels on first use.
     pub(crate) async fn record(
         &self,
         device: &GpuDevice,
@@ -60,9 +61,9 @@ impl JobBuffers {
                 .iter()
                 .map(|&(name, v)| (name, f64::from(v)))
                 .collect();
-            // SAFETY: jobs are made by functions of `crate::kernels`, here and in all callers. `allocate` gave every role a
-            // range of just the job's bytes, which `launch` finds inside its buffer; launches are recorded in order, in one
-            // stream.
+            // SAFETY: jobs are made by functions of `crate::kernels`, here and in all callers. `allocate` gave every slot a
+            // range of exactly the job's bytes, which `launch` checks against its buffer; launches are recorded in order, in
+            // one stream.
             let source = unsafe { KernelSource::of_launch(launch, &overrides) };
             let kernel = device.compile_kernel(&source).await?;
             let mut args = Vec::with_capacity(launch.args.len());

@@ -1,7 +1,7 @@
-//! Pages in, pages out, on the best engine of the machine.
+//! Batches of pages, and frames, on the fastest engine of the machine.
 //!
-//! [`Codec`] chooses among engines and does pages and frames; [`GpuBatchCompressor`] drives one GPU with batches of
-//! 4 KiB pages and measures; the `_resident` functions work on pages that are in GPU memory already.
+//! [`Codec`] chooses the engine and handles pages and frames. [`GpuBatchCompressor`] runs batches of 4 KiB pages on one GPU
+//! and reports measured times. The `_resident` functions work on pages that stay in GPU memory.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod adapters;
@@ -84,19 +84,19 @@ use crate::lz4::Level;
 /// Bytes of a memory page.
 pub const PAGE_SIZE: usize = 4096;
 
-/// A way to compress pages.
+/// A compression algorithm for pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// LZ4, fast: a greedy parse.
+    /// LZ4 at [`Level::Fast`]: a greedy parse.
     #[default]
     Lz4,
-    /// LZ4, smaller: a lazy parse over a larger table.
+    /// LZ4 at [`Level::High`]: a lazy parse with a larger hash table, for a better ratio.
     Lz4High,
 }
 
 impl Algorithm {
-    /// The level of the encoder.
+    /// Returns the level of the encoder.
     #[must_use]
     pub const fn level(self) -> Level {
         match self {
@@ -106,7 +106,7 @@ impl Algorithm {
     }
 }
 
-/// Runs a future of a codec to its end on this thread. Without a GPU engine none ever waits.
+/// Runs a future of a codec to completion on this thread. Without a GPU engine it never waits.
 #[cfg(not(target_arch = "wasm32"))]
 fn block_on<T>(future: impl Future<Output = crate::Result<T>>) -> crate::Result<T> {
     #[cfg(gpu_engine)]

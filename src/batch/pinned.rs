@@ -1,5 +1,5 @@
-//! Pages in memory that the device copies by itself, from end to end: the host touches nothing but tables. The bus is then
-//! the only limit; copies from and to other memory take the host about as long as the bus takes.
+//! Zero-copy batches in pinned memory: the device transfers pages and blocks by DMA, and the host touches only the tables.
+//! Throughput is then bound by the bus; staging copies from and to pageable memory take about as long as the bus.
 
 use super::compress::Sink;
 use super::compressor::GpuBatchCompressor;
@@ -11,13 +11,13 @@ use crate::gpu::{HostBuffer, Sized64};
 use crate::lz4::{BlockError, PageEntry};
 use crate::{Error, PAGE_SIZE, Result};
 
-/// Compressed pages in the memory that the device wrote.
+/// Compressed pages in pinned buffers that the device wrote.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PinnedPages {
-    /// Pages in order, as many parts as there were jobs.
+    /// Pages in order, one part per job.
     pub parts: Vec<PinnedPart>,
-    /// Where the time went.
+    /// Times of the call.
     pub timings: Timings,
 }
 
@@ -25,16 +25,17 @@ pub struct PinnedPages {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PinnedPart {
-    /// Blocks, each at a multiple of 4 bytes; an [`HostUse::Download`](crate::gpu::HostUse::Download) buffer.
+    /// Blocks, each at a multiple of 4 bytes, in an [`HostUse::Download`](crate::gpu::HostUse::Download) buffer.
     pub packed: HostBuffer,
     /// Bytes of blocks, from the start of the buffer.
     pub packed_bytes: u64,
-    /// One entry a page.
+    /// One entry per page.
     pub table: Vec<PageEntry>,
 }
 
 impl PinnedPages {
-    /// Bytes of pages of [`PAGE_SIZE`] over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
+    /// Returns the bytes of pages of [`PAGE_SIZE`] divided by the bytes of blocks and table, 8 bytes an entry; 1 for no
+    /// pages.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let pages: usize = self.parts.iter().map(|part| part.table.len()).sum();
@@ -48,10 +49,10 @@ impl PinnedPages {
 
 impl GpuBatchCompressor {
     /// Compresses the first `n_pages` pages in `pages`, an [`HostUse::Upload`](crate::gpu::HostUse::Upload) buffer of
-    /// [`device`](Self::device). Drop results when they are done with: their memory is used again.
+    /// [`device`](Self::device). Drop results early: their buffers return to the pool.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the buffer is shorter; [`Error::DeviceLost`], with which the buffer is lost too;
+    /// [`Error::InvalidArgument`] if the buffer is shorter; [`Error::DeviceLost`], which invalidates the buffer too;
     /// [`Error::OutOfMemory`].
     pub async fn compress_pinned_async(
         &mut self,
@@ -74,12 +75,12 @@ impl GpuBatchCompressor {
 
     /// Decompresses the blocks in the first `packed_bytes` of `packed`, an
     /// [`HostUse::Upload`](crate::gpu::HostUse::Upload) buffer of [`device`](Self::device), to the start of `out`, an
-    /// [`HostUse::Download`](crate::gpu::HostUse::Download) buffer of it. Gives of each page what is wrong with it; such
-    /// a page is all zeros. A block longer than any valid one counts as a bad table entry.
+    /// [`HostUse::Download`](crate::gpu::HostUse::Download) buffer of the same device. Returns the error of each page; a
+    /// corrupt page is all zeros. A block longer than any valid one counts as an invalid table entry.
     ///
     /// # Errors
-    /// As [`compress_pinned_async`](Self::compress_pinned_async), and [`Error::InvalidArgument`] for blocks that do not
-    /// lie in about the order of their pages.
+    /// As [`compress_pinned_async`](Self::compress_pinned_async), and [`Error::InvalidArgument`] for blocks that are not
+    /// stored in about the order of their pages.
     pub async fn decompress_pinned_async(
         &mut self,
         packed: &HostBuffer,

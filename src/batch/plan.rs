@@ -1,4 +1,4 @@
-//! Cutting work into jobs that fit the device. Pure.
+//! Splits work into jobs that fit the device's limits. Pure functions.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
 use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::{Error, Result, memory};
 
-/// Most bytes that a valid LZ4 block of a page can have: all literals, with their length bytes, rounded up to words.
+/// Returns the worst-case bytes of an LZ4 block of a page: all literals with their length bytes, rounded up to words.
 pub(crate) fn worst_block_bytes(page_size: u32) -> u64 {
     (u64::from(page_size) + u64::from(page_size) / 255 + 16).next_multiple_of(4)
 }
 
-/// Jobs count bytes in 32 bits.
+/// Limit of a job's bytes: kernels count bytes in 32 bits.
 const MAX_JOB_BYTES: u64 = u32::MAX as u64;
 
-/// Jobs that should fit the device's free memory side by side: as many as are in flight, and what pools keep.
+/// Number of jobs that must fit the device's free memory at once: those in flight, and the buffers that pools retain.
 const JOBS_IN_MEMORY: u64 = 8;
 
-/// Whether the device takes every buffer of `job`, and its memory several such jobs.
+/// Returns true if every buffer of `job` is within the device's limits and several such jobs fit its memory.
 fn fits(job: &Job, capabilities: &Capabilities) -> bool {
     let limit = capabilities
         .max_binding_bytes
@@ -32,7 +32,7 @@ fn fits(job: &Job, capabilities: &Capabilities) -> bool {
     job.buffers.iter().all(|&(_, n_bytes)| n_bytes <= limit) && total <= free / JOBS_IN_MEMORY
 }
 
-/// The largest number of pages up to `most` for which `job` fits; at least 1.
+/// Returns the largest number of pages up to `most` for which `job` fits, by bisection; at least 1.
 fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Result<Job>) -> u64 {
     let mut fitting = 1;
     let mut too_many = most.clamp(1, u64::from(MAX_PAGES_PER_JOB)) + 1;
@@ -47,8 +47,8 @@ fn most_pages(most: u64, capabilities: &Capabilities, job: impl Fn(u64) -> Resul
     fitting
 }
 
-/// Byte ranges of the jobs that compress `n_bytes`: each a whole number of pages but the last, at most `batch_pages`
-/// pages.
+/// Returns the byte ranges of the jobs that compress `n_bytes`: whole pages except at the end, at most `batch_pages` pages
+/// each.
 pub(crate) fn compress(
     n_bytes: u64,
     page_size: u32,
@@ -66,7 +66,7 @@ pub(crate) fn compress(
     cut(n_bytes, pages * page)
 }
 
-/// Page ranges of the jobs that decompress `n_pages`, each at most `batch_pages` pages.
+/// Returns the page ranges of the jobs that decompress `n_pages`, at most `batch_pages` pages each.
 pub(crate) fn decompress(
     n_pages: u64,
     page_size: u32,
@@ -100,8 +100,7 @@ pub(crate) struct Packed<'a> {
 }
 
 impl Packed<'_> {
-    /// The first pages, about `n_bytes` of them, with all that their entries name; `None` where only the device sees
-    /// that.
+    /// Copies the first pages, about `n_bytes` in all, with their blocks; `None` if the blocks are in device memory.
     pub(super) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
         let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
         let table = &self.table[..n_pages.min(self.table.len())];
@@ -137,28 +136,28 @@ impl<'a> From<&'a PackedPages> for Packed<'a> {
     }
 }
 
-/// What one decompression job reads: blocks and a table that finds them, and the pages the GPU is not given.
+/// Input of one decompression job: blocks, a table of offsets into them, and the pages left to the CPU.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
     /// The blocks.
     pub blocks: Blocks,
-    /// Two words a page.
+    /// Two words per page.
     pub table: Vec<u32>,
-    /// Pages (counted in the batch) whose block is longer than any valid one; the CPU says what is wrong with them.
+    /// Indices in the batch of pages whose block is longer than any valid one; the CPU decoder reports their errors.
     pub oversized: Vec<usize>,
 }
 
 /// Blocks of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Blocks {
-    /// A range of the caller's packed bytes.
+    /// A contiguous range of the caller's packed bytes.
     Whole(Range<u64>),
-    /// Blocks scattered there, brought together.
+    /// Scattered blocks, copied together.
     Copied(Vec<u8>),
 }
 
 impl Blocks {
-    /// Their bytes, of `pages` in memory of the caller.
+    /// Returns the bytes to upload; `pages` are the pages that the blocks were gathered from.
     pub(super) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
         match (self, pages.blocks) {
             (Self::Copied(bytes), _) => Piece::Bytes(bytes),
@@ -174,7 +173,7 @@ impl Blocks {
         }
     }
 
-    /// How many bytes.
+    /// Returns the length in bytes.
     pub(crate) fn n_bytes(&self) -> u64 {
         match self {
             Self::Whole(range) => range.end - range.start,
@@ -183,11 +182,11 @@ impl Blocks {
     }
 }
 
-/// Table words that every engine answers with `BadTableEntry`: an LZ4 block of length 0.
+/// Table words that every engine rejects with `BadTableEntry`: an LZ4 block of length 0.
 const BAD_ENTRY: [u32; 2] = [0, 0];
 
-/// Collects what the job for `range` of the pages reads. Entries may lie anywhere and be wrong in any way; blocks that
-/// are far apart are brought together, for which the host must see them.
+/// Collects the input of the job for `range` of the pages. Entries may be in any order and invalid in any way. Blocks that
+/// are far apart are copied together, which needs them in host memory.
 pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
     let packed_bytes = pages.blocks.n_bytes();
     let worst = worst_block_bytes(pages.page_size);
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_blocks_are_taken_as_they_lie() {
+    fn contiguous_blocks_are_not_copied() {
         let pages = pages(
             100,
             vec![entry(0, 10), entry(12, 8), entry(20, 30), entry(52, 5)],
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_entries_become_bad_ones_and_oversized_ones_are_named() {
+    fn invalid_entries_are_replaced_and_oversized_ones_are_listed() {
         let table = vec![
             entry(3, 4),
             entry(96, 8),
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn scattered_blocks_are_brought_together() {
+    fn scattered_blocks_are_copied_together() {
         let pages = pages(1 << 20, vec![entry(1_000_000, 5), entry(0, 4)]);
         let gathered = gather(&(&pages).into(), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);

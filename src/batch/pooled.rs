@@ -1,4 +1,4 @@
-//! Batches of 4 KiB pages over all GPUs of a pool.
+//! [`GpuPoolCompressor`]: batches of 4 KiB pages spread over all GPUs of a pool.
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use crate::gpu::{Backend, GpuDevicePool};
 use crate::lz4::PackedPages;
 use crate::memory;
 
-/// Parts that each device gets of a batch, if all are as fast. A faster one takes more.
+/// Parts per device into which a batch is split. Devices take parts from one queue, so a faster one takes more.
 const PARTS_PER_DEVICE: usize = 4;
 
-/// Compresses and decompresses batches of pages on all GPUs of a [`GpuDevicePool`]. The bytes are those of one GPU.
+/// Compresses and decompresses batches of pages on all GPUs of a [`GpuDevicePool`], to the same bytes as one GPU.
 ///
 /// ```no_run
 /// use pagepress::gpu::{GpuBatchConfig, GpuDevicePool};
@@ -35,7 +35,7 @@ pub struct GpuPoolCompressor {
 }
 
 impl GpuDevicePool {
-    /// A compressor that uses all devices. `device_index` of `config` is not looked at.
+    /// Creates a compressor on all devices; `config.device_index` is ignored.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a zero in `config`.
@@ -51,20 +51,20 @@ impl GpuDevicePool {
     }
 }
 
-/// A part of the pages to decompress, and where they go.
+/// A part of the pages to decompress, with its destination.
 struct Part<'a> {
     pages: Packed<'a>,
     out: &'a mut [[u8; PAGE_SIZE]],
 }
 
 impl GpuPoolCompressor {
-    /// The compressor of each device, for its counts.
+    /// Returns the compressor of each device, for its counters.
     #[must_use]
     pub fn compressors(&self) -> &[GpuBatchCompressor] {
         &self.compressors
     }
 
-    /// Whole jobs of devices, several for each.
+    /// Splits pages into parts of whole jobs, several per device.
     fn parts(&self, n_pages: usize) -> Vec<Range<usize>> {
         let n_parts = PARTS_PER_DEVICE * self.compressors.len();
         parts(
@@ -75,10 +75,10 @@ impl GpuPoolCompressor {
         )
     }
 
-    /// Compresses pages. The times of the steps are added up over devices; `total_time_ns` is the time that passed.
+    /// Compresses pages. Times of copies and kernels are sums over devices; `total_time_ns` is wall time.
     ///
     /// # Errors
-    /// As [`GpuBatchCompressor::compress_batch_async`], if every device is lost.
+    /// As [`GpuBatchCompressor::compress_batch_async`]; a lost device is an error only if every device is lost.
     pub async fn compress_batch_async(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
         let clock = Clock::start();
         let ranges = self.parts(pages.len());
@@ -114,17 +114,17 @@ impl GpuPoolCompressor {
         })
     }
 
-    /// The engine of the first device.
+    /// Returns the engine of the first device.
     fn engine(&self) -> &'static str {
         let first = self.compressors.first();
         first.map_or("", |compressor| compressor.device().name())
     }
 
-    /// Decompresses pages of [`PAGE_SIZE`] bytes; times are as those of
+    /// Decompresses pages of [`PAGE_SIZE`] bytes. Times are summed as by
     /// [`compress_batch_async`](Self::compress_batch_async).
     ///
     /// # Errors
-    /// As [`GpuBatchCompressor::decompress_batch_async`], [`DeviceLost`](crate::Error::DeviceLost) if every device is lost.
+    /// As [`GpuBatchCompressor::decompress_batch_async`]; [`DeviceLost`](crate::Error::DeviceLost) if every device is lost.
     pub async fn decompress_batch_async(
         &mut self,
         pages: &PackedPages,
@@ -164,21 +164,21 @@ impl GpuPoolCompressor {
     }
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuPoolCompressor {
-    /// [`compress_batch_async`](Self::compress_batch_async), blocking.
+    /// Blocking form of [`compress_batch_async`](Self::compress_batch_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn compress_batch(&mut self, pages: &[[u8; PAGE_SIZE]]) -> Result<BatchResult> {
         crate::gpu::runtime::block_on(self.compress_batch_async(pages))
     }
 
-    /// [`decompress_batch_async`](Self::decompress_batch_async), blocking.
+    /// Blocking form of [`decompress_batch_async`](Self::decompress_batch_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn decompress_batch(&mut self, pages: &PackedPages) -> Result<DecompressResult> {
         crate::gpu::runtime::block_on(self.decompress_batch_async(pages))
     }

@@ -1,4 +1,4 @@
-//! Running a batch to its end on a device that may be lost, or be short of memory, in the middle.
+//! Recovers a batch from a lost device or exhausted device memory.
 
 use super::compress::Sink;
 use super::decompress::Target;
@@ -9,12 +9,12 @@ use super::timing::Timings;
 use crate::lz4::{BlockError, Level};
 use crate::{Error, Result};
 
-/// Jobs are not cut below this many pages when memory runs out.
+/// Smallest job, in pages, to which jobs are halved when memory runs out.
 const MIN_BATCH_PAGES: u64 = 64;
 
 impl Pipeline {
-    /// [`compress`](Self::compress) of and to memory of the caller, replayed once on a new device if this one is lost, and
-    /// in smaller jobs if memory runs out.
+    /// Runs [`compress`](Self::compress) on host memory, replayed once on a new device if this one is lost, and in smaller
+    /// jobs if memory runs out.
     pub(crate) async fn compress_safely(
         &mut self,
         source: Source<'_>,
@@ -32,7 +32,7 @@ impl Pipeline {
         }
     }
 
-    /// [`decompress`](Self::decompress) to memory of the caller, as long as all pages; likewise.
+    /// Runs [`decompress`](Self::decompress) to host memory, as long as all pages, with the same recovery.
     pub(crate) async fn decompress_safely(
         &mut self,
         pages: &Packed<'_>,
@@ -48,7 +48,7 @@ impl Pipeline {
         }
     }
 
-    /// Opens the same device anew, after this one was lost.
+    /// Opens the same device again after a loss.
     pub(super) async fn reopen_async(&mut self) -> Result<()> {
         self.device = self.device.reopen_async().await?;
         self.n_devices_lost += 1;
@@ -56,7 +56,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Makes another attempt possible, or gives `error` back.
+    /// Prepares another attempt, or returns `error` if there is none to make.
     async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
         match error {
             Error::DeviceLost { .. } if *may_reopen => {

@@ -1,4 +1,4 @@
-//! Pages that are in GPU memory already, and stay there: nothing but sizes and statuses crosses the bus.
+//! Compresses and decompresses pages that stay in GPU memory: only sizes and statuses cross the bus.
 
 use super::job::JobBuffers;
 use super::plan;
@@ -14,13 +14,13 @@ use crate::{Error, Result, memory};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ResidentPages {
-    /// Pages in order, as many parts as the device's largest binding makes necessary.
+    /// Parts in order; their number follows from the device's largest binding.
     pub parts: Vec<ResidentPart>,
-    /// Bytes in a page; the last one may be shorter.
+    /// Bytes per page; the last page may be shorter.
     pub page_size: u32,
-    /// Bytes in all pages together.
+    /// Bytes of all pages together.
     pub n_bytes: u64,
-    /// Time of the kernels by the device's clock; `None` without timestamps.
+    /// Time of the kernels by the device's clock, in nanoseconds; `None` without timestamps.
     pub kernel_ns: Option<u64>,
 }
 
@@ -32,14 +32,14 @@ pub struct ResidentPart {
     pub packed: Buffer,
     /// Bytes of blocks.
     pub packed_bytes: u64,
-    /// Two words a page: [`TableEntry`](crate::kernels::lz4::TableEntry).
+    /// Two words per page: [`TableEntry`](crate::kernels::lz4::TableEntry).
     pub table: Buffer,
     /// Bytes of the pages.
     pub n_bytes: u64,
 }
 
 impl ResidentPart {
-    /// A part made elsewhere. The kernels check table and blocks, whatever they hold.
+    /// Creates a part from existing buffers. The kernels check every table entry and block.
     #[must_use]
     pub const fn new(packed: Buffer, packed_bytes: u64, table: Buffer, n_bytes: u64) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl ResidentPart {
 }
 
 impl ResidentPages {
-    /// Parts made elsewhere.
+    /// Creates pages from existing parts.
     #[must_use]
     pub fn new(parts: Vec<ResidentPart>, page_size: u32) -> Self {
         let n_bytes = parts.iter().map(|part| part.n_bytes);
@@ -65,7 +65,7 @@ impl ResidentPages {
         }
     }
 
-    /// Bytes of pages over bytes of blocks and table, 8 bytes an entry; 1 for no pages.
+    /// Returns the bytes of pages divided by the bytes of blocks and table, 8 bytes an entry; 1 for no pages.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let page_size = u64::from(self.page_size.max(1));
@@ -83,13 +83,13 @@ impl ResidentPages {
     }
 }
 
-/// What became of resident pages.
+/// Result of a decompression of resident pages.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ResidentOutcome {
-    /// Of each page, what is wrong with it; such a page is all zeros.
+    /// The error of each page; a corrupt page is all zeros.
     pub errors: Vec<Option<BlockError>>,
-    /// Time of the kernels by the device's clock; `None` without timestamps.
+    /// Time of the kernels by the device's clock, in nanoseconds; `None` without timestamps.
     pub kernel_ns: Option<u64>,
 }
 
@@ -121,7 +121,7 @@ pub async fn compress_resident_async(
         buffers.record(device, &job, &mut stream).await?;
         let keep =
             [Slot::Packed, Slot::Table, Slot::TileSums].map(|slot| buffers.get(slot).cloned());
-        // Scratch goes back to the pool here, and the next job, which runs after this one, takes the same.
+        // Scratch buffers return to the pool here. The next job runs after this one and may take the same buffers.
         submitted.push((stream.submit()?, keep, range.end - range.start));
     }
     let mut result = ResidentPages {
@@ -151,7 +151,7 @@ pub async fn compress_resident_async(
 /// Decompresses `compressed` into `pages`, which must be large enough for its bytes rounded up to 4.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are no error here: see
+/// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are not an error here: see
 /// [`ResidentOutcome::errors`].
 pub async fn decompress_resident_async(
     device: &GpuDevice,
@@ -197,7 +197,7 @@ pub async fn decompress_resident_async(
     Ok(outcome)
 }
 
-/// Sizes come from callers: nothing is added or multiplied before they are known to be inside their buffers.
+/// Checks sizes from the caller against their buffers before any of them is added or multiplied.
 fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
     check_page_size(page_size)?;
     if !is_inside(n_bytes, pages) {
@@ -207,14 +207,14 @@ fn check(pages: &Buffer, n_bytes: u64, page_size: u32) -> Result<()> {
     Ok(())
 }
 
-/// Whether the buffer has `n_bytes`, rounded up to whole words.
+/// Returns true if the buffer holds `n_bytes`, rounded up to whole words.
 fn is_inside(n_bytes: u64, buffer: &Buffer) -> bool {
     n_bytes
         .checked_next_multiple_of(4)
         .is_some_and(|n| n <= buffer.n_bytes())
 }
 
-/// Refuses parts that leave their buffers, or that do not make up the pages.
+/// Rejects parts that exceed their buffers or do not add up to the pages.
 fn check_parts(compressed: &ResidentPages, pages: &Buffer) -> Result<()> {
     let page_size = u64::from(compressed.page_size);
     let mut start = 0;

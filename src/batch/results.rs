@@ -1,47 +1,47 @@
-//! What [`GpuBatchCompressor`](super::GpuBatchCompressor) gives back.
+//! Results and statistics of [`GpuBatchCompressor`](super::GpuBatchCompressor).
 
 use super::PAGE_SIZE;
 use super::timing::Timings;
 use crate::lz4::{BlockError, PackedPages};
 use crate::{Error, Result};
 
-/// Compressed pages and where the time went. Times are measured, copies and kernels by the device; 0 stands for what
-/// this device cannot measure, which [`timings`](Self::timings) gives as `None`.
+/// Compressed pages with measured times. Copies and kernels are timed by the device; 0 stands for a time that the device
+/// cannot measure, for which [`timings`](Self::timings) has `None`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct BatchResult {
     /// The compressed pages.
     pub pages: PackedPages,
-    /// The device's copies from the host; see [`Timings::upload_ns`].
+    /// Time of host-to-device copies, in nanoseconds; see [`Timings::upload_ns`].
     pub h2d_time_ns: u64,
-    /// The kernels, by the device's clock; see [`Timings::kernel_ns`].
+    /// Time of the kernels by the device's clock, in nanoseconds; see [`Timings::kernel_ns`].
     pub kernel_time_ns: u64,
-    /// The device's copies to the host; see [`Timings::readback_ns`].
+    /// Time of device-to-host copies, in nanoseconds; see [`Timings::readback_ns`].
     pub d2h_time_ns: u64,
-    /// From call to result, by the host's clock.
+    /// Wall time of the call, in nanoseconds.
     pub total_time_ns: u64,
-    /// The engine: `"cuda"` or `"wgpu"`.
+    /// Engine that ran the batch: `"cuda"` or `"wgpu"`.
     pub backend: &'static str,
-    /// The same times, with `None` where there is no measurement.
+    /// The same times, with `None` where the device has no measurement.
     pub timings: Timings,
 }
 
 impl BatchResult {
-    /// `input_bytes` over the total time.
+    /// Returns `input_bytes` divided by the total time.
     #[must_use]
     pub fn throughput_bytes_per_sec(&self, input_bytes: usize) -> f64 {
         input_bytes as f64 * 1e9 / (self.total_time_ns.max(1) as f64)
     }
 
-    /// Bytes of pages over bytes of blocks and table.
+    /// Returns the bytes of the pages divided by the bytes of blocks and table.
     #[must_use]
     pub fn compression_ratio(&self) -> f64 {
         self.pages.ratio()
     }
 
-    /// The documents' rule: the kernels take more than five times as long as the device's copies, overlapped or not. A
-    /// fast kernel never satisfies it; the choice of a backend rests on measurement instead. `false` when something was
-    /// not measured.
+    /// Returns true if the kernels take more than five times as long as the device's copies, overlapped or not (the "PCIe 5x
+    /// rule"). A fast kernel never satisfies it; the choice of a backend rests on measurement instead. Returns false if a
+    /// time was not measured.
     #[must_use]
     pub fn pcie_rule_satisfied(&self) -> bool {
         let Timings {
@@ -57,23 +57,23 @@ impl BatchResult {
     }
 }
 
-/// Decompressed pages; a corrupt page is all zeros, has its error at its place, and leaves the others intact.
+/// Decompressed pages. A corrupt page is all zeros and has its error at its index; the other pages are intact.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DecompressResult {
     /// The pages.
     pub pages: Vec<[u8; PAGE_SIZE]>,
-    /// Of each page, what is wrong with it.
+    /// The error of each page; `None` for a valid page.
     pub errors: Vec<Option<BlockError>>,
-    /// Where the time went.
+    /// Times of the call.
     pub timings: Timings,
 }
 
 impl DecompressResult {
-    /// The pages, if all are good.
+    /// Returns the pages if all are valid.
     ///
     /// # Errors
-    /// [`Error::CorruptPage`] for the first one that is not.
+    /// [`Error::CorruptPage`] for the first invalid page.
     pub fn into_pages(self) -> Result<Vec<[u8; PAGE_SIZE]>> {
         match self
             .errors
@@ -87,22 +87,22 @@ impl DecompressResult {
     }
 }
 
-/// What a compressor did so far.
+/// Counters of a compressor since its creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BatchStats {
     /// Pages compressed.
     pub pages_compressed: u64,
-    /// Bytes they became, tables included.
+    /// Compressed bytes, tables included.
     pub bytes_compressed: u64,
-    /// Time that took, from calls to results.
+    /// Wall time of compression, in nanoseconds.
     pub compress_ns: u64,
     /// Pages decompressed.
     pub pages_decompressed: u64,
-    /// Time that took.
+    /// Wall time of decompression, in nanoseconds.
     pub decompress_ns: u64,
-    /// Times the device was lost and brought back.
+    /// Number of device losses that were recovered.
     pub n_devices_lost: u64,
-    /// The CPU path's time for a page of the first batch, or of its first 1024; 0 before it.
+    /// CPU time per page, measured on the first 1,024 pages of the first batch, in nanoseconds; 0 before it.
     pub cpu_ns_per_page: u64,
 }

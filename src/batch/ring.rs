@@ -1,4 +1,4 @@
-//! A device with a ring of memory that it shares with the host: one place for each job in flight, kept between calls.
+//! A device with a ring of staging buffers: one slot for each job in flight, kept between calls.
 
 use super::timing::Timings;
 use crate::clock::Clock;
@@ -9,35 +9,35 @@ use crate::gpu::{
 };
 use crate::{Error, Result, memory};
 
-/// A device and its ring. What runs on it is in [`super::compress`] and [`super::decompress`].
+/// A device and its ring of staging buffers. [`super::compress`] and [`super::decompress`] run jobs on it.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(super) device: GpuDevice,
-    pub(super) ring: Vec<RingPlace>,
-    /// Jobs overlap; otherwise each step waits for the one before, and is measured alone.
+    pub(super) ring: Vec<RingSlot>,
+    /// True if jobs overlap; otherwise each step waits for the one before, and is timed alone.
     pub(super) overlap: bool,
     /// Most pages in a job.
     pub(super) batch_pages: u64,
     /// Times the device was lost and brought back.
     pub(super) n_devices_lost: u64,
-    /// Whether a call has begun and not ended well: its future may have been dropped, with jobs in flight.
+    /// True from the start of a call until it succeeds. A dropped future leaves it set, with jobs in flight.
     pub(super) is_unsettled: bool,
     /// Progress callback of the call in flight.
     #[cfg(web_pages)]
     pub(super) tell: super::web::Tell,
 }
 
-/// Shared memory of one job in flight.
+/// Staging buffers of one job in flight.
 #[derive(Debug, Default)]
-pub(super) struct RingPlace {
+pub(super) struct RingSlot {
     upload: Option<HostBuffer>,
-    /// Table and packed size, or statuses.
+    /// Readback of the table and the packed size, or of the statuses.
     pub(super) words: Option<HostBuffer>,
-    /// Packed blocks, or pages.
+    /// Readback of packed blocks, or of pages.
     pub(super) bytes: Option<HostBuffer>,
 }
 
-/// Times of the jobs of a call, as the device measured them.
+/// Accumulates the device times of the jobs of one call.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     upload: BusyTime,
@@ -51,10 +51,10 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Counts pages whose results are there, and tells the caller.
+    /// Counts finished pages and reports progress to the caller.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if the caller does not want the rest.
+    /// [`Error::Cancelled`] if the caller cancels the call.
     #[cfg(web_pages)]
     pub(super) fn done(&mut self, n_pages: usize, n_bytes: u64) -> Result<()> {
         let (pages, bytes) = &mut self.done;
@@ -63,7 +63,7 @@ impl Meter {
         self.tell.tell(*pages, *bytes)
     }
 
-    /// Counts what one submission took; one that was not measured leaves all unmeasured.
+    /// Adds the times of one submission. An untimed submission makes the sum `None`.
     pub(super) fn add(&mut self, times: DeviceTimes) {
         self.upload.add(times.upload);
         self.kernels.add(times.kernels);
@@ -81,10 +81,10 @@ impl Meter {
 }
 
 impl Pipeline {
-    /// A pipeline of `slots` jobs in flight (one if not `overlap`), each of at most `batch_pages` pages.
+    /// Creates a pipeline of `slots` jobs in flight (one without `overlap`), each of at most `batch_pages` pages.
     pub(crate) fn new(device: GpuDevice, slots: usize, overlap: bool, batch_pages: u64) -> Self {
         let slots = if overlap { slots.max(1) } else { 1 };
-        let ring = (0..slots).map(|_| RingPlace::default()).collect();
+        let ring = (0..slots).map(|_| RingSlot::default()).collect();
         Self {
             device,
             ring,
@@ -110,7 +110,7 @@ impl Pipeline {
         &self.device
     }
 
-    /// Begins a call; what one that did not end left behind is forgotten.
+    /// Begins a call and drops the jobs of a call whose future was dropped.
     pub(super) fn begin(&mut self) {
         if std::mem::replace(&mut self.is_unsettled, true) {
             self.forget_jobs();
@@ -123,18 +123,18 @@ impl Pipeline {
         outcome
     }
 
-    /// Gives up the shared memory of jobs that nobody waits for any more.
+    /// Drops the staging buffers of abandoned jobs.
     pub(super) fn forget_jobs(&mut self) {
         self.ring
             .iter_mut()
-            .for_each(|place| *place = RingPlace::default());
+            .for_each(|slot| *slot = RingSlot::default());
     }
 
-    /// Brings `parts` to their buffers: writes them to shared memory and records the copies. Without overlap the
-    /// copies are made at once and a new stream begins.
+    /// Writes `parts` to the slot's staging buffer and records their copies to device buffers. Without overlap the copies
+    /// are submitted and waited for, and a new stream is returned.
     pub(super) async fn upload(
         &mut self,
-        place: usize,
+        slot: usize,
         parts: &[(Piece<'_>, &Buffer)],
         mut stream: Stream,
         meter: &mut Meter,
@@ -147,7 +147,7 @@ impl Pipeline {
             .max(8);
         let host = reserve(
             &self.device,
-            &mut self.ring[place].upload,
+            &mut self.ring[slot].upload,
             total,
             HostUse::Upload,
         )?;
@@ -161,13 +161,13 @@ impl Pipeline {
         self.step(stream, meter).await
     }
 
-    /// Without overlap, makes the copies recorded so far at once and begins a new stream.
+    /// Without overlap, submits and waits for the copies recorded so far, and returns a new stream.
     pub(super) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
         if self.overlap {
             return Ok(stream);
         }
         let times = stream.submit_timed()?.wait_times_async().await?;
-        // There are no kernels in it.
+        // The submission has no kernels: no time for them must be recorded.
         meter.add(DeviceTimes {
             kernels: Busy::Spans(Vec::new()),
             ..times
@@ -179,9 +179,9 @@ impl Pipeline {
 /// Bytes to upload.
 #[derive(Debug, Clone)]
 pub(super) enum Piece<'a> {
-    /// In our memory.
+    /// A slice.
     Bytes(&'a [u8]),
-    /// A range of an array of JavaScript.
+    /// A range of a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes, std::ops::Range<usize>),
 }
@@ -210,7 +210,7 @@ impl Piece<'_> {
     }
 }
 
-/// Writes `bytes` at a multiple of 8, zeros after them up to a multiple of 4.
+/// Writes `bytes` at an offset that is a multiple of 8, padded with zeros to a multiple of 4.
 async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
     let (body, rest) = bytes.split_at(bytes.len() & !7);
     host.write_async(offset, body).await?;
@@ -223,7 +223,7 @@ async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()
     .await
 }
 
-/// The buffer in `held`, replaced by a larger one if it is too small.
+/// Returns the buffer in `held`, after replacing one of fewer than `n_bytes` by a larger one.
 pub(super) fn reserve<'a>(
     device: &GpuDevice,
     held: &'a mut Option<HostBuffer>,
@@ -234,8 +234,8 @@ pub(super) fn reserve<'a>(
         .as_ref()
         .is_none_or(|buffer| buffer.n_bytes() < n_bytes)
     {
-        // More than asked for, so that sizes that vary a little do not allocate again and again; little of what is
-        // uploaded, all of which a browser copies whether it was written or not.
+        // Over-allocate, so that slightly varying sizes do not reallocate at each call. Upload buffers get less slack,
+        // since a browser copies the whole mapping whether it was written or not.
         let most = device.capabilities().max_buffer_bytes;
         let more = match host_use {
             HostUse::Upload => n_bytes / 64,
@@ -250,10 +250,10 @@ pub(super) fn reserve<'a>(
         *held = Some(device.allocate_host_uncleared(roomy, host_use)?);
     }
     held.as_ref()
-        .ok_or_else(|| broken("shared memory was not allocated".into()))
+        .ok_or_else(|| broken("the staging buffer was not allocated".into()))
 }
 
-/// Little-endian words.
+/// Reads little-endian words.
 pub(super) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
     let (bytes, _) = bytes.as_chunks();
     let mut words = memory::with_room(bytes.len())?;

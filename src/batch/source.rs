@@ -1,4 +1,4 @@
-//! Bytes as the caller has them: pages to compress, or blocks to decompress.
+//! Input of a pipeline: pages to compress, or blocks to decompress.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,14 +7,14 @@ use crate::Result;
 use crate::gpu::HostBuffer;
 use crate::lz4::PageEntry;
 
-/// Where they are.
+/// Location of the input bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source<'a> {
-    /// In memory of the caller.
+    /// A slice of the caller.
     Bytes(&'a [u8]),
-    /// In memory that the device reads by itself: so many bytes from its start.
+    /// A pinned buffer that the device reads by DMA, and the number of bytes from its start.
     Pinned(&'a HostBuffer, u64),
-    /// In memory of JavaScript.
+    /// A `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
 }
@@ -29,13 +29,13 @@ impl Source<'_> {
         }
     }
 
-    /// The block that a sound entry names; `None` where only the device sees it.
+    /// Returns the block of a valid entry; `None` if only the device can read it.
     pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
         let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
         self.get(start..start.saturating_add(entry.length as usize))
     }
 
-    /// The bytes in a range; `None` where only the device sees them.
+    /// Returns the bytes in a range; `None` if only the device can read them.
     pub(super) fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
         match self {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),

@@ -1,18 +1,18 @@
-//! Status words of the kernels.
+//! Conversion of the kernels' status words to errors.
 
 use super::ring::broken;
 use crate::Result;
 use crate::lz4::BlockError;
 use crate::memory;
 
-/// The status of a page whose decoding the driver cut short: lavapipe ends an invocation after 65,535 iterations of its
-/// loops. The page is arbitrary.
+/// Status of a page whose decoding the driver stopped early: lavapipe ends an invocation after 65,535 loop iterations. The
+/// content of the page is undefined.
 pub(crate) const UNFINISHED: u32 = 7;
 
-/// The error that a status word stands for; 0 is none.
+/// Returns the error of a status word; `None` for 0.
 ///
 /// # Errors
-/// [`Engine`](crate::Error::Engine) for a word that is no status: the kernel did not run.
+/// [`Engine`](crate::Error::Engine) for any other word: the kernel did not run.
 pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
     const ALL: [BlockError; 6] = [
         BlockError::Truncated,
@@ -26,7 +26,7 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
         return Ok(None);
     }
     if code == UNFINISHED {
-        let message = "the driver ended a loop of the kernel before its time";
+        let message = "the driver stopped a loop of the kernel early";
         return Err(broken(message.into()));
     }
     let found = ALL.into_iter().find(|error| *error as u32 == code);
@@ -35,7 +35,7 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
         .ok_or_else(|| broken(format!("the kernel wrote status {code}")))
 }
 
-/// Appends the errors of many status words to `errors`.
+/// Appends the errors of status words to `errors`.
 pub(crate) fn block_errors(codes: &[u32], errors: &mut Vec<Option<BlockError>>) -> Result<()> {
     memory::reserve(errors, codes.len())?;
     for &code in codes {

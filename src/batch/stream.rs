@@ -1,4 +1,4 @@
-//! Frames from a reader to a writer in bounded memory, on whichever engine is faster. Native only.
+//! Streams frames from a reader to a writer in bounded memory, on the faster engine. Native only.
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -19,11 +19,11 @@ const READ_BYTES: usize = 8 << 20;
 type Chunks = Receiver<io::Result<Vec<u8>>>;
 
 impl Codec {
-    /// Compresses what `reader` gives to one frame. `progress` is called after every write; `Break` cancels. Memory
+    /// Compresses the output of `reader` to one frame. `progress` is called after every write; `Break` cancels. Memory use
     /// does not grow with the input.
     ///
     /// # Errors
-    /// [`StreamError`]; what was written until then is not a whole frame.
+    /// [`StreamError`]; the bytes written until then are a truncated frame.
     pub fn compress_stream<R: Read + Send + 'static>(
         &mut self,
         reader: R,
@@ -60,12 +60,12 @@ impl Codec {
         Ok((done, report))
     }
 
-    /// Decompresses the frames that `reader` gives. `progress` is called after every write; `Break` cancels. Memory
-    /// does not grow with the input.
+    /// Decompresses the frames read from `reader`. `progress` is called after every write; `Break` cancels. Memory use does
+    /// not grow with the input.
     ///
     /// # Errors
-    /// [`StreamError`], with [`Error::OutputLimit`] if the content is longer than `limit` bytes. What was written
-    /// until then is not the whole content.
+    /// [`StreamError`], with [`Error::OutputLimit`] if the content is longer than `limit` bytes. The bytes written until
+    /// then are a prefix of the content.
     pub fn decompress_stream<R: Read + Send + 'static>(
         &mut self,
         reader: R,
@@ -134,7 +134,7 @@ fn write(
     Ok(())
 }
 
-/// Chunks of `chunk_bytes`, the last one shorter, read by a thread one ahead of their use.
+/// Reads chunks of `chunk_bytes`, the last one shorter, on a thread of its own that prefetches one chunk.
 fn read_ahead<R: Read + Send + 'static>(
     mut reader: R,
     chunk_bytes: usize,

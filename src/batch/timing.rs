@@ -1,35 +1,34 @@
-//! Where the time of a call went, as far as it was measured.
+//! Measured times of a call.
 
-/// Times of one call in nanoseconds. `None` where there is nothing to measure (the CPU transfers nothing) or nothing
-/// to measure with: never an estimate, and never a wait of the host.
+/// Times of one call in nanoseconds. A part is `None` if it does not occur (the CPU transfers nothing) or cannot be
+/// measured; it is never an estimate and never the wait of the host.
 ///
-/// The three parts are measured by the device, on its own clock: the time in which it was busy with at least one step of
-/// that kind, over all jobs of the call. So no part exceeds the total. Parts of a device that copies while its kernels
-/// run (CUDA) may together exceed it; those of a device with one queue (wgpu) do not.
+/// The device measures the three parts with its own clock: the time during which at least one step of that kind was
+/// running, over all jobs of the call. So no part exceeds the total. On a device that copies while kernels run (CUDA) their
+/// sum may exceed the total; on a device with one queue (wgpu) it does not.
 ///
 /// | engine | copies | kernels |
 /// |---|---|---|
 /// | CUDA | events around them on their streams | events |
-/// | wgpu on Vulkan, DX12, and Metal where GPUs have them between passes | timestamp queries around them | timestamp queries |
+/// | wgpu on Vulkan, DX12, and Metal GPUs with timestamps between passes | timestamp queries around them | timestamp queries |
 /// | wgpu elsewhere, WebGPU | `None` | timestamp queries, else `None` |
 /// | CPU | `None` | `None` |
 ///
-/// What the host copies to and from the memory that it shares with the device, and how long it waits, is in the total
-/// only.
+/// Copies of the host to and from staging buffers, and its waits, are part of the total only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timings {
-    /// The device's copies from the host: pages, or blocks and tables.
+    /// Host-to-device copies: pages, or blocks and tables.
     pub upload_ns: Option<u64>,
-    /// The kernels.
+    /// Kernels.
     pub kernel_ns: Option<u64>,
-    /// The device's copies to the host: tables and blocks, or pages and statuses.
+    /// Device-to-host copies: tables and blocks, or pages and statuses.
     pub readback_ns: Option<u64>,
-    /// From call to result, by the host's clock.
+    /// Wall time of the call.
     pub total_ns: u64,
 }
 
 impl Timings {
-    /// A call that only the host worked on.
+    /// Creates the times of a call that ran on the CPU only.
     pub(crate) fn host(total_ns: u64) -> Self {
         Self {
             total_ns,
@@ -37,7 +36,7 @@ impl Timings {
         }
     }
 
-    /// The times of a call that was made of two.
+    /// Adds the times of another part of the same call.
     pub(crate) fn add(&mut self, other: &Self) {
         let both = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a + b),

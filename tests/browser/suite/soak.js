@@ -13,7 +13,9 @@ import { collect, source } from "./pipes.js";
 const next = randomNumbers(1);
 const below = (n) => next() % n;
 const among = (list) => list[below(list.length)];
-const content = (most) => among(Object.values(kinds))(1 + below(most));
+/** Set while `begin` makes calls of the largest size: allocators and WebAssembly memory keep their peak. */
+let isLargest = false;
+const content = (most) => among(Object.values(kinds))(isLargest ? most : 1 + below(most));
 const options = () => ({
   blockSize: 4096 << below(9),
   level: among(["fast", "high"]),
@@ -77,11 +79,21 @@ async function freshCompressors(state) {
   state.compressor = await createCompressor(state.backend);
 }
 
+/** Rounds of calls of the largest size before anything is measured. */
+const N_LARGEST = 4;
+
 const calls = { pages, frames, streams, leftStreams, parts, aborts, damage, freshCompressors };
 
-/** A state for `soak`, with a compressor for `backend`. */
+/** Opens a compressor for `backend`, and makes each kind of call with content of the largest size, so that memory measured
+ * later is compared with its peak and not with that of smaller content. */
 export async function begin(backend) {
-  return { backend, compressor: await createCompressor(backend), counts: {} };
+  const state = { backend, compressor: await createCompressor(backend), counts: {} };
+  isLargest = true;
+  for (let i = 0; i < N_LARGEST; i += 1) {
+    for (const call of Object.values(calls)) await call(state);
+  }
+  isLargest = false;
+  return state;
 }
 
 /** Disposes of what the state holds, workers among it, gives them a moment to end, and collects garbage where a host offers
