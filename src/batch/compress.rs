@@ -353,8 +353,9 @@ fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>
     let blocks = &packed[base..];
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
-        let entry = PageEntry::from_words([entry[0], entry[1]], blocks)
-            .map_err(|error| broken(format!("the kernels wrote an invalid table entry: {error}")))?;
+        let entry = PageEntry::from_words([entry[0], entry[1]], blocks).map_err(|error| {
+            broken(format!("the kernels wrote an invalid table entry: {error}"))
+        })?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

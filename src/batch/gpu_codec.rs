@@ -237,7 +237,9 @@ impl GpuCodec {
         check_page_size(pages.page_size)?;
         let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
         let first = |n_bytes| match pages.first(n_bytes) {
-            Ok(None) => Err(super::ring::broken("pinned blocks cannot be sampled".into())),
+            Ok(None) => Err(super::ring::broken(
+                "pinned blocks cannot be sampled".into(),
+            )),
             Ok(Some(first)) => Ok(first),
             Err(error) => Err(error),
         };

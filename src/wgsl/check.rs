@@ -1,4 +1,4 @@
-//! Whether a source is within the [limits](super::limits), found in one pass over its tokens before any parser sees it.
+//! Checks in one pass over its tokens that a source is within the [limits](super::limits), before any parser sees it.
 
 use std::fmt::Display;
 
@@ -8,22 +8,22 @@ use super::limits::{
     MAX_SOURCE_BYTES, MAX_TOKENS, MAX_VARIABLES,
 };
 use super::located;
-use super::room::Room;
+use super::stack::CompileStack;
 use super::tokens::{Token, Tokens};
 
-/// Brackets around the token at hand, from the outermost inwards.
+/// Counters of an open bracket. [`Scan`] has a stack of them, the outermost bracket first.
 struct Level {
     /// The opening bracket.
     bracket: u8,
-    /// Operators since the last comma or semicolon.
+    /// Number of operators since the last comma or semicolon.
     operators: usize,
-    /// Members, indices and calls since the last operator.
+    /// Number of members, indices and calls since the last operator.
     accesses: usize,
-    /// Height of what these have below them, brackets included.
+    /// Height of the expression tree of their operands, brackets included.
     inner: usize,
-    /// Height of what stands before the last comma.
+    /// Largest height of the expressions before the last comma.
     done: usize,
-    /// How many `else if` came one after the other.
+    /// Number of consecutive `else if`.
     alternatives: usize,
 }
 
@@ -43,38 +43,38 @@ impl Level {
         self.operators + self.inner
     }
 
-    /// At a comma, a semicolon or the end of a block: a new expression begins.
+    /// Begins a new expression, after a comma, a semicolon or the end of a block.
     fn restart(&mut self) {
         self.done = self.done.max(self.height());
         (self.operators, self.accesses, self.inner) = (0, 0, 0);
     }
 }
 
-/// A `<` that may begin a template list, as WGSL finds these.
+/// A `<` that may begin a template list, by the rules of WGSL's template list discovery.
 struct Template {
-    /// Which token it is.
+    /// Index of its token.
     index: usize,
     level: usize,
-    /// Height of the lists inside.
+    /// Nesting depth of the template lists inside.
     inner: usize,
 }
 
-/// What is open at the token at hand.
+/// State of the scan at the current token.
 struct Scan<'a> {
     source: &'a str,
     levels: Vec<Level>,
     templates: Vec<Template>,
     lists: Lists,
     before: Option<Token<'a>>,
-    /// The most seen of each number that [`DEEP`] bounds.
+    /// Maximum so far of each number that [`DEEP`] bounds.
     deepest: [usize; 3],
 }
 
-/// Checks a source; gives what it needs to be compiled in.
+/// Checks a source, and returns the stack that its compilation needs.
 ///
 /// # Errors
-/// The limit that it exceeds, by name and number, with line and column.
-pub(crate) fn check(source: &str) -> Result<Room, String> {
+/// The name and value of the limit that it exceeds, with line and column.
+pub(crate) fn check(source: &str) -> Result<CompileStack, String> {
     if source.len() > MAX_SOURCE_BYTES {
         let n = source.len();
         return Err(format!(
@@ -99,10 +99,10 @@ pub(crate) fn check(source: &str) -> Result<Room, String> {
     let chain = declarations.measure(source, &tokens)?;
     scan.deepest[2] = chain;
     let is_deep = scan.deepest.iter().zip(DEEP).any(|(&n, deep)| n > deep);
-    Ok(Room::new(is_deep))
+    Ok(CompileStack::new(is_deep))
 }
 
-/// The words for a limit that is exceeded.
+/// Formats the message for an exceeded limit.
 pub(super) fn exceeded(
     source: &str,
     at: usize,
@@ -189,10 +189,10 @@ impl<'a> Scan<'a> {
         self.levels.last_mut()
     }
 
-    /// Takes the next token.
+    /// Processes the next token.
     fn step(&mut self, index: usize, at: usize, token: Token<'a>) -> Result<(), String> {
         let before = self.before.replace(token);
-        // Behind the last of its blocks, a chain of alternatives is over.
+        // A chain of `else if` ends behind its last block.
         let ends = before == Some(Token::Close(b'}')) && token != Token::Word("else");
         if let Some(top) = self.top().filter(|_| ends) {
             top.alternatives = 0;
@@ -251,7 +251,7 @@ impl<'a> Scan<'a> {
 
     fn close(&mut self) {
         self.close_templates();
-        // A bracket too many is for the parser to find.
+        // The parser reports unbalanced brackets.
         if self.levels.len() < 2 {
             return;
         }
@@ -268,7 +268,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What began as `<` inside of the brackets at hand was no template list.
+    /// Discards the `<` seen inside the current brackets: they did not begin template lists.
     fn close_templates(&mut self) {
         let level = self.levels.len();
         while self
@@ -341,7 +341,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Checks how deep the token at hand is, `templates` template lists inside.
+    /// Checks the nesting depth of the current token, inside `templates` template lists.
     fn nested(&mut self, at: usize, templates: usize) -> Result<(), String> {
         let alternatives: usize = self.levels.iter().map(|level| level.alternatives).sum();
         let n = self.levels.len() - 1 + alternatives + templates;

@@ -1,4 +1,4 @@
-//! The declarations of a source and what they use, found in its tokens.
+//! Finds the declarations of a source, and the declarations that each uses, in its tokens.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::limits::{MAX_DEPTH, MAX_INLINED_TOKENS, MAX_TYPE_NESTING, MAX_ZERO_EL
 use super::sizes::{Count, Sizes};
 use super::tokens::Token;
 
-/// Tokens with the offset of their first byte.
+/// Tokens, each with the offset of its first byte.
 pub(super) type Spanned<'a> = [(usize, Token<'a>)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +34,12 @@ impl Kind {
         })
     }
 
-    /// Whether it names a type.
+    /// Returns true if it declares a type.
     const fn is_type(self) -> bool {
         matches!(self, Self::Structure | Self::Alias)
     }
 
-    /// Whether a use of it has the size of what it declares: calls are inlined, types and constants taken apart.
+    /// Returns true if a use has the size of the declaration: calls are inlined, types and constants expanded.
     const fn is_expanded(self) -> bool {
         matches!(
             self,
@@ -48,22 +48,22 @@ impl Kind {
     }
 }
 
-/// A declaration outside of functions, its attributes included.
+/// A declaration at module scope, attributes included.
 pub(super) struct Declaration<'a> {
     pub(super) kind: Kind,
     name: &'a str,
     /// Offset of its first byte.
     at: usize,
-    /// Its tokens.
+    /// Range of its tokens.
     pub(super) tokens: std::ops::Range<usize>,
 }
 
-/// The template lists of a source: which token ends the one that a token begins, and the other way round.
+/// The template lists of a source: the matching end of each start token, and the start of each end token.
 #[derive(Default)]
 pub(super) struct Lists {
     ends: HashMap<usize, usize>,
     starts: HashMap<usize, usize>,
-    /// By its start, how many lists are inside each other, itself included.
+    /// Nesting depth of each list by its start token, the list itself included.
     heights: HashMap<usize, usize>,
 }
 
@@ -85,24 +85,24 @@ pub(super) struct Declarations<'a> {
     by_name: HashMap<&'a str, usize>,
 }
 
-/// A declaration on the way through those that it uses.
+/// A declaration on the stack of the depth-first traversal.
 struct Visit {
     index: usize,
-    /// The token to go on with.
+    /// Next token to visit.
     token: usize,
-    /// Types inside each other in the types that it names.
+    /// Maximum nesting depth of the types that it names.
     inside: usize,
     found: Found,
 }
 
-/// What is found out about a declaration.
+/// Measurements of a declaration.
 #[derive(Debug, Clone, Copy)]
 struct Found {
-    /// Tokens, all that is used inlined.
+    /// Number of tokens with all uses inlined.
     size: u64,
-    /// Declarations that use each other, itself included.
+    /// Length of the longest chain of uses, the declaration itself included.
     depth: usize,
-    /// Types inside each other.
+    /// Nesting depth of types.
     nesting: usize,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Declarations<'a> {
                 start = i + 1;
             }
         }
-        // Of two with one name the first stands; the parser refuses the second.
+        // The first of two equal names counts; the parser rejects the second.
         let named = all.iter().enumerate().rev();
         let by_name = named
             .filter(|(_, declaration)| !declaration.name.is_empty())
@@ -139,18 +139,18 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Offset of a declaration.
+    /// Returns the offset of declaration `n`.
     pub(super) fn at(&self, index: usize) -> Option<usize> {
         self.all.get(index).map(|declaration| declaration.at)
     }
 
-    /// Offset of a variable, of those outside of functions.
+    /// Returns the offset of the `n`-th variable at module scope.
     pub(super) fn variable_at(&self, index: usize) -> Option<usize> {
         let variables = self.all.iter().filter(|one| one.kind == Kind::Variable);
         variables.map(|one| one.at).nth(index)
     }
 
-    /// Offset of the declaration with which a function, or all that stands outside of functions, exceeds `n` tokens.
+    /// Returns the offset of the declaration at which a function, or module scope as a whole, exceeds `n` tokens.
     pub(super) fn too_long(&self, n: usize) -> Option<usize> {
         let mut outside = 0;
         let found = self.all.iter().find(|one| {
@@ -163,7 +163,7 @@ impl<'a> Declarations<'a> {
         found.map(|one| one.at)
     }
 
-    /// Offset of the first member of a structure that has `n` before it.
+    /// Returns the offset of the first structure member with `n` members before it.
     pub(super) fn member_at(&self, tokens: &Spanned<'a>, n: usize) -> Option<usize> {
         let structures = self.all.iter().filter(|one| one.kind == Kind::Structure);
         structures
@@ -179,7 +179,7 @@ impl<'a> Declarations<'a> {
         self.by_name.get(name).copied()
     }
 
-    /// The declaration that token `i` uses.
+    /// Returns the declaration that token `i` refers to.
     fn used(&self, tokens: &Spanned<'a>, i: usize) -> Option<usize> {
         let Some(&(_, Token::Word(word))) = tokens.get(i) else {
             return None;
@@ -193,7 +193,7 @@ impl<'a> Declarations<'a> {
         (self.all.get(index)?.kind != Kind::Function || is_called).then_some(index)
     }
 
-    /// Checks sizes with all that is used inlined, and how many use each other in a chain. Returns the longest chain.
+    /// Checks sizes with all uses inlined, and lengths of chains of uses. Returns the longest chain.
     pub(super) fn measure(&self, source: &str, tokens: &Spanned<'a>) -> Result<usize, String> {
         let n = self.all.len();
         let mut sizes: Vec<Option<Found>> = vec![None; n];
@@ -215,7 +215,7 @@ impl<'a> Declarations<'a> {
                         continue;
                     };
                     match sizes[used] {
-                        // A cycle, or its own name: the parser refuses cycles.
+                        // A cycle, or its own name: the parser rejects cycles.
                         None if is_open[used] => {}
                         None => {
                             visit.token = token;
@@ -249,7 +249,7 @@ impl<'a> Declarations<'a> {
         Ok(longest)
     }
 
-    /// Whether a use has the size of what is used. Functions read constants where they are.
+    /// Returns true if a use has the size of the declaration. Functions read constants in place.
     fn is_inlined(&self, user: Kind, used: usize) -> bool {
         match self.all[used].kind {
             Kind::Constant => user == Kind::Constant,
@@ -273,7 +273,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// The type that stands before the bracket at token `i`, if one does.
+    /// Returns the type before the bracket at token `i`, if any.
     fn type_before(&self, tokens: &Spanned<'a>, i: usize) -> Option<usize> {
         let mut at = i.checked_sub(1)?;
         if let Some(start) = self.lists.starts.get(&at) {
@@ -311,7 +311,7 @@ impl<'a> Declarations<'a> {
         Ok(())
     }
 
-    /// Checks the values `T()` that a declaration has: a parser may write out all their elements.
+    /// Checks the zero values `T()` of a declaration: a parser may expand them to all their elements.
     fn check_zeros(
         &self,
         source: &str,
@@ -392,7 +392,7 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// A name as a message shows it.
+/// Shortens a name for a message.
 fn short(name: &str) -> String {
     const MAX: usize = 64;
     if name.is_empty() {

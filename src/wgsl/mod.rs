@@ -1,12 +1,12 @@
-//! Reading WGSL with naga, within limits, and errors that say where in it.
+//! Parses and validates WGSL with naga, within limits, with errors that show line and column.
 //!
-//! Every source goes through [`check`] before any compiler sees it, our own or that of wgpu and the driver.
+//! Every source passes [`check`] before any compiler sees it: this crate's, wgpu's and the driver's.
 
 mod check;
 mod declarations;
 mod limits;
-mod room;
 mod sizes;
+mod stack;
 mod tokens;
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
@@ -14,19 +14,19 @@ use naga::{Module, Span};
 
 pub(crate) use check::check;
 
-/// The module of a source, checked.
+/// Checks, parses and validates a source.
 ///
 /// # Errors
-/// What is wrong, with line and column.
+/// A message with line and column.
 #[cfg(feature = "wgpu")]
 pub(crate) fn read(wgsl: &str) -> Result<(Module, ModuleInfo), String> {
     check(wgsl)?.run(|| parse(wgsl))?
 }
 
-/// The module of a source that [`check`] let pass; for a deep one on a thread with [room](room::Room).
+/// Parses and validates a source that passed [`check`]. Run it on the [`CompileStack`](stack::CompileStack) of that check.
 ///
 /// # Errors
-/// What is wrong, with line and column.
+/// A message with line and column.
 pub(crate) fn parse(wgsl: &str) -> Result<(Module, ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| {
         let span = e.labels().next().map_or(Span::UNDEFINED, |(span, _)| span);
@@ -44,7 +44,7 @@ pub(crate) fn parse(wgsl: &str) -> Result<(Module, ModuleInfo), String> {
     Ok((module, info))
 }
 
-/// An error message with those of its causes.
+/// Joins an error message and those of its causes.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -55,12 +55,12 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Characters of a line that a message shows, on each side of its place.
+/// Characters of a line shown on each side of the error position.
 const MAX_SHOWN: usize = 100;
-/// Characters of a compiler's words that a message has: they may hold a name as long as the source.
+/// Maximum characters of a compiler's message: it may contain a name as long as the source.
 const MAX_WORDS: usize = 400;
 
-/// `line:column: message`, with the line and a mark below it; the message alone where there is no place. Columns count
+/// Formats `line:column: message`, with the line and a mark below it; the message alone without a position. Columns count
 /// characters from 1.
 pub(crate) fn located(wgsl: &str, span: Span, message: impl std::fmt::Display) -> String {
     let mut message = message.to_string();
@@ -77,7 +77,7 @@ pub(crate) fn located(wgsl: &str, span: Span, message: impl std::fmt::Display) -
     let line = before.matches('\n').count() + 1;
     let start = before.rsplit('\n').next().unwrap_or_default();
     let column = start.chars().count() + 1;
-    // The end of a long line, and the beginning of what is behind the place.
+    // Show the end of a long line before the position, and the start of the text behind it.
     let shown = column - 1 - (column - 1).min(MAX_SHOWN);
     let start = start
         .char_indices()
@@ -88,7 +88,7 @@ pub(crate) fn located(wgsl: &str, span: Span, message: impl std::fmt::Display) -
         .char_indices()
         .nth(MAX_SHOWN)
         .map_or(rest, |(at, _)| &rest[..at]);
-    // Tabs are as wide in both lines.
+    // Tabs have the same width in both lines.
     let indent: String = start
         .chars()
         .map(|c| if c == '\t' { c } else { ' ' })

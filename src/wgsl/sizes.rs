@@ -1,15 +1,15 @@
-//! How many elements types have, as far as the text says it without being parsed.
+//! Counts the elements of types from tokens, without parsing.
 
 use super::declarations::{Declarations, Kind, Spanned};
 use super::tokens::Token;
 
-/// A number that a source gives.
+/// A constant expression in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Count {
     Known(u64),
-    /// It depends on an override constant.
+    /// Its value depends on an override constant.
     Pending,
-    /// It is computed in a way that is not followed here.
+    /// Its value is computed in a way that is not evaluated here.
     Unknown,
 }
 
@@ -23,11 +23,11 @@ impl Count {
     }
 }
 
-/// Elements of types and values of constants, declaration by declaration: each after those that it uses.
+/// Elements of types and values of constants, in dependency order.
 pub(super) struct Sizes<'s, 'a> {
     declarations: &'s Declarations<'a>,
     tokens: &'s Spanned<'a>,
-    /// Of a type its elements, of a constant its value.
+    /// The elements of a type, or the value of a constant.
     known: Vec<Count>,
 }
 
@@ -45,7 +45,7 @@ impl<'s, 'a> Sizes<'s, 'a> {
         self.tokens.get(i).map(|&(_, token)| token)
     }
 
-    /// Finds the size of a type, or the value of a constant.
+    /// Computes the elements of a type, or the value of a constant.
     pub(super) fn add(&mut self, index: usize) {
         let declaration = &self.declarations.all[index];
         let range = declaration.tokens.clone();
@@ -66,7 +66,7 @@ impl<'s, 'a> Sizes<'s, 'a> {
         };
     }
 
-    /// Elements of the type at token `i`; a vector or matrix counts as one.
+    /// Returns the elements of the type at token `i`; a vector or matrix counts as one.
     pub(super) fn elements(&self, i: usize) -> Count {
         let Some(Token::Word(word)) = self.token(i) else {
             return Count::Known(1);
@@ -84,13 +84,13 @@ impl<'s, 'a> Sizes<'s, 'a> {
         let Some((comma, end)) = self.template_list(i + 1) else {
             return of_one;
         };
-        // What is empty has one element all the same: it is read as one.
+        // An empty type counts as one element.
         of_one.map2(self.value(comma + 1, end), |a, b| {
             Some(a.max(1).saturating_mul(b.max(1)))
         })
     }
 
-    /// Of a template list that begins at token `i` its first comma, and its end.
+    /// Returns the first comma and the end of the template list that begins at token `i`.
     fn template_list(&self, i: usize) -> Option<(usize, usize)> {
         let lists = &self.declarations.lists;
         let end = lists.end(i)?;
@@ -106,11 +106,11 @@ impl<'s, 'a> Sizes<'s, 'a> {
         None
     }
 
-    /// The value of the expression in a range of tokens.
+    /// Returns the value of the expression in a range of tokens.
     fn value(&self, start: usize, end: usize) -> Count {
         let mut at = start;
         let value = self.operation(&mut at, end, 0);
-        // A comma may stand behind it.
+        // Ignore a trailing comma.
         let rest = at + usize::from(self.token(at) == Some(Token::Comma));
         if rest >= end { value } else { Count::Unknown }
     }
@@ -165,7 +165,7 @@ impl<'s, 'a> Sizes<'s, 'a> {
     }
 }
 
-/// An operator on numbers; `None` where it has no value.
+/// Applies an operator to numbers; `None` if the result has no value.
 type Operation = fn(u64, u64) -> Option<u64>;
 
 fn shifted_left(a: u64, b: u64) -> Option<u64> {

@@ -1,6 +1,6 @@
-//! The tokens of a WGSL source, as far as [`check`](super::check) has to tell them apart.
+//! Tokenises WGSL, as far as [`check`](super::check) distinguishes tokens.
 
-/// What a token is.
+/// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// An identifier or a keyword.
@@ -11,13 +11,13 @@ pub(super) enum Token<'a> {
     Open(u8),
     /// A closing bracket.
     Close(u8),
-    /// `<`, alone.
+    /// `<`, not part of another operator.
     Less,
     /// `>`; two in a row are two tokens, since both may close template lists.
     Greater,
     /// `&&` or `||`.
     Logical,
-    /// `=`, alone.
+    /// `=`, not part of another operator.
     Assign,
     /// `,`
     Comma,
@@ -33,7 +33,7 @@ pub(super) enum Token<'a> {
     Operator(u8),
 }
 
-/// Tokens with the offset of their first byte; comments and blanks are left out. Takes any text.
+/// Iterates over the tokens of any text, each with the offset of its first byte, without comments and blanks.
 pub(super) struct Tokens<'a> {
     source: &'a str,
     at: usize,
@@ -53,7 +53,7 @@ impl<'a> Tokens<'a> {
         bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Takes characters as long as `is_part` holds.
+    /// Consumes characters while `is_part` is true.
     fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let n = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -61,7 +61,7 @@ impl<'a> Tokens<'a> {
         &rest[..n]
     }
 
-    /// Block comments nest; one that does not end takes the rest.
+    /// Skips a block comment. Block comments nest; an unterminated one extends to the end.
     fn skip_block_comment(&mut self) {
         self.at += 2;
         let mut depth = 1;
@@ -81,7 +81,7 @@ impl<'a> Tokens<'a> {
         self.at = self.at.min(self.source.len());
     }
 
-    /// A number: digits, letters and points, and a sign behind the letter of an exponent.
+    /// Consumes a number: digits, letters and points, and a sign after an exponent letter.
     fn number(&mut self) -> &'a str {
         let start = self.at;
         let is_hexadecimal = self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X');
@@ -166,12 +166,12 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// More than WGSL allows: which letters are none is for the parser to say.
+/// Accepts more characters than WGSL does: the parser rejects the others.
 const fn is_part_of_word(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric() || !c.is_ascii() && !is_blank(c)
 }
 
-/// What WGSL calls blankspace.
+/// Returns true for WGSL's blankspace.
 const fn is_blank(c: char) -> bool {
     matches!(
         c,

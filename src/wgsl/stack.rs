@@ -1,32 +1,32 @@
-//! Where sources are compiled: on the caller's thread, or on one with a stack for deep ones.
+//! Runs compilers on the caller's thread or, for deeply nested sources, on one with a large stack.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Stack for the deepest source that [`check`](super::check) lets pass, in builds without optimisation too. Memory is
-/// taken as far as it is used.
+/// Stack bytes for the deepest source that passes [`check`](super::check), in unoptimised builds too. The system commits
+/// stack memory on first touch.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What compiling a checked source takes.
+/// The stack that the compilation of a checked source needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct CompileStack {
     is_deep: bool,
 }
 
-impl Room {
+impl CompileStack {
     pub(super) const fn new(is_deep: bool) -> Self {
         Self { is_deep }
     }
 
-    /// Runs `compile`, on a thread of its own if the source is deep.
+    /// Runs `compile`, on a thread of its own if the source is deeply nested.
     ///
     /// # Errors
-    /// The system gives no thread, or the compiler broke off: parsers are other people's, and may panic at what they do
-    /// not expect.
+    /// The system has no thread, or the compiler panicked: third-party parsers may panic on unexpected
+    /// input.
     pub(crate) fn run<T: Send>(self, compile: impl FnOnce() -> T + Send) -> Result<T, String> {
         if !self.is_deep {
-            // Nothing that `compile` touched is used after a panic but the message.
-            return catch_unwind(AssertUnwindSafe(compile)).map_err(|cause| broke_off(&*cause));
+            // After a panic only its message is used, no state that `compile` touched.
+            return catch_unwind(AssertUnwindSafe(compile)).map_err(|cause| panicked(&*cause));
         }
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new()
@@ -36,16 +36,16 @@ impl Room {
                 .map_err(|error| {
                     format!("no thread with {STACK_BYTES} bytes of stack for a source this deep: {error}")
                 })?;
-            thread.join().map_err(|cause| broke_off(&*cause))
+            thread.join().map_err(|cause| panicked(&*cause))
         })
     }
 }
 
-fn broke_off(cause: &(dyn Any + Send)) -> String {
+fn panicked(cause: &(dyn Any + Send)) -> String {
     let words = cause
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| cause.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no reason given");
-    format!("the compiler broke off: {words}")
+    format!("the compiler panicked: {words}")
 }
