@@ -44,7 +44,7 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
             assert_eq!(read(Some(limit)), Err(Error::OutputLimit { limit }));
         }
         let message = error_of(&block).to_string();
-        assert!(message.contains("give the format \"block\""), "{message}");
+        assert!(message.contains("set the format to \"block\""), "{message}");
     }
     let wrong = [&9_u32.to_le_bytes()[..], &lzzzz_block(b"content")].concat();
     assert_eq!(

@@ -111,7 +111,7 @@ fn remedy(error: &Error) -> &'static str {
         | Error::ContentSizeMismatch { .. }
         | Error::InvalidFrame { .. } => "; the file is damaged, get it again",
         Error::DeviceLost { .. } | Error::OutOfMemory { .. } => "; try --backend cpu",
-        Error::OutputLimit { .. } => "; raise --limit if you trust the file",
+        Error::OutputLimit { .. } => " (--limit)",
         _ => "",
     }
 }

@@ -33,7 +33,7 @@ pub enum Error {
     /// A match of a block of a frame starts before the content: the block is not valid, or was compressed with a dictionary
     /// (`lz4 -D`), which a frame need not say. Its code is that of [`Error::CorruptPage`].
     #[error(
-        "page {page}: a match reaches {n_bytes} bytes before the content: was it compressed with a dictionary (lz4 -D)?"
+        "page {page}: a match starts {n_bytes} bytes before the output: was it compressed with a dictionary (lz4 -D)?"
     )]
     MatchBeforeContent {
         /// Index of the block in its frame.
@@ -42,7 +42,7 @@ pub enum Error {
         n_bytes: u64,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
-    #[error("not an LZ4 frame: starts with {magic:#010x}{seen}")]
+    #[error("not an LZ4 frame: expected 0x184d2204 at the start, found {magic:#010x}{seen}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
@@ -50,7 +50,7 @@ pub enum Error {
         seen: Seen,
     },
     /// A frame ends before its end mark.
-    #[error("truncated LZ4 frame: {needed} more bytes needed at byte {at}")]
+    #[error("truncated LZ4 frame: expected {needed} more bytes at byte {at}")]
     TruncatedFrame {
         /// Offset in the input at which bytes ran out.
         at: u64,
@@ -58,7 +58,7 @@ pub enum Error {
         needed: u64,
     },
     /// A checksum of a frame does not match its data.
-    #[error("{what} checksum mismatch: stored {stored:#010x}, computed {computed:#010x}")]
+    #[error("{what} checksum mismatch: expected {stored:#010x}, computed {computed:#010x}")]
     ChecksumMismatch {
         /// `"header"`, `"block"` or `"content"`.
         what: &'static str,
@@ -78,7 +78,7 @@ pub enum Error {
         at: u64,
     },
     /// The content is not as long as the frame header says.
-    #[error("content size mismatch: header says {stored} bytes, content has {actual}")]
+    #[error("content size mismatch: expected {stored} bytes, found {actual}")]
     ContentSizeMismatch {
         /// Size in the frame header.
         stored: u64,
@@ -86,20 +86,20 @@ pub enum Error {
         actual: u64,
     },
     /// The frame needs a dictionary.
-    #[error("this frame needs dictionary {id:#010x}; dictionaries are not supported")]
+    #[error("dictionary {id:#010x} is needed, which is not supported; use lz4 -D")]
     DictionaryNeeded {
         /// The dictionary id of the frame.
         id: u32,
     },
     /// The output would exceed the limit the caller set.
-    #[error("output exceeds the limit of {limit} bytes")]
+    #[error("output exceeds the limit of {limit} bytes; raise it if you trust the input")]
     OutputLimit {
         /// The limit.
         limit: u64,
     },
     /// The output does not fit in the array of JavaScript that the caller gave. Its code is that of [`Error::OutputLimit`].
     #[cfg(web_files)]
-    #[error("the content has at least {needed} bytes, and the array given has {actual}")]
+    #[error("the array has {actual} bytes, expected at least {needed}")]
     OutputTooSmall {
         /// Bytes of content, as far as they are known.
         needed: u64,
@@ -134,7 +134,7 @@ pub enum Error {
     /// A slice has not as many elements as the operation needs.
     #[cfg_attr(
         not(lz4_only),
-        error("{name} has {actual} elements, {expected} are needed")
+        error("{name} has {actual} elements, expected {expected}")
     )]
     LengthMismatch {
         /// The argument, by its public name.
@@ -159,7 +159,7 @@ pub enum Error {
         reason: String,
     },
     /// There is not enough memory, on the GPU or on the host.
-    #[error("out of memory: {requested} bytes asked for")]
+    #[error("out of memory: cannot allocate {requested} bytes")]
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,

@@ -93,27 +93,27 @@ pub enum Level {
     Sequential,
 }
 
-/// What a decoder finds wrong in a block; the discriminant is the status word of the kernels.
+/// Describes why a block cannot be decoded; the discriminant is the status word of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum BlockError {
     /// The block ends inside a token, a length, a literal run or an offset, or after a match.
-    #[error("block is truncated")]
+    #[error("the block ends inside a sequence")]
     Truncated = 1,
-    /// Literals or a match go past the end of the page.
-    #[error("block decodes to more than the page holds")]
+    /// Literals or a match go past the end of the output.
+    #[error("the block decodes to more bytes than expected")]
     OutputOverrun = 2,
-    /// A match with offset 0.
-    #[error("match offset is zero")]
+    /// A match has offset 0.
+    #[error("a match has offset 0, expected 1 to 65535")]
     ZeroOffset = 3,
-    /// A match that starts before the page.
-    #[error("match offset reaches before the start of the page")]
+    /// A match starts before the output.
+    #[error("a match offset is beyond the start of the output")]
     OffsetTooFar = 4,
-    /// The block ends before the page is full.
-    #[error("block decodes to less than the page holds")]
+    /// The block ends before the output is full.
+    #[error("the block decodes to fewer bytes than expected")]
     OutputUnderrun = 5,
-    /// The table entry leaves the packed buffer, or its length does not fit its kind.
-    #[error("table entry is out of bounds")]
+    /// The table entry points outside the packed buffer, or its length does not fit its kind.
+    #[error("the table entry is out of bounds")]
     BadTableEntry = 6,
 }

@@ -30,11 +30,11 @@ impl std::fmt::Display for Seen {
             Self::Unknown => Ok(()),
             Self::Block { n_bytes } => write!(
                 f,
-                "; it is a raw LZ4 block of {n_bytes} bytes: give the format \"block\""
+                "; it is a raw LZ4 block of {n_bytes} bytes: set the format to \"block\""
             ),
             Self::SizePrefixed { n_bytes } => write!(
                 f,
-                "; it is an LZ4 block with its size, {n_bytes} bytes, in front: give the format \"size-prefixed\""
+                "; it is an LZ4 block after its size, {n_bytes} bytes: set the format to \"size-prefixed\""
             ),
             Self::Other(name) => write!(f, "; it is {name}"),
         }
