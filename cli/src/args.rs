@@ -8,7 +8,8 @@ use crate::output::Holes;
 use crate::range::{ContentRange, InputFormat};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use pagepress::batch::Codec;
+use pagepress::lz4::{Level, MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 const EXIT_CODES: &str = "Exit codes: 0 all done, 1 something failed, 2 wrong usage. Signals end it as they end \
      other programs, which shells report as 130 for an interrupt, 143 for a termination.";
@@ -87,9 +88,12 @@ pub struct CompressArguments {
     /// Content of a block in bytes, 4096 to 4194304
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = block_size())]
     pub block_size: u32,
-    /// How hard to look for matches [default: fast where there is a GPU, else sequential]
-    #[arg(long, value_enum)]
-    pub level: Option<Level>,
+    /// Effort of the encoder
+    #[arg(long, value_enum, default_value_t = LevelRequest::Auto)]
+    pub level: LevelRequest,
+    /// Make --level auto the same level, fast, on every engine, so that all write the same bytes
+    #[arg(long)]
+    pub deterministic: bool,
     /// Add an index of the blocks, with which --range finds its part at once. Other LZ4 programs skip it
     #[arg(long)]
     pub index: bool,
@@ -150,22 +154,27 @@ pub struct FileArguments {
     pub quiet: bool,
 }
 
+/// The level that the user asks for. The library's [`pagepress::lz4::Level`] states which engines write the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Level {
-    /// The quickest on GPUs
+pub enum LevelRequest {
+    /// The quickest level of the engine: fast on a GPU, sequential on the CPU
+    Auto,
+    /// Quickest on GPUs
     Fast,
     /// Smaller output, slower
     High,
-    /// The quickest on CPUs, which GPUs do not take
+    /// Quickest on the CPU, which alone can write it
     Sequential,
 }
 
-impl From<Level> for pagepress::lz4::Level {
-    fn from(level: Level) -> Self {
-        match level {
-            Level::Fast => Self::Fast,
-            Level::High => Self::High,
-            Level::Sequential => Self::Sequential,
+impl LevelRequest {
+    /// Returns the level, which for [`Auto`](Self::Auto) depends on the engine of `codec` unless `deterministic`.
+    pub fn resolve(self, codec: &Codec, deterministic: bool) -> Level {
+        match self {
+            Self::Auto => codec.auto_level(deterministic),
+            Self::Fast => Level::Fast,
+            Self::High => Level::High,
+            Self::Sequential => Level::Sequential,
         }
     }
 }

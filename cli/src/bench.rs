@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pagepress::batch::Codec;
-use pagepress::lz4::{self, PackedPages};
+use pagepress::lz4::{self, Level, PackedPages};
 use serde_json::{Value, json};
 
-use crate::args::Level;
+use crate::args::LevelRequest;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
 use crate::output::{Holes, Output};
@@ -25,9 +25,9 @@ pub struct BenchArguments {
     /// Bytes in a page: 4096, 8192, 16384, 32768 or 65536
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     page_size: u32,
-    /// How hard to look for matches
-    #[arg(long, value_enum, default_value_t = Level::Fast)]
-    level: Level,
+    /// Effort of the encoder
+    #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
+    level: LevelRequest,
     /// Time the kernels on pages that stay in GPU memory too
     #[arg(long)]
     resident: bool,
@@ -40,6 +40,12 @@ pub struct BenchArguments {
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+}
+
+impl BenchArguments {
+    fn level(&self, codec: &Codec) -> Level {
+        self.level.resolve(codec, false)
+    }
 }
 
 /// Speeds in GB/s (10^9 bytes of pages a second); `None` was not measured.
@@ -96,7 +102,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "page_size": arguments.page_size,
         "engine": engine,
         "adapter": codec.choice().adapter,
-        "level": arguments.level.to_possible_value().map(|value| value.get_name().to_owned()),
+        "level": format!("{:?}", arguments.level(codec)).to_lowercase(),
         "ratio": rounded(pages.ratio()),
         "compress_gbps": resident.speeds.compress.map(rounded),
         "decompress_gbps": resident.speeds.decompress.map(rounded),
@@ -128,7 +134,7 @@ fn verify(
         input: name.to_owned(),
         source,
     };
-    let level = arguments.level.into();
+    let level = arguments.level(codec);
     let expected = lz4::compress_pages(bytes, arguments.page_size, level).map_err(fail)?;
     let (pages, report) = codec
         .compress_pages(bytes, arguments.page_size, level)
@@ -151,7 +157,7 @@ fn time_end_to_end(
 ) -> pagepress::Result<Speeds> {
     let (mut compress, mut decompress) = (Vec::new(), Vec::new());
     for _ in 0..arguments.runs {
-        let level = arguments.level.into();
+        let level = arguments.level(codec);
         let (_, report) = codec.compress_pages(bytes, arguments.page_size, level)?;
         compress.push(report.timings.total_ns);
         let (_, report) = codec.decompress_pages(pages)?;
@@ -180,7 +186,7 @@ fn time_resident(
     let run = resident::Run {
         device,
         page_size: arguments.page_size,
-        level: arguments.level.into(),
+        level: arguments.level(codec),
         runs: arguments.runs,
     };
     let verified = pagepress::gpu::runtime::block_on(run.measure(bytes, arguments.resident_bytes))

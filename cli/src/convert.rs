@@ -9,7 +9,7 @@ use std::time::Duration;
 use pagepress::batch::{Codec, Progress};
 use pagepress::lz4::frame::{FrameOptions, StreamError};
 
-use crate::args::{CompressArguments, DecompressArguments, FileArguments, Level};
+use crate::args::{CompressArguments, DecompressArguments, FileArguments};
 use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
@@ -31,7 +31,7 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
         }
         let options = FrameOptions {
             block_size: arguments.block_size,
-            level: arguments.level.unwrap_or_else(|| quickest(codec)).into(),
+            level: arguments.level.resolve(codec, arguments.deterministic),
             index: arguments.index,
             ..FrameOptions::default()
         };
@@ -41,14 +41,6 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
             Ok((total, engine::describe(codec, &report)))
         })
     })
-}
-
-/// The level that the codec's engine is quickest at.
-fn quickest(codec: &Codec) -> Level {
-    match codec.choice().engine {
-        "cpu" => Level::Sequential,
-        _ => Level::Fast,
-    }
 }
 
 /// Decompresses all inputs; false if one failed.

@@ -310,6 +310,10 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
             run.succeeds().stdout == named.succeeds().stdout,
             "{quickest}"
         );
+        let deterministic = [&compress[..], &["--deterministic"]].concat();
+        let fast = [&compress[..], &["--level", "fast"]].concat();
+        let (run, fast) = (folder.run(&deterministic), folder.run(&fast));
+        assert!(run.succeeds().stdout == fast.succeeds().stdout);
     }
     let bench = ["bench", "file", "--resident", "--json", "--runs", "1"];
     let run = folder.run(&[&bench[..], &gpu].concat()).succeeds();

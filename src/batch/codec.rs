@@ -60,7 +60,7 @@ impl Report {
 
 /// Compresses and decompresses pages and frames on one engine or, in `Auto` mode, on the faster of two.
 ///
-/// The bytes are the same on every engine. A lost GPU is brought back once and the work replayed; after that a forced
+/// [`Level`] says on which engines the bytes are the same. A lost GPU is brought back once and the work replayed; after that a forced
 /// engine fails with [`Error::DeviceLost`], and `Auto` goes on with the CPU.
 #[derive(Debug)]
 pub struct Codec {
@@ -149,6 +149,13 @@ impl Codec {
     #[must_use]
     pub fn choice(&self) -> &BackendChoice {
         &self.choice
+    }
+
+    /// Returns the level that `auto` stands for here: the quickest of this codec's engine or, if `deterministic`, the
+    /// quickest that every engine can write.
+    #[must_use]
+    pub fn auto_level(&self, deterministic: bool) -> Level {
+        Level::auto(self.choice.engine != "cpu", deterministic)
     }
 
     /// What was asked for.

@@ -53,6 +53,7 @@ pub mod formats;
 pub mod frame;
 mod instructions;
 mod lanes;
+mod level;
 mod page;
 mod parse;
 mod search;
@@ -70,6 +71,9 @@ pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};
+#[cfg(gpu_engine)]
+pub(crate) use level::CPU_ONLY;
+pub use level::Level;
 pub use page::{PageEntry, PageKind, fill_word};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 
@@ -78,20 +82,6 @@ pub const WINDOW: usize = 64;
 
 /// The lazy parse looks for a longer match at the next position only from a match shorter than this.
 pub const LAZY_BELOW: usize = 32;
-
-/// How hard the encoder looks for matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Level {
-    /// Greedy parse over a small table.
-    #[default]
-    Fast,
-    /// One-step lazy parse with backward extension over a larger table.
-    High,
-    /// A parse from position to position, which only a CPU can do: there it is the quickest, at the ratio of C lz4. The
-    /// other levels have windows of positions searched at once, which suits a GPU, and the same bytes on every engine.
-    Sequential,
-}
 
 /// Describes why a block cannot be decoded; the discriminant is the status word of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

@@ -23,7 +23,8 @@ pub struct FrameOptions {
     /// Content of a block in bytes, 4096 to 4 MiB. The frame declares the smallest of 64 KiB, 256 KiB, 1 MiB and
     /// 4 MiB that holds it.
     pub block_size: u32,
-    /// How hard to look for matches.
+    /// Effort of the encoder. The default is [`Level::Fast`], whose bytes are the same on every engine;
+    /// [`Level::auto`] gives the quickest level of an engine.
     pub level: Level,
     /// Whether a checksum of the content ends the frame.
     pub content_checksum: bool,
