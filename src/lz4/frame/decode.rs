@@ -7,8 +7,6 @@ use super::room::Room;
 use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
-/// How far back matches of linked blocks reach.
-pub(super) const HISTORY: usize = 64 << 10;
 /// Content that one call of [`FrameDecoder::advance`] gives at most, if blocks are not larger.
 const GROUP_BYTES: usize = 16 << 20;
 

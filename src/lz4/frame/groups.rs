@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
 use super::room::Room;
-use super::{FrameBlock, FrameEvent, Step};
+use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
 use crate::lz4::formats::fault;
@@ -48,7 +48,7 @@ enum Decoded {
 struct Group<'a> {
     blocks: Vec<FrameBlock<'a>>,
     /// Most bytes of content that they can have.
-    most_content: usize,
+    max_content: usize,
 }
 
 impl FrameDecoder {
@@ -78,22 +78,20 @@ impl FrameDecoder {
         let mut group = Group::default();
         loop {
             let rest = &input[consumed..];
-            let given = out.len() - start + group.most_content;
-            let is_full = given + self.reader.next_most_content(rest) > self.group_bytes;
+            let given = out.len() - start + group.max_content;
+            let is_full = given + self.reader.next_max_content(rest) > self.group_bytes;
             if (is_full && given > 0) || group.blocks.len() == MAX_BLOCKS {
                 break;
             }
-            let (length, event) = match self.reader.step(rest)? {
-                Step::More { consumed: 0, .. } => break,
-                Step::More { consumed, .. } => (consumed, None),
-                Step::Event { consumed, event } => (consumed, Some(event)),
+            let Some((length, event)) = self.reader.step(rest)?.progress() else {
+                break;
             };
             consumed += length;
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
                     let Some(frame) = &self.frame else { continue };
-                    group.most_content += block.most_content(&frame.header);
+                    group.max_content += block.max_content(&frame.header);
                     group.blocks.push(block);
                 }
                 Some(FrameEvent::End { content_checksum }) => {
@@ -145,7 +143,7 @@ impl Frame {
         let header = self.header;
         let mut group = group;
         if let ([first, rest @ ..], None) = (group, self.slot) {
-            let most = first.most_content(&header);
+            let most = first.max_content(&header);
             let start = out.len();
             scratch.with(most, |memory| extend(out, content(first, memory)?))??;
             self.slot = Some((out.len() - start).max(1));
@@ -156,7 +154,7 @@ impl Frame {
         }
         let slot = self.slot.unwrap_or(1);
         let expected = |block: &FrameBlock<'_>| match block.compressed {
-            true => block.most_content(&header).min(slot),
+            true => block.max_content(&header).min(slot),
             false => block.data.len(),
         };
         let total = group.iter().map(expected).sum();
@@ -177,7 +175,7 @@ impl Frame {
         let per_share = (group.len() * SHARE_BYTES / total.max(1)).clamp(1, group.len());
         let decode_all = |share: &mut [Work<'_>]| {
             for Work { block, place, done } in share {
-                *done = decode_to_place(block, place, block.most_content(&header), scratch);
+                *done = decode_to_place(block, place, block.max_content(&header), scratch);
             }
         };
         if per_share == group.len() {

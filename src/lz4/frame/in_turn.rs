@@ -36,13 +36,11 @@ impl FrameDecoder {
         loop {
             let rest = &input[consumed..];
             let given = self.room.content().len();
-            if given > 0 && given + self.reader.next_most_content(rest) > self.group_bytes {
+            if given > 0 && given + self.reader.next_max_content(rest) > self.group_bytes {
                 break;
             }
-            let (length, event) = match self.reader.step(rest)? {
-                Step::More { consumed: 0, .. } => break,
-                Step::More { consumed, .. } => (consumed, None),
-                Step::Event { consumed, event } => (consumed, Some(event)),
+            let Some((length, event)) = self.reader.step(rest)?.progress() else {
+                break;
             };
             consumed += length;
             match event {

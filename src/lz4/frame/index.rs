@@ -2,7 +2,7 @@
 //!
 //! Its format is told in the documentation of [`super`].
 
-use super::{FrameHeader, SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
+use super::{BlockSize, FrameHeader, SKIPPABLE_MAGIC, WORD_BYTES, checksum, put, put_word, word};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -18,16 +18,15 @@ const HEAD_BYTES: usize = 8;
 const VERSION: u32 = 1;
 const BLOCK_CHECKSUMS: u16 = 1;
 const CONTENT_CHECKSUM: u16 = 2;
-const CHECKSUM_BYTES: u64 = 4;
-const SIZE_BYTES: u64 = 4;
+const SIZE_BYTES: u64 = WORD_BYTES as u64;
+const CHECKSUM_BYTES: u64 = WORD_BYTES as u64;
 /// Largest content of a block in a frame.
 const MAX_CONTENT: u32 = 4 << 20;
 
 /// A block of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its size, with [`STORED_BIT`].
-    pub size_word: u32,
+    pub size: BlockSize,
     pub content_bytes: u32,
 }
 
@@ -40,25 +39,19 @@ pub(super) struct FrameIndex {
     pub content_checksum: bool,
 }
 
-impl Entry {
-    pub(super) const fn size(self) -> u32 {
-        self.size_word & !STORED_BIT
-    }
-}
-
 impl FrameIndex {
     /// Notes the blocks in `written`, which have `content_bytes` of content: `block_size` each but the last.
     pub(super) fn note(&mut self, written: &[u8], content_bytes: usize, block_size: usize) {
         let (mut at, mut left) = (0, content_bytes);
-        while let Some(size_word) = word(written, at) {
+        while let Some(size) = word(written, at) {
             let content = block_size.min(left);
             left -= content;
             let entry = Entry {
-                size_word,
+                size: BlockSize::new(size, false),
                 content_bytes: content as u32,
             };
             self.entries.push(entry);
-            at += (SIZE_BYTES + self.after_block(entry)) as usize;
+            at += entry.size.framed_bytes(self.block_checksums);
         }
     }
 
@@ -77,7 +70,7 @@ impl FrameIndex {
         put_word(out, length);
         let start = out.len();
         for entry in &self.entries {
-            put_word(out, entry.size_word);
+            put_word(out, entry.size.word);
             put_word(out, entry.content_bytes);
         }
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
@@ -131,19 +124,14 @@ impl FrameIndex {
         }
         for entry in entries.as_chunks::<ENTRY_BYTES>().0 {
             let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
-            let entry = Entry {
-                size_word,
-                content_bytes,
-            };
-            // What a stored block holds is its size; a byte of another makes 255 at most.
-            let fits = match size_word & STORED_BIT {
-                0 => u64::from(content_bytes) <= 255 * u64::from(size_word),
-                _ => content_bytes == entry.size(),
-            };
-            if content_bytes == 0 || content_bytes > MAX_CONTENT || !fits {
+            let size = BlockSize::new(size_word, false);
+            if content_bytes == 0 || content_bytes > MAX_CONTENT || !size.can_hold(content_bytes) {
                 return None;
             }
-            blocks.push(entry);
+            blocks.push(Entry {
+                size,
+                content_bytes,
+            });
         }
         let index = Self {
             entries: blocks,
@@ -186,18 +174,8 @@ impl FrameIndex {
         let blocks: u64 = self
             .entries
             .iter()
-            .map(|&entry| SIZE_BYTES + self.after_block(entry))
+            .map(|entry| entry.size.framed_bytes(self.block_checksums) as u64)
             .sum();
         u64::from(self.header_bytes) + blocks + self.end_bytes()
-    }
-
-    /// Bytes of a block after its size.
-    fn after_block(&self, entry: Entry) -> u64 {
-        let checksum = if self.block_checksums {
-            CHECKSUM_BYTES
-        } else {
-            0
-        };
-        u64::from(entry.size()) + checksum
     }
 }

@@ -14,7 +14,10 @@ use std::ops::Range;
 
 use super::find_index::TAIL_BYTES;
 use super::index::FrameIndex;
-use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, word};
+use super::{
+    BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, Step, WORD_BYTES,
+    word,
+};
 use crate::lz4::BlockError;
 use crate::lz4::formats::{fault, measure};
 use crate::memory::{extend, reserve};
@@ -24,18 +27,15 @@ use crate::{Error, Result};
 pub(super) const WINDOW_BYTES: u64 = 1 << 20;
 /// Sizes of blocks that lie within so many bytes are read at once.
 const SIZES_BYTES: u64 = 4 << 10;
-/// How far back matches of linked blocks reach.
-pub(super) const HISTORY_BYTES: u64 = 64 << 10;
-pub(super) const SIZE_BYTES: u64 = 4;
+pub(super) const SIZE_BYTES: u64 = WORD_BYTES as u64;
 
 /// A block, and where it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     /// Position of its size in the file.
     pub at: u64,
-    pub size_word: u32,
+    pub size: BlockSize,
     pub has_checksum: bool,
-    pub is_legacy: bool,
     pub content_at: u64,
     pub content_bytes: u32,
     /// The first of the blocks that it needs to be decoded.
@@ -43,26 +43,13 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn size(&self) -> usize {
-        let mask = if self.is_legacy {
-            u32::MAX
-        } else {
-            !STORED_BIT
-        };
-        (self.size_word & mask) as usize
-    }
-
-    pub(super) fn is_compressed(&self) -> bool {
-        self.is_legacy || self.size_word & STORED_BIT == 0
-    }
-
     /// Compares the size that stands in the file with the one that an index says.
     pub(super) fn check_size(&self, found: Option<u32>) -> Result<()> {
-        if found == Some(self.size_word) {
+        if found == Some(self.size.word) {
             return Ok(());
         }
         Err(Error::InvalidFrame {
-            what: "block size, which is not that of the index:",
+            what: "block size (the index has another)",
             value: found.unwrap_or_default().into(),
             at: self.at,
         })
@@ -70,8 +57,7 @@ impl Block {
 
     /// Where it ends in the file, its checksum included.
     pub(super) fn end(&self) -> u64 {
-        let checksum = if self.has_checksum { 4 } else { 0 };
-        self.at + SIZE_BYTES + self.size() as u64 + checksum
+        self.at + self.size.framed_bytes(self.has_checksum) as u64
     }
 
     pub(super) fn content_end(&self) -> u64 {
@@ -305,9 +291,8 @@ impl FrameMap {
             for entry in &index.entries {
                 let block = Block {
                     at,
-                    size_word: entry.size_word,
+                    size: entry.size,
                     has_checksum: index.block_checksums,
-                    is_legacy: false,
                     content_at: self.mapped_bytes(),
                     content_bytes: entry.content_bytes,
                     needs: self.blocks.len(),
@@ -368,7 +353,7 @@ impl FrameMap {
             }
             (FrameEvent::Block(block), Some(frame)) => {
                 let history = if frame.header.linked {
-                    (content_at - frame.content_at).min(HISTORY_BYTES)
+                    (content_at - frame.content_at).min(HISTORY_BYTES as u64)
                 } else {
                     0
                 };
@@ -380,13 +365,14 @@ impl FrameMap {
                 if content_bytes > u64::from(frame.header.block_max_size) {
                     return Err(corrupt(BlockError::OutputOverrun));
                 }
-                let stored_bit = if block.compressed { 0 } else { STORED_BIT };
                 reserve(&mut self.blocks, 1)?;
                 self.blocks.push(Block {
                     at,
-                    size_word: block.data.len() as u32 | stored_bit,
+                    size: match frame.header.legacy {
+                        true => BlockSize::new(block.data.len() as u32, true),
+                        false => block.size(),
+                    },
                     has_checksum: frame.header.block_checksums,
-                    is_legacy: frame.header.legacy,
                     content_at,
                     content_bytes: content_bytes as u32,
                     needs: match frame.header.linked {

@@ -33,6 +33,7 @@
 //! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
 //! `decompress_stream` connect a reader with a writer over all cores (natively).
 
+mod block_size;
 mod checksum;
 mod content;
 mod decode;
@@ -53,6 +54,7 @@ mod seek;
 mod stream;
 mod write;
 
+use block_size::{BlockSize, WORD_BYTES};
 use checksum::checksum;
 
 #[cfg(gpu_engine)]
@@ -78,8 +80,8 @@ pub const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 
 /// Content of a block of a legacy frame, in bytes; the last one may be shorter.
 const LEGACY_BLOCK_SIZE: u32 = 8 << 20;
-/// Bit of a block's size that says that its content is not compressed.
-const STORED_BIT: u32 = 1 << 31;
+/// Reach of matches into the blocks before, where blocks are linked: the largest offset, and one byte.
+const HISTORY_BYTES: usize = 64 << 10;
 
 /// The little-endian word at byte `at`, if `input` reaches that far.
 fn word(input: &[u8], at: usize) -> Option<u32> {

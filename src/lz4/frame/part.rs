@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::map::{Block, HISTORY_BYTES, SIZE_BYTES, WINDOW_BYTES, short};
-use super::read::verify;
-use super::{FrameMap, checksum, word};
+use super::map::{Block, WINDOW_BYTES, short};
+use super::read::block_data;
+use super::{FrameMap, HISTORY_BYTES, word};
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::formats::fault;
@@ -85,12 +85,8 @@ impl ContentRead {
     }
 
     fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let (size, rest) = bytes.split_at(SIZE_BYTES as usize);
-        block.check_size(word(size, 0))?;
-        let data = &rest[..block.size()];
-        if block.has_checksum {
-            verify("block", word(rest, block.size()), || checksum(data))?;
-        }
+        block.check_size(word(bytes, 0))?;
+        let data = block_data(bytes, block.size)?;
         let page = self.next;
         let content_bytes = block.content_bytes as usize;
         if block.needs == self.next {
@@ -98,7 +94,7 @@ impl ContentRead {
         }
         let start = self.window.len();
         reserve(&mut self.window, content_bytes)?;
-        if block.is_compressed() {
+        if block.size.is_compressed() {
             self.window.resize(start + content_bytes, 0);
             let end = decode(data, &mut self.window, start)
                 .map_err(|source| fault(page, data, start as u64, source))?;
@@ -117,8 +113,8 @@ impl ContentRead {
         if from < to {
             extend(out, &self.window[start + from..start + to])?;
         }
-        let kept = HISTORY_BYTES as usize;
-        self.window.drain(..self.window.len().saturating_sub(kept));
+        let passed = self.window.len().saturating_sub(HISTORY_BYTES);
+        self.window.drain(..passed);
         Ok(())
     }
 }

@@ -1,17 +1,13 @@
 //! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
 
 use super::{
-    FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, STORED_BIT, Seen,
-    checksum, word,
+    BlockSize, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, Seen,
+    WORD_BYTES as WORD, checksum, word,
 };
 use crate::{Error, Result};
 
-const WORD: usize = 4;
 /// Longest compressed block of a legacy frame; a larger size is the magic number of a next frame.
 const LEGACY_MAX_BLOCK: u32 = LEGACY_BLOCK_SIZE + LEGACY_BLOCK_SIZE / 255 + 16;
-
-/// Most bytes of content that a byte of a compressed block makes: one that continues the length of a match.
-const MOST_EXPANSION: usize = 255;
 
 /// Reads frames piece by piece, from slices that the caller gives, and keeps none of their bytes.
 ///
@@ -55,6 +51,17 @@ pub enum Step<'a> {
     },
 }
 
+impl<'a> Step<'a> {
+    /// Returns the bytes consumed and the event, if there is one; `None` if the next piece needs more input.
+    pub(super) fn progress(self) -> Option<(usize, Option<FrameEvent<'a>>)> {
+        match self {
+            Self::More { consumed: 0, .. } => None,
+            Self::More { consumed, .. } => Some((consumed, None)),
+            Self::Event { consumed, event } => Some((consumed, Some(event))),
+        }
+    }
+}
+
 /// A piece of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameEvent<'a> {
@@ -88,19 +95,14 @@ pub struct FrameBlock<'a> {
 }
 
 impl FrameBlock<'_> {
-    /// Most bytes of content that it can have: a byte of a compressed block makes 255 at most.
-    pub(crate) fn most_content(&self, header: &FrameHeader) -> usize {
-        most_content(header, self.compressed, self.data.len())
+    /// Returns the size field of this block, of a frame that is not a legacy frame.
+    pub(super) const fn size(&self) -> BlockSize {
+        BlockSize::of(self.data.len(), self.compressed)
     }
-}
 
-fn most_content(header: &FrameHeader, compressed: bool, n_bytes: usize) -> usize {
-    if compressed {
-        n_bytes
-            .saturating_mul(MOST_EXPANSION)
-            .min(header.block_max_size as usize)
-    } else {
-        n_bytes
+    /// Returns the most bytes of content that the block can have in a frame with this header.
+    pub(super) fn max_content(&self, header: &FrameHeader) -> usize {
+        self.size().max_content(header)
     }
 }
 
@@ -133,18 +135,17 @@ impl FrameReader {
         Ok(step)
     }
 
-    /// Most bytes of content of the block that `input` starts with, as for [`step`](Self::step); 0 if it starts with none, or
-    /// with one that is too long.
-    pub(super) fn next_most_content(&self, input: &[u8]) -> usize {
-        let (State::Blocks(header), Some(size)) = (self.state, word(input, 0)) else {
+    /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0 if
+    /// there is no block, or one that is too long.
+    pub(super) fn next_max_content(&self, input: &[u8]) -> usize {
+        let (State::Blocks(header), Some(word)) = (self.state, word(input, 0)) else {
             return 0;
         };
-        let compressed = header.legacy || size & STORED_BIT == 0;
-        let n_bytes = if compressed { size } else { size & !STORED_BIT };
-        if n_bytes > header.block_max_size && !header.legacy {
+        let size = BlockSize::new(word, header.legacy);
+        if size.n_bytes() > header.block_max_size as usize && !header.legacy {
             return 0;
         }
-        most_content(&header, compressed, n_bytes as usize)
+        size.max_content(&header)
     }
 
     /// Tells the reader that nothing follows `rest`, the bytes not consumed yet, of which [`Self::step`] said that
@@ -226,46 +227,35 @@ impl FrameReader {
     }
 
     fn block<'a>(&mut self, header: FrameHeader, input: &'a [u8]) -> Result<Step<'a>> {
-        let Some(size) = word(input, 0) else {
+        let Some(word) = word(input, 0) else {
             return Ok(more(input, WORD));
         };
-        if header.legacy && size > LEGACY_MAX_BLOCK {
+        if header.legacy && word > LEGACY_MAX_BLOCK {
             self.state = State::Magic;
             let event = FrameEvent::End {
                 content_checksum: None,
             };
             return Ok(Step::Event { consumed: 0, event });
         }
-        if size == 0 && !header.legacy {
+        if word == 0 && !header.legacy {
             return Ok(self.end(header, input));
         }
-        let length = if header.legacy {
-            size
-        } else {
-            size & !STORED_BIT
-        };
-        if length > header.block_max_size && !header.legacy {
-            let value = u64::from(length);
+        let size = BlockSize::new(word, header.legacy);
+        if size.n_bytes() > header.block_max_size as usize && !header.legacy {
             return Err(Error::InvalidFrame {
                 what: "block size",
-                value,
+                value: size.n_bytes() as u64,
                 at: self.position,
             });
         }
-        let end = WORD + length as usize;
-        let total = end + if header.block_checksums { WORD } else { 0 };
-        if input.len() < total {
+        let total = size.framed_bytes(header.block_checksums);
+        let Some(framed) = input.get(..total) else {
             return Ok(more(input, total));
-        }
-        let data = &input[WORD..end];
-        if header.block_checksums {
-            verify("block", word(input, end), || checksum(data))?;
-        }
-        let compressed = header.legacy || size & STORED_BIT == 0;
+        };
         let block = FrameBlock {
             index: self.n_blocks,
-            compressed,
-            data,
+            compressed: size.is_compressed(),
+            data: block_data(framed, size)?,
         };
         self.n_blocks += 1;
         Ok(Step::Event {
@@ -323,6 +313,17 @@ impl FrameReader {
             at: self.position,
         }
     }
+}
+
+/// Returns the data of a block: `framed` has the size field before and, if the block has a checksum, that after the data.
+///
+/// # Errors
+/// [`Error::ChecksumMismatch`].
+pub(super) fn block_data(framed: &[u8], size: BlockSize) -> Result<&[u8]> {
+    let end = WORD + size.n_bytes();
+    let data = &framed[WORD..end];
+    verify("block", word(framed, end), || checksum(data))?;
+    Ok(data)
 }
 
 /// Fails if a stored checksum is not the computed one.

@@ -3,8 +3,8 @@
 //! It is zeroed once and used again, by as many blocks and frames as a decoder meets: what a block may hold at most costs
 //! nothing, only what it does hold.
 
-use super::decode::{Frame, HISTORY};
-use super::{FrameBlock, FrameHeader};
+use super::decode::Frame;
+use super::{FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
@@ -12,7 +12,7 @@ use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
 /// Content that may be passed before what matches reach is moved to the start: small, so that a cache holds it.
-const PASSED: usize = 4 * HISTORY;
+const PASSED: usize = 4 * HISTORY_BYTES;
 
 /// Where content is decoded.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Room {
 
     /// Decodes a block of a frame behind the content so far.
     pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
-        let most = block.most_content(header);
+        let most = block.max_content(header);
         let mut room = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
             // The header may lie.
@@ -125,7 +125,7 @@ impl Room {
     /// The first byte that matches to come may reach.
     fn kept(&self, is_linked: bool) -> usize {
         if is_linked {
-            self.floor.max(self.end.saturating_sub(HISTORY))
+            self.floor.max(self.end.saturating_sub(HISTORY_BYTES))
         } else {
             self.end
         }

@@ -2,7 +2,7 @@
 
 use super::checksum::Checksum;
 use super::index::FrameIndex;
-use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
+use super::{BlockSize, FrameOptions, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::memory::reserve;
 use crate::{Error, Result};
@@ -257,14 +257,11 @@ fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) 
     if content.is_empty() {
         return Ok(());
     }
-    let (data, stored_bit) = if block.len() < content.len() {
-        (block, 0)
-    } else {
-        (content, STORED_BIT)
-    };
-    // Its size, and a checksum.
-    reserve(out, data.len() + 8)?;
-    put_word(out, data.len() as u32 | stored_bit);
+    let is_compressed = block.len() < content.len();
+    let data = if is_compressed { block } else { content };
+    let size = BlockSize::of(data.len(), is_compressed);
+    reserve(out, size.framed_bytes(checksums))?;
+    put_word(out, size.word);
     put(out, data);
     if checksums {
         put_word(out, checksum(data));
@@ -309,8 +306,8 @@ mod tests {
             let mut ends = vec![out.len()];
             for i in 0..3 {
                 let size = word(&whole, ends[i]).expect("a block");
-                let around = if block_checksums { 8 } else { 4 };
-                ends.push(ends[i] + (size & !STORED_BIT) as usize + around);
+                let size = BlockSize::new(size, false);
+                ends.push(ends[i] + size.framed_bytes(block_checksums));
             }
             out.extend_from_slice(&whole[out.len()..ends[3]]);
             writer.add_content(&content);
