@@ -11,7 +11,7 @@ use common::lz4_command::lz4_ok;
 use common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::frame::{
-    FrameOptions, FrameWriter, Seen, StreamError, compress, compress_stream, decompress,
+    DetectedFormat, FrameOptions, FrameWriter, StreamError, compress, compress_stream, decompress,
     decompress_stream,
 };
 
@@ -43,14 +43,14 @@ fn input_that_is_no_frame() {
         error_of(b"hello world"),
         Error::NotLz4 {
             magic: u32::from_le_bytes(*b"hell"),
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
         }
     );
     assert_eq!(
         error_of(b"hi"),
         Error::NotLz4 {
             magic: u32::from_le_bytes(*b"hi\0\0"),
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
         }
     );
     assert_eq!(error_of(b""), Error::TruncatedFrame { at: 0, needed: 4 });

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pagepress::Error;
-use pagepress::lz4::frame::{Seen, StreamError};
+use pagepress::lz4::frame::{DetectedFormat, StreamError};
 
 use crate::signals;
 
@@ -100,7 +100,7 @@ fn engine_remedy(error: &Error) -> &'static str {
 fn remedy(error: &Error) -> &'static str {
     match error {
         Error::NotLz4 {
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
             ..
         } => {
             "; to make an LZ4 file of it, use `pagepress compress`; if it is an LZ4 block without a frame, give --format"

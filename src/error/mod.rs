@@ -1,7 +1,7 @@
 //! One error type for the whole crate: fields, not prose, and a stable code shared with JavaScript.
 
 use crate::lz4::BlockError;
-use crate::lz4::frame::Seen;
+use crate::lz4::frame::DetectedFormat;
 use crate::tensor::Shape;
 
 #[cfg(any(web, web_engine))]
@@ -42,12 +42,12 @@ pub enum Error {
         n_bytes: u64,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
-    #[error("not an LZ4 frame: expected 0x184d2204 at the start, found {magic:#010x}{seen}")]
+    #[error("not an LZ4 frame: expected 0x184d2204 at the start, found {magic:#010x}{detected}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
         /// What it seems to be instead.
-        seen: Seen,
+        detected: DetectedFormat,
     },
     /// A frame ends before its end mark.
     #[error("truncated LZ4 frame: expected {needed} more bytes at byte {at}")]
@@ -212,11 +212,11 @@ impl Error {
     }
 
     /// The same error; if it says that `bytes` are no frame, with what they are.
-    pub(crate) fn having_seen(self, bytes: &[u8]) -> Self {
+    pub(crate) fn with_detected_format(self, bytes: &[u8]) -> Self {
         match self {
             Self::NotLz4 { magic, .. } => Self::NotLz4 {
                 magic,
-                seen: Seen::of(bytes),
+                detected: DetectedFormat::of(bytes),
             },
             other => other,
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lz4::BlockError;
-use crate::lz4::frame::Seen;
+use crate::lz4::frame::DetectedFormat;
 
 #[test]
 fn texts_have_all_fields() {
@@ -24,7 +24,7 @@ fn texts_have_all_fields() {
         (
             Error::NotLz4 {
                 magic: 0x8b1f,
-                seen: Seen::Other("gzip"),
+                detected: DetectedFormat::Other("gzip"),
             },
             "not an LZ4 frame: expected 0x184d2204 at the start, found 0x00008b1f; it is gzip",
         ),
@@ -103,17 +103,17 @@ fn texts_have_all_fields() {
     for (error, text) in texts {
         assert_eq!(error.to_string(), text);
     }
-    for (seen, text) in [
-        (Seen::Unknown, ""),
+    for (detected, text) in [
+        (DetectedFormat::Unknown, ""),
         (
-            Seen::Block { n_bytes: 7 },
+            DetectedFormat::Block { n_bytes: 7 },
             "; it is a raw LZ4 block of 7 bytes: set the format to \"block\"",
         ),
         (
-            Seen::SizePrefixed { n_bytes: 7 },
+            DetectedFormat::SizePrefixed { n_bytes: 7 },
             "; it is an LZ4 block after its size, 7 bytes: set the format to \"size-prefixed\"",
         ),
     ] {
-        assert_eq!(seen.to_string(), text);
+        assert_eq!(detected.to_string(), text);
     }
 }

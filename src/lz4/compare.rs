@@ -5,7 +5,7 @@
 use super::parse::{LAST_LITERALS, MATCH_START_MARGIN, MIN_MATCH};
 
 /// Bytes behind the start of a match that the quick way reads.
-const QUICK_READS: usize = 32;
+const FAST_PATH_READS: usize = 32;
 
 /// The little-endian word at `p`.
 ///
@@ -38,7 +38,7 @@ pub(super) unsafe fn eight(input: &[u8], p: usize) -> u64 {
 #[inline(always)]
 pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
     debug_assert!(q < p && p + MATCH_START_MARGIN <= input.len());
-    if p + QUICK_READS <= input.len() {
+    if p + FAST_PATH_READS <= input.len() {
         // SAFETY: the reads end 20 bytes behind `p` at most, which this branch has compared with the length, and those at
         // `q`, which is less than `p` by this function's contract, end before.
         let (first, second) = unsafe {

@@ -4,17 +4,17 @@ use std::mem::MaybeUninit;
 
 use super::BlockError;
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_step, copy_steps};
+use super::wild_copy::{STEP, copy_16, wild_copy};
 
 /// Length in a token's half that says that more bytes follow.
 const TOKEN_MAX: usize = 15;
 /// The quick way takes a sequence only with so many bytes of the block left: a token, a step of literals, an offset.
-const QUICK_INPUT: usize = 1 + STEP + 2;
+const FAST_PATH_INPUT: usize = 1 + STEP + 2;
 /// And with so much room: a step of literals, and two steps behind the longest literals that fit a token.
-const QUICK_ROOM: usize = STEP + 2 * STEP;
+const FAST_PATH_OUTPUT: usize = STEP + 2 * STEP;
 
 /// A longer run of literals or match is not for the quick way, so that sums stay small.
-const QUICK_LENGTH: usize = 1 << 28;
+const FAST_PATH_LENGTH: usize = 1 << 28;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
 ///
@@ -69,7 +69,7 @@ unsafe fn decode_at(
         op: start,
     };
     loop {
-        cursor.quick_sequences();
+        cursor.fast_sequences();
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -88,23 +88,23 @@ impl Cursor<'_> {
     /// Decodes sequences away from both ends, copying more than it must, until one is wrong or too near an end: that one
     /// is left as it was found.
     #[inline(always)]
-    fn quick_sequences(&mut self) {
+    fn fast_sequences(&mut self) {
         let (Some(last_ip), Some(last_op)) = (
-            self.block.len().checked_sub(QUICK_INPUT),
-            self.out.len().checked_sub(QUICK_ROOM),
+            self.block.len().checked_sub(FAST_PATH_INPUT),
+            self.out.len().checked_sub(FAST_PATH_OUTPUT),
         ) else {
             return;
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
-        let quick = Quick {
+        let fast = FastPath {
             out,
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
-        while ip <= quick.last_ip && op <= quick.last_op {
+        while ip <= fast.last_ip && op <= fast.last_op {
             // SAFETY: both are not behind the last places, as was just compared, and where they began, or a sequence ended.
-            let Some(next) = (unsafe { quick.sequence(ip, op) }) else {
+            let Some(next) = (unsafe { fast.sequence(ip, op) }) else {
                 break;
             };
             (ip, op) = next;
@@ -177,18 +177,18 @@ impl Cursor<'_> {
 
 /// A block and its room, by pointers: engines of WebAssembly take them as they are, where they would add an index each time.
 ///
-/// The block and the room are slices that [`Cursor::quick_sequences`] has borrowed for as long as this is used.
+/// The block and the room are slices that [`Cursor::fast_sequences`] has borrowed for as long as this is used.
 #[derive(Clone, Copy)]
-struct Quick {
+struct FastPath {
     /// The start of the room.
     out: *mut u8,
-    /// The last place at which a sequence may begin in the block: [`QUICK_INPUT`] before its end.
+    /// The last place at which a sequence may begin in the block: [`FAST_PATH_INPUT`] before its end.
     last_ip: *const u8,
-    /// And in the room: [`QUICK_ROOM`] before its end.
+    /// And in the room: [`FAST_PATH_OUTPUT`] before its end.
     last_op: *mut u8,
 }
 
-impl Quick {
+impl FastPath {
     /// Decodes the sequence at `ip` to `op`, and gives where the next ones are; none if it is not one for this way.
     ///
     /// # Safety
@@ -199,14 +199,14 @@ impl Quick {
         // function's contract. Fewer than 15 literals end within that step, with an offset behind it, and a byte that the
         // length of a match may go on with is in the block then, too. Where more literals would end is compared with the last
         // places, and a step and an offset follow these. An offset is not farther than the start of the room, and a half of it
-        // is before `op` where the offset is short. A match of less than 19 bytes is copied as 24 or, by `quick_match`, at most
+        // is before `op` where the offset is short. A match of less than 19 bytes is copied as 24 or, by `wild_copy_match`, at most
         // 32, behind at most 14 literals: 46 of the 48 bytes of three steps. Where a longer one would end is compared with the
         // last place, and 32 bytes follow it.
         unsafe {
             let token = usize::from(*ip);
             let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
             ip = ip.add(1);
-            copy_step(ip, op);
+            copy_16(ip, op);
             if n_literals == TOKEN_MAX {
                 let more;
                 (more, ip) = self.extension(ip)?;
@@ -215,7 +215,7 @@ impl Quick {
                 if n_literals > room {
                     return None;
                 }
-                copy_steps(ip, op, n_literals);
+                wild_copy(ip, op, n_literals);
             }
             (ip, op) = (ip.add(n_literals), op.add(n_literals));
             let offset = usize::from(u16::from_le_bytes(ip.cast::<[u8; 2]>().read_unaligned()));
@@ -239,7 +239,7 @@ impl Quick {
                     return None;
                 }
             }
-            quick_match(op, offset, length);
+            wild_copy_match(op, offset, length);
             Some((ip, op.add(length)))
         }
     }
@@ -260,7 +260,7 @@ impl Quick {
             if byte != 255 {
                 return Some((sum, ip));
             }
-            if ip > self.last_ip || sum > QUICK_LENGTH {
+            if ip > self.last_ip || sum > FAST_PATH_LENGTH {
                 return None;
             }
         }
@@ -327,7 +327,7 @@ unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
 /// `offset` is not 0, and the room begins that many bytes before `to` or earlier, and at least [`HALF`] before it; up to `to`
 /// it is initialised. It goes on for `length` rounded up to a multiple of two steps behind `to`.
 #[inline(always)]
-unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
+unsafe fn wild_copy_match(to: *mut u8, offset: usize, length: usize) {
     // SAFETY: reads begin where the offset points, or a half before `to`, in the room by this function's contract, and end
     // before the writes of the same turn begin, so that they are of initialised bytes. Writes begin less than `length` behind
     // `to`, each two steps at multiples of two steps, two halves at multiples of two halves, or one half: they end in the room.
@@ -336,8 +336,8 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
         let mut done = 0;
         if offset >= STEP {
             while done < length {
-                copy_step(from.add(done), to.add(done));
-                copy_step(from.add(done + STEP), to.add(done + STEP));
+                copy_16(from.add(done), to.add(done));
+                copy_16(from.add(done + STEP), to.add(done + STEP));
                 done += 2 * STEP;
             }
             return;

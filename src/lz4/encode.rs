@@ -2,12 +2,12 @@
 
 use super::frame::put;
 use super::instructions::Instructions;
+use super::match_finder::MatchFinder;
 use super::page::fill_word;
 use super::parse::{MATCH_START_MARGIN, Parse};
-use super::search::Search;
+use super::parser::Parser;
+use super::sequence_writer::{SequenceWriter, block_capacity};
 use super::sequential::Table;
-use super::walk::Walk;
-use super::write::{Writer, room};
 use super::{PageKind, WINDOW};
 use crate::memory::reserve;
 use crate::{Error, Result};
@@ -15,13 +15,13 @@ use crate::{Error, Result};
 /// Compresses one block after another with the canonical parse, reusing its tables.
 pub struct Encoder {
     parse: Parse,
-    finder: Finder,
+    matcher: Matcher,
     output: Vec<u8>,
 }
 
 /// What finds matches, with its tables.
-enum Finder {
-    Windows(Box<Search>, Instructions),
+enum Matcher {
+    Windows(Box<MatchFinder>, Instructions),
     Sequential(Table),
 }
 
@@ -39,14 +39,14 @@ impl Encoder {
     /// An encoder that uses instructions which this machine has.
     #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
-        let finder = if parse.sequential() {
-            Finder::Sequential(Table::new(parse))
+        let matcher = if parse.sequential() {
+            Matcher::Sequential(Table::new(parse))
         } else {
-            Finder::Windows(Box::new(Search::new(parse)), instructions)
+            Matcher::Windows(Box::new(MatchFinder::new(parse)), instructions)
         };
         Self {
             parse: *parse,
-            finder,
+            matcher,
             output: Vec::new(),
         }
     }
@@ -109,31 +109,31 @@ impl Encoder {
             self.check_length(input)?;
         }
         let start = out.len();
-        reserve(out, room(input.len()))?;
-        out.resize(start + room(input.len()), 0);
-        let length = self.finder.encode(&self.parse, input, &mut out[start..]);
+        reserve(out, block_capacity(input.len()))?;
+        out.resize(start + block_capacity(input.len()), 0);
+        let length = self.matcher.encode(&self.parse, input, &mut out[start..]);
         out.truncate(start + length);
         Ok(())
     }
 
     /// The block of `input`, which is of at most the page size.
     pub(super) fn encode(&mut self, input: &[u8]) -> &[u8] {
-        if self.output.len() < room(input.len()) {
-            self.output.resize(room(input.len()), 0);
+        if self.output.len() < block_capacity(input.len()) {
+            self.output.resize(block_capacity(input.len()), 0);
         }
-        let length = self.finder.encode(&self.parse, input, &mut self.output);
+        let length = self.matcher.encode(&self.parse, input, &mut self.output);
         &self.output[..length]
     }
 }
 
-impl Finder {
+impl Matcher {
     /// Writes the block of `input` to `output`, which has the [`room`] of it; returns its length.
     fn encode(&mut self, parse: &Parse, input: &[u8], output: &mut [u8]) -> usize {
-        let writer = Writer::new(input, output);
+        let writer = SequenceWriter::new(input, output);
         match self {
             Self::Sequential(table) => table.encode(input, writer),
-            Self::Windows(search, instructions) => {
-                encode_by_windows(search, *instructions, parse, input, writer)
+            Self::Windows(finder, instructions) => {
+                encode_by_windows(finder, *instructions, parse, input, writer)
             }
         }
     }
@@ -142,29 +142,29 @@ impl Finder {
 /// Searches windows and walks over them by turns; returns the length of the block.
 #[inline(never)]
 fn encode_by_windows(
-    search: &mut Search,
+    finder: &mut MatchFinder,
     instructions: Instructions,
     parse: &Parse,
     input: &[u8],
-    writer: Writer<'_>,
+    writer: SequenceWriter<'_>,
 ) -> usize {
-    let mut walk = Walk::new(input, writer);
+    let mut parser = Parser::new(input, writer);
     let last = input.len().checked_sub(MATCH_START_MARGIN);
     if let Some(last) = last.filter(|&last| last > 0) {
-        search.start_block(input);
-        while search.found.end <= last {
+        finder.start_block(input);
+        while finder.candidates.end <= last {
             // SAFETY: the block was just started; MATCH_START_MARGIN was taken off its length.
-            unsafe { instructions.search(search, input, last) };
+            unsafe { instructions.search(finder, input, last) };
             // A window behind the search, so that the walk may look ahead.
-            let end = search.found.end;
+            let end = finder.candidates.end;
             let limit = if end > last { end } else { end - WINDOW };
             // SAFETY: what is found is of the block of the walk. It begins at 0, and from then on at the last window of the
             // search before, which is where the walk before ended, and goes on to a window behind `limit` or, past `last`,
             // to the end of what is searchable.
-            unsafe { instructions.walk(&mut walk, &search.found, limit, parse) };
+            unsafe { instructions.parse(&mut parser, &finder.candidates, limit, parse) };
         }
     }
-    walk.finish()
+    parser.finish()
 }
 
 /// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.

@@ -9,9 +9,9 @@ use super::lanes::Portable;
 use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
+use super::match_finder::{Candidates, Kind, MatchFinder};
 use super::parse::Parse;
-use super::search::{Found, Kind, Search};
-use super::walk::Walk;
+use super::parser::Parser;
 
 /// Whether code is to be small rather than compiled apart for each case.
 pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
@@ -90,17 +90,17 @@ impl Instructions {
     /// Searches the next windows.
     ///
     /// # Safety
-    /// `input` is the block of the last [`Search::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
-    pub(super) unsafe fn search(self, search: &mut Search, input: &[u8], last: usize) {
+    /// `input` is the block of the last [`MatchFinder::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
+    pub(super) unsafe fn search(self, search: &mut MatchFinder, input: &[u8], last: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn with_avx2(search: &mut Search, input: &[u8], last: usize) {
+        unsafe fn with_avx2(search: &mut MatchFinder, input: &[u8], last: usize) {
             // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
             unsafe { windows::<Avx2>(search, input, last) };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
-        unsafe fn with_avx512(search: &mut Search, input: &[u8], last: usize) {
+        unsafe fn with_avx512(search: &mut MatchFinder, input: &[u8], last: usize) {
             // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
             unsafe { windows::<Avx512>(search, input, last) };
         }
@@ -125,38 +125,43 @@ impl Instructions {
     /// Walks on to `limit`.
     ///
     /// # Safety
-    /// As [`Walk::walk`].
-    pub(super) unsafe fn walk(
+    /// As [`Parser::walk`].
+    pub(super) unsafe fn parse(
         self,
-        walk: &mut Walk<'_>,
-        found: &Found,
+        parser: &mut Parser<'_>,
+        candidates: &Candidates,
         limit: usize,
         parse: &Parse,
     ) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-            // SAFETY: `walk_by` asks for what the contract of the function around this one says.
-            unsafe { walk_by(walk, found, limit, parse) };
+        unsafe fn with_avx2(
+            parser: &mut Parser<'_>,
+            candidates: &Candidates,
+            limit: usize,
+            parse: &Parse,
+        ) {
+            // SAFETY: `parse_by` asks for what the contract of the function around this one says.
+            unsafe { parse_by(parser, candidates, limit, parse) };
         }
         // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
         // function's contract.
         unsafe {
             match self.0 {
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx2 | Set::Avx512 => with_avx2(walk, found, limit, parse),
+                Set::Avx2 | Set::Avx512 => with_avx2(parser, candidates, limit, parse),
                 #[allow(unreachable_patterns, reason = "some machines have one kind")]
-                _ => walk_by(walk, found, limit, parse),
+                _ => parse_by(parser, candidates, limit, parse),
             }
         }
     }
 }
 
 /// # Safety
-/// As [`Search::windows`], whose `kind` this gives.
+/// As [`MatchFinder::windows`], whose `kind` this gives.
 #[inline(always)]
-unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
-    // SAFETY: `Search::windows` asks for what this function's contract says, with the search's own `kind`.
+unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize) {
+    // SAFETY: `MatchFinder::windows` asks for what this function's contract says, with the search's own `kind`.
     unsafe {
         match search.kind {
             kind if IS_SMALL => search.windows::<L>(input, last, kind),
@@ -170,17 +175,17 @@ unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
 /// Compiled once for each kind of parse; in a wasm module once, which is as fast.
 ///
 /// # Safety
-/// As [`Walk::walk`].
+/// As [`Parser::walk`].
 #[inline(always)]
-unsafe fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-    // SAFETY: `Walk::walk` asks for what this function's contract says.
+unsafe fn parse_by(parser: &mut Parser<'_>, candidates: &Candidates, limit: usize, parse: &Parse) {
+    // SAFETY: `Parser::walk` asks for what this function's contract says.
     unsafe {
         match (parse.lazy(), parse.backward()) {
-            (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),
-            (false, false) => walk.walk(found, limit, false, false),
-            (false, true) => walk.walk(found, limit, false, true),
-            (true, false) => walk.walk(found, limit, true, false),
-            (true, true) => walk.walk(found, limit, true, true),
+            (is_lazy, backward) if IS_SMALL => parser.parse(candidates, limit, is_lazy, backward),
+            (false, false) => parser.parse(candidates, limit, false, false),
+            (false, true) => parser.parse(candidates, limit, false, true),
+            (true, false) => parser.parse(candidates, limit, true, false),
+            (true, true) => parser.parse(candidates, limit, true, true),
         }
     }
 }

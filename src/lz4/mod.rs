@@ -45,22 +45,20 @@ mod batch;
 mod compare;
 mod decode;
 mod encode;
-#[cfg(not(target_arch = "wasm32"))]
-mod every;
-#[cfg(pagepress_forced_instructions)]
-mod forced;
 pub mod formats;
 pub mod frame;
 mod instructions;
 mod lanes;
 mod level;
+mod match_finder;
 mod page;
 mod parse;
-mod search;
+mod parser;
+mod sequence_writer;
 mod sequential;
-mod steps;
-mod walk;
-mod write;
+#[cfg(not(target_arch = "wasm32"))]
+mod testing;
+mod wild_copy;
 
 #[cfg(any(gpu_engine, web_files))]
 pub(crate) use batch::check_page_size;

@@ -17,7 +17,7 @@
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
 use super::parse::{MATCH_START_MARGIN, Parse};
-use super::write::Writer;
+use super::sequence_writer::SequenceWriter;
 
 /// Positions that find nothing before every second one is left out; after as many of these, two of three are.
 const PATIENCE: usize = 1 << 5;
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Writes the block of `input`; returns its length.
-    pub(super) fn encode(&mut self, input: &[u8], writer: Writer<'_>) -> usize {
+    pub(super) fn encode(&mut self, input: &[u8], writer: SequenceWriter<'_>) -> usize {
         match self {
             Self::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
             Self::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
@@ -58,7 +58,7 @@ impl Table {
 fn encode<const BYTES: u32, const N: usize>(
     mut entries: Entries<'_, BYTES, N>,
     mut input: &[u8],
-    mut writer: Writer<'_>,
+    mut writer: SequenceWriter<'_>,
 ) -> usize {
     entries.0.fill(0);
     let (mut base, mut from) = (0, 1);
@@ -102,7 +102,7 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         mut from: usize,
         last: usize,
         base: usize,
-        writer: &mut Writer<'_>,
+        writer: &mut SequenceWriter<'_>,
     ) -> usize {
         loop {
             // SAFETY: `last` and the entries are as this function's contract says, or as the end of this loop leaves them.

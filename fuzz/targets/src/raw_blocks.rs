@@ -3,7 +3,7 @@
 use pagepress::Error;
 use pagepress::lz4::Level;
 use pagepress::lz4::formats::{Format, compress, decompress, measure_block};
-use pagepress::lz4::frame::Seen;
+use pagepress::lz4::frame::DetectedFormat;
 
 use super::random::{Random, mutated};
 
@@ -34,7 +34,7 @@ fn records(bytes: &[u8]) {
 }
 
 fn one(bytes: &[u8]) {
-    let _ = Seen::of(bytes);
+    let _ = DetectedFormat::of(bytes);
     records(bytes);
     let measured = measure_block(bytes);
     let found = decompress(bytes, Format::Block, Some(LIMIT));

@@ -2,8 +2,8 @@
 
 use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
-use super::groups::Scratch;
-use super::room::Room;
+use super::parallel::Scratch;
+use super::window::Window;
 use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
@@ -22,7 +22,7 @@ pub struct FrameDecoder {
     /// Content of all frames so far, in bytes.
     pub(super) n_bytes: u64,
     /// Content of linked blocks, or of all where blocks are decoded in turn.
-    pub(super) room: Room,
+    pub(super) window: Window,
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) scratch: Scratch,
     /// The error after which there is no more content.
@@ -53,7 +53,7 @@ impl FrameDecoder {
             limit,
             group_bytes: GROUP_BYTES,
             n_bytes: 0,
-            room: Room::new(memory),
+            window: Window::new(memory),
             #[cfg(not(target_arch = "wasm32"))]
             scratch: Scratch::default(),
             failed: None,
@@ -83,9 +83,9 @@ impl FrameDecoder {
     /// appended to `out` then, and every call after it gives the same error.
     pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         #[cfg(not(target_arch = "wasm32"))]
-        return self.advance_by_groups(input, out);
+        return self.advance_parallel(input, out);
         #[cfg(target_arch = "wasm32")]
-        self.in_turn(input).and_then(|(consumed, content)| {
+        self.advance_serial(input).and_then(|(consumed, content)| {
             crate::memory::extend(out, content)?;
             Ok(consumed)
         })
@@ -108,7 +108,7 @@ impl FrameDecoder {
     /// The memory that content was decoded in. It ends the decoding.
     #[cfg(web_files)]
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
-        self.room.take_bytes()
+        self.window.take_bytes()
     }
 
     /// Content of all frames so far in bytes.
@@ -117,10 +117,10 @@ impl FrameDecoder {
         self.n_bytes
     }
 
-    /// The content of the last [`in_turn`](Self::in_turn).
+    /// The content of the last [`advance_serial`](Self::advance_serial).
     #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
-        self.room.content()
+        self.window.content()
     }
 
     pub(super) fn refuse_if_failed(&self) -> Result<()> {
@@ -135,7 +135,7 @@ impl FrameDecoder {
 
     pub(super) fn start(&mut self, header: FrameHeader) -> Result<()> {
         self.check_limit(header.content_size.unwrap_or(0))?;
-        self.room.begin_frame();
+        self.window.begin_frame();
         self.frame = Some(Frame {
             header,
             content: FrameContent::new(header),
@@ -165,7 +165,7 @@ impl FrameDecoder {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
-    decompress_frames(bytes, limit).map_err(|error| error.having_seen(bytes))
+    decompress_frames(bytes, limit).map_err(|error| error.with_detected_format(bytes))
 }
 
 fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {

@@ -36,22 +36,22 @@
 mod block_size;
 mod checksum;
 mod content;
+mod content_read;
 mod decode;
+mod detect;
 mod find_index;
-mod foreign;
-#[cfg(not(target_arch = "wasm32"))]
-mod groups;
 mod header;
-#[cfg(any(target_arch = "wasm32", test))]
-mod in_turn;
 mod index;
 mod map;
-mod part;
+#[cfg(not(target_arch = "wasm32"))]
+mod parallel;
 mod read;
-mod room;
 mod seek;
+#[cfg(any(target_arch = "wasm32", test))]
+mod serial;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;
+mod window;
 mod write;
 
 use block_size::{BlockSize, WORD_BYTES};
@@ -59,12 +59,12 @@ use checksum::checksum;
 
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
+pub use content_read::ContentRead;
 pub use decode::{FrameDecoder, decompress};
-pub use foreign::Seen;
+pub use detect::DetectedFormat;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub use map::FrameMap;
-pub use part::ContentRead;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,8 +1,8 @@
 //! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
 
 use super::{
-    BlockSize, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, Seen,
-    WORD_BYTES as WORD, checksum, word,
+    BlockSize, DetectedFormat, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC,
+    SKIPPABLE_MAGIC, WORD_BYTES as WORD, checksum, word,
 };
 use crate::{Error, Result};
 
@@ -304,8 +304,8 @@ impl FrameReader {
         bytes[..n_bytes].copy_from_slice(&input[..n_bytes]);
         let magic = u32::from_le_bytes(bytes);
         if self.n_frames == 0 {
-            let seen = Seen::of_start(input);
-            return Error::NotLz4 { magic, seen };
+            let detected = DetectedFormat::of_start(input);
+            return Error::NotLz4 { magic, detected };
         }
         Error::InvalidFrame {
             what: "data after the frame",

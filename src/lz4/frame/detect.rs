@@ -5,7 +5,7 @@ use crate::lz4::formats::{measure_block, split_size};
 /// What bytes that are no LZ4 frame seem to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum DetectedFormat {
     /// Nothing that is known.
     #[default]
     Unknown,
@@ -24,7 +24,7 @@ pub enum Seen {
 }
 
 /// The end of a sentence that says that something is no LZ4 frame: what it is and what to do.
-impl std::fmt::Display for Seen {
+impl std::fmt::Display for DetectedFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown => Ok(()),
@@ -41,7 +41,7 @@ impl std::fmt::Display for Seen {
     }
 }
 
-impl Seen {
+impl DetectedFormat {
     /// What `bytes`, which are no LZ4 frame, seem to be. Reads all of them.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

@@ -12,7 +12,7 @@ use common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::decompress_block;
 use pagepress::lz4::formats::{self, Format, measure_block};
-use pagepress::lz4::frame::{Seen, decompress};
+use pagepress::lz4::frame::{DetectedFormat, decompress};
 
 fn error_of(bytes: &[u8]) -> Error {
     decompress(bytes, None).expect_err("is no frame")
@@ -27,17 +27,17 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
         let prefixed = [&(size as u32).to_le_bytes()[..], &block].concat();
         assert_eq!(measure_block(&block), Ok(n_bytes));
         for (bytes, format, wanted) in [
-            (&block, Format::Block, Seen::Block { n_bytes }),
+            (&block, Format::Block, DetectedFormat::Block { n_bytes }),
             (
                 &prefixed,
                 Format::SizePrefixed,
-                Seen::SizePrefixed { n_bytes },
+                DetectedFormat::SizePrefixed { n_bytes },
             ),
         ] {
-            let Error::NotLz4 { seen, .. } = error_of(bytes) else {
+            let Error::NotLz4 { detected, .. } = error_of(bytes) else {
                 panic!("{:?}", error_of(bytes));
             };
-            assert_eq!(seen, wanted);
+            assert_eq!(detected, wanted);
             let read = |limit| formats::decompress(bytes, format, limit);
             assert!(read(Some(n_bytes)).as_deref() == Ok(&*content));
             let limit = n_bytes - 1;

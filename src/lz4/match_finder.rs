@@ -3,7 +3,7 @@
 //! The table here keeps more than the canonical one: each entry holds so many bits of the hash that an entry which
 //! agrees in them is almost surely a match. So a window gives a bit for each position, and the walk goes from one set
 //! bit to the next and verifies only there. What the canonical definition says of tags and of empty entries holds
-//! for these entries too: see [`Search::compare`] and [`Search::start_block`].
+//! for these entries too: see [`MatchFinder::compare`] and [`MatchFinder::start_block`].
 
 use super::WINDOW;
 use super::instructions::IS_SMALL;
@@ -25,8 +25,8 @@ const WINDOW_READS: usize = WINDOW + 16;
 ///
 /// The unsafe code of a walk relies on this: a set bit is that of a searchable position, which 12 bytes of the block follow,
 /// and its source is less. A source is of an entry, and these are positions of windows before; or of an empty entry, which
-/// [`Search::start_block`] chooses so that this holds; or, of a run, the position before, which position 0 has not.
-pub(super) struct Found {
+/// [`MatchFinder::start_block`] chooses so that this holds; or, of a run, the position before, which position 0 has not.
+pub(super) struct Candidates {
     /// The first position.
     first: usize,
     /// The position behind the last.
@@ -39,7 +39,7 @@ pub(super) struct Found {
     seconds: [u32; (WINDOWS + 1) * WINDOW],
 }
 
-impl Found {
+impl Candidates {
     /// Bits from position `p` on: 57 or more, then zeros.
     ///
     /// # Safety
@@ -108,10 +108,10 @@ impl Kind {
 }
 
 /// The table, and what is known of the windows that the walk is at.
-pub(super) struct Search {
+pub(super) struct MatchFinder {
     table: Table,
     pub kind: Kind,
-    pub found: Found,
+    pub candidates: Candidates,
 }
 
 /// Entries by the hash of what was at their positions.
@@ -131,7 +131,7 @@ struct Window {
     pairs: [u64; WINDOW],
 }
 
-impl Search {
+impl MatchFinder {
     pub(super) fn new(parse: &Parse) -> Self {
         let hash_bits = if parse.is_large() {
             LARGE_HASH_BITS
@@ -149,7 +149,7 @@ impl Search {
                 is_large: parse.is_large(),
                 hashes_five: parse.hash_bytes() == 5,
             },
-            found: Found {
+            candidates: Candidates {
                 first: 0,
                 end: 0,
                 bits: [0; _],
@@ -178,8 +178,8 @@ impl Search {
         self.table
             .buckets
             .fill(u64::from(empty) << 32 | u64::from(empty));
-        (self.found.first, self.found.end) = (0, 0);
-        self.found.bits.fill(0);
+        (self.candidates.first, self.candidates.end) = (0, 0);
+        self.candidates.bits.fill(0);
     }
 
     /// What an entry keeps of the hash of the first of `bytes`; 0 of too few.
@@ -202,16 +202,18 @@ impl Search {
     #[inline(always)]
     pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, kind: Kind) {
         debug_assert!(last + MATCH_START_MARGIN <= input.len() && kind == self.kind);
-        if self.found.end > 0 {
-            self.found.keep_last();
+        if self.candidates.end > 0 {
+            self.candidates.keep_last();
         }
         let mut window = Window {
             buckets: [0; _],
             pairs: [0; _],
         };
         let mut padded = [0; 1 + WINDOW_READS];
-        while self.found.end <= last && self.found.end < self.found.first + (WINDOWS + 1) * WINDOW {
-            let start = self.found.end;
+        while self.candidates.end <= last
+            && self.candidates.end < self.candidates.first + (WINDOWS + 1) * WINDOW
+        {
+            let start = self.candidates.end;
             let from = if start > 0 && start + WINDOW_READS <= input.len() {
                 // SAFETY: `start` is in `input`, as was just compared.
                 unsafe { input.as_ptr().add(start) }
@@ -222,8 +224,9 @@ impl Search {
             // one are at most WINDOWS + 1, by the condition of the loop and since `keep_last` leaves one.
             let bits = unsafe { self.window::<L>(from, start, kind, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
-            self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
-            self.found.end += WINDOW;
+            self.candidates.bits[(start - self.candidates.first) / WINDOW] =
+                (bits & searchable).to_le();
+            self.candidates.end += WINDOW;
         }
     }
 
@@ -241,24 +244,26 @@ impl Search {
         kind: Kind,
         window: &mut Window,
     ) -> u64 {
-        let Self { table, found, .. } = self;
-        let at = start - found.first;
+        let Self {
+            table, candidates, ..
+        } = self;
+        let at = start - candidates.first;
         // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4 + 16 with
         // eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of sources and seconds, by
         // this function's contract, and L::N divides WINDOW. Buckets are 2^bucket_bits at most, as `compare` says, and there
         // are that many and one.
         unsafe {
-            let sources = found.sources.as_mut_ptr().add(at);
+            let sources = candidates.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
                 for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
                 return u64::MAX;
             }
-            let seconds = found.seconds.as_mut_ptr().add(at);
+            let seconds = candidates.seconds.as_mut_ptr().add(at);
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let found = table.compare::<L>(
+                let agreeing = table.compare::<L>(
                     from.add(i),
                     start,
                     i,
@@ -267,7 +272,7 @@ impl Search {
                     sources.add(i),
                     seconds.add(i),
                 );
-                bits |= u64::from(found) << i;
+                bits |= u64::from(agreeing) << i;
             }
             // The lowest position of a bucket comes last and stays.
             for group in (0..rolled(WINDOW / 8)).rev() {

@@ -16,22 +16,22 @@ const PASSED: usize = 4 * HISTORY_BYTES;
 
 /// Where content is decoded.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct Window {
     bytes: Vec<u8>,
     /// The first content of the frame that is still there.
-    floor: usize,
+    frame_start: usize,
     /// The first content of this call.
     start: usize,
     /// The end of the content.
     end: usize,
 }
 
-impl Room {
+impl Window {
     /// A room in this memory, whose content does not matter.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
-            floor: 0,
+            frame_start: 0,
             start: 0,
             end: 0,
         }
@@ -55,14 +55,14 @@ impl Room {
         if kept == self.end || kept >= PASSED {
             self.bytes.copy_within(kept..self.end, 0);
             self.end -= kept;
-            self.floor = 0;
+            self.frame_start = 0;
         }
         self.start = self.end;
     }
 
     /// Begins a frame: its matches do not reach into what was before.
     pub(super) const fn begin_frame(&mut self) {
-        self.floor = self.end;
+        self.frame_start = self.end;
     }
 
     /// The content since [`begin`](Self::begin).
@@ -79,23 +79,27 @@ impl Room {
     /// Decodes a block of a frame behind the content so far.
     pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
         let most = block.max_content(header);
-        let mut room = most;
+        let mut capacity = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
             // The header may lie.
-            room = size.min(most as u64) as usize;
+            capacity = size.min(most as u64) as usize;
         }
         loop {
-            self.make_room(room, header.linked)?;
-            let end = self.end + room;
+            self.reserve(capacity, header.linked)?;
+            let end = self.end + capacity;
             if !block.compressed {
                 self.bytes[self.end..end].copy_from_slice(block.data);
                 self.end = end;
                 return Ok(());
             }
-            let base = if header.linked { self.floor } else { self.end };
+            let base = if header.linked {
+                self.frame_start
+            } else {
+                self.end
+            };
             let history = self.end - base;
             match decode(block.data, &mut self.bytes[base..end], history) {
-                Err(BlockError::OutputOverrun) if room < most => room = most,
+                Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
                 }
@@ -107,7 +111,7 @@ impl Room {
         }
     }
 
-    fn make_room(&mut self, most: usize, is_linked: bool) -> Result<()> {
+    fn reserve(&mut self, most: usize, is_linked: bool) -> Result<()> {
         if self.end + most <= self.bytes.len() {
             return Ok(());
         }
@@ -116,7 +120,7 @@ impl Room {
         let mut bytes = zeros(length)?;
         bytes[..self.end - kept].copy_from_slice(&self.bytes[kept..self.end]);
         self.bytes = bytes;
-        self.floor = self.floor.saturating_sub(kept);
+        self.frame_start = self.frame_start.saturating_sub(kept);
         self.start -= kept;
         self.end -= kept;
         Ok(())
@@ -125,7 +129,7 @@ impl Room {
     /// The first byte that matches to come may reach.
     fn kept(&self, is_linked: bool) -> usize {
         if is_linked {
-            self.floor.max(self.end.saturating_sub(HISTORY_BYTES))
+            self.frame_start.max(self.end.saturating_sub(HISTORY_BYTES))
         } else {
             self.end
         }

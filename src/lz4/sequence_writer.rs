@@ -1,7 +1,7 @@
 //! Sequences to bytes.
 
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_steps};
+use super::wild_copy::{STEP, wild_copy};
 
 /// Largest length that a token's half holds; it then says that more bytes follow.
 const TOKEN_MAX: usize = 15;
@@ -9,7 +9,7 @@ const TOKEN_MAX: usize = 15;
 const SHORT_WRITES: usize = 1 + STEP + 2 + 1;
 
 /// Bytes of room that writing a block of `n_bytes` takes: the longest block, and what may be written past it.
-pub(super) const fn room(n_bytes: usize) -> usize {
+pub(super) const fn block_capacity(n_bytes: usize) -> usize {
     n_bytes + n_bytes / 255 + 16 + SHORT_WRITES
 }
 
@@ -20,18 +20,18 @@ pub(super) const fn room(n_bytes: usize) -> usize {
 /// last holds since a sequence of l literals and a match of m bytes, at least 4, takes 3 + l bytes, (l - 15) / 255 + 1 more
 /// from 15 literals on, and (m - 19) / 255 + 1 more from a match of 19 on: l + l / 255 + m at most, by which `anchor` grows
 /// at least. So from `at` on there is always room for [`SHORT_WRITES`] more than the literals that are left.
-pub(super) struct Writer<'a> {
+pub(super) struct SequenceWriter<'a> {
     input: &'a [u8],
     output: &'a mut [u8],
     at: usize,
     anchor: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> SequenceWriter<'a> {
     /// `output` has the [`room`] of `input`.
     pub(super) fn new(input: &'a [u8], output: &'a mut [u8]) -> Self {
         assert!(
-            output.len() >= room(input.len()),
+            output.len() >= block_capacity(input.len()),
             "too little room for a block"
         );
         Self {
@@ -62,12 +62,12 @@ impl<'a> Writer<'a> {
         {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
             // SAFETY: a step follows the anchor in `input`, as was just compared. A token, a step, an offset and a byte of
-            // length are the SHORT_WRITES that there is room for (see `Writer`); fewer than TOKEN_MAX literals are within
+            // length are the SHORT_WRITES that there is room for (see `SequenceWriter`); fewer than TOKEN_MAX literals are within
             // the step, and `extra` is below what one byte of length can say, as was just compared.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write((n_literals << 4 | extra.min(TOKEN_MAX)) as u8);
-                copy_steps(self.input.as_ptr().add(self.anchor), token.add(1), STEP);
+                wild_copy(self.input.as_ptr().add(self.anchor), token.add(1), STEP);
                 self.at += 1 + n_literals + write_match(token.add(1 + n_literals), offset, extra);
             }
         } else if n_literals < TOKEN_MAX + 255
@@ -94,12 +94,12 @@ impl<'a> Writer<'a> {
         debug_assert!(self.at + n_literals + 1 + SHORT_WRITES <= self.output.len());
         // SAFETY: a step follows the literals in `input` by this function's contract, so the steps read are in it. Writes end
         // less than n_literals + 2 + STEP + 3 behind `at`; as anchor + n_literals + STEP is at most input.len(), that is in
-        // the room (see `Writer`).
+        // the room (see `SequenceWriter`).
         unsafe {
             let token = self.output.as_mut_ptr().add(self.at);
             token.write((TOKEN_MAX << 4 | extra.min(TOKEN_MAX)) as u8);
             token.add(1).write((n_literals - TOKEN_MAX) as u8);
-            copy_steps(
+            wild_copy(
                 self.input.as_ptr().add(self.anchor),
                 token.add(2),
                 n_literals,
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         if extra < TOKEN_MAX + 255 {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
             // SAFETY: a token, an offset and a byte of length are less than the SHORT_WRITES that there is room for (see
-            // `Writer`); `extra` is below what one byte of length can say, as was just compared.
+            // `SequenceWriter`); `extra` is below what one byte of length can say, as was just compared.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write(extra.min(TOKEN_MAX) as u8);

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
-use super::room::Room;
+use super::window::Window;
 use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
@@ -53,7 +53,7 @@ struct Group<'a> {
 
 impl FrameDecoder {
     /// See [`FrameDecoder::advance`].
-    pub(super) fn advance_by_groups(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+    pub(super) fn advance_parallel(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         self.refuse_if_failed()?;
         let start = out.len();
         // Input and content up to the end of the last frame.
@@ -112,7 +112,7 @@ impl FrameDecoder {
         };
         let start = out.len();
         if frame.header.linked {
-            frame.linked(&group.blocks, &mut self.room, out)?;
+            frame.linked(&group.blocks, &mut self.window, out)?;
         } else {
             frame.independent(&group.blocks, &self.scratch, out)?;
         }
@@ -125,12 +125,17 @@ impl FrameDecoder {
 }
 
 impl Frame {
-    fn linked(&self, group: &[FrameBlock<'_>], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
-        room.begin(Some(self));
+    fn linked(
+        &self,
+        group: &[FrameBlock<'_>],
+        window: &mut Window,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        window.begin(Some(self));
         for block in group {
-            room.push(block, &self.header)?;
+            window.push(block, &self.header)?;
         }
-        extend(out, room.content())
+        extend(out, window.content())
     }
 
     /// Blocks of a frame mostly have the same content size, so that is the size of their places, once one is decoded.
@@ -159,12 +164,12 @@ impl Frame {
         };
         let total = group.iter().map(expected).sum();
         reserve(out, total)?;
-        let mut room = &mut out.spare_capacity_mut()[..total];
+        let mut free = &mut out.spare_capacity_mut()[..total];
         let mut work = Vec::new();
         reserve(&mut work, group.len())?;
         for block in group {
-            let (place, rest) = room.split_at_mut(expected(block));
-            room = rest;
+            let (place, rest) = free.split_at_mut(expected(block));
+            free = rest;
             work.push(Work {
                 block: *block,
                 place,

@@ -2,21 +2,21 @@
 
 use super::LAZY_BELOW;
 use super::compare::{extended_back, match_length, word};
-use super::search::Found;
-use super::write::Writer;
+use super::match_finder::Candidates;
+use super::sequence_writer::SequenceWriter;
 
-/// Positions that [`Found::ahead`] always sees.
+/// Positions that [`Candidates::ahead`] always sees.
 const AHEAD: usize = 57;
 
 /// Where the parse of a block is.
-pub(super) struct Walk<'a> {
+pub(super) struct Parser<'a> {
     input: &'a [u8],
     position: usize,
-    writer: Writer<'a>,
+    writer: SequenceWriter<'a>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) const fn new(input: &'a [u8], writer: Writer<'a>) -> Self {
+impl<'a> Parser<'a> {
+    pub(super) const fn new(input: &'a [u8], writer: SequenceWriter<'a>) -> Self {
         Self {
             input,
             position: 0,
@@ -35,9 +35,9 @@ impl<'a> Walk<'a> {
     /// `found` is of the block of this walk, and covers all positions from where the walk before ended, which began at 0, up
     /// to a window behind `limit`, or all that are searchable.
     #[inline(always)]
-    pub(super) unsafe fn walk(
+    pub(super) unsafe fn parse(
         &mut self,
-        found: &Found,
+        candidates: &Candidates,
         limit: usize,
         is_lazy: bool,
         backward: bool,
@@ -45,23 +45,23 @@ impl<'a> Walk<'a> {
         while self.position < limit {
             // SAFETY: the position is where the walk before ended, or behind, and below `limit`: `found` covers it by this
             // function's contract.
-            let ahead = unsafe { found.ahead(self.position) };
+            let ahead = unsafe { candidates.ahead(self.position) };
             if ahead == 0 {
                 self.position += AHEAD;
                 continue;
             }
             let p = self.position + ahead.trailing_zeros() as usize;
             // SAFETY: the bit of `p`, at most 63 behind the position, is set, so `p` is covered and searchable, and its source
-            // is before it (see `Found`); so is what `verified` and `lazy` give. `p` is not before the position, nor that
+            // is before it (see `Candidates`); so is what `verified` and `lazy` give. `p` is not before the position, nor that
             // before the anchor. A match is of four bytes at least and ends in the block.
             unsafe {
-                let Some(q) = self.verified(found, p) else {
+                let Some(q) = self.verified(candidates, p) else {
                     self.position = p + 1;
                     continue;
                 };
                 let length = match_length(self.input, p, q);
                 let (p, q, length) = if is_lazy {
-                    self.lazy(found, p, q, length)
+                    self.lazy(candidates, p, q, length)
                 } else {
                     (p, q, length)
                 };
@@ -80,25 +80,25 @@ impl<'a> Walk<'a> {
     /// # Safety
     /// `found` is of this block, and the bit of `p` is set in it.
     #[inline(always)]
-    unsafe fn verified(&self, found: &Found, p: usize) -> Option<usize> {
+    unsafe fn verified(&self, candidates: &Candidates, p: usize) -> Option<usize> {
         // SAFETY: the bit is set by this function's contract, so `p` is searchable, with 12 bytes of the block from it on,
         // and the source is before it.
         unsafe {
-            let q = found.source(p);
+            let q = candidates.source(p);
             if word(self.input, q) == word(self.input, p) {
                 return Some(q);
             }
-            self.second(found, p)
+            self.second(candidates, p)
         }
     }
 
     /// # Safety
     /// As [`verified`](Self::verified).
     #[cold]
-    unsafe fn second(&self, found: &Found, p: usize) -> Option<usize> {
+    unsafe fn second(&self, candidates: &Candidates, p: usize) -> Option<usize> {
         // SAFETY: `p` is searchable by this function's contract, and `second` gives positions before it.
         let agrees = |&q: &usize| unsafe { word(self.input, q) == word(self.input, p) };
-        found.second(p).filter(agrees)
+        candidates.second(p).filter(agrees)
     }
 
     /// The match at `p`, or a longer one at the next position.
@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     unsafe fn lazy(
         &self,
-        found: &Found,
+        candidates: &Candidates,
         p: usize,
         q: usize,
         length: usize,
@@ -117,8 +117,8 @@ impl<'a> Walk<'a> {
         // searchable and what is verified is before it.
         unsafe {
             if length < LAZY_BELOW
-                && found.ahead(p) & 2 != 0
-                && let Some(next_q) = self.verified(found, p + 1)
+                && candidates.ahead(p) & 2 != 0
+                && let Some(next_q) = self.verified(candidates, p + 1)
             {
                 let next_length = match_length(self.input, p + 1, next_q);
                 if next_length > length {
