@@ -1,4 +1,4 @@
-//! Blocks and pages to LZ4.
+//! The encoder of blocks and pages.
 
 use super::frame::put;
 use super::instructions::Instructions;
@@ -12,21 +12,21 @@ use super::{PageKind, WINDOW};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
-/// Compresses one block after another with the canonical parse, reusing its tables.
+/// Compresses one block after another, reusing its hash table. The level of its [`Parse`] selects the algorithm.
 pub struct Encoder {
     parse: Parse,
     matcher: Matcher,
     output: Vec<u8>,
 }
 
-/// What finds matches, with its tables.
+/// The match finder of a parse, with its hash table.
 enum Matcher {
     Windows(Box<MatchFinder>, Instructions),
     Sequential(Table),
 }
 
 impl Encoder {
-    /// An encoder for blocks of at most `parse.page_size()` bytes.
+    /// Returns an encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
         #[cfg(not(pagepress_forced_instructions))]
@@ -36,7 +36,7 @@ impl Encoder {
         Self::with_instructions(parse, instructions)
     }
 
-    /// An encoder that uses instructions which this machine has.
+    /// Returns an encoder that uses `instructions`, which this machine has.
     #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
         let matcher = if parse.sequential() {
@@ -51,13 +51,13 @@ impl Encoder {
         }
     }
 
-    /// The parameters of the parse.
+    /// Returns the parameters of the parse.
     #[must_use]
     pub const fn parse(&self) -> &Parse {
         &self.parse
     }
 
-    /// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.
+    /// Appends `input` as an LZ4 block to `out`. An incompressible block is longer than `input`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `input` is longer than the page size of the parse.
@@ -67,7 +67,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Appends the block of a page to `out`: LZ4, the page itself if it does not shrink, or the word of a fill.
+    /// Appends the block of a page to `out`: LZ4, the page itself if LZ4 is not shorter, or the word of a fill; returns
+    /// which.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `page` is longer than the page size of the parse.
@@ -76,7 +77,7 @@ impl Encoder {
         Ok(self.append_block(page, out))
     }
 
-    /// [`compress_page`](Self::compress_page) of at most the page size.
+    /// [`compress_page`](Self::compress_page) without the check of the length.
     pub(super) fn append_block(&mut self, page: &[u8], out: &mut Vec<u8>) -> PageKind {
         if let Some(word) = fill_word(page) {
             put(out, &word.to_le_bytes());
@@ -116,7 +117,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// The block of `input`, which is of at most the page size.
+    /// Encodes `input`, at most a page, and returns the block.
     pub(super) fn encode(&mut self, input: &[u8]) -> &[u8] {
         if self.output.len() < block_capacity(input.len()) {
             self.output.resize(block_capacity(input.len()), 0);
@@ -127,7 +128,7 @@ impl Encoder {
 }
 
 impl Matcher {
-    /// Writes the block of `input` to `output`, which has the [`room`] of it; returns its length.
+    /// Encodes `input` to `output`, which has [`block_capacity`] bytes; returns the length of the block.
     fn encode(&mut self, parse: &Parse, input: &[u8], output: &mut [u8]) -> usize {
         let writer = SequenceWriter::new(input, output);
         match self {
@@ -139,7 +140,7 @@ impl Matcher {
     }
 }
 
-/// Searches windows and walks over them by turns; returns the length of the block.
+/// Alternates between the match finder and the parser, a few windows at a time; returns the length of the block.
 #[inline(never)]
 fn encode_by_windows(
     finder: &mut MatchFinder,
@@ -153,23 +154,23 @@ fn encode_by_windows(
     if let Some(last) = last.filter(|&last| last > 0) {
         finder.start_block(input);
         while finder.candidates.end <= last {
-            // SAFETY: the block was just started; MATCH_START_MARGIN was taken off its length.
+            // SAFETY: `start_block` was called with this input above; `last` is MATCH_START_MARGIN before its end.
             unsafe { instructions.search(finder, input, last) };
-            // A window behind the search, so that the walk may look ahead.
+            // The match finder stays a window ahead, for lazy matching and `Candidates::ahead`.
             let end = finder.candidates.end;
             let limit = if end > last { end } else { end - WINDOW };
-            // SAFETY: what is found is of the block of the walk. It begins at 0, and from then on at the last window of the
-            // search before, which is where the walk before ended, and goes on to a window behind `limit` or, past `last`,
-            // to the end of what is searchable.
+            // SAFETY: the candidates belong to the block of the parser. They begin at 0, and later at the last window
+            // of the previous search, where the previous call of the parser ended; they end a window after `limit` or,
+            // past `last`, with the last searchable position.
             unsafe { instructions.parse(&mut parser, &finder.candidates, limit, parse) };
         }
     }
     parser.finish()
 }
 
-/// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.
+/// Appends `input` as an LZ4 block to `out`. An incompressible block is longer than `input`.
 ///
-/// One block only; [`Encoder`] keeps its tables for the next.
+/// Allocates a hash table for this one block; an [`Encoder`] reuses its table.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if `input` is longer than `parse.page_size()`.

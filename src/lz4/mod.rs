@@ -1,11 +1,11 @@
-//! The format: canonical encoder, block decoder, frames. Pure, no GPU; the oracle of the kernels.
+//! The LZ4 format on the CPU: encoder, block decoder, frames. Free of GPU code; the kernels are tested against it.
 //!
 //! # The canonical parse
 //!
-//! Every engine writes the same bytes for the same block, so the parse is defined here, independent of
-//! how it is computed. Notation: `n` is the block length; `word(p)` the little-endian `u32` at byte `p`;
-//! `product(p) = word(p) * 2_654_435_761 mod 2^32`, and where `hash_bytes` is 5, `(that + byte(p + 4) * 2_246_822_519)
-//! mod 2^32`. Parameters come from [`Parse::new`].
+//! Every engine that can write a [`Level`] writes the same bytes for the same block, so the parse of [`Level::Fast`]
+//! and [`Level::High`] is defined here, independent of how it is computed. Notation: `n` is the block length; `word(p)`
+//! the little-endian `u32` at byte `p`; `product(p) = word(p) * 2_654_435_761 mod 2^32` or, if `hash_bytes` is 5,
+//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`. [`Parse::new`] gives the parameters.
 //!
 //! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
 //! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
@@ -36,10 +36,10 @@
 //! points: entries are 32 bits wide; an empty entry is a value of its own, smaller than every other, and trying
 //! it fails; `tag_bits` is 0; trying an entry also needs `p - q <= 65_535`.
 //!
-//! **[`Level::Sequential`]** is not this parse; see `sequential.rs`.
+//! **[`Level::Sequential`]** has a parse of its own, defined in `sequential.rs`.
 //!
-//! **Page kinds.** A page whose length is a multiple of 8, at least 8, and that repeats its first 8 bytes is a
-//! fill; else a page whose block is not shorter than the page is stored; else it is LZ4.
+//! **Page kinds.** A page is a fill if its length is a multiple of 8, at least 8, and it repeats its first 8 bytes;
+//! else it is stored if its block is not shorter than the page; else it is LZ4.
 
 mod batch;
 mod compare;
@@ -78,7 +78,7 @@ pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;
 
-/// The lazy parse looks for a longer match at the next position only from a match shorter than this.
+/// Lazy matching tries the next position only after a match shorter than this.
 pub const LAZY_BELOW: usize = 32;
 
 /// Describes why a block cannot be decoded; the discriminant is the status word of the kernels.

@@ -1,14 +1,14 @@
-//! The parse proper: from one candidate to the next, and the sequences that come of it.
+//! The greedy or lazy parse over the candidates of the match finder: chooses matches and writes sequences.
 
 use super::LAZY_BELOW;
 use super::compare::{extended_back, match_length, word};
 use super::match_finder::Candidates;
 use super::sequence_writer::SequenceWriter;
 
-/// Positions that [`Candidates::ahead`] always sees.
+/// Positions that [`Candidates::ahead`] covers in every case.
 const AHEAD: usize = 57;
 
-/// Where the parse of a block is.
+/// The state of the parse of one block.
 pub(super) struct Parser<'a> {
     input: &'a [u8],
     position: usize,
@@ -24,16 +24,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Writes what follows the last match; returns the length of the block.
+    /// Writes the literals after the last match; returns the length of the block.
     pub(super) fn finish(self) -> usize {
         self.writer.finish()
     }
 
-    /// Goes on until no candidate below `limit` is left.
+    /// Parses until no candidate below `limit` is left.
     ///
     /// # Safety
-    /// `found` is of the block of this walk, and covers all positions from where the walk before ended, which began at 0, up
-    /// to a window behind `limit`, or all that are searchable.
+    /// `candidates` belongs to the block of this parser. It covers every position from the end of the previous call (0
+    /// before the first) to a window past `limit`, or to the last searchable position.
     #[inline(always)]
     pub(super) unsafe fn parse(
         &mut self,
@@ -43,17 +43,18 @@ impl<'a> Parser<'a> {
         backward: bool,
     ) {
         while self.position < limit {
-            // SAFETY: the position is where the walk before ended, or behind, and below `limit`: `found` covers it by this
-            // function's contract.
+            // SAFETY: the position is at or after the end of the previous call, and below `limit`, so `candidates`
+            // covers it by this function's contract.
             let ahead = unsafe { candidates.ahead(self.position) };
             if ahead == 0 {
                 self.position += AHEAD;
                 continue;
             }
             let p = self.position + ahead.trailing_zeros() as usize;
-            // SAFETY: the bit of `p`, at most 63 behind the position, is set, so `p` is covered and searchable, and its source
-            // is before it (see `Candidates`); so is what `verified` and `lazy` give. `p` is not before the position, nor that
-            // before the anchor. A match is of four bytes at least and ends in the block.
+            // SAFETY: the bit of `p`, at most 63 positions ahead, is set, so `p` is covered and searchable, and its
+            // source is before it (see `Candidates`). The same holds for the positions that `verified` and `lazy`
+            // return. `p` is at or after the position, which is at or after the anchor. A match has at least four bytes
+            // and ends inside the block.
             unsafe {
                 let Some(q) = self.verified(candidates, p) else {
                     self.position = p + 1;
@@ -75,14 +76,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An earlier position of the word at `p`, if an entry that agrees with its hash is one.
+    /// Returns an earlier position with the same word as `p`, if an entry whose hash bits agree is one.
     ///
     /// # Safety
-    /// `found` is of this block, and the bit of `p` is set in it.
+    /// `candidates` belongs to this block, and the bit of `p` is set in it.
     #[inline(always)]
     unsafe fn verified(&self, candidates: &Candidates, p: usize) -> Option<usize> {
-        // SAFETY: the bit is set by this function's contract, so `p` is searchable, with 12 bytes of the block from it on,
-        // and the source is before it.
+        // SAFETY: the bit is set by this function's contract, so `p` is searchable: 12 bytes of the block follow it,
+        // and its source is before it.
         unsafe {
             let q = candidates.source(p);
             if word(self.input, q) == word(self.input, p) {
@@ -96,15 +97,15 @@ impl<'a> Parser<'a> {
     /// As [`verified`](Self::verified).
     #[cold]
     unsafe fn second(&self, candidates: &Candidates, p: usize) -> Option<usize> {
-        // SAFETY: `p` is searchable by this function's contract, and `second` gives positions before it.
+        // SAFETY: `p` is searchable by this function's contract, and `second` returns positions before `p`.
         let agrees = |&q: &usize| unsafe { word(self.input, q) == word(self.input, p) };
         candidates.second(p).filter(agrees)
     }
 
-    /// The match at `p`, or a longer one at the next position.
+    /// Returns the match at `p`, or a longer match at the next position (lazy matching).
     ///
     /// # Safety
-    /// As [`verified`](Self::verified); `found` covers the position behind `p` too, or all that are searchable.
+    /// As [`verified`](Self::verified); `candidates` covers the position after `p` too, or all searchable positions.
     #[inline(always)]
     unsafe fn lazy(
         &self,
@@ -113,8 +114,8 @@ impl<'a> Parser<'a> {
         q: usize,
         length: usize,
     ) -> (usize, usize, usize) {
-        // SAFETY: `p` is covered by this function's contract; where the second bit is set, the bit of `p + 1` is, so that is
-        // searchable and what is verified is before it.
+        // SAFETY: `p` is covered by this function's contract. If the second bit is set, the bit of `p + 1` is set, so
+        // `p + 1` is searchable and its verified source is before it.
         unsafe {
             if length < LAZY_BELOW
                 && candidates.ahead(p) & 2 != 0
