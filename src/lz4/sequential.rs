@@ -7,7 +7,6 @@
 //! is the entry at the upper b bits of (the k bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^8k. If blocks may
 //! have more than 16 KiB, `k = 6` and `b = 13`, else `k = 5` and `b = 12`. Positions are relative to `base`, which is 0
 //! at the start; an entry below `base` counts as `base`. `last` is the smaller of `n - 12` and `base + 65535`.
-//! at the start; an entry below `base` counts as `base`. `last` is the smaller of `n - 12` and `base + 65535`.
 //! - *Probe* `p`: `q = T(p)`; `T(p)` becomes `p`; if `word(q) = word(p)`, the match is `(p, q)`.
 //! - *Find* from `p`, with `t = 32`: if `p > last`, stop at `p`. `p' = p + t / 32`, rounded down; if `p' > last`, stop
 //!   at `p`. Probe `p`; if there is no match, set `p = p'`, `t = t + 1`, and repeat.

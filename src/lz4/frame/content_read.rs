@@ -1,4 +1,4 @@
-//! Decoding the blocks that hold a part of the content of a file that is mapped.
+//! Random access to the content of a mapped file: decodes the blocks that overlap a range.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::lz4::formats::fault;
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
-/// Most content that is decoded at once, if one block does not hold more.
+/// Most bytes of content that are decoded at once, unless a block is larger.
 const MAX_GROUP_BYTES: u64 = 4 << 20;
 
-/// Reading a part of the content, block by block, from bytes that the caller has.
+/// A read of a part of the content. It requests byte ranges of the file, which the caller supplies.
 #[derive(Debug)]
 pub struct ContentRead {
     range: Range<u64>,
     /// The block to decode next.
     pub(super) next: usize,
-    /// The last content of linked blocks.
+    /// The last content of linked blocks, up to 64 KiB.
     window: Vec<u8>,
 }
 
@@ -36,14 +36,14 @@ impl ContentRead {
         }
     }
 
-    /// The bytes of the file that are to be supplied next; `None` if all is read.
+    /// Returns the bytes of the file to supply next; `None` at the end of the part.
     #[must_use]
     pub fn wanted(&self, map: &FrameMap) -> Option<Range<u64>> {
         let group = self.group(map);
         Some(group.first()?.at..group.last()?.end())
     }
 
-    /// Appends to `out` the content of the bytes that were [`wanted`](Self::wanted), as far as it was asked for.
+    /// Appends to `out` the requested content of the bytes that were [`wanted`](Self::wanted).
     ///
     /// # Errors
     /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`],
@@ -65,7 +65,7 @@ impl ContentRead {
         Ok(())
     }
 
-    /// Blocks that follow each other in the file without a gap, not many more bytes than a window.
+    /// Returns the next blocks that are adjacent in the file, up to the size of a window.
     fn group<'a>(&self, map: &'a FrameMap) -> &'a [Block] {
         let rest = map.blocks.get(self.next..).unwrap_or_default();
         let Some(first) = rest.first() else {

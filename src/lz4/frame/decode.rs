@@ -1,4 +1,4 @@
-//! The content of frames.
+//! The streaming frame decoder.
 
 use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
@@ -7,25 +7,25 @@ use super::window::Window;
 use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
-/// Content that one call of [`FrameDecoder::advance`] gives at most, if blocks are not larger.
+/// Most bytes of content from one call of [`FrameDecoder::advance`], unless a block is larger.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// Decodes any sequence of frames, piece by piece, from slices that the caller gives; independent blocks on all
-/// cores natively.
+/// Decodes any sequence of frames, piece by piece, from slices that the caller supplies; natively independent blocks
+/// are decoded on all cores.
 #[derive(Debug)]
 pub struct FrameDecoder {
     pub(super) reader: FrameReader,
     pub(super) frame: Option<Frame>,
     limit: Option<u64>,
-    /// Content that one call gives at most, if blocks are not larger.
+    /// Most bytes of content from one call, unless a block is larger.
     pub(super) group_bytes: usize,
-    /// Content of all frames so far, in bytes.
+    /// Bytes of content of all frames so far.
     pub(super) n_bytes: u64,
-    /// Content of linked blocks, or of all where blocks are decoded in turn.
+    /// Content of linked blocks, or of all blocks where they are decoded serially.
     pub(super) window: Window,
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) scratch: Scratch,
-    /// The error after which there is no more content.
+    /// The error after which the decoder returns no more content.
     pub(super) failed: Option<Error>,
 }
 
@@ -33,19 +33,19 @@ pub struct FrameDecoder {
 pub(super) struct Frame {
     pub(super) header: FrameHeader,
     pub(super) content: FrameContent,
-    /// Content that blocks of this frame have, once known.
+    /// Content bytes of a block of this frame, as expected from earlier blocks.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) slot: Option<usize>,
 }
 
 impl FrameDecoder {
-    /// A decoder that fails with [`Error::OutputLimit`] rather than give more than `limit` bytes.
+    /// Returns a decoder that fails with [`Error::OutputLimit`] instead of returning more than `limit` bytes.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
         Self::in_memory(Vec::new(), limit)
     }
 
-    /// The same, which decodes in `memory` whatever it holds, as far as that is enough.
+    /// As [`new`](Self::new), with `memory`, whose content is arbitrary, as the first window.
     pub(crate) fn in_memory(memory: Vec<u8>, limit: Option<u64>) -> Self {
         Self {
             reader: FrameReader::new(),
@@ -60,7 +60,7 @@ impl FrameDecoder {
         }
     }
 
-    /// The same, giving at most `group_bytes` of content in one call, if blocks are not larger, in place of 16 MiB.
+    /// Lowers the most content of one call from 16 MiB to `group_bytes`, unless a block is larger.
     #[must_use]
     pub const fn with_group_bytes(mut self, group_bytes: usize) -> Self {
         self.group_bytes = if group_bytes < GROUP_BYTES {
@@ -71,16 +71,16 @@ impl FrameDecoder {
         self
     }
 
-    /// Decodes some of `input`, which starts with the first byte not consumed yet, appends its content to `out`, and
-    /// says how many bytes it consumed: 0 if the next piece is longer than `input`.
+    /// Decodes a part of `input`, which starts with the first byte that was not consumed yet, and appends its content
+    /// to `out`. Returns the number of bytes consumed: 0 if the next piece is longer than `input`.
     ///
-    /// One call gives 16 MiB of content at most, or one block if that is larger. Content of a frame whose end shows that it is
-    /// wrong may have been given before, by another call.
+    /// One call returns at most 16 MiB of content, or one block if that is larger. If a frame turns out to be wrong
+    /// only at its end, an earlier call may have returned some of its content.
     ///
     /// # Errors
-    /// What [`FrameReader::step`] finds, and [`Error::CorruptPage`] with the number of the block in its frame,
-    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`]. Nothing is
-    /// appended to `out` then, and every call after it gives the same error.
+    /// The errors of [`FrameReader::step`], and [`Error::CorruptPage`] with the number of the block in its frame,
+    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`].
+    /// `out` is unchanged then, and every later call returns the same error.
     pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         #[cfg(not(target_arch = "wasm32"))]
         return self.advance_parallel(input, out);
@@ -91,7 +91,8 @@ impl FrameDecoder {
         })
     }
 
-    /// Says that nothing follows `rest`, the bytes not consumed yet, of which [`Self::advance`] consumed nothing.
+    /// Ends the decoding: nothing follows `rest`, the bytes not consumed yet, of which [`Self::advance`] consumed
+    /// nothing.
     ///
     /// # Errors
     /// As [`FrameReader::finish`], and the error of an earlier call.
@@ -105,19 +106,19 @@ impl FrameDecoder {
         finished.inspect_err(|error| self.failed = Some(error.clone()))
     }
 
-    /// The memory that content was decoded in. It ends the decoding.
+    /// Takes the memory of the window, for reuse. It ends the decoding.
     #[cfg(web_files)]
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
         self.window.take_bytes()
     }
 
-    /// Content of all frames so far in bytes.
+    /// Returns the bytes of content of all frames so far.
     #[cfg(web_files)]
     pub(crate) const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// The content of the last [`advance_serial`](Self::advance_serial).
+    /// Returns the content of the last [`advance_serial`](Self::advance_serial).
     #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
         self.window.content()
@@ -127,7 +128,7 @@ impl FrameDecoder {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    /// Bytes of input that were decoded or skipped.
+    /// Returns the bytes of input that were decoded or skipped.
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.reader.position()

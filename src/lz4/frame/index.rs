@@ -1,6 +1,6 @@
-//! The block index: a skippable frame right after the frame that it describes. Whoever does not know it skips it.
+//! The block index: a skippable frame directly after the frame that it describes. Other LZ4 programs skip it.
 //!
-//! Its format is told in the documentation of [`super`].
+//! [`super`] documents its format.
 
 use super::{BlockSize, FrameHeader, SKIPPABLE_MAGIC, WORD_BYTES, checksum, put, put_word, word};
 use crate::memory::reserve;
@@ -11,7 +11,7 @@ pub const INDEX_MAGIC: u32 = SKIPPABLE_MAGIC | 5;
 /// Last four bytes of an index.
 pub const INDEX_SIGNATURE: [u8; 4] = *b"PPIX";
 
-/// Bytes at the end of an index that are there however many blocks there are.
+/// Bytes of the footer of an index, which does not depend on the number of blocks.
 pub(super) const FOOTER_BYTES: usize = 28;
 const ENTRY_BYTES: usize = 8;
 const HEAD_BYTES: usize = 8;
@@ -20,17 +20,17 @@ const BLOCK_CHECKSUMS: u16 = 1;
 const CONTENT_CHECKSUM: u16 = 2;
 const SIZE_BYTES: u64 = WORD_BYTES as u64;
 const CHECKSUM_BYTES: u64 = WORD_BYTES as u64;
-/// Largest content of a block in a frame.
+/// Largest content of a block of a frame.
 const MAX_CONTENT: u32 = 4 << 20;
 
-/// A block of a frame.
+/// An entry of the index: one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub size: BlockSize,
     pub content_bytes: u32,
 }
 
-/// What an index says.
+/// The content of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameIndex {
     pub entries: Vec<Entry>,
@@ -55,7 +55,7 @@ impl FrameIndex {
         }
     }
 
-    /// Appends the index of a frame.
+    /// Appends the index after its frame.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there are more blocks than an index holds.
@@ -86,8 +86,8 @@ impl FrameIndex {
         Ok(())
     }
 
-    /// Bytes of the index that ends with `tail`, which ends at byte `end` of the file, if one seems to, with room for its
-    /// frame before it.
+    /// Returns the length of the index that ends with `tail`, at byte `end` of the file. `None` if `tail` is not the
+    /// end of an index, or if its frame would not fit before it.
     pub(super) fn length(tail: &[u8], end: u64) -> Option<u64> {
         let footer = tail.get(tail.len().checked_sub(FOOTER_BYTES)?..)?;
         let is_index = footer.ends_with(&INDEX_SIGNATURE) && word(footer, 12)? == VERSION;
@@ -99,7 +99,7 @@ impl FrameIndex {
         (is_index && fits).then_some(length)
     }
 
-    /// The index that `bytes` are, from magic number to signature; `None` if it is not sound.
+    /// Reads the index in `bytes`, from magic number to signature; `None` if it is invalid.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -143,7 +143,7 @@ impl FrameIndex {
         (index.frame_bytes() == frame_bytes).then_some(index)
     }
 
-    /// Whether the frame that this describes may have this header, of as many bytes as the index says.
+    /// Returns true if the described frame can have this header, whose length is that in the index.
     pub(super) fn fits(&self, header: &FrameHeader) -> bool {
         let content_bytes = || {
             let sizes = self.entries.iter().map(|entry| entry.content_bytes);
@@ -160,7 +160,7 @@ impl FrameIndex {
                 .is_none_or(|size| size == content_bytes())
     }
 
-    /// Bytes of the end mark of the frame, with the checksum of its content.
+    /// Returns the bytes of the frame's end mark and content checksum.
     pub(super) const fn end_bytes(&self) -> u64 {
         if self.content_checksum {
             SIZE_BYTES + CHECKSUM_BYTES
@@ -169,7 +169,7 @@ impl FrameIndex {
         }
     }
 
-    /// Bytes of the frame.
+    /// Returns the bytes of the frame.
     pub(super) fn frame_bytes(&self) -> u64 {
         let blocks: u64 = self
             .entries

@@ -1,4 +1,5 @@
-//! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
+//! Parsing the structure of frames: the only reader of headers and block sizes. [`super::FrameDecoder`] decodes the
+//! blocks.
 
 use super::{
     BlockSize, DetectedFormat, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC,
@@ -6,12 +7,12 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// Longest compressed block of a legacy frame; a larger size is the magic number of a next frame.
+/// Longest compressed block of a legacy frame; a larger size is the magic number of the next frame.
 const LEGACY_MAX_BLOCK: u32 = LEGACY_BLOCK_SIZE + LEGACY_BLOCK_SIZE / 255 + 16;
 
-/// Reads frames piece by piece, from slices that the caller gives, and keeps none of their bytes.
+/// Parses frames piece by piece, from slices that the caller supplies, and copies none of their bytes.
 ///
-/// It verifies the checksums of headers and blocks; those of contents are for whoever has the content.
+/// Verifies the checksums of headers and blocks. Checksums of contents are left to the decoder.
 #[derive(Debug, Clone, Default)]
 pub struct FrameReader {
     state: State,
@@ -31,18 +32,18 @@ enum State {
     },
 }
 
-/// What [`FrameReader::step`] made of its input.
+/// The result of [`FrameReader::step`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A piece of a frame, which took `consumed` bytes of the input.
+    /// A piece of a frame, in the first `consumed` bytes of the input.
     Event {
         /// Bytes to drop from the start of the input.
         consumed: usize,
         /// The piece.
         event: FrameEvent<'a>,
     },
-    /// `consumed` bytes can be dropped (they were skippable); the next piece needs at least `needed` more bytes
-    /// than the input holds.
+    /// `consumed` bytes can be dropped, since they were skippable; the next piece needs at least `needed` more bytes
+    /// than the input has.
     More {
         /// Bytes to drop from the start of the input.
         consumed: usize,
@@ -65,20 +66,20 @@ impl<'a> Step<'a> {
 /// A piece of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameEvent<'a> {
-    /// A frame starts.
+    /// The header of a frame.
     Header(FrameHeader),
-    /// A block of the frame.
+    /// A block of a frame.
     Block(FrameBlock<'a>),
-    /// The frame ends.
+    /// The end of a frame.
     End {
         /// Checksum of the content, if the frame has one.
         content_checksum: Option<u32>,
     },
-    /// A skippable frame, whose content the reader drops.
+    /// A skippable frame, whose content is dropped.
     Skippable {
         /// Its magic number.
         magic: u32,
-        /// Its length in bytes, after magic number and length.
+        /// Bytes of its content, after magic number and length.
         length: u32,
     },
 }
@@ -86,11 +87,11 @@ pub enum FrameEvent<'a> {
 /// A block in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameBlock<'a> {
-    /// Number of the block in its frame, from 0.
+    /// Index of the block in its frame, from 0.
     pub index: usize,
-    /// Whether `data` is an LZ4 block; if not it is the content itself.
+    /// True if `data` is an LZ4 block, false if it is the content itself.
     pub compressed: bool,
-    /// The block.
+    /// The bytes of the block.
     pub data: &'a [u8],
 }
 
@@ -107,23 +108,23 @@ impl FrameBlock<'_> {
 }
 
 impl FrameReader {
-    /// A reader at the start of the first frame.
+    /// Returns a reader at the start of the first frame.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes consumed so far.
+    /// Returns the bytes consumed so far.
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.position
     }
 
-    /// Reads the next piece from `input`, which starts with the first byte not consumed yet.
+    /// Parses the next piece of `input`, which starts with the first byte not consumed yet.
     ///
     /// # Errors
-    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the
-    /// reader is then of no more use.
+    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the reader
+    /// cannot be used after an error.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
         let step = match self.state {
             State::Magic => self.magic(input),
@@ -135,8 +136,8 @@ impl FrameReader {
         Ok(step)
     }
 
-    /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0 if
-    /// there is no block, or one that is too long.
+    /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0
+    /// if there is no block, or one that is too long.
     pub(super) fn next_max_content(&self, input: &[u8]) -> usize {
         let (State::Blocks(header), Some(word)) = (self.state, word(input, 0)) else {
             return 0;
@@ -148,12 +149,12 @@ impl FrameReader {
         size.max_content(&header)
     }
 
-    /// Tells the reader that nothing follows `rest`, the bytes not consumed yet, of which [`Self::step`] said that
-    /// they are too few. Gives the end of a legacy frame, which has no mark.
+    /// Ends the input: nothing follows `rest`, the bytes not consumed yet, which were too few for [`Self::step`].
+    /// Returns the end of a legacy frame, which has no end mark.
     ///
     /// # Errors
-    /// [`Error::TruncatedFrame`] in a frame or before the first one; [`Error::NotLz4`] or [`Error::InvalidFrame`] if
-    /// `rest` is no start of a frame.
+    /// [`Error::TruncatedFrame`] inside a frame or before the first one; [`Error::NotLz4`] or [`Error::InvalidFrame`]
+    /// if `rest` cannot start a frame.
     pub fn finish(&mut self, rest: &[u8]) -> Result<Option<FrameEvent<'static>>> {
         let at = self.position + rest.len() as u64;
         match (&self.state, rest) {
@@ -315,7 +316,8 @@ impl FrameReader {
     }
 }
 
-/// Returns the data of a block: `framed` has the size field before and, if the block has a checksum, that after the data.
+/// Returns the data of a block. `framed` has the size field before the data and, if the block has one, the checksum
+/// after it.
 ///
 /// # Errors
 /// [`Error::ChecksumMismatch`].
@@ -326,7 +328,7 @@ pub(super) fn block_data(framed: &[u8], size: BlockSize) -> Result<&[u8]> {
     Ok(data)
 }
 
-/// Fails if a stored checksum is not the computed one.
+/// Fails if the stored checksum differs from the computed one.
 pub(super) fn verify(
     what: &'static str,
     stored: Option<u32>,
@@ -344,7 +346,7 @@ pub(super) fn verify(
     })
 }
 
-/// Whether `rest`, shorter than a magic number, can be the start of one.
+/// Returns true if `rest` can be the start of a magic number, or is long enough to contain one.
 fn starts_magic(rest: &[u8]) -> bool {
     let skippable = (0..16).map(|low| SKIPPABLE_MAGIC | low);
     [MAGIC, LEGACY_MAGIC]
@@ -354,7 +356,7 @@ fn starts_magic(rest: &[u8]) -> bool {
         || rest.len() >= WORD
 }
 
-/// Asks for what `input` lacks to be `total` bytes long.
+/// Requests the bytes that `input` lacks to be `total` bytes long.
 fn more<'a>(input: &[u8], total: usize) -> Step<'a> {
     Step::More {
         consumed: 0,

@@ -1,10 +1,10 @@
-//! Content of frames, one block after the other in memory that is used again: for wasm, which has one core.
+//! Serial decoding to a window that is reused, for wasm, which has one core.
 
 use super::decode::FrameDecoder;
 use super::{FrameEvent, Step};
 use crate::{Error, Result};
 
-/// Input and content of a call up to the end of its last frame.
+/// Bytes of input and of content of a call up to the end of its last frame.
 #[derive(Default)]
 struct Ended {
     consumed: usize,
@@ -12,7 +12,7 @@ struct Ended {
 }
 
 impl FrameDecoder {
-    /// As [`FrameDecoder::advance`], with content that stays in the decoder until the next call.
+    /// As [`FrameDecoder::advance`]; the content stays in the decoder until the next call.
     pub(crate) fn advance_serial(&mut self, input: &[u8]) -> Result<(usize, &[u8])> {
         self.refuse_if_failed()?;
         self.window.begin(self.frame.as_ref());
@@ -64,7 +64,8 @@ impl FrameDecoder {
         Ok(consumed)
     }
 
-    /// A fault in how the blocks of `input` lie, which says more of a file than what one of them holds.
+    /// Returns an error in the structure of the following blocks: it describes a damaged file better than the error of
+    /// one block.
     fn fault_behind(&mut self, mut input: &[u8]) -> Option<Error> {
         loop {
             match self.reader.step(input) {
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
     use crate::lz4::frame::{FrameOptions, FrameWriter};
 
-    /// All content of `file`, of which `step` bytes more are there each time, and the error that ended it.
+    /// Returns the content of `file`, supplied `step` bytes at a time, and the error that ended it.
     fn read(
         file: &[u8],
         step: usize,
@@ -142,7 +143,7 @@ mod tests {
         (0..length as u32).map(|i| hash(i) & mask).collect()
     }
 
-    /// Blocks of odd lengths, stored ones among them, in several frames with a skippable one between.
+    /// Blocks of unusual lengths, some of them stored, in several frames with a skippable frame between them.
     #[test]
     fn serial_and_parallel_decoding_give_the_same_content() {
         let (mut file, mut expected) = (Vec::new(), Vec::new());
@@ -161,7 +162,7 @@ mod tests {
         assert_same(&file, &expected);
     }
 
-    /// Matches reach into blocks before, of calls before, too; not into a frame before.
+    /// Matches reach into earlier blocks, also of earlier calls, but not into an earlier frame.
     #[test]
     fn linked_blocks_reach_back() {
         let start = noise(60_000, 0xff);
@@ -173,7 +174,7 @@ mod tests {
         frame.extend(&start);
         let mut expected = [&start[..], &start[..]].concat();
         for offset in [60_000_u16, 4, 60_200] {
-            // No literals, 4 + 15 + 90 bytes from so far back; then the five literals that end a block.
+            // No literals, 4 + 15 + 90 bytes from `offset` back; then the five literals that end a block.
             frame.extend(10_u32.to_le_bytes());
             let [low, high] = offset.to_le_bytes();
             frame.extend([0x0f, low, high, 90, 0x50, 1, 2, 3, 4, 5]);
@@ -186,7 +187,7 @@ mod tests {
         let at = file.len();
         file.extend(&frame);
         assert_same(&file, &expected);
-        // The first match one byte further than the frame goes.
+        // The first match reaches one byte before the frame.
         let offset = at + 7 + 4 + 60_000 + 4 + 1;
         file[offset..offset + 2].copy_from_slice(&60_001_u16.to_le_bytes());
         let (_, found) = read(&file, file.len(), 100_000, serial);
@@ -197,7 +198,7 @@ mod tests {
         );
     }
 
-    /// Of two faults, which a wrong block size makes, the same one is told.
+    /// A wrong block size causes two errors; both decoders report the same one.
     #[test]
     fn serial_and_parallel_decoding_report_the_same_error() {
         let options = FrameOptions {
@@ -217,8 +218,8 @@ mod tests {
         }
     }
 
-    /// A block of a little content takes little room, whatever the header lets blocks be; memory of a decoder before may hold
-    /// anything.
+    /// A block of little content takes little memory, whatever size the header allows; memory of an earlier decoder has
+    /// arbitrary content.
     #[test]
     fn the_window_is_as_large_as_the_content() {
         let content = noise(1000, 3);

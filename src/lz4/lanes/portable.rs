@@ -1,4 +1,4 @@
-//! Plain Rust, for machines without a type of their own.
+//! Plain Rust, for machines without an implementation of their own.
 
 use super::Lanes;
 

@@ -1,4 +1,4 @@
-//! The vectors of WebAssembly.
+//! SIMD of WebAssembly (simd128).
 
 use std::arch::wasm32::{
     i8x16_shuffle, i32x4_add, i32x4_eq, i32x4_mul, i32x4_shuffle, i32x4_sub, u32x4_bitmask,
