@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::LevelRequest;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
-use crate::output::{Holes, Output};
+use crate::output::{Output, SparseMode};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
 
@@ -22,22 +22,23 @@ pub struct BenchArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     engine: EngineArguments,
-    /// Bytes in a page: 4096, 8192, 16384, 32768 or 65536
+    /// Bytes of a page: 4096, 8192, 16384, 32768 or 65536
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     page_size: u32,
     /// Effort of the encoder
     #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
     level: LevelRequest,
-    /// Time the kernels on pages that stay in GPU memory too
+    /// Also time the kernels on pages that stay in GPU memory
     #[arg(long)]
     resident: bool,
-    /// Repeat a smaller file to this many bytes of resident pages [default: 1 GiB, on a software adapter the file]
+    /// Repeat a smaller file up to this many bytes of resident pages [default: 1 GiB; the file once on a software
+    /// adapter]
     #[arg(long, value_name = "BYTES", requires = "resident")]
     resident_bytes: Option<u64>,
-    /// Timed runs, of which the median counts
+    /// Number of timed runs; the median is reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
@@ -48,23 +49,23 @@ impl BenchArguments {
     }
 }
 
-/// Speeds in GB/s (10^9 bytes of pages a second); `None` was not measured.
+/// Throughput in GB/s (10^9 bytes of pages per second); `None` if not measured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Speeds {
     pub compress: Option<f64>,
     pub decompress: Option<f64>,
 }
 
-/// What is measured with pages that stay in GPU memory.
+/// Measurements of pages that stay in GPU memory.
 #[derive(Debug, Default)]
 pub struct Resident {
-    /// By the device's clock, kernels only.
+    /// Measured with the device's timestamps, kernels only.
     pub speeds: Speeds,
     /// Bytes of pages.
     pub n_bytes: u64,
 }
 
-/// Benches every file; false if one failed.
+/// Benchmarks every file; returns false if one failed.
 pub fn run(arguments: &BenchArguments) -> bool {
     let mut codec = match arguments.engine.open(None) {
         Ok(codec) => codec,
@@ -117,13 +118,13 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
     } else {
         table(&line)
     };
-    let mut output = Output::stdout(Holes::Never)?;
+    let mut output = Output::stdout(SparseMode::Never)?;
     let written = output.write_all(text.as_bytes());
     written.map_err(Failure::stdout)?;
     output.commit(None)
 }
 
-/// The pages by the engine under test, which must be those of the CPU and come back.
+/// Returns the pages of the engine under test, after comparing them with those of the CPU and decompressing them.
 fn verify(
     codec: &mut Codec,
     arguments: &BenchArguments,
@@ -210,7 +211,7 @@ fn time_resident(
     Ok(Resident::default())
 }
 
-/// Bytes over the median of the times; `None` for no bytes or no times.
+/// Returns the bytes over the median of the times; `None` without bytes or times.
 pub fn gigabytes_per_second(n_bytes: u64, mut times_ns: Vec<u64>) -> Option<f64> {
     times_ns.sort_unstable();
     let median = *times_ns.get(times_ns.len() / 2)?;

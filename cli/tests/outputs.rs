@@ -297,7 +297,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
         std::io::copy(&mut output, &mut std::io::sink()).expect("reads");
         let run = Run::from(child.wait_with_output().expect("ends")).fails(1);
         assert!(
-            run.errors.contains("became shorter"),
+            run.errors.contains("was truncated"),
             "{arguments:?}: {}",
             run.errors
         );

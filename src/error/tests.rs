@@ -1,4 +1,4 @@
-//! The texts of errors.
+//! Tests of error messages.
 
 use super::*;
 use crate::lz4::BlockError;

@@ -103,7 +103,7 @@ pub(super) enum Stage {
     /// The error in a range, which every later call in that range returns again.
     Failed(Range<u64>, Error),
     /// The error of a block size that differs from the index, which makes the whole map unusable.
-    Lied(Range<u64>, Error),
+    Contradicted(Range<u64>, Error),
 }
 
 /// The frame that the walk is in.
@@ -158,7 +158,7 @@ impl FrameMap {
     pub fn wanted(&self, end: u64) -> Option<Range<u64>> {
         let is_mapped = self.mapped_bytes() >= end;
         match &self.stage {
-            Stage::Tail(range) | Stage::Lied(range, _) => Some(range.clone()),
+            Stage::Tail(range) | Stage::Contradicted(range, _) => Some(range.clone()),
             Stage::Walk if !is_mapped => {
                 // After the held bytes: a window, or all that the next piece needs.
                 let start = self.reader.position() + self.held.len() as u64;
@@ -237,11 +237,13 @@ impl FrameMap {
             Stage::Tail(_) => self.take_tail(range.start, bytes),
             Stage::Walk => self.walk(bytes),
             Stage::Complete => self.check_sizes(bytes),
-            Stage::Failed(_, error) | Stage::Lied(_, error) => Err(error.clone()),
+            Stage::Failed(_, error) | Stage::Contradicted(_, error) => Err(error.clone()),
         };
         if let Err(error) = &supplied {
             self.stage = match &self.stage {
-                Stage::Complete | Stage::Lied(..) => Stage::Lied(range, error.clone()),
+                Stage::Complete | Stage::Contradicted(..) => {
+                    Stage::Contradicted(range, error.clone())
+                }
                 _ => Stage::Failed(range, error.clone()),
             };
         }
