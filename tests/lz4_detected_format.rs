@@ -1,4 +1,4 @@
-//! LZ4 blocks without a frame: what they are taken for, and reading them.
+//! LZ4 blocks without a frame: detection and decoding.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,7 @@ fn error_of(bytes: &[u8]) -> Error {
 }
 
 #[test]
-fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
+fn blocks_without_a_frame_are_detected_and_read_if_named() {
     for size in [2, 100, 5000, 300_000] {
         let content = pages::text(size, 7);
         let block = lzzzz_block(&content);
@@ -62,7 +62,7 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
     assert!(gzip.to_string().ends_with("; it is gzip"), "{gzip}");
 }
 
-/// A block of the C library.
+/// Compresses a block with the C library.
 fn lzzzz_block(content: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
     lzzzz::lz4::compress_to_vec(content, &mut block, lzzzz::lz4::ACC_LEVEL_DEFAULT)
@@ -71,7 +71,7 @@ fn lzzzz_block(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn measuring_a_block_finds_what_decoding_it_finds() {
+fn measuring_and_decoding_a_block_report_the_same_error() {
     let mut random = Random::new(5);
     let sound = lzzzz_block(&pages::mixed(3000, 3));
     let mut n_sound = 0;
