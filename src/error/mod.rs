@@ -28,7 +28,7 @@ pub enum Error {
     CorruptPage {
         /// Index of the page in its batch, or of the block in its frame.
         page: usize,
-        /// What the decoder found.
+        /// The error of the decoder.
         source: BlockError,
     },
     /// A match in a block of a frame starts before the content: the block is invalid, or was compressed with a

@@ -2,9 +2,10 @@
 
 /// Sets how much work the encoder does to find matches.
 ///
-/// Every engine reads what any engine writes. A named level writes the same bytes on every engine that can write it, which
-/// [`runs_on_gpu`](Self::runs_on_gpu) says of GPUs. `auto`, the default of the npm package and of the command, is the
-/// quickest level of the engine in use, so its bytes differ between engines unless `deterministic` is set.
+/// Every engine reads what any engine writes. A named level writes the same bytes on every engine that can write it; GPUs
+/// can write those with [`runs_on_gpu`](Self::runs_on_gpu). `auto`, the default of the npm package and of the command, is
+/// the quickest level of the engine in use, so its bytes differ between engines; [`auto`](Self::auto) with
+/// `deterministic`, and the command's `--deterministic`, make it the same level on all engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Level {

@@ -35,7 +35,7 @@ pub struct PageEntry {
 
 impl PageEntry {
     #[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
-    /// Returns the entry after its block was moved behind `n_bytes` of other blocks.
+    /// Returns the entry after its block was moved by `n_bytes`, the size of the blocks before it.
     pub(crate) const fn behind(self, n_bytes: u64) -> Self {
         Self {
             offset: self.offset + n_bytes,

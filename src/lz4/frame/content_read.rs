@@ -47,7 +47,7 @@ impl ContentRead {
     ///
     /// # Errors
     /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`],
-    /// [`Error::OutOfMemory`], and [`Error::InvalidFrame`] if the file is not what its index says.
+    /// [`Error::OutOfMemory`], and [`Error::InvalidFrame`] if the file contradicts its index.
     pub fn supply(&mut self, map: &FrameMap, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let group = self.group(map);
         let Some(start) = group.first().map(|block| block.at) else {

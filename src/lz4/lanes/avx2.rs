@@ -16,8 +16,8 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx2(__m256i);
 
-// SAFETY: vectors of eight lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of eight lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Avx2 {
     const N: usize = 8;
     // Unpacking and shuffling stay within halves of four lanes.

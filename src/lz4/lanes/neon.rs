@@ -21,8 +21,8 @@ const LANE_BITS: [u32; 4] = [1, 2, 4, 8];
     unused_unsafe,
     reason = "some of these functions are safe where NEON is always there"
 )]
-// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of four lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Neon {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
