@@ -125,7 +125,7 @@ fn the_sequential_level_goes_to_the_cpu_and_the_report_says_so() {
     assert_eq!(pages, expected);
     assert_eq!(
         (report.engine, report.reason.as_str()),
-        ("cpu", "the level sequential is the CPU's")
+        ("cpu", "only the CPU writes the level sequential")
     );
     let (content, report) = codec.decompress_pages(&pages).unwrap();
     assert!(content == bytes);

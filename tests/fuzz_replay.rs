@@ -1,6 +1,6 @@
-//! The targets of `fuzz/` on stable Rust: the corpus, all past crashes, and mutations of both.
+//! Replays the targets of `fuzz/` on stable Rust: the corpus, all past crashes, and mutations of both.
 //!
-//! `PAGEPRESS_FUZZ_SECONDS` says how long each target goes on with mutations.
+//! `PAGEPRESS_FUZZ_SECONDS` is the duration of the mutations of each target.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use targets::{Random, TARGETS, mutated};
 
-/// Files of a folder of `fuzz/`, by name; none if there is none.
+/// Returns the files of a folder of `fuzz/`, by name; none if the folder does not exist.
 fn files(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz"))
         .join(folder)
@@ -72,9 +72,9 @@ fn replay(name: &str) {
     );
 }
 
-/// `PAGEPRESS_WRITE_CORPUS=1` writes the first files of the corpus; a fuzzer finds more.
+/// `PAGEPRESS_WRITE_CORPUS=1` writes the seeds of the corpus; a fuzzer adds more.
 #[test]
-fn seeds_are_there() {
+fn the_corpus_has_all_seeds() {
     let write = std::env::var_os("PAGEPRESS_WRITE_CORPUS").is_some();
     for (target, name, bytes) in targets::seeds() {
         let folder =

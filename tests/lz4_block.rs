@@ -1,4 +1,4 @@
-//! Blocks: the fast encoder and decoder against the naive ones, and against liblz4.
+//! Blocks: the encoder and the decoder against naive ones and against liblz4.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -15,7 +15,7 @@ fn parse(page_size: u32, level: Level) -> Parse {
     Parse::new(page_size, level).expect("the size is in range")
 }
 
-/// Encodes with `encoder`, compares with the naive encoder, decodes with all three decoders.
+/// Encodes with `encoder`, compares with the naive encoder, and decodes with all three decoders.
 fn check(encoder: &mut Encoder, input: &[u8], what: &str) {
     let mut block = Vec::new();
     encoder
@@ -108,7 +108,7 @@ fn sizes_between_powers_of_two_and_large_blocks() {
     }
 }
 
-/// What a position of 16 bits cannot count: the sequential parse goes on from a later base.
+/// The positions overflow 16 bits, so the sequential parse moves its base.
 #[test]
 fn sequential_blocks_of_more_than_64_kib() {
     let mut encoder = Encoder::new(&parse(1 << 20, Level::Sequential));
@@ -142,7 +142,7 @@ fn every_small_period() {
     }
 }
 
-/// Where position 63 shares its bucket with a lower one it is not inserted, but found by an empty entry.
+/// If position 63 shares its bucket with a lower position, it is not inserted, but an empty entry finds it.
 #[test]
 fn an_empty_entry_stands_for_position_63() {
     for page_size in PAGE_SIZES {
@@ -155,11 +155,11 @@ fn an_empty_entry_stands_for_position_63() {
     }
 }
 
-/// Two words that agree in all bits of the hash that a table may keep: the newer one stands before the older, which is
-/// the same as the word at hand.
+/// Two words that agree in all hash bits that an entry may keep: the newer one shadows the older, which equals the
+/// current word.
 #[test]
-fn an_entry_that_agrees_in_all_but_the_word_is_tried_alone() {
-    // 2_654_435_761 times this is 1, modulo 2^32.
+fn a_newer_entry_with_equal_hash_bits_shadows_the_older() {
+    // This is the inverse of 2_654_435_761 modulo 2^32.
     const INVERSE: u32 = 244_002_641;
     for page_size in PAGE_SIZES {
         let mut encoder = Encoder::new(&parse(page_size, Level::Fast));
@@ -190,7 +190,7 @@ fn blocks_of_liblz4_decode() {
 }
 
 #[test]
-fn input_longer_than_the_page_size_is_refused() {
+fn input_longer_than_the_page_size_is_rejected() {
     let mut out = Vec::new();
     let error = Encoder::new(&parse(4096, Level::Fast)).compress_block(&[0; 4097], &mut out);
     assert_eq!(error.map_err(|error| error.code()), Err("INVALID_ARGUMENT"));
@@ -198,7 +198,7 @@ fn input_longer_than_the_page_size_is_refused() {
 }
 
 #[test]
-fn page_sizes_out_of_range_are_refused() {
+fn page_sizes_out_of_range_are_rejected() {
     for page_size in [0, 1, 4095, (4 << 20) + 1, u32::MAX] {
         assert!(Parse::new(page_size, Level::Fast).is_err(), "{page_size}");
     }

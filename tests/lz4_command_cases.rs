@@ -1,5 +1,5 @@
-//! What the `lz4` command documents of its format, case by case, both ways: its files are read here, by every reader
-//! that there is, and files from here by it.
+//! The documented features of the `lz4` command, case by case and in both directions: every reader reads its files, and
+//! it reads the files of this crate.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -15,7 +15,7 @@ use pagepress::lz4::frame::{
     FrameOptions, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, SeekableFrame, compress, decompress,
 };
 
-/// Content at the sizes where formats change their ways.
+/// Contents of sizes at the boundaries of the format.
 fn contents() -> Vec<Vec<u8>> {
     let sizes = [
         0, 1, 13, 65_535, 65_536, 65_537, 262_145, 1_048_577, 5_000_000,
@@ -40,16 +40,16 @@ fn skippable(low: u32, content: &[u8]) -> Vec<u8> {
     [&magic[..], &(content.len() as u32).to_le_bytes(), content].concat()
 }
 
-/// Every reader gives `content`, and so does `lz4`.
+/// Asserts that every reader, and `lz4`, decodes `file` to `content`.
 #[track_caller]
-fn is_read_by_all(name: &str, file: &[u8], content: &[u8]) {
-    is_read_here(name, file, content);
+fn assert_read_by_all(name: &str, file: &[u8], content: &[u8]) {
+    assert_read_here(name, file, content);
     assert!(lz4_ok(&["-d", "-c"], file) == content, "{name}: lz4 -d");
     lz4_ok(&["-t"], file);
 }
 
 #[track_caller]
-fn is_read_here(name: &str, file: &[u8], content: &[u8]) {
+fn assert_read_here(name: &str, file: &[u8], content: &[u8]) {
     assert!(
         decompress(file, None).as_deref() == Ok(content),
         "{name}: decompress"
@@ -76,9 +76,9 @@ fn reader(file: &[u8]) -> DecompressReader<&[u8]> {
     DecompressReader::new(file, Codec::new(options).expect("the CPU"), None)
 }
 
-/// `lz4` refuses the file, and so does every reader here.
+/// Asserts that `lz4` and every reader reject the file.
 #[track_caller]
-fn is_refused_by_all(name: &str, file: &[u8]) {
+fn assert_rejected_by_all(name: &str, file: &[u8]) {
     assert!(
         !lz4(&["-t"], file).status.success(),
         "{name}: lz4 -t accepts it"
@@ -96,16 +96,16 @@ fn levels_and_strategies() {
     for content in contents() {
         for level in ["-1", "-3", "-9", "-12", "--fast=7", "--best"] {
             let file = lz4_ok(&["-c", level], &content);
-            is_read_here(level, &file, &content);
+            assert_read_here(level, &file, &content);
         }
         let file = lz4_ok(&["-c", "-12", "--favor-decSpeed"], &content);
-        is_read_here("--favor-decSpeed", &file, &content);
+        assert_read_here("--favor-decSpeed", &file, &content);
         for level in [Level::Fast, Level::High, Level::Sequential] {
             let options = FrameOptions {
                 level,
                 ..FrameOptions::default()
             };
-            is_read_by_all(&format!("{level:?}"), &frame(&content, &options), &content);
+            assert_read_by_all(&format!("{level:?}"), &frame(&content, &options), &content);
         }
     }
 }
@@ -114,7 +114,7 @@ fn levels_and_strategies() {
 fn block_sizes_linked_and_independent_with_every_checksum() {
     for content in contents() {
         for size in ["-B4", "-B5", "-B6", "-B7"] {
-            // lz4 1.9.4 fails for content that is a byte short of such a block.
+            // lz4 1.9.4 fails for content that is one byte shorter than such a block.
             if content.len() == 65_535 && size == "-B4" {
                 continue;
             }
@@ -127,7 +127,7 @@ fn block_sizes_linked_and_independent_with_every_checksum() {
                 ] {
                     let arguments = [&["-c", size, links], checksums].concat();
                     let file = lz4_ok(&arguments, &content);
-                    is_read_here(&format!("{arguments:?}"), &file, &content);
+                    assert_read_here(&format!("{arguments:?}"), &file, &content);
                 }
             }
         }
@@ -141,7 +141,7 @@ fn block_sizes_linked_and_independent_with_every_checksum() {
                 block_checksums: flags & 2 != 0,
                 ..FrameOptions::default()
             };
-            is_read_by_all(
+            assert_read_by_all(
                 &format!("{options:?}"),
                 &frame(&content, &options),
                 &content,
@@ -158,21 +158,21 @@ fn content_size() {
     for content in contents() {
         std::fs::write(&path, &content).expect("writes");
         let theirs = lz4_ok(&["--content-size", "-c", name], &[]);
-        is_read_here("--content-size", &theirs, &content);
+        assert_read_here("--content-size", &theirs, &content);
         let options = FrameOptions {
             content_size: Some(content.len() as u64),
             ..FrameOptions::default()
         };
         let ours = frame(&content, &options);
-        is_read_by_all("content size", &ours, &content);
-        // Without its last block the frame is whole, but for the size in its header.
+        assert_read_by_all("content size", &ours, &content);
+        // Without its last block the frame is complete, except for the size in its header.
         if content.len() == 65_537 {
             let start = ours.len() - 8 - (4 + 1);
             let cut = [&ours[..start], &[0; 4], &0_u32.to_le_bytes()].concat();
-            is_refused_by_all("a content size that is too large", &cut);
+            assert_rejected_by_all("a content size that is too large", &cut);
         }
     }
-    // The command tells the size of what we wrote.
+    // The command reports the content size of the frame.
     let content = pages::text(123_457, 8);
     let options = FrameOptions {
         content_size: Some(123_457),
@@ -187,7 +187,7 @@ fn content_size() {
 }
 
 #[test]
-fn frames_after_each_other() {
+fn concatenated_frames() {
     let (first, second) = (pages::text(100_000, 1), pages::mixed(3_000_000, 2));
     let theirs = |content: &[u8]| lz4_ok(&["-c"], content);
     let frames = [
@@ -210,7 +210,7 @@ fn frames_after_each_other() {
     for (name_a, content_a, a) in &frames {
         for (name_b, content_b, b) in &frames {
             let (file, content) = ([&a[..], b].concat(), [&content_a[..], content_b].concat());
-            is_read_by_all(&format!("{name_a}, {name_b}"), &file, &content);
+            assert_read_by_all(&format!("{name_a}, {name_b}"), &file, &content);
         }
     }
     let all: Vec<u8> = frames
@@ -221,7 +221,7 @@ fn frames_after_each_other() {
         .iter()
         .flat_map(|(_, content, _)| content.clone())
         .collect();
-    is_read_by_all("all", &all, &content);
+    assert_read_by_all("all", &all, &content);
 }
 
 #[test]
@@ -231,15 +231,15 @@ fn skippable_frames() {
         for low in 0..16 {
             let user = skippable(low, format!("user data {low}").as_bytes());
             let name = format!("skippable frame {low}");
-            is_read_by_all(&name, &[&user[..], &frame].concat(), &content);
-            is_read_by_all(&name, &[&frame[..], &user].concat(), &content);
+            assert_read_by_all(&name, &[&user[..], &frame].concat(), &content);
+            assert_read_by_all(&name, &[&frame[..], &user].concat(), &content);
             let between = [&frame[..], &user, &user, &frame].concat();
-            is_read_by_all(&name, &between, &content.repeat(2));
+            assert_read_by_all(&name, &between, &content.repeat(2));
         }
         for length in [0, 1, 4, 65_536, 300_000] {
-            // What looks like a frame is user data, too.
+            // The content of a skippable frame may look like a frame.
             let user = skippable(0, &frame.repeat(8)[..length.min(8 * frame.len())]);
-            is_read_by_all(
+            assert_read_by_all(
                 &format!("{length} bytes"),
                 &[&user[..], &frame].concat(),
                 &content,
@@ -259,7 +259,7 @@ fn legacy_frames() {
         let content = pages::text(size, 4);
         for level in ["-1", "-9"] {
             let file = lz4_ok(&["-l", "-c", level], &content);
-            is_read_by_all(&format!("legacy {size} {level}"), &file, &content);
+            assert_read_by_all(&format!("legacy {size} {level}"), &file, &content);
         }
     }
     let content = pages::memory(9_000_000, 5);
@@ -280,14 +280,14 @@ fn legacy_frames() {
             1,
         ),
     ] {
-        is_read_by_all(name, &file, &content.repeat(times));
+        assert_read_by_all(name, &file, &content.repeat(times));
     }
     assert_eq!(legacy[..4], LEGACY_MAGIC.to_le_bytes());
     assert_eq!(modern[..4], MAGIC.to_le_bytes());
 }
 
 #[test]
-fn damage_and_truncation_are_refused_by_both() {
+fn damage_and_truncation_are_rejected_by_both() {
     let content = pages::mixed(200_000, 6);
     let checked = FrameOptions {
         block_checksums: true,
@@ -301,9 +301,9 @@ fn damage_and_truncation_are_refused_by_both() {
     ] {
         for part in 1..16 {
             let at = file.len() * part / 16;
-            is_refused_by_all(&format!("{name}, cut at {at}"), &file[..at]);
+            assert_rejected_by_all(&format!("{name}, cut at {at}"), &file[..at]);
         }
-        is_refused_by_all(&format!("{name}, cut at its end"), &file[..file.len() - 1]);
+        assert_rejected_by_all(&format!("{name}, cut at its end"), &file[..file.len() - 1]);
         // A legacy frame has no checksum.
         if name == "legacy" {
             continue;
@@ -312,13 +312,13 @@ fn damage_and_truncation_are_refused_by_both() {
             let at = 7 + (file.len() - 8) * part / 16;
             let mut damaged = file.clone();
             damaged[at] ^= 0x41;
-            is_refused_by_all(&format!("{name}, damaged at {at}"), &damaged);
+            assert_rejected_by_all(&format!("{name}, damaged at {at}"), &damaged);
         }
     }
 }
 
 #[test]
-fn a_dictionary_is_missed_and_nothing_wrong_is_given() {
+fn a_frame_with_a_dictionary_is_an_error_without_content() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dictionary = folder.path().join("dictionary");
     let content = pages::text(60_000, 9);
@@ -328,7 +328,7 @@ fn a_dictionary_is_missed_and_nothing_wrong_is_given() {
     assert!(lz4_ok(&["-d", "-c", "-D", name], &file) == content);
     let without = lz4_ok(&["-c"], &content);
     assert!(file.len() < without.len() / 2, "the dictionary is of use");
-    is_refused_by_all("a frame without its dictionary", &file);
+    assert_rejected_by_all("a frame without its dictionary", &file);
     SeekableFrame::open(Cursor::new(&file)).expect_err("its blocks reach before the content");
     for arguments in [&["-BD"][..], &["-B4", "-BI"], &["-B4", "-BD"]] {
         let file = lz4_ok(&[&["-c", "-D", name], arguments].concat(), &content);

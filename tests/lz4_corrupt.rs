@@ -1,4 +1,4 @@
-//! Corrupt blocks and tables: the same status as the naive decoder, no panic, neighbours intact.
+//! Corrupt blocks and tables: the status of the naive decoder, no panic, intact neighbours.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -13,10 +13,10 @@ use pagepress::lz4::{
 };
 use proptest::prelude::*;
 
-/// Bytes beside a page that must stay as they are.
+/// Guard bytes next to a page, which must not change.
 const BESIDE: usize = 64;
 
-/// Both decoders on one block: same status, same bytes, zeros where it fails, nothing written beside the page.
+/// Compares both decoders on one block: same status, same bytes, zeros after an error, no write outside the page.
 fn compare(block: &[u8], page_length: usize) -> Option<BlockError> {
     let mut room = vec![0xff; BESIDE + page_length + BESIDE];
     let (before, rest) = room.split_at_mut(BESIDE);
@@ -39,7 +39,7 @@ fn compare(block: &[u8], page_length: usize) -> Option<BlockError> {
     status.err()
 }
 
-/// 100,000, or `PAGEPRESS_MUTATED_BLOCKS`.
+/// 100,000 blocks, or `PAGEPRESS_MUTATED_BLOCKS`.
 #[test]
 fn many_mutated_blocks() {
     let n_blocks = std::env::var("PAGEPRESS_MUTATED_BLOCKS").map_or(100_000, |text| {
@@ -63,7 +63,7 @@ fn many_mutated_blocks() {
         let page_length = [4096, 4096, random.below(4097)][random.below(3)];
         seen[compare(&wrong, page_length).map_or(0, |error| error as usize)] += 1;
     }
-    // Success and every fault but that of the table have been met.
+    // Success and every error but the one of the table occurred.
     assert!(seen[..6].iter().all(|&count| count > share), "{seen:?}");
 }
 
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_come_back(content in proptest::collection::vec(0_u8..4, 0..20_000), high: bool) {
+    fn any_bytes_round_trip(content in proptest::collection::vec(0_u8..4, 0..20_000), high: bool) {
         let level = if high { Level::High } else { Level::Fast };
         let pages = compress_pages(&content, 4096, level).expect("compresses");
         prop_assert_eq!(decompress_pages(&pages), Ok(content));
@@ -175,7 +175,7 @@ fn kinds_alignment_and_ratio_of_a_batch() {
 }
 
 #[test]
-fn entries_survive_the_words_of_the_kernels() {
+fn entries_round_trip_through_the_format_of_the_kernels() {
     let (_, pages) = batch();
     for entry in &pages.table {
         let words = entry.to_words().expect("fits");
@@ -232,7 +232,7 @@ fn a_bad_entry_fails_alone() {
 }
 
 #[test]
-fn a_table_that_does_not_fit_is_refused() {
+fn a_table_of_another_length_is_rejected() {
     let (_, mut pages) = batch();
     pages.n_bytes += 4096;
     assert!(matches!(

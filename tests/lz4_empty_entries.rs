@@ -1,4 +1,4 @@
-//! Blocks whose positions look like those of entries that nothing was put into.
+//! Blocks with positions that an empty entry of the hash table decodes to.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -22,14 +22,14 @@ fn assert_canonical(input: &[u8], parse: &Parse) {
     );
 }
 
-/// In the last window of the largest block, with a table that is almost empty, words of every kind.
+/// Words of every kind in the last window of the largest block, with an almost empty hash table.
 #[test]
 fn the_last_window_of_the_largest_block() {
     for level in [Level::Fast, Level::High] {
         let parse = Parse::new(MAX_BLOCK_SIZE, level).expect("in range");
         let mut input = vec![0; MAX_BLOCK_SIZE as usize];
         let last_window = input.len() - 64;
-        // A word whose hash has only zeros below the bucket: an empty entry then agrees with it.
+        // A word whose hash is zero below the bucket bits, so that an empty entry agrees with it.
         let word = (1..)
             .find(|&word| kept(word, &parse) == 0)
             .expect("there is one");
@@ -42,7 +42,7 @@ fn the_last_window_of_the_largest_block() {
     }
 }
 
-/// Bits that an entry keeps of the hash of five bytes.
+/// Returns the hash bits of five bytes that an entry keeps.
 fn kept(word: u64, parse: &Parse) -> u32 {
     let product = (word as u32)
         .wrapping_mul(2_654_435_761)
@@ -50,7 +50,7 @@ fn kept(word: u64, parse: &Parse) -> u32 {
     product << parse.bucket_bits() >> 22
 }
 
-/// A run that ends at position 63, whose last word comes again: no entry has it but the empty ones.
+/// A run that ends at position 63, and its last word again: only the empty entries hold that position.
 #[test]
 fn short_blocks_with_the_word_of_position_63() {
     for page_size in [4096, 8192, 65_536] {

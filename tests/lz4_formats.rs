@@ -1,4 +1,4 @@
-//! Blocks without a frame, written and read: raw, after their size, and in Hadoop's records.
+//! Formats without a frame, written and read: raw blocks, size-prefixed blocks, Hadoop's records.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -16,14 +16,14 @@ const FORMATS: [Format; 4] = [
     Format::Hadoop,
 ];
 const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];
-/// Content of a chunk that fits in Hadoop's buffer of 256 KiB.
+/// Most content of a chunk that fits in Hadoop's buffer of 256 KiB.
 const CHUNK: usize = 261_100;
 
 fn compressed(content: &[u8], format: Format, level: Level) -> Vec<u8> {
     compress(content, format, level).expect("fits")
 }
 
-/// The content of a block, as the C library decodes it.
+/// Decodes a block with the C library.
 fn by_liblz4(block: &[u8], n_bytes: usize) -> Vec<u8> {
     let mut content = vec![0; n_bytes];
     let n = lzzzz::lz4::decompress(block, &mut content).expect("liblz4 accepts the block");
@@ -31,14 +31,14 @@ fn by_liblz4(block: &[u8], n_bytes: usize) -> Vec<u8> {
     content
 }
 
-/// The number at the start of `bytes`, and what is behind it.
+/// Splits `bytes` into the number at the start and the rest.
 fn big_endian(bytes: &[u8]) -> (usize, &[u8]) {
     let (number, rest) = bytes.split_first_chunk().expect("a length");
     (u32::from_be_bytes(*number) as usize, rest)
 }
 
 #[test]
-fn every_format_comes_back_and_liblz4_reads_its_blocks() {
+fn every_format_round_trips_and_liblz4_reads_its_blocks() {
     for (name, generator) in GENERATORS {
         for (length, level) in [0, 1, 12, 5000, 70_000, 300_000]
             .into_iter()
@@ -77,7 +77,7 @@ fn a_block_is_as_long_as_its_content() {
     }
 }
 
-/// What Arrow reads: records of one chunk. What Hadoop reads: chunks whose content fits in its buffer.
+/// Arrow reads records of one chunk; Hadoop reads chunks whose content fits in its buffer.
 #[test]
 fn records_of_hadoop_have_one_chunk_of_at_most_its_buffer() {
     let content = text(600_000, 5);
@@ -97,7 +97,7 @@ fn records_of_hadoop_have_one_chunk_of_at_most_its_buffer() {
     assert_eq!(compressed(b"", Format::Hadoop, Level::Fast), [0; 4]);
 }
 
-/// A record of these chunks; `stored` is the length that it says.
+/// Returns a record of these chunks; `stored` is the content length that it states.
 fn record(stored: u32, chunks: &[&[u8]]) -> Vec<u8> {
     let mut bytes = stored.to_be_bytes().to_vec();
     for chunk in chunks {
@@ -123,7 +123,7 @@ fn records_of_many_chunks_and_empty_ones_are_read() {
 }
 
 #[test]
-fn records_that_are_cut_or_lie_are_errors() {
+fn truncated_and_inconsistent_records_are_errors() {
     let (a, b) = (&[0x30, 1, 2, 3][..], &[0x20, 4, 5][..]);
     let two = record(5, &[a, b]);
     for at in 0..two.len() {
@@ -141,7 +141,7 @@ fn records_that_are_cut_or_lie_are_errors() {
     let mismatch = |stored, actual| Err(Error::ContentSizeMismatch { stored, actual });
     assert_eq!(hadoop(&record(4, &[a, b])), mismatch(4, 5));
     assert_eq!(hadoop(&record(2, &[a])), mismatch(2, 3));
-    // More than there is, of content and of a block.
+    // Lengths beyond the end of the data, of the content and of a block.
     for stored in [6, u32::MAX] {
         let found = hadoop(&record(stored, &[a, b]));
         assert!(

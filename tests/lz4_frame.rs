@@ -1,4 +1,4 @@
-//! Frames both ways against liblz4 and the `lz4` command.
+//! Frames in both directions against liblz4 and the `lz4` command.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -56,7 +56,7 @@ fn contents() -> impl Iterator<Item = (String, Vec<u8>)> {
     })
 }
 
-/// Decodes in slices of growing, odd sizes.
+/// Decodes in slices of growing, uneven sizes.
 fn decompress_in_pieces(bytes: &[u8], piece: usize) -> pagepress::Result<Vec<u8>> {
     let mut decoder = FrameDecoder::new(None);
     let (mut held, mut out) = (Vec::new(), Vec::new());
@@ -75,7 +75,7 @@ fn decompress_in_pieces(bytes: &[u8], piece: usize) -> pagepress::Result<Vec<u8>
 }
 
 #[test]
-fn every_option_is_read_by_liblz4_and_by_us() {
+fn frames_of_every_option_are_read_by_liblz4_and_by_this_crate() {
     let input = pages::mixed(700_000, 3);
     for block_size in BLOCK_SIZES {
         for level in [Level::Fast, Level::High, Level::Sequential] {
@@ -102,7 +102,7 @@ fn every_option_is_read_by_liblz4_and_by_us() {
 }
 
 #[test]
-fn every_content_is_read_by_the_command_and_comes_back_from_it() {
+fn every_content_round_trips_through_the_command() {
     for (name, input) in contents() {
         let frame = compress(&input, &FrameOptions::default()).expect("compresses");
         assert!(lz4_ok(&["-d", "-c"], &frame) == input, "{name}");
@@ -193,7 +193,7 @@ fn linked_frames_of_liblz4_are_read() {
 }
 
 #[test]
-fn frames_follow_each_other_and_skippable_ones_are_skipped() {
+fn concatenated_frames_are_read_and_skippable_ones_skipped() {
     let input = pages::memory(200_000, 6);
     let frame = compress(&input, &FrameOptions::default()).expect("compresses");
     for skipped in [0_u32, 1, 3, 100_000] {
@@ -226,8 +226,8 @@ fn frames_follow_each_other_and_skippable_ones_are_skipped() {
 }
 
 #[test]
-fn blocks_of_changing_content_sizes_are_gathered() {
-    // A writer that flushes gives short blocks between full ones.
+fn blocks_of_varying_content_sizes_are_joined() {
+    // A writer that flushes writes short blocks between full ones.
     let pieces = [100, 65_536, 10, 65_536, 65_536, 1, 4096, 65_536, 30_000];
     let mut frame = Vec::new();
     let options = FrameOptions::default();
@@ -244,7 +244,7 @@ fn blocks_of_changing_content_sizes_are_gathered() {
 }
 
 #[test]
-fn streams_give_the_same_bytes_and_report_progress() {
+fn streams_write_the_same_bytes_and_report_progress() {
     let input = pages::mixed(30_000_000, 11);
     let options = FrameOptions {
         block_size: 4096,
@@ -276,7 +276,7 @@ fn streams_give_the_same_bytes_and_report_progress() {
 }
 
 #[test]
-fn pages_become_a_frame() {
+fn a_batch_of_pages_becomes_a_frame() {
     let input = [
         pages::zeros(8192, 0),
         pages::random(4096, 1),

@@ -1,4 +1,4 @@
-//! Frames under `std::io` and under `futures-io`, on the CPU.
+//! The adapters of frames to `std::io` and `futures-io`, on the CPU.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -27,7 +27,7 @@ fn writer() -> CompressWriter<Vec<u8>> {
     CompressWriter::new(Vec::new(), codec(), &FrameOptions::default()).expect("starts")
 }
 
-/// Gives its content in pieces of changing, odd sizes.
+/// Returns its content in pieces of varying sizes.
 struct Trickle<'a>(&'a [u8], usize);
 
 impl Read for Trickle<'_> {
@@ -42,7 +42,7 @@ impl Read for Trickle<'_> {
 }
 
 #[test]
-fn a_writer_gives_the_frame_of_a_single_call() {
+fn a_writer_writes_the_frame_of_a_single_call() {
     let input = pages::mixed(40_000_000, 1);
     let mut writer = writer();
     for piece in input.chunks(1_234_567) {
@@ -55,7 +55,7 @@ fn a_writer_gives_the_frame_of_a_single_call() {
 }
 
 #[test]
-fn a_flush_lets_all_be_read_that_was_written() {
+fn all_content_is_readable_after_a_flush() {
     let mut writer = writer();
     writer.write_all(b"first part").expect("compresses");
     writer.flush().expect("flushes");
@@ -72,7 +72,7 @@ fn a_flush_lets_all_be_read_that_was_written() {
 }
 
 #[test]
-fn a_reader_reads_whatever_lz4_writes_in_pieces_of_any_size() {
+fn a_reader_reads_every_frame_of_lz4_in_pieces_of_any_size() {
     let input = pages::mixed(9_000_000, 2);
     let own = compress(&input, &FrameOptions::default()).expect("compresses");
     let skippable = [&[0x51, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
@@ -93,7 +93,7 @@ fn a_reader_reads_whatever_lz4_writes_in_pieces_of_any_size() {
 }
 
 #[test]
-fn errors_keep_their_cause_and_stay() {
+fn errors_keep_their_source_and_persist() {
     let frame = compress(&pages::text(300_000, 1), &FrameOptions::default()).expect("compresses");
     let mut reader = DecompressReader::new(frame.as_slice(), codec(), Some(1000));
     for _ in 0..2 {
@@ -133,7 +133,7 @@ fn errors_keep_their_cause_and_stay() {
 }
 
 #[test]
-fn a_session_holds_no_more_than_its_part() {
+fn a_session_buffers_at_most_one_part() {
     let input = pages::text(1_000_000, 3);
     let options = FrameOptions::default();
     let (mut codec, mut out) = (codec(), Vec::new());
@@ -151,13 +151,13 @@ fn a_session_holds_no_more_than_its_part() {
     assert!(out == compress(&input, &options).expect("compresses"));
 }
 
-/// The value of a future that does not wait, as none does on the CPU.
+/// Returns the value of a future that is ready at once, as all are on the CPU.
 fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     wait(|context| future.as_mut().poll(context))
 }
 
-/// Polls until it is ready.
+/// Polls until ready.
 fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     let mut context = Context::from_waker(Waker::noop());
     loop {
@@ -177,7 +177,7 @@ mod asynchronous {
 
     use super::*;
 
-    /// Is not ready every other time, and gives or takes 10,007 bytes at most.
+    /// Returns pending every other time, and transfers at most 10,007 bytes.
     struct Slow<'a> {
         input: &'a [u8],
         output: Vec<u8>,
@@ -244,7 +244,7 @@ mod asynchronous {
     fn is_send(_: &impl Send) {}
 
     #[test]
-    fn writer_and_reader_give_the_bytes_of_the_others() {
+    fn async_and_blocking_adapters_give_the_same_bytes() {
         let input = pages::mixed(5_000_000, 4);
         let options = FrameOptions::default();
         let mut writer =
@@ -276,7 +276,7 @@ mod asynchronous {
     }
 
     #[test]
-    fn a_flush_passes_on_what_is_held() {
+    fn a_flush_writes_the_buffered_bytes() {
         let options = FrameOptions::default();
         let mut writer =
             AsyncCompressWriter::new(Slow::new(&[]), codec(), &options).expect("starts");

@@ -1,5 +1,5 @@
-//! What decoding costs is bounded by the bytes that come in and go out, whatever a file claims: memory that is asked for and
-//! memory that is touched, counted by the allocator of this test, which has it for itself.
+//! The cost of decoding is bounded by the bytes that go in and out, whatever a file claims: memory allocated and memory
+//! touched, counted by the global allocator of this test binary.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -15,8 +15,7 @@ use pagepress::batch::{BackendRequest, Codec, CodecOptions, DecompressReader};
 use pagepress::lz4::frame::{FrameDecoder, FrameMap, compress, decompress};
 use pagepress::lz4::frame::{FrameOptions, decompress_stream};
 
-/// Counts memory that is held, its peak, and what is asked for as zeros, which costs nothing untouched if it comes from the
-/// system, and is cleared otherwise.
+/// Counts memory held, its peak, and zeroed allocations, which the system provides without touching pages.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +28,7 @@ fn take(n_bytes: usize) {
     PEAK.fetch_max(held, Relaxed);
 }
 
-// SAFETY: everything is passed on to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
@@ -62,11 +61,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The counters are everybody's.
+/// Serialises the tests, which share the counters.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const MB: usize = 1 << 20;
-/// Of the largest block, in a descriptor: 64 KiB, and 4 MiB.
+/// Codes of the largest block in a descriptor: 64 KiB and 4 MiB.
 const SMALL_BLOCKS: u8 = 0x40;
 const LARGE_BLOCKS: u8 = 0x70;
 const INDEPENDENT: u8 = 0x60;
@@ -83,7 +82,7 @@ fn push_block(file: &mut Vec<u8>, size_word: u32, data: &[u8]) {
     file.extend(data);
 }
 
-/// A frame with a block of zeros as large as they come, if asked for, then blocks of this data.
+/// Returns a frame of `n_blocks` blocks with this data, optionally after a block of zeros of the largest size.
 fn frame(flags: u8, block_max: u8, first: bool, data: &[u8], n_blocks: usize) -> Vec<u8> {
     let mut file = header(flags, block_max);
     if first {
@@ -107,7 +106,7 @@ fn frame(flags: u8, block_max: u8, first: bool, data: &[u8], n_blocks: usize) ->
     file
 }
 
-/// A block of nothing but literals.
+/// Returns a block of literals only.
 fn literals(n_bytes: usize) -> Vec<u8> {
     let mut block = vec![0xf0];
     let mut rest = n_bytes - 15;
@@ -120,7 +119,7 @@ fn literals(n_bytes: usize) -> Vec<u8> {
     block
 }
 
-/// Files that claim much and hold little.
+/// Files that claim much content and have little.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let five = [0x40, 1, 2, 3, 4];
     let junk = literals(16_500);
@@ -189,7 +188,7 @@ fn codec() -> Codec {
     Codec::new(options).expect("the CPU is always there")
 }
 
-/// Content of all sizes of calls, from what reads a whole file to what reads a bit at a time.
+/// Reads `file` with calls of every size, from the whole file to a little at a time.
 fn read(how: usize, file: &[u8]) -> usize {
     let mut out = Vec::new();
     match how {
@@ -223,7 +222,7 @@ fn read(how: usize, file: &[u8]) -> usize {
     out.len()
 }
 
-/// Gives so many bytes at a time.
+/// Returns a fixed number of bytes at a time.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {
@@ -237,7 +236,7 @@ impl Read for Slow<'_> {
 }
 
 #[test]
-fn claims_cost_nothing() {
+fn decoding_costs_are_bounded_by_content_and_not_by_claims() {
     let _alone = ONE_AT_A_TIME.lock();
     read(0, &files()[0].1);
     for (name, file) in files() {
@@ -269,7 +268,7 @@ fn claims_cost_nothing() {
                 zeroed < 64 * MB,
                 "{name}, way {how}: {zeroed} bytes of zeros"
             );
-            // Some 30 times what it takes.
+            // About 30 times the typical duration.
             let limit = Duration::from_secs(2) + Duration::from_millis(100) * (n_bytes / MB) as u32;
             assert!(took < limit, "{name}, way {how}: {took:?}");
         }
@@ -280,9 +279,9 @@ fn claims_cost_nothing() {
     }
 }
 
-/// Without an index blocks are measured, none decoded.
+/// Without an index, blocks are measured but not decoded.
 #[test]
-fn maps_cost_nothing() {
+fn mapping_costs_are_bounded_by_the_file_and_not_by_claims() {
     let _alone = ONE_AT_A_TIME.lock();
     for (name, file) in files() {
         let held = HELD.load(Relaxed);

@@ -1,4 +1,4 @@
-//! Frames that are wrong: every fault has its error.
+//! Invalid frames: every kind has its error.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -11,7 +11,7 @@ use common::lz4_command::lz4_ok;
 use common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::frame::{
-    FrameOptions, FrameWriter, Seen, StreamError, compress, compress_stream, decompress,
+    DetectedFormat, FrameOptions, FrameWriter, StreamError, compress, compress_stream, decompress,
     decompress_stream,
 };
 
@@ -27,7 +27,7 @@ fn error_of(frame: &[u8]) -> Error {
     decompress(frame, None).expect_err("the frame is wrong")
 }
 
-/// A header with these flag and block bytes and the right checksum.
+/// Returns a header with these flag and block bytes and a valid checksum.
 fn header(flags: u8, block_max: u8, fields: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x04, 0x22, 0x4d, 0x18];
     let descriptor = [&[flags, block_max], fields].concat();
@@ -38,19 +38,19 @@ fn header(flags: u8, block_max: u8, fields: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn input_that_is_no_frame() {
+fn input_that_is_not_a_frame() {
     assert_eq!(
         error_of(b"hello world"),
         Error::NotLz4 {
             magic: u32::from_le_bytes(*b"hell"),
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
         }
     );
     assert_eq!(
         error_of(b"hi"),
         Error::NotLz4 {
             magic: u32::from_le_bytes(*b"hi\0\0"),
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
         }
     );
     assert_eq!(error_of(b""), Error::TruncatedFrame { at: 0, needed: 4 });
@@ -61,7 +61,7 @@ fn input_that_is_no_frame() {
 }
 
 #[test]
-fn every_truncation_is_an_error_that_says_so() {
+fn every_truncation_is_reported_as_such() {
     let frame = frame_of(&pages::text(5000, 1));
     for end in 0..frame.len() {
         match error_of(&frame[..end]) {
@@ -86,7 +86,7 @@ fn every_truncation_is_an_error_that_says_so() {
 }
 
 #[test]
-fn every_flipped_bit_of_a_frame_with_all_checksums_is_noticed() {
+fn every_flipped_bit_of_a_frame_with_all_checksums_is_an_error() {
     let frame = frame_of(&pages::text(600, 2));
     for bit in 0..frame.len() * 8 {
         let mut wrong = frame.clone();
@@ -112,7 +112,7 @@ fn checksums_are_compared() {
 }
 
 #[test]
-fn headers_that_the_format_forbids() {
+fn invalid_headers() {
     let invalid = |frame: &[u8]| match error_of(frame) {
         Error::InvalidFrame { what, at, .. } => (what, at),
         error => panic!("{error}"),
@@ -190,7 +190,7 @@ fn a_wrong_content_size() {
 }
 
 #[test]
-fn a_corrupt_block_is_named() {
+fn an_error_has_the_index_of_the_corrupt_block() {
     let content = pages::text(400_000, 2);
     let options = FrameOptions {
         content_checksum: false,
@@ -214,7 +214,7 @@ fn a_corrupt_block_is_named() {
 }
 
 #[test]
-fn the_limit_holds() {
+fn the_limit_is_enforced() {
     let content = pages::zeros(50_000_000, 0);
     for size in [None, Some(content.len() as u64)] {
         let options = FrameOptions {
@@ -266,7 +266,7 @@ fn mutated_frames_never_panic() {
     for i in 0..4000 {
         let mut frame = frames[i % frames.len()].clone();
         for _ in 0..1 + random.below(4) {
-            // Half of the changes hit the header and the first block's size.
+            // Half of the changes hit the header and the size of the first block.
             let range = if random.below(2) == 0 {
                 20
             } else {
@@ -275,7 +275,7 @@ fn mutated_frames_never_panic() {
             let at = random.below(range);
             frame[at] = random.byte();
         }
-        // Any outcome but a panic or unbounded output will do.
+        // Any outcome without a panic or unbounded output is accepted.
         if let Ok(content) = decompress(&frame, Some(1 << 24)) {
             assert!(content.len() <= 1 << 24);
         }
@@ -283,7 +283,7 @@ fn mutated_frames_never_panic() {
 }
 
 #[test]
-fn blocks_that_cannot_be_are_refused() {
+fn blocks_of_impossible_sizes_are_rejected() {
     let mut out = Vec::new();
     let mut writer = FrameWriter::new(&FrameOptions::default(), &mut out).expect("starts");
     let kind = pagepress::lz4::PageKind::Lz4;
@@ -324,7 +324,7 @@ impl io::Write for Failing {
 }
 
 #[test]
-fn streams_tell_reading_from_writing_and_can_be_cancelled() {
+fn streams_separate_read_and_write_errors_and_can_be_cancelled() {
     let options = FrameOptions::default();
     let go_on = |_| ControlFlow::Continue(());
     let result = compress_stream(Failing, &mut Vec::new(), &options, go_on);

@@ -1,4 +1,4 @@
-//! Reading parts of frames, with an index and without.
+//! Random access to the content of frames, with an index and without.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -25,7 +25,7 @@ const INDEXED: FrameOptions = FrameOptions {
     index: true,
 };
 
-/// A file that counts what is read of it.
+/// A file that counts the bytes read from it.
 struct Counted {
     file: Cursor<Vec<u8>>,
     n_read: Rc<Cell<u64>>,
@@ -54,7 +54,7 @@ fn open(file: &[u8]) -> (SeekableFrame<Counted>, Rc<Cell<u64>>) {
     (SeekableFrame::open(file).expect("opens"), n_read)
 }
 
-/// Ranges at the edges of blocks and of the content, and others.
+/// Returns ranges at the edges of blocks and of the content, and others.
 fn ranges(length: u64) -> Vec<Range<u64>> {
     let mut random = Random::new(length);
     let mut ranges = vec![
@@ -92,7 +92,7 @@ fn check(name: &str, file: &[u8], content: &[u8], has_index: bool) {
 }
 
 #[test]
-fn an_index_is_skipped_by_others_and_finds_every_part() {
+fn lz4_skips_an_index_that_finds_every_part() {
     let content = pages::mixed(1_500_000, 1);
     for flags in 0..8 {
         for block_size in [4096, 5000, 65_536, 1 << 20] {
@@ -104,8 +104,8 @@ fn an_index_is_skipped_by_others_and_finds_every_part() {
                 ..INDEXED
             };
             let file = compress(&content, &options).expect("compresses");
-            // After several blocks with checksums in a frame without one, lz4 1.9.4 takes the first word of whatever
-            // follows for a checksum; it cannot read two such frames of its own either.
+            // After several blocks with checksums in a frame without a content checksum, lz4 1.9.4 takes the next word
+            // for a checksum; it cannot read two such frames of its own either.
             if options.content_checksum || !options.block_checksums {
                 assert!(lz4_ok(&["-d", "-c"], &file) == content, "{options:?}");
             }
@@ -165,7 +165,7 @@ fn every_kind_of_file_is_read_without_an_index() {
             false,
         );
     }
-    // Blocks of sizes that nobody can guess.
+    // Blocks of irregular sizes.
     let mut uneven = Vec::new();
     let mut writer = FrameWriter::new(&FrameOptions::default(), &mut uneven).expect("starts");
     for piece in content.chunks(70_001) {
@@ -177,7 +177,7 @@ fn every_kind_of_file_is_read_without_an_index() {
 }
 
 #[test]
-fn frames_after_each_other_are_one_content() {
+fn concatenated_frames_are_one_content() {
     let content = pages::mixed(300_000, 3);
     let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
     let indexed = compress(&content, &INDEXED).expect("compresses");
@@ -208,7 +208,7 @@ fn frames_after_each_other_are_one_content() {
 }
 
 #[test]
-fn uneven_blocks_have_an_index_too() {
+fn blocks_of_uneven_sizes_have_an_index_too() {
     let content = pages::mixed(1_000_000, 4);
     let mut file = Vec::new();
     let options = FrameOptions {
@@ -224,7 +224,7 @@ fn uneven_blocks_have_an_index_too() {
 }
 
 #[test]
-fn little_is_read_for_a_little() {
+fn a_small_range_reads_few_bytes() {
     let content = pages::text(40_000_000, 5);
     let file = compress(&content, &INDEXED).expect("compresses");
     let (mut frame, n_read) = open(&file);
@@ -234,7 +234,7 @@ fn little_is_read_for_a_little() {
     assert!(read == content[30_000_000..30_000_100]);
     let bytes = n_read.get() - before;
     assert!(bytes < 65_536, "{bytes} bytes for a part of one block");
-    // Reading on through small buffers decodes no block twice.
+    // Sequential reads through small buffers decode no block twice.
     frame.seek(SeekFrom::Start(1_000_000)).expect("seeks");
     let before = n_read.get();
     let mut piece = [0; 1000];
@@ -260,7 +260,7 @@ fn little_is_read_for_a_little() {
 }
 
 #[test]
-fn a_damaged_index_is_not_believed() {
+fn a_damaged_index_is_ignored() {
     let content = pages::text(300_000, 6);
     let file = compress(&content, &INDEXED).expect("compresses");
     let index_at = file.len() - (8 + 8 * 5 + 28);
@@ -268,7 +268,7 @@ fn a_damaged_index_is_not_believed() {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let opened = SeekableFrame::open(Cursor::new(damaged));
-        // Its magic number and length matter to the walk, too.
+        // The walk depends on the index's magic number and length, too.
         let Ok(mut frame) = opened else { continue };
         assert!(!frame.has_index(), "bit {bit}");
         match frame.read_range(70_000..70_100) {
@@ -279,7 +279,7 @@ fn a_damaged_index_is_not_believed() {
 }
 
 #[test]
-fn damage_is_found_in_what_is_read() {
+fn damage_is_reported_where_it_is_read() {
     let content = pages::text(300_000, 7);
     let options = FrameOptions {
         block_checksums: true,
@@ -304,7 +304,7 @@ fn damage_is_found_in_what_is_read() {
         .read_range(0..10)
         .expect_err("is not what the index says");
     assert!(error.to_string().contains("index"), "{error}");
-    // Without an index damage ends what can be read, and is told again and again.
+    // Without an index, damage ends the readable content, and every further call reports it.
     let mut plain =
         compress(&pages::text(3_000_000, 8), &FrameOptions::default()).expect("compresses");
     let middle = plain.len() - 1000;

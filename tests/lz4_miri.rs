@@ -1,5 +1,5 @@
-//! Blocks, pages and frames small enough for Miri, which finds undefined behaviour that does no harm yet; natively the same
-//! tests take no time. CONTRIBUTING.md has the commands.
+//! Blocks, pages and frames small enough for Miri, which detects undefined behaviour. Natively the same tests take no
+//! time. CONTRIBUTING.md has the commands.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -19,20 +19,20 @@ use pagepress::lz4::{
 const N_BLOCKS: usize = 400;
 const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];
 
-/// Short contents of all kinds; some fill several windows.
+/// Short contents of all kinds; some span several windows.
 fn content(i: usize) -> Vec<u8> {
     let length = match i % 16 {
         0 => i / 16,
         1..=11 => 12 + i % 70,
         12..=14 => 100 + i % 90,
-        // More windows than are searched at once.
+        // More windows than one search covers.
         _ if i == 63 => 1500,
         _ => 250,
     };
     GENERATORS[i % GENERATORS.len()].1(length, i as u64)
 }
 
-/// The size of pages: large blocks have large tables, which Miri takes long to clear.
+/// Returns a page size: larger blocks have larger hash tables, which are slow to clear in Miri.
 fn page_size(i: usize) -> u32 {
     match i % 50 {
         49 => 1 << 20,
@@ -52,13 +52,13 @@ fn mutate(block: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn blocks_come_back_and_are_those_of_the_naive_encoder() {
+fn blocks_round_trip_and_equal_those_of_the_naive_encoder() {
     for i in 0..N_BLOCKS {
         let parse = Parse::new(page_size(i), LEVELS[i % LEVELS.len()]).expect("in range");
         let (input, mut block) = (content(i), Vec::new());
         let mut encoder = Encoder::new(&parse);
         encoder.compress_block(&input, &mut block).expect("fits");
-        // The naive encoder takes Miri longer than the other one.
+        // The naive encoder is slower in Miri than the real one.
         if !cfg!(miri) || i % 8 == 0 {
             assert!(block == naive::compress_block(&input, &parse), "block {i}");
         }
@@ -70,7 +70,7 @@ fn blocks_come_back_and_are_those_of_the_naive_encoder() {
 }
 
 #[test]
-fn an_encoder_is_used_again() {
+fn an_encoder_is_reusable() {
     for level in LEVELS {
         let parse = Parse::new(4096, level).expect("in range");
         let mut encoder = Encoder::new(&parse);
@@ -110,7 +110,7 @@ fn corrupt_blocks_have_the_status_of_the_naive_decoder() {
 }
 
 #[test]
-fn pages_come_back_and_lying_entries_are_found() {
+fn pages_round_trip_and_invalid_entries_are_errors() {
     for level in LEVELS {
         let input = [content(63).repeat(3), content(15)].concat();
         let pages = compress_pages(&input, 4096, level).expect("in range");
@@ -137,7 +137,7 @@ fn frame(i: usize, input: &[u8]) -> Vec<u8> {
     compress(input, &options).expect("in range")
 }
 
-/// A frame of linked blocks: five literals, then matches that reach into the blocks before.
+/// A frame of linked blocks: five literals, then matches that reach into earlier blocks.
 fn linked_frame() -> (Vec<u8>, Vec<u8>) {
     let mut frame = vec![0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0];
     let mut content = b"0123456789abcdefghij".to_vec();
@@ -156,7 +156,7 @@ fn linked_frame() -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn frames_come_back_whole_and_in_parts() {
+fn frames_round_trip_whole_and_in_parts() {
     let (linked, linked_content) = linked_frame();
     assert!(decompress(&linked, None).expect("is sound") == linked_content);
     for i in 0..6 {

@@ -1,4 +1,4 @@
-//! Readers of damaged files: what they give is content, and after an error there is nothing but the error.
+//! Readers of damaged files return only content, and after an error nothing but the error.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -20,7 +20,7 @@ fn codec() -> Codec {
     Codec::new(options).expect("the CPU is always there")
 }
 
-/// Gives so many bytes at a time.
+/// Returns a fixed number of bytes at a time.
 struct Pieces<'a>(&'a [u8], usize);
 
 impl Read for Pieces<'_> {
@@ -33,7 +33,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Every checksum there is, so that nothing wrong passes.
+/// All checksums, so that no damage passes.
 const CHECKED: FrameOptions = FrameOptions {
     block_size: 4096,
     level: Level::Fast,
@@ -43,7 +43,7 @@ const CHECKED: FrameOptions = FrameOptions {
     index: false,
 };
 
-/// Files of one frame and of several, with all checksums and with that of the content only.
+/// Files of one and of several frames, with all checksums and with the content checksum only.
 fn files() -> Vec<(FrameOptions, Vec<u8>, Vec<u8>)> {
     let unblocked = FrameOptions {
         block_checksums: false,
@@ -78,7 +78,7 @@ fn mutated(file: &[u8], i: usize, random: &mut Random) -> Vec<u8> {
     file
 }
 
-/// All that `read` gives up to its first error, which it then gives for ever.
+/// Reads up to the first error, which every later call must return again.
 fn read_all(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>, step: usize) -> (Vec<u8>, bool) {
     let (mut out, mut piece) = (Vec::new(), vec![0; step]);
     loop {
@@ -98,7 +98,7 @@ fn read_all(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>, step: usize) -
 }
 
 #[test]
-fn what_is_read_before_an_error_is_content_and_nothing_is_after_it() {
+fn only_content_is_read_before_an_error_and_nothing_after_it() {
     let mut random = Random::new(7);
     let mut n_errors = 0;
     for (options, file, content) in files() {
@@ -109,7 +109,8 @@ fn what_is_read_before_an_error_is_content_and_nothing_is_after_it() {
             let mut reader = DecompressReader::new(Pieces(&file, input), codec(), None);
             let (out, is_whole) = read_all(|piece| reader.read(piece), step);
             n_errors += usize::from(!is_whole);
-            // Without checksums of blocks a step may give wrong content before the frame's end shows it; never with its end.
+            // Without block checksums, a step may return wrong content before the end of the frame shows it, but never
+            // together with the end.
             if options.block_checksums || input == 1 << 20 {
                 assert!(
                     content.starts_with(&out),
@@ -117,7 +118,7 @@ fn what_is_read_before_an_error_is_content_and_nothing_is_after_it() {
                     out.len()
                 );
             }
-            // Files of several frames may lose whole ones.
+            // Files of several frames may lose whole frames.
             assert!(
                 !is_whole || out == content || i % 6 == 3 || i % 6 == 0,
                 "{i}"
@@ -147,7 +148,7 @@ mod under_futures_io {
     }
 
     #[test]
-    fn what_is_read_before_an_error_is_content_and_nothing_is_after_it() {
+    fn only_content_is_read_before_an_error_and_nothing_after_it() {
         let mut random = Random::new(8);
         for (options, file, content) in files() {
             for i in 0..200 {
@@ -179,7 +180,7 @@ mod under_futures_io {
 }
 
 #[test]
-fn a_session_and_a_decoder_append_nothing_when_they_fail_and_stay_failed() {
+fn session_and_decoder_append_nothing_on_an_error_which_persists() {
     let mut random = Random::new(9);
     let mut codec = codec();
     for (_, file, _) in files() {
@@ -230,7 +231,7 @@ fn a_session_and_a_decoder_append_nothing_when_they_fail_and_stay_failed() {
     }
 }
 
-/// What a future gives that waits for nothing, as those of the CPU do.
+/// Returns the value of a future that is ready at once, as all are on the CPU.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -241,9 +242,9 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A reader inside that says it gave more than it was asked for.
+/// An inner reader that reports more bytes than were requested.
 #[test]
-fn a_reader_that_lies_is_an_error() {
+fn a_reader_that_reports_too_many_bytes_is_an_error() {
     struct Liar;
     impl Read for Liar {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! A long round trip, whose hashes are the same on every machine: `npm test -- emulated` compares those of two.
+//! A long round trip with hashes that are the same on every machine: `npm test -- emulated` compares two machines.
 //!
 //! `PAGEPRESS_ROUND_TRIP_MB` is the length in megabytes, 4 without it.
 #![cfg(not(target_arch = "wasm32"))]
@@ -13,7 +13,7 @@ use pagepress::lz4::frame::{self, FrameOptions};
 use pagepress::lz4::{Level, compress_pages, decompress_pages};
 use twox_hash::XxHash32;
 
-/// Pieces of all generators in turn, of lengths from a byte to 64 KiB.
+/// Returns pieces of all generators in turn, with lengths from a byte to 64 KiB.
 fn content(length: usize) -> Vec<u8> {
     let mut random = Random::new(100);
     let mut out = Vec::with_capacity(length + 65_536);
@@ -40,7 +40,7 @@ fn a_long_round_trip_has_the_same_bytes_everywhere() {
         assert!(frame::decompress(&frame, None).expect("the frame is whole") == content);
         let pages = compress_pages(&content, 4096, level).expect("the size is right");
         assert!(decompress_pages(&pages).expect("the pages are whole") == content);
-        // Past the harness, for the comparison.
+        // Bypasses the harness, for the comparison.
         let _ = writeln!(
             std::io::stderr(),
             "round trip of {megabytes} MB, {level:?}: frame {} bytes {:08x}, pages {} bytes {:08x}",

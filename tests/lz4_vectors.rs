@@ -1,8 +1,8 @@
-//! Committed test vectors: the canonical bytes must never change unnoticed.
+//! Committed test vectors, which pin the canonical bytes.
 //!
-//! `tests/vectors/blocks.json` holds, for recipes of `tests/common/pages.rs`, the block (in hexadecimal if it is short)
+//! `tests/vectors/blocks.json` has, for recipes of `tests/common/pages.rs`, the block (in hexadecimal if it is short)
 //! and its xxHash32. After a deliberate change of the parse, `PAGEPRESS_WRITE_VECTORS=1 cargo test --test lz4_vectors`
-//! writes the file anew.
+//! rewrites the file.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -16,7 +16,7 @@ use twox_hash::XxHash32;
 const ABOUT: &str = "Canonical LZ4 blocks of generated pages. generator, length, seed: the content, see \
 tests/common/pages.rs; page_size, level: the parameters of the parse; content_xxh32, block_xxh32: hashes with seed 0; \
 block: the bytes in hexadecimal, of short blocks.";
-/// Blocks up to this many bytes are written out.
+/// Longest block in bytes that is written out in full.
 const SHORT: usize = 80;
 
 fn hex(bytes: &[u8]) -> String {
@@ -67,7 +67,7 @@ fn vectors() -> Vec<Value> {
 }
 
 #[test]
-fn the_committed_vectors_are_what_the_encoder_gives() {
+fn the_encoder_writes_the_committed_vectors() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/blocks.json");
     let vectors = vectors();
     if std::env::var_os("PAGEPRESS_WRITE_VECTORS").is_some() {

@@ -1,4 +1,4 @@
-//! The encoder as WebAssembly, with its vectors, against the naive one.
+//! The encoder on WebAssembly, with its SIMD, against the naive encoder.
 #![cfg(target_arch = "wasm32")]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -10,7 +10,7 @@ use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
-fn blocks_are_those_of_the_naive_encoder() {
+fn blocks_equal_those_of_the_naive_encoder() {
     for level in [Level::Fast, Level::High, Level::Sequential] {
         for page_size in [4096, 16_384, 65_536, 1 << 18] {
             let parse = Parse::new(page_size, level).expect("in range");

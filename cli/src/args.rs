@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
 use crate::engine::EngineArguments;
-use crate::output::Holes;
+use crate::output::SparseMode;
 use crate::range::{ContentRange, InputFormat};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use pagepress::batch::Codec;
+use pagepress::lz4::{Level, MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
-const EXIT_CODES: &str = "Exit codes: 0 all done, 1 something failed, 2 wrong usage. Signals end it as they end \
-     other programs, which shells report as 130 for an interrupt, 143 for a termination.";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 at least one input failed, 2 wrong usage. A signal ends the command by its \
+     default action, which shells report as 130 for an interrupt, 143 for a termination.";
 
 /// Compresses and decompresses LZ4 files on any GPU and without one.
 #[derive(Debug, Parser)]
@@ -22,7 +23,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The arguments of this process; a wrong usage ends it with exit code 2.
+    /// Parses the arguments of this process; wrong usage ends it with exit code 2.
     pub fn of_process() -> Self {
         let arguments = Self::parse();
         if let Err(message) = arguments.check() {
@@ -33,14 +34,16 @@ impl Arguments {
         arguments
     }
 
-    /// Refuses arguments that exclude each other.
+    /// Rejects arguments that exclude each other.
     fn check(&self) -> Result<(), &'static str> {
         let files = match &self.command {
             Command::Compress(arguments) => {
-                let gpu_takes_it =
+                let gpu_supports_it =
                     arguments.block_size.is_power_of_two() && arguments.block_size <= MAX_PAGE_SIZE;
-                if arguments.engine.backend.forces_gpu() && !gpu_takes_it {
-                    return Err("GPUs take --block-size 4096, 8192, 16384, 32768 or 65536");
+                if arguments.engine.backend.forces_gpu() && !gpu_supports_it {
+                    return Err(
+                        "on a GPU --block-size must be 4096, 8192, 16384, 32768 or 65536; choose one of these or --backend cpu",
+                    );
                 }
                 &arguments.files
             }
@@ -51,7 +54,7 @@ impl Arguments {
         };
         if files.output.is_some() && files.inputs.len() > 1 {
             return Err(
-                "-o OUT is for one FILE; without it each gets its own output, and -c joins them",
+                "-o OUT needs exactly one FILE; omit it to give each FILE its own output, or use -c to concatenate them",
             );
         }
         Ok(())
@@ -66,10 +69,10 @@ pub enum Command {
     /// Decompress .lz4 files of any LZ4 program. Inputs are kept.
     #[command(visible_alias = "d", after_help = EXIT_CODES)]
     Decompress(DecompressArguments),
-    /// List CPUs and GPUs, and say which one --backend auto takes and why.
+    /// List CPUs and GPUs, and the one that --backend auto selects, with the reason
     #[command(after_help = EXIT_CODES)]
     Devices,
-    /// Compress files in pages on one engine, verify the result, then time it.
+    /// Compress files in pages on one engine, verify the result, and time it
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArguments),
     /// Print a kernel of a WGSL file as PTX, for NVIDIA GPUs.
@@ -84,13 +87,16 @@ pub struct CompressArguments {
     pub files: FileArguments,
     #[command(flatten)]
     pub engine: EngineArguments,
-    /// Content of a block in bytes, 4096 to 4194304
+    /// Bytes of content in a block, 4096 to 4194304
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = block_size())]
     pub block_size: u32,
-    /// How hard to look for matches [default: fast where there is a GPU, else sequential]
-    #[arg(long, value_enum)]
-    pub level: Option<Level>,
-    /// Add an index of the blocks, with which --range finds its part at once. Other LZ4 programs skip it
+    /// Effort of the encoder
+    #[arg(long, value_enum, default_value_t = LevelRequest::Auto)]
+    pub level: LevelRequest,
+    /// Make --level auto the same level, fast, on every engine, so that all write the same bytes
+    #[arg(long)]
+    pub deterministic: bool,
+    /// Append an index of the blocks, with which --range reads only the blocks it needs. Other LZ4 programs skip it
     #[arg(long)]
     pub index: bool,
 }
@@ -101,36 +107,37 @@ pub struct DecompressArguments {
     pub files: FileArguments,
     #[command(flatten)]
     pub engine: EngineArguments,
-    /// Fail rather than write more than this many bytes for one input
+    /// Fail instead of writing more than this many bytes for one input
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u64>,
-    /// Decompress only this part of the content, in bytes, and decode only the blocks it needs. Reads less of a file
+    /// Decompress only this byte range of the content, and decode only the blocks that it needs. Reads less of a file
     /// that was compressed with --index
     #[arg(long, value_name = "OFFSET+LENGTH", conflicts_with_all = ["limit", "format"])]
     pub range: Option<ContentRange>,
-    /// Leave zeros out of files on the disk: of new files by default, with this option of standard output too
+    /// Write runs of zeros as holes (sparse files): by default in new files only, with this option also to standard
+    /// output
     #[arg(long, overrides_with = "no_sparse")]
     pub sparse: bool,
-    /// Write zeros like any other bytes
+    /// Write zeros like other bytes, without holes
     #[arg(long, overrides_with = "sparse")]
     pub no_sparse: bool,
-    /// What the inputs are. Blocks without a frame are read only when asked for
+    /// Format of the inputs. Blocks without a frame are read only if this names their format
     #[arg(long, value_enum, default_value_t = InputFormat::Frame)]
     pub format: InputFormat,
 }
 
 impl DecompressArguments {
-    /// The outputs in which zeros become holes.
-    pub const fn holes(&self) -> Holes {
+    /// Returns the outputs that are written as sparse files.
+    pub const fn sparse_mode(&self) -> SparseMode {
         match (self.sparse, self.no_sparse) {
-            (true, _) => Holes::Everywhere,
-            (false, true) => Holes::Never,
-            (false, false) => Holes::InFiles,
+            (true, _) => SparseMode::Everywhere,
+            (false, true) => SparseMode::Never,
+            (false, false) => SparseMode::NewFiles,
         }
     }
 }
 
-/// What compressing and decompressing share.
+/// Arguments of both compress and decompress.
 #[derive(Debug, Args)]
 pub struct FileArguments {
     /// Input files; - is standard input
@@ -145,27 +152,32 @@ pub struct FileArguments {
     /// Overwrite outputs, and write compressed data to a terminal
     #[arg(short, long)]
     pub force: bool,
-    /// Say nothing unless something fails
+    /// Print nothing unless something fails
     #[arg(short, long)]
     pub quiet: bool,
 }
 
+/// The level that the user requests. [`pagepress::lz4::Level`] states which engines write the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Level {
-    /// The quickest on GPUs
+pub enum LevelRequest {
+    /// The quickest level of the engine: fast on a GPU, sequential on the CPU
+    Auto,
+    /// Quickest on GPUs
     Fast,
     /// Smaller output, slower
     High,
-    /// The quickest on CPUs, which GPUs do not take
+    /// Quickest on the CPU, which alone can write it
     Sequential,
 }
 
-impl From<Level> for pagepress::lz4::Level {
-    fn from(level: Level) -> Self {
-        match level {
-            Level::Fast => Self::Fast,
-            Level::High => Self::High,
-            Level::Sequential => Self::Sequential,
+impl LevelRequest {
+    /// Returns the level, which for [`Auto`](Self::Auto) depends on the engine of `codec` unless `deterministic`.
+    pub fn resolve(self, codec: &Codec, deterministic: bool) -> Level {
+        match self {
+            Self::Auto => codec.auto_level(deterministic),
+            Self::Fast => Level::Fast,
+            Self::High => Level::High,
+            Self::Sequential => Level::Sequential,
         }
     }
 }

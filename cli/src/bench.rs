@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pagepress::batch::Codec;
-use pagepress::lz4::{self, PackedPages};
+use pagepress::lz4::{self, Level, PackedPages};
 use serde_json::{Value, json};
 
-use crate::args::Level;
+use crate::args::LevelRequest;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
-use crate::output::{Holes, Output};
+use crate::output::{Output, SparseMode};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
 
@@ -22,43 +22,50 @@ pub struct BenchArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     engine: EngineArguments,
-    /// Bytes in a page: 4096, 8192, 16384, 32768 or 65536
+    /// Bytes of a page: 4096, 8192, 16384, 32768 or 65536
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     page_size: u32,
-    /// How hard to look for matches
-    #[arg(long, value_enum, default_value_t = Level::Fast)]
-    level: Level,
-    /// Time the kernels on pages that stay in GPU memory too
+    /// Effort of the encoder
+    #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
+    level: LevelRequest,
+    /// Also time the kernels on pages that stay in GPU memory
     #[arg(long)]
     resident: bool,
-    /// Repeat a smaller file to this many bytes of resident pages [default: 1 GiB, on a software adapter the file]
+    /// Repeat a smaller file up to this many bytes of resident pages [default: 1 GiB; the file once on a software
+    /// adapter]
     #[arg(long, value_name = "BYTES", requires = "resident")]
     resident_bytes: Option<u64>,
-    /// Timed runs, of which the median counts
+    /// Number of timed runs; the median is reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// Speeds in GB/s (10^9 bytes of pages a second); `None` was not measured.
+impl BenchArguments {
+    fn level(&self, codec: &Codec) -> Level {
+        self.level.resolve(codec, false)
+    }
+}
+
+/// Throughput in GB/s (10^9 bytes of pages per second); `None` if not measured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Speeds {
     pub compress: Option<f64>,
     pub decompress: Option<f64>,
 }
 
-/// What is measured with pages that stay in GPU memory.
+/// Measurements of pages that stay in GPU memory.
 #[derive(Debug, Default)]
 pub struct Resident {
-    /// By the device's clock, kernels only.
+    /// Measured with the device's timestamps, kernels only.
     pub speeds: Speeds,
     /// Bytes of pages.
     pub n_bytes: u64,
 }
 
-/// Benches every file; false if one failed.
+/// Benchmarks every file; returns false if one failed.
 pub fn run(arguments: &BenchArguments) -> bool {
     let mut codec = match arguments.engine.open(None) {
         Ok(codec) => codec,
@@ -96,7 +103,7 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "page_size": arguments.page_size,
         "engine": engine,
         "adapter": codec.choice().adapter,
-        "level": arguments.level.to_possible_value().map(|value| value.get_name().to_owned()),
+        "level": format!("{:?}", arguments.level(codec)).to_lowercase(),
         "ratio": rounded(pages.ratio()),
         "compress_gbps": resident.speeds.compress.map(rounded),
         "decompress_gbps": resident.speeds.decompress.map(rounded),
@@ -111,13 +118,13 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
     } else {
         table(&line)
     };
-    let mut output = Output::stdout(Holes::Never)?;
+    let mut output = Output::stdout(SparseMode::Never)?;
     let written = output.write_all(text.as_bytes());
     written.map_err(Failure::stdout)?;
     output.commit(None)
 }
 
-/// The pages by the engine under test, which must be those of the CPU and come back.
+/// Returns the pages of the engine under test, after comparing them with those of the CPU and decompressing them.
 fn verify(
     codec: &mut Codec,
     arguments: &BenchArguments,
@@ -128,7 +135,7 @@ fn verify(
         input: name.to_owned(),
         source,
     };
-    let level = arguments.level.into();
+    let level = arguments.level(codec);
     let expected = lz4::compress_pages(bytes, arguments.page_size, level).map_err(fail)?;
     let (pages, report) = codec
         .compress_pages(bytes, arguments.page_size, level)
@@ -151,7 +158,7 @@ fn time_end_to_end(
 ) -> pagepress::Result<Speeds> {
     let (mut compress, mut decompress) = (Vec::new(), Vec::new());
     for _ in 0..arguments.runs {
-        let level = arguments.level.into();
+        let level = arguments.level(codec);
         let (_, report) = codec.compress_pages(bytes, arguments.page_size, level)?;
         compress.push(report.timings.total_ns);
         let (_, report) = codec.decompress_pages(pages)?;
@@ -180,7 +187,7 @@ fn time_resident(
     let run = resident::Run {
         device,
         page_size: arguments.page_size,
-        level: arguments.level.into(),
+        level: arguments.level(codec),
         runs: arguments.runs,
     };
     let verified = pagepress::gpu::runtime::block_on(run.measure(bytes, arguments.resident_bytes))
@@ -204,7 +211,7 @@ fn time_resident(
     Ok(Resident::default())
 }
 
-/// Bytes over the median of the times; `None` for no bytes or no times.
+/// Returns the bytes over the median of the times; `None` without bytes or times.
 pub fn gigabytes_per_second(n_bytes: u64, mut times_ns: Vec<u64>) -> Option<f64> {
     times_ns.sort_unstable();
     let median = *times_ns.get(times_ns.len() / 2)?;

@@ -1,4 +1,4 @@
-//! `compress` and `decompress`: one input after the other, each to its output.
+//! `compress` and `decompress`: converts one input after the other, each to its output.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -9,19 +9,19 @@ use std::time::Duration;
 use pagepress::batch::{Codec, Progress};
 use pagepress::lz4::frame::{FrameOptions, StreamError};
 
-use crate::args::{CompressArguments, DecompressArguments, FileArguments, Level};
+use crate::args::{CompressArguments, DecompressArguments, FileArguments};
 use crate::engine::{self, EngineArguments};
 use crate::failure::Failure;
 use crate::input::{Input, is_dash, stdin_is_terminal};
-use crate::output::{Holes, Output, stdout_is_terminal};
+use crate::output::{Output, SparseMode, stdout_is_terminal};
 use crate::progress::Bar;
 use crate::range::{self, InputFormat};
 
 const SUFFIX: &str = "lz4";
-/// What does work that no GPU is asked for.
+/// Name of the engine of work that is never offered to a GPU.
 const CPU: &str = "the CPU";
 
-/// Compresses all inputs; false if one failed.
+/// Compresses all inputs; returns false if one failed.
 pub fn compress_files(arguments: &CompressArguments) -> bool {
     let files = &arguments.files;
     for_each_input(files, &arguments.engine, |codec, path| {
@@ -31,11 +31,11 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
         }
         let options = FrameOptions {
             block_size: arguments.block_size,
-            level: arguments.level.unwrap_or_else(|| quickest(codec)).into(),
+            level: arguments.level.resolve(codec, arguments.deterministic),
             index: arguments.index,
             ..FrameOptions::default()
         };
-        let target = (output.as_deref(), Holes::Never);
+        let target = (output.as_deref(), SparseMode::Never);
         convert(files, path, target, |input, output, progress| {
             let (total, report) = codec.compress_stream(input.file, output, &options, progress)?;
             Ok((total, engine::describe(codec, &report)))
@@ -43,15 +43,7 @@ pub fn compress_files(arguments: &CompressArguments) -> bool {
     })
 }
 
-/// The level that the codec's engine is quickest at.
-fn quickest(codec: &Codec) -> Level {
-    match codec.choice().engine {
-        "cpu" => Level::Sequential,
-        _ => Level::Fast,
-    }
-}
-
-/// Decompresses all inputs; false if one failed.
+/// Decompresses all inputs; returns false if one failed.
 pub fn decompress_files(arguments: &DecompressArguments) -> bool {
     let files = &arguments.files;
     for_each_input(files, &arguments.engine, |codec, path| {
@@ -62,7 +54,7 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
             return Err(Failure::RangeOfStream);
         }
         let output = decompressed_path(files, path)?;
-        let target = (output.as_deref(), arguments.holes());
+        let target = (output.as_deref(), arguments.sparse_mode());
         convert(files, path, target, |mut input, output, progress| {
             if let Some(part) = arguments.range {
                 return Ok((range::copy(input, part, output)?, CPU.to_owned()));
@@ -79,7 +71,7 @@ pub fn decompress_files(arguments: &DecompressArguments) -> bool {
     })
 }
 
-/// Converts every input on one engine, whether or not others fail.
+/// Converts every input on one engine, even if others fail.
 fn for_each_input(
     files: &FileArguments,
     engine: &EngineArguments,
@@ -102,22 +94,22 @@ fn for_each_input(
     all_done
 }
 
-/// Bytes in all inputs, if they are files.
+/// Returns the bytes of all inputs, if they are files.
 fn total_length(inputs: &[PathBuf]) -> Option<u64> {
     let lengths = inputs.iter().map(|path| match path.metadata() {
         Ok(metadata) if metadata.is_file() => Some(metadata.len()),
-        // An input that is not there is told when its turn comes.
+        // A missing input is reported when it is opened.
         Err(_) if !is_dash(path) => Some(0),
         _ => None,
     });
     lengths.sum()
 }
 
-/// Runs `stream` from the input at `path` to an output, or standard output for none.
+/// Runs `stream` from the input at `path` to an output; `None` is standard output.
 fn convert(
     files: &FileArguments,
     path: &Path,
-    (output, holes): (Option<&Path>, Holes),
+    (output, holes): (Option<&Path>, SparseMode),
     stream: impl FnOnce(
         Input,
         &mut Output,
@@ -154,13 +146,13 @@ fn convert(
     output.commit(metadata.as_ref())?;
     if !files.quiet {
         let line = summary(&name, &output_name, total, elapsed, &engine);
-        // The work is done, whether or not somebody reads this.
+        // The output is complete, whether or not this message can be written.
         let _ = writeln!(io::stderr(), "{line}");
     }
     Ok(())
 }
 
-/// One line on what was done.
+/// Formats the result of one input as a line.
 fn summary(input: &str, output: &str, total: Progress, elapsed: Duration, engine: &str) -> String {
     let Progress {
         bytes_in,
@@ -174,7 +166,7 @@ fn summary(input: &str, output: &str, total: Progress, elapsed: Duration, engine
     )
 }
 
-/// Where the compressed form of `input` goes; `None` is standard output.
+/// Returns the path of the compressed form of `input`; `None` is standard output.
 fn compressed_path(files: &FileArguments, input: &Path) -> Option<PathBuf> {
     explicit_path(files, input).unwrap_or_else(|| {
         let mut name = input.as_os_str().to_owned();
@@ -184,7 +176,7 @@ fn compressed_path(files: &FileArguments, input: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Where the content of `input` goes; `None` is standard output.
+/// Returns the path of the content of `input`; `None` is standard output.
 fn decompressed_path(files: &FileArguments, input: &Path) -> Result<Option<PathBuf>, Failure> {
     if let Some(path) = explicit_path(files, input) {
         return Ok(path);
@@ -197,7 +189,7 @@ fn decompressed_path(files: &FileArguments, input: &Path) -> Result<Option<PathB
     })
 }
 
-/// The output that does not follow from the input's name; the inner `None` is standard output.
+/// Returns the output that the user named, if any; the inner `None` is standard output.
 fn explicit_path(files: &FileArguments, input: &Path) -> Option<Option<PathBuf>> {
     match &files.output {
         Some(output) => Some((!is_dash(output)).then(|| output.clone())),

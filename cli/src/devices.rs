@@ -1,15 +1,15 @@
-//! `devices`: what there is, and what would be taken.
+//! `devices`: lists the engines and adapters, and the automatic choice among them.
 
 use std::io::{self, Write};
 
 use pagepress::batch::{Codec, CodecOptions};
 
 use crate::failure::Failure;
-use crate::output::{Holes, Output};
+use crate::output::{Output, SparseMode};
 
 /// Prints the engines of this machine and the choice of `--backend auto`.
 pub fn print() -> Result<(), Failure> {
-    let mut output = Output::stdout(Holes::Never)?;
+    let mut output = Output::stdout(SparseMode::Never)?;
     print_engines(&mut output).map_err(Failure::stdout)?;
     let codec = Codec::new(CodecOptions::default()).map_err(|source| Failure::Engine { source })?;
     print_choice(&mut output, &codec).map_err(Failure::stdout)?;

@@ -1,21 +1,21 @@
-//! The engine that the user asks for.
+//! The engine that the user requests.
 
 use clap::{Args, ValueEnum};
 use pagepress::Result;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, Report};
 
-/// With less input than this, starting a GPU takes longer than the CPU takes for the work.
+/// With less input than this, starting a GPU takes longer than doing the work on the CPU.
 const AUTO_GPU_BYTES: u64 = 32 << 20;
 
 #[derive(Debug, Args)]
 pub struct EngineArguments {
-    /// What does the work. Auto takes a hardware GPU where it is measured to be faster than the CPU
+    /// Engine to use. Auto selects a hardware GPU where it is measured to be faster than the CPU
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
-    /// Let --backend wgpu take a CPU that imitates a GPU
+    /// Allow software adapters (lavapipe, SwiftShader, WARP) for --backend wgpu
     #[arg(long)]
     pub allow_software: bool,
-    /// Have --backend cuda or wgpu take this one of its GPUs in `pagepress devices`
+    /// Use the adapter with this index in `pagepress devices`, for --backend cuda or wgpu
     #[arg(long, value_name = "INDEX")]
     pub adapter: Option<usize>,
 }
@@ -31,14 +31,14 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Whether the user asked for a GPU by name.
+    /// Returns true if the user requested a GPU.
     pub const fn forces_gpu(self) -> bool {
         matches!(self, Self::Wgpu | Self::Cuda)
     }
 }
 
 impl EngineArguments {
-    /// Opens the engine for inputs of `n_bytes` in all, if that is known.
+    /// Opens the engine for inputs of `n_bytes` in total, if known.
     pub fn open(&self, n_bytes: Option<u64>) -> Result<Codec> {
         let small = n_bytes.is_some_and(|n_bytes| n_bytes < AUTO_GPU_BYTES);
         let backend = match self.backend {
@@ -57,7 +57,7 @@ impl EngineArguments {
     }
 }
 
-/// What did the work of `report`, and why where the user left the choice to us.
+/// Describes the engine of `report`, with the reason if the choice was automatic.
 pub fn describe(codec: &Codec, report: &Report) -> String {
     match report.engine {
         "cpu" if codec.options().backend == BackendRequest::Auto => {

@@ -1,36 +1,34 @@
-//! What can go wrong with one file, told with the file's name and what to do.
+//! Errors of one file: the message has its name and the remedy.
 
 use std::io::{self, Write};
 
 use pagepress::Error;
-use pagepress::lz4::frame::{Seen, StreamError};
+use pagepress::lz4::frame::{DetectedFormat, StreamError};
 
 use crate::signals;
 
-/// Why a file was not converted. Inputs and outputs go by the names that the user gave.
+/// The reason why a file was not converted. Inputs and outputs have the names that the user gave.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("{input}: {source}")]
     Open { input: String, source: io::Error },
-    #[error("{input} is a directory; give the files in it")]
+    #[error("{input} is a directory; name the files in it")]
     Directory { input: String },
-    #[error(
-        "cannot read a compressed file from a terminal; give a FILE or redirect standard input"
-    )]
+    #[error("standard input is a terminal; name a FILE or redirect standard input")]
     TerminalInput,
     #[error(
-        "will not write compressed data to a terminal; redirect it, give -o OUT, or force it with -f"
+        "standard output is a terminal; redirect it, name the output with -o OUT, or use -f to write compressed data there"
     )]
     TerminalOutput,
-    #[error("--range needs a file that can be read at any place; give a FILE")]
+    #[error("--range needs random access, which standard input lacks; name a FILE")]
     RangeOfStream,
-    #[error("{input} does not end in .lz4; name the output with -o OUT or give -c")]
+    #[error("{input} does not end in .lz4; name the output with -o OUT or use -c")]
     NoSuffix { input: String },
-    #[error("{output} exists; give -f to overwrite it")]
+    #[error("{output} exists; use -f to overwrite it")]
     Exists { output: String },
-    #[error("{output} is a directory; give -o a file")]
+    #[error("{output} is a directory; name a file with -o OUT")]
     DirectoryOutput { output: String },
-    #[error("{output} is the input too; choose another output")]
+    #[error("{output} is also the input; name another output")]
     SameFile { output: String },
     #[error("reading {input}: {source}")]
     Read { input: String, source: io::Error },
@@ -41,17 +39,17 @@ pub enum Failure {
     #[error("{source}{}", engine_remedy(.source))]
     Engine { source: Error },
     #[error(
-        "{input}: the output of {engine} is wrong; please report this with the file and `pagepress devices`"
+        "{input}: {engine} gave wrong output; please report this with the file and the output of `pagepress devices`"
     )]
     Unverified { input: String, engine: &'static str },
-    #[error("{0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(io::Error),
     #[error("cannot start: {source}")]
     Start { source: io::Error },
 }
 
 impl Failure {
-    /// A failure to write to standard output.
+    /// Returns the error of a write to standard output.
     pub fn stdout(source: io::Error) -> Self {
         Self::Write {
             output: "standard output".to_owned(),
@@ -59,7 +57,7 @@ impl Failure {
         }
     }
 
-    /// A failure of a stream between two named places.
+    /// Returns the error of a stream between two named files.
     pub fn from_stream(error: StreamError, input: &str, output: &str) -> Self {
         let (input, output) = (input.to_owned(), output.to_owned());
         match error {
@@ -71,20 +69,20 @@ impl Failure {
         }
     }
 
-    /// Prints the failure. If the reader of our output has gone, SIGPIPE ends the process instead.
+    /// Prints the error. If the reader of standard output is gone, SIGPIPE ends the process instead.
     pub fn report(&self) {
         if matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
         {
             signals::end_by_broken_pipe();
         }
-        // Without standard error there is nobody to tell.
+        // If standard error is closed too, there is no place to report it.
         let _ = writeln!(io::stderr(), "pagepress: {self}");
     }
 }
 
 fn write_remedy(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space or write elsewhere with -o OUT",
+        io::ErrorKind::StorageFull => "; free some space, or write elsewhere with -o OUT",
         io::ErrorKind::PermissionDenied => "; write elsewhere with -o OUT",
         _ => "",
     }
@@ -100,18 +98,18 @@ fn engine_remedy(error: &Error) -> &'static str {
 fn remedy(error: &Error) -> &'static str {
     match error {
         Error::NotLz4 {
-            seen: Seen::Unknown,
+            detected: DetectedFormat::Unknown,
             ..
         } => {
-            "; to make an LZ4 file of it, use `pagepress compress`; if it is an LZ4 block without a frame, give --format"
+            "; use `pagepress compress` to compress it, or --format if it is an LZ4 block without a frame"
         }
-        Error::TruncatedFrame { .. } => "; the file is incomplete, get it again",
+        Error::TruncatedFrame { .. } => "; the file is incomplete: fetch it again",
         Error::CorruptPage { .. }
         | Error::ChecksumMismatch { .. }
         | Error::ContentSizeMismatch { .. }
-        | Error::InvalidFrame { .. } => "; the file is damaged, get it again",
+        | Error::InvalidFrame { .. } => "; the file is damaged: fetch it again",
         Error::DeviceLost { .. } | Error::OutOfMemory { .. } => "; try --backend cpu",
-        Error::OutputLimit { .. } => "; raise --limit if you trust the file",
+        Error::OutputLimit { .. } => " (--limit)",
         _ => "",
     }
 }

@@ -7,18 +7,18 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::startup::{self, Stream};
 
-/// An input that is open.
+/// An open input.
 pub struct Input {
-    /// The name to speak of it by.
+    /// Name for messages.
     pub name: String,
-    /// Attributes of the regular file that the user named; `None` for standard input.
+    /// Metadata of the regular file that the user named; `None` for standard input.
     pub metadata: Option<Metadata>,
     pub file: File,
-    /// `None` if the input is no regular file.
+    /// `None` if the input is not a regular file.
     pub opened: Option<Opened>,
 }
 
-/// True if `path` on the command line stands for standard input or output.
+/// Returns true if `path` on the command line stands for standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -55,13 +55,13 @@ impl Input {
         })
     }
 
-    /// Length in bytes, if it is known.
+    /// Returns the length in bytes, if known.
     pub fn length(&self) -> Option<u64> {
         self.metadata.as_ref().map(Metadata::len)
     }
 }
 
-/// A regular file that is being read, and its length when it was opened.
+/// A regular file that is being read, with its length when it was opened.
 pub struct Opened {
     file: File,
     length: u64,
@@ -69,7 +69,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// `None` if `file` is no regular file.
+    /// Returns `None` if `file` is not a regular file.
     fn new(file: &File, metadata: &Metadata) -> io::Result<Option<Self>> {
         if !metadata.is_file() {
             return Ok(None);
@@ -82,8 +82,8 @@ impl Opened {
         }))
     }
 
-    /// Fails with `UnexpectedEof` if the file became shorter before all of it was read. `n_read` bytes were, if that is
-    /// known. A file that never was as long as the system says, as some of its own files are, is no error.
+    /// Fails with `UnexpectedEof` if the file was truncated before all of it was read. `n_read` is the number of bytes
+    /// read, if known. A file that never had its stated length, such as some files of /proc, is not an error.
     pub fn check_length(&self, n_read: Option<u64>) -> io::Result<()> {
         let is_read = n_read.is_some_and(|n_read| self.start.saturating_add(n_read) >= self.length);
         let (now, before) = (self.file.metadata()?.len(), self.length);
@@ -91,12 +91,12 @@ impl Opened {
             return Ok(());
         }
         let message =
-            format!("the file became shorter while it was read: {now} of {before} bytes are left");
+            format!("the file was truncated while it was read: {now} of {before} bytes are left");
         Err(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 }
 
-/// Standard input without a buffer.
+/// Opens standard input without a buffer.
 fn stdin_file() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?;

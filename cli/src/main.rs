@@ -57,14 +57,14 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// Mesa's Vulkan layer that picks a default adapter asks a display server, and complains on standard error where there
-/// is none, as over ssh. Adapters are chosen here anyway.
+/// Disables Mesa's Vulkan layer that selects a default adapter: it connects to a display server and complains on
+/// standard error where there is none, as over ssh. Adapters are chosen here anyway.
 #[cfg(not(target_arch = "wasm32"))]
 fn silence_default_adapter_layer() {
     // SAFETY: no other thread runs yet that could read the environment.
     unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
 }
 
-/// Browsers have the library, not the command.
+/// In a browser there is the library, but no command.
 #[cfg(target_arch = "wasm32")]
 fn main() {}

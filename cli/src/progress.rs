@@ -1,16 +1,16 @@
-//! A bar for work that takes long.
+//! The progress bar.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work shorter than this shows no bar.
+/// Shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 const WITH_LENGTH: &str =
     "{msg} {bar:30} {percent:>3} % {bytes}/{total_bytes} {bytes_per_sec} {eta}";
 const WITHOUT_LENGTH: &str = "{msg} {spinner} {bytes} {bytes_per_sec} {elapsed}";
 
-/// Shows on standard error, if that is a terminal, how much of one input is done.
+/// Shows the progress of one input on standard error, if that is a terminal.
 pub struct Bar {
     bar: Option<ProgressBar>,
     start: Instant,
@@ -39,7 +39,7 @@ impl Bar {
             .set_position(bytes_in);
     }
 
-    /// Removes the bar and says how long the work took.
+    /// Removes the bar and returns the elapsed time.
     pub fn finish(self) -> Duration {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! `ptx`: a kernel of a WGSL file as PTX.
+//! `ptx`: compiles a kernel of a WGSL file to PTX.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
 
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::{Holes, Output};
+use crate::output::{Output, SparseMode};
 
 #[derive(Debug, Args)]
 pub struct PtxArguments {
@@ -18,30 +18,30 @@ pub struct PtxArguments {
     /// The @compute function to compile
     #[arg(long, value_name = "NAME")]
     pub entry: String,
-    /// Compute capability times ten of the oldest GPU it should run on
+    /// Compute capability times ten of the oldest GPU to support
     #[arg(long, value_name = "SM", default_value_t = 75, value_parser = clap::value_parser!(u32).range(70..=999))]
     pub sm: u32,
-    /// Value of an override constant; may be given several times
+    /// Value of an override constant; may be repeated
     #[arg(long = "override", value_name = "NAME=VALUE", value_parser = override_constant)]
     pub overrides: Vec<(String, f64)>,
-    /// Leave out the checks of indices, for a source that keeps them in bounds itself
+    /// Omit bounds checks, for a source whose indices are always in bounds
     #[arg(long)]
     pub unchecked: bool,
 }
 
 fn override_constant(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("it is NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     let number = match value {
         "true" => 1.0,
         "false" => 0.0,
         value => value
             .parse()
-            .map_err(|_| format!("{value:?} is no number"))?,
+            .map_err(|_| format!("{value:?} is not a number, true or false"))?,
     };
     Ok((name.to_owned(), number))
 }
 
-/// Prints the module.
+/// Prints the compiled module.
 pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
     let mut input = Input::open(&arguments.input)?;
     let name = input.name.clone();
@@ -72,7 +72,7 @@ pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
         input: name,
         source,
     })?;
-    let mut output = Output::stdout(Holes::Never)?;
+    let mut output = Output::stdout(SparseMode::Never)?;
     let written = output.write_all(compiled.text.as_bytes());
     written.map_err(Failure::stdout)?;
     output.commit(None)

@@ -1,4 +1,4 @@
-//! `decompress --range` and `--format`: a part of a file of frames, and blocks without a frame.
+//! `decompress --range` and `--format`: a byte range of a file of frames, and blocks without a frame.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use pagepress::lz4::frame::{SeekableFrame, StreamError};
 use crate::input::Input;
 use crate::output::Output;
 
-/// A part of the content, as the user gives it: `OFFSET+LENGTH`.
+/// A byte range of the content, as the user gives it: `OFFSET+LENGTH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentRange {
     offset: u64,
@@ -33,7 +33,7 @@ impl FromStr for ContentRange {
                     length: parse(length)?,
                 })
             })
-            .ok_or("give OFFSET+LENGTH in bytes, for example 1048576+4096")
+            .ok_or("expected OFFSET+LENGTH in bytes, for example 1048576+4096")
     }
 }
 
@@ -43,16 +43,16 @@ impl From<ContentRange> for Range<u64> {
     }
 }
 
-/// What an input is.
+/// The format of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
-    /// LZ4 frames, legacy ones too
+    /// LZ4 frames, legacy frames included
     Frame,
     /// One raw LZ4 block
     Block,
-    /// One LZ4 block after its size in four bytes
+    /// The size of the content in four bytes, then one LZ4 block
     SizePrefixed,
-    /// Records of blocks, as Hadoop and Parquet write them
+    /// Records of blocks as Hadoop and Parquet write them
     Hadoop,
 }
 
@@ -73,7 +73,7 @@ pub fn copy(
     range: ContentRange,
     output: &mut Output,
 ) -> Result<Progress, StreamError> {
-    let mut frame: SeekableFrame<File> = SeekableFrame::open(input.file).map_err(told_apart)?;
+    let mut frame: SeekableFrame<File> = SeekableFrame::open(input.file).map_err(stream_error)?;
     let mut writer = Writer {
         output,
         failed: None,
@@ -81,7 +81,7 @@ pub fn copy(
     let copied = frame.copy_range(range.into(), &mut writer);
     match (writer.failed, copied) {
         (Some(error), _) => Err(StreamError::Write(error)),
-        (None, Err(error)) => Err(told_apart(error)),
+        (None, Err(error)) => Err(stream_error(error)),
         (None, Ok(bytes_out)) => {
             output.flush().map_err(StreamError::Write)?;
             Ok(Progress {
@@ -92,7 +92,7 @@ pub fn copy(
     }
 }
 
-/// Decompresses an input that is one block.
+/// Decompresses an input in a format without frames.
 pub fn decompress_block(
     input: &mut Input,
     output: &mut Output,
@@ -111,15 +111,15 @@ pub fn decompress_block(
     })
 }
 
-/// The data's fault or the file's.
-fn told_apart(error: io::Error) -> StreamError {
+/// Separates errors of the data from errors of the file.
+fn stream_error(error: io::Error) -> StreamError {
     match error.downcast::<Error>() {
         Ok(error) => StreamError::Codec(error),
         Err(error) => StreamError::Read(error),
     }
 }
 
-/// Keeps what went wrong with the output apart from what went wrong with the input.
+/// Separates errors of the output from errors of the input.
 struct Writer<'a> {
     output: &'a mut Output,
     failed: Option<io::Error>,
@@ -129,7 +129,7 @@ impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.output.write(bytes).map_err(|error| {
             let kind = error.kind();
-            // A write that was interrupted is tried again.
+            // The caller retries an interrupted write.
             if kind != io::ErrorKind::Interrupted {
                 self.failed = Some(error);
             }

@@ -1,4 +1,4 @@
-//! Timing kernels on pages that stay in GPU memory.
+//! Timing of kernels on pages that stay in GPU memory.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use pagepress::lz4::Level;
 
 use crate::bench::{Resident, Speeds, gigabytes_per_second};
 
-/// Bytes of resident pages on hardware, so that no cache holds them.
+/// Bytes of resident pages on hardware: more than a cache holds.
 const HARDWARE_BYTES: u64 = 1 << 30;
-/// Bytes that cross the bus at a time.
+/// Bytes of one transfer over the bus.
 const TRANSFER_BYTES: usize = 64 << 20;
-/// How long a GPU works before it is timed: its clock falls during transfers.
+/// Duration of work before timing, since GPU clocks drop during transfers.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// What to run.
+/// A measurement to run.
 pub struct Run<'a> {
     pub device: &'a GpuDevice,
     pub page_size: u32,
@@ -25,8 +25,8 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Measures pages of `bytes`, repeated to `at_least` bytes or a size that suits the device. `None` if what comes
-    /// back differs.
+    /// Measures pages of `bytes`, repeated up to `at_least` bytes or a size that suits the device. Returns `None` if
+    /// the decompressed pages differ.
     pub async fn measure(&self, bytes: &[u8], at_least: Option<u64>) -> Result<Option<Resident>> {
         let software = self.device.info().is_software();
         let default = if software { 0 } else { HARDWARE_BYTES };
@@ -49,7 +49,7 @@ impl Run<'_> {
         Ok(Some(Resident { speeds, n_bytes }))
     }
 
-    /// The pages, and kernel times in nanoseconds, as many as runs if the device tells time.
+    /// Returns the compressed pages, and kernel times in nanoseconds: one per run if the device has timestamps.
     async fn time_compress(
         &self,
         pages: &Buffer,
@@ -71,7 +71,7 @@ impl Run<'_> {
         Ok((compressed, times))
     }
 
-    /// Kernel times in nanoseconds; `None` if a page is said to be corrupt.
+    /// Returns kernel times in nanoseconds; `None` if the kernel reports a corrupt page.
     async fn time_decompress(
         &self,
         compressed: &ResidentPages,
@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 }
 
-/// Whole pages of `bytes` again and again, `at_least` bytes in all; `bytes` itself if it is longer.
+/// Repeats the whole pages of `bytes` up to `at_least` bytes; returns `bytes` itself if it is longer.
 fn repeated(bytes: &[u8], page_size: u32, at_least: u64) -> Vec<u8> {
     let page_size = page_size as usize;
     let whole = bytes.len() / page_size * page_size;

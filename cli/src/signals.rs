@@ -1,4 +1,4 @@
-//! Signals that end the command: it removes its temporary file, then the signal ends it as it would end any program.
+//! Termination by signals: the command removes its temporary file, then ends by the signal's default action.
 
 use std::io;
 
@@ -21,10 +21,10 @@ mod unix {
 
     const ENDING: [libc::c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
-    /// Has `clean_up` run before a signal ends the process. Signals that the process was started to ignore, as by
-    /// `nohup`, stay ignored. A write beyond the limit on the size of files becomes an error.
+    /// Runs `clean_up` before a signal ends the process. Signals that the process was started to ignore, as by `nohup`,
+    /// stay ignored. A write beyond the file size limit becomes an error.
     pub fn clean_up_before_ending(clean_up: fn()) -> io::Result<()> {
-        // SAFETY: SIG_IGN is no handler, so no code of this process runs on the signal.
+        // SAFETY: SIG_IGN is not a handler, so no code of this process runs on the signal.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         let caught = ENDING
             .into_iter()
@@ -48,7 +48,7 @@ mod unix {
     }
 
     fn end_by(signal: libc::c_int) -> ! {
-        // Returns only for a signal that it does not know.
+        // Returns only for a signal that it does not support.
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal)
     }
@@ -58,10 +58,10 @@ mod unix {
 mod other {
     use super::io;
 
-    /// Exit code after an interrupt, as shells have it.
+    /// Exit code after an interrupt, by the convention of shells.
     const INTERRUPTED: i32 = 130;
 
-    /// Has `clean_up` run before an interrupt ends the process.
+    /// Runs `clean_up` before an interrupt ends the process.
     pub fn clean_up_before_ending(clean_up: fn()) -> io::Result<()> {
         let set = ctrlc::set_handler(move || {
             clean_up();
@@ -70,6 +70,6 @@ mod other {
         set.map_err(io::Error::other)
     }
 
-    /// Does nothing where there is no SIGPIPE.
+    /// Does nothing: there is no SIGPIPE here.
     pub fn end_by_broken_pipe() {}
 }

@@ -1,5 +1,5 @@
-//! The state in which the process was started. Rust's runtime changes it before `main`: it opens closed standard streams
-//! on `/dev/null` and ignores SIGPIPE.
+//! The state in which the process was started. Rust's runtime changes it before `main`: it reopens closed standard
+//! streams on `/dev/null` and ignores SIGPIPE.
 
 use std::io;
 
@@ -10,7 +10,7 @@ pub enum Stream {
     Stdout = 1,
 }
 
-/// Fails if the process was started without `stream`, as by `>&-` in a shell.
+/// Fails if the process was started with `stream` closed, as by `>&-` in a shell.
 pub fn require(stream: Stream) -> io::Result<()> {
     if was_closed(stream) {
         #[cfg(unix)]
@@ -63,17 +63,17 @@ mod unix {
         IGNORES_BROKEN_PIPES.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
     }
 
-    /// True if the process was started without `stream`.
+    /// Returns true if the process was started with `stream` closed.
     pub fn was_closed(stream: Stream) -> bool {
         CLOSED[stream as usize].load(Ordering::Relaxed)
     }
 
-    /// True if the process was started with SIGPIPE ignored.
+    /// Returns true if the process was started with SIGPIPE ignored.
     pub fn ignores_broken_pipes() -> bool {
         IGNORES_BROKEN_PIPES.load(Ordering::Relaxed)
     }
 
-    /// True if `signal` is ignored now.
+    /// Returns true if `signal` is ignored now.
     pub fn is_ignored(signal: libc::c_int) -> bool {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: `action` is a `sigaction` that may be written; without a new action nothing else is accessed.

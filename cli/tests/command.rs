@@ -11,7 +11,7 @@ use common::lz4_command::lz4_ok;
 use common::pages;
 
 #[test]
-fn a_file_goes_to_lz4_and_back_with_no_flag() {
+fn files_are_exchanged_with_lz4_without_options() {
     let folder = Folder::new();
     for size in [
         0, 1, 12, 13, 4095, 4096, 4097, 65_535, 65_536, 65_537, 9_000_000,
@@ -60,7 +60,7 @@ fn every_block_size_and_level_is_read_by_lz4() {
 }
 
 #[test]
-fn files_of_lz4_are_read() {
+fn files_of_lz4_are_decompressed() {
     let folder = Folder::new();
     let content = pages::mixed(9_000_000, 3);
     for options in [
@@ -76,7 +76,7 @@ fn files_of_lz4_are_read() {
 }
 
 #[test]
-fn a_range_is_that_part_of_the_content() {
+fn range_writes_that_part_of_the_content() {
     let folder = Folder::new();
     let content = pages::mixed(5_000_000, 6);
     folder.write("file", &content);
@@ -123,7 +123,7 @@ fn a_range_is_that_part_of_the_content() {
 }
 
 #[test]
-fn blocks_without_a_frame_are_read_when_asked_for() {
+fn blocks_without_a_frame_are_read_with_format() {
     let folder = Folder::new();
     let content = pages::text(200_000, 7);
     let mut block = Vec::new();
@@ -163,7 +163,7 @@ fn pipes_and_dashes() {
 }
 
 #[test]
-fn many_files_each_get_their_output_and_one_failure_stops_no_other() {
+fn each_file_has_its_output_and_a_failure_does_not_stop_the_others() {
     let folder = Folder::new();
     for name in ["a", "b", "c"] {
         folder.write(name, name.repeat(10_000).as_bytes());
@@ -185,7 +185,7 @@ fn many_files_each_get_their_output_and_one_failure_stops_no_other() {
 }
 
 #[test]
-fn nothing_is_overwritten_without_force() {
+fn no_file_is_overwritten_without_force() {
     let folder = Folder::new();
     folder.write("file", b"content");
     folder.write("file.lz4", b"precious");
@@ -213,7 +213,7 @@ fn nothing_is_overwritten_without_force() {
 }
 
 #[test]
-fn a_failure_leaves_no_output_and_says_what_to_do() {
+fn a_failure_leaves_no_output_and_its_message_has_the_remedy() {
     let folder = Folder::new();
     let content = pages::text(9_000_000, 5);
     let whole = lz4_ok(&["-c"], &content);
@@ -243,7 +243,7 @@ fn a_failure_leaves_no_output_and_says_what_to_do() {
             run.errors
         );
         assert_eq!(folder.names(), before, "{name}");
-        // An old output survives a failure too.
+        // An old output survives a failure, too.
         folder.write("out", b"old");
         folder
             .run(&["decompress", "-f", name, "-o", "out"])
@@ -259,7 +259,7 @@ fn a_failure_leaves_no_output_and_says_what_to_do() {
 }
 
 #[test]
-fn usage_errors_and_odd_inputs() {
+fn usage_errors_and_unusual_inputs() {
     let folder = Folder::new();
     folder.write("file", b"content");
     fs::create_dir(folder.path("folder")).expect("makes a folder");
@@ -304,7 +304,7 @@ fn usage_errors_and_odd_inputs() {
 }
 
 #[test]
-fn quiet_says_nothing_and_otherwise_a_line_names_both_files() {
+fn quiet_prints_nothing_and_otherwise_a_line_names_both_files() {
     let folder = Folder::new();
     folder.write("file", &pages::text(10_000, 1));
     let run = folder.run(&["compress", "file"]).succeeds();
@@ -374,7 +374,7 @@ fn bench_prints_a_line_of_json_for_each_file() {
 }
 
 #[test]
-fn devices_names_the_choice_of_auto() {
+fn devices_prints_the_choice_of_auto() {
     let text = Folder::new().run(&["devices"]).succeeds().text();
     assert!(
         text.contains("cpu") && text.contains("auto takes"),

@@ -1,4 +1,4 @@
-//! What the `pagepress` command does with devices, pipes, permissions and signals.
+//! The `pagepress` command with devices, pipes, permissions and signals.
 #![cfg(all(feature = "wgpu", target_os = "linux"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -15,7 +15,7 @@ use common::lz4_command::lz4_ok;
 use common::pages;
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let folder = Folder::new();
     folder.write("file", &pages::random(1_000_000, 1));
     let run = folder
@@ -33,7 +33,7 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
-fn permissions_and_time_follow_the_input_and_links_stay() {
+fn permissions_and_time_are_the_inputs_and_links_remain() {
     let folder = Folder::new();
     folder.write("file", b"content");
     let mode = |name: &str| {
@@ -95,13 +95,13 @@ fn a_signal_ends_the_command_and_leaves_no_file() {
         // Writes 9 MB, then waits for more input.
         let frame = lz4_ok(&["-c"], &pages::random(20_000_000, 1));
         let mut command = command(folder.root(), &["decompress", "-", "-o", "out"]);
-        // A shell may have started the tests in the background, and so with some signals ignored.
+        // The tests may run in the background of a shell, and so with some signals ignored.
         let restore = move || {
-            // SAFETY: SIG_DFL is no handler, so no code of this process runs on the signal.
+            // SAFETY: SIG_DFL is not a handler, so no code of this process runs on the signal.
             unsafe { libc::signal(number, libc::SIG_DFL) };
             Ok(())
         };
-        // SAFETY: between fork and exec this makes one system call, and takes no lock.
+        // SAFETY: between fork and exec this makes one system call and takes no lock.
         unsafe { command.pre_exec(restore) };
         let mut child = command.spawn().expect("starts");
         let mut stdin = child.stdin.take().expect("stdin is piped");
@@ -122,7 +122,7 @@ fn a_signal_ends_the_command_and_leaves_no_file() {
 }
 
 #[test]
-fn a_reader_that_leaves_causes_no_noise() {
+fn a_closed_output_pipe_ends_the_command_silently() {
     let folder = Folder::new();
     folder.write("file", &pages::random(20_000_000, 1));
     let mut child = start(folder.root(), &["compress", "-q", "-c", "file"]);
@@ -147,7 +147,7 @@ fn a_reader_that_leaves_causes_no_noise() {
 }
 
 #[test]
-fn exit_codes_in_a_shell_are_those_of_signals() {
+fn a_shell_reports_the_exit_code_of_the_signal() {
     let folder = Folder::new();
     for (signal, code) in [("HUP", "129\n"), ("TERM", "143\n")] {
         let script = format!(
@@ -187,16 +187,16 @@ fn a_closed_standard_stream_is_an_error() {
             run.errors
         );
     }
-    // Other streams are not needed, and the null device is an output like others.
+    // Other streams are not needed, and /dev/null is a valid output.
     shell(folder.root(), "$PAGEPRESS c file -o a >&- <&- 2>&-").succeeds();
     shell(folder.root(), "$PAGEPRESS c -c file <&- >/dev/null 2>&1").succeeds();
     assert_eq!(folder.names(), ["a", "file", "file.lz4"]);
 }
 
 #[test]
-fn a_read_error_is_told_apart() {
+fn a_read_error_is_reported_as_such() {
     let folder = Folder::new();
-    // Its first bytes belong to no memory.
+    // No memory is mapped at its first bytes.
     let run = folder
         .run(&["compress", "/proc/self/mem", "-o", "out"])
         .fails(1);
@@ -209,7 +209,7 @@ fn a_read_error_is_told_apart() {
 }
 
 #[test]
-fn an_unreadable_file_is_told() {
+fn an_unreadable_file_is_reported() {
     let folder = Folder::new();
     folder.write("file", b"content");
     fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o000)).expect("sets");
@@ -227,8 +227,8 @@ fn an_unreadable_file_is_told() {
     assert_eq!(folder.names(), ["file"]);
 }
 
-/// The superuser reads everything, so a test that it runs lets a user who may not run the command, from a place
-/// which that user reaches.
+/// The superuser can read every file, so a test that runs as superuser starts the command as another user, from a
+/// folder that this user can access.
 fn run_as_nobody(folder: &Folder, arguments: &[&str]) -> Run {
     const NOBODY: u32 = 65_534;
     let open_to_all = fs::Permissions::from_mode(0o777);
@@ -248,7 +248,7 @@ fn run_as_nobody(folder: &Folder, arguments: &[&str]) -> Run {
 fn without_a_gpu_auto_works_and_a_forced_gpu_is_an_error() {
     let folder = Folder::new();
     folder.write("file", &pages::text(100_000, 1));
-    // No Vulkan driver is found in a place that is not there.
+    // Hides the Vulkan drivers with a path that does not exist.
     let run = |backend: &str| {
         let arguments = ["compress", "-f", "file", "--backend", backend];
         let hide = [
@@ -272,9 +272,9 @@ fn without_a_gpu_auto_works_and_a_forced_gpu_is_an_error() {
     run("cpu").succeeds();
 }
 
-/// Needs a Vulkan driver; a software one will do (on Debian the package `mesa-vulkan-drivers`).
+/// Needs a Vulkan driver, possibly a software one (on Debian the package `mesa-vulkan-drivers`).
 #[test]
-fn a_gpu_gives_the_bytes_of_the_cpu() {
+fn a_gpu_writes_the_bytes_of_the_cpu() {
     let folder = Folder::new();
     folder.write("file", &pages::mixed(300_000, 1));
     let gpu = ["--backend", "wgpu", "--allow-software"];
@@ -301,7 +301,7 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
             .succeeds();
         assert!(back.stdout == folder.read("file"), "{level}");
     }
-    // Without a level each takes what it is quickest at.
+    // Without a level, each engine uses its quickest; with --deterministic all use the same.
     for (engine, quickest) in [(&gpu[..], "fast"), (&["--backend", "cpu"], "sequential")] {
         let compress = [&["compress", "-f", "-c", "file"], engine].concat();
         let named = [&compress[..], &["--level", quickest]].concat();
@@ -310,6 +310,10 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
             run.succeeds().stdout == named.succeeds().stdout,
             "{quickest}"
         );
+        let deterministic = [&compress[..], &["--deterministic"]].concat();
+        let fast = [&compress[..], &["--level", "fast"]].concat();
+        let (run, fast) = (folder.run(&deterministic), folder.run(&fast));
+        assert!(run.succeeds().stdout == fast.succeeds().stdout);
     }
     let bench = ["bench", "file", "--resident", "--json", "--runs", "1"];
     let run = folder.run(&[&bench[..], &gpu].concat()).succeeds();
@@ -335,7 +339,7 @@ fn a_gpu_gives_the_bytes_of_the_cpu() {
 }
 
 #[test]
-fn drivers_stay_quiet_where_there_is_no_display() {
+fn drivers_print_nothing_without_a_display() {
     let folder = Folder::new();
     folder.write("file", &pages::text(100_000, 1));
     let gpu = [

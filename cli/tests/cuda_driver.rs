@@ -1,5 +1,5 @@
-//! Drivers that cannot be used: none, one that is too old, one without a GPU. A library that stands in for NVIDIA's is
-//! built here and put where the command looks first.
+//! CUDA drivers that cannot be used: none, one that is too old, one without a GPU. A stub of NVIDIA's library is built
+//! here and put on the library path.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::process::Command;
 
 use common::command::{Folder, Run, run_with};
 
-/// A driver that knows its version, and no more.
+/// A driver that only reports its version.
 const STAND_IN: &str = r#"
     macro_rules! calls { ($($name:ident)*) => { $(
         #[unsafe(no_mangle)] pub extern "C" fn $name() -> u32 { NOT_INITIALIZED }
@@ -64,14 +64,14 @@ fn run(folder: &Folder, arguments: &[&str], version: &str, init: &str) -> Run {
         ("LD_LIBRARY_PATH", folder.root().to_str().unwrap()),
         ("STAND_IN_VERSION", version),
         ("STAND_IN_INIT", init),
-        // Software GPUs are another test's.
+        // Software GPUs are tested elsewhere.
         ("VK_ICD_FILENAMES", "/nowhere.json"),
         ("VK_DRIVER_FILES", "/nowhere.json"),
     ];
     run_with(folder.root(), arguments, &environment)
 }
 
-/// `--backend cuda` fails with `words`, `devices` says them, and `auto` does without.
+/// Asserts that `--backend cuda` fails with `words`, `devices` prints them, and `auto` works.
 fn is_refused(folder: &Folder, version: &str, init: &str, words: &str) {
     folder.write("file", b"pages, pages, pages");
     let forced = ["compress", "-f", "file", "--backend", "cuda"];
@@ -84,7 +84,7 @@ fn is_refused(folder: &Folder, version: &str, init: &str, words: &str) {
 }
 
 #[test]
-fn drivers_that_cannot_be_used_say_why() {
+fn unusable_drivers_are_reported_with_the_reason() {
     let folder = Folder::new();
     build(&folder, STAND_IN);
     is_refused(&folder, "11040", "0", "supports CUDA 11.4, 12.0 is needed");

@@ -1,4 +1,4 @@
-//! Mutated files through the command, which must agree with `lz4` on every one.
+//! Mutated files: the command and `lz4` must agree on every one.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -10,10 +10,10 @@ use common::command::{Folder, repetitions};
 use common::lz4_command::{lz4, lz4_ok};
 use common::pages::{self, Random};
 
-/// Files in one run of the command.
+/// Files per run of the command.
 const AT_ONCE: usize = 100;
 
-/// Files of all kinds.
+/// Returns files of all kinds.
 fn originals(folder: &Folder) -> Vec<Vec<u8>> {
     let content = pages::mixed(70_000, 1);
     folder.write("file", &content);
@@ -51,11 +51,11 @@ fn originals(folder: &Folder) -> Vec<Vec<u8>> {
     files
 }
 
-/// `file` with a few changes.
+/// Returns `file` with a few changes.
 fn mutated(file: &[u8], random: &mut Random) -> Vec<u8> {
     let mut file = file.to_vec();
     for _ in 0..=random.below(3) {
-        // Half of the changes are in the first bytes, where headers are.
+        // Half of the changes hit the first bytes, which are headers.
         let range = if random.below(2) == 0 { 24 } else { file.len() };
         let at = random.below(range.min(file.len()).max(1));
         let end = (at + 1 + random.below(16)).min(file.len());
@@ -77,15 +77,14 @@ fn mutated(file: &[u8], random: &mut Random) -> Vec<u8> {
     file
 }
 
-/// True for files that `lz4` 1.9.4 reads though they are damaged: an empty one, and offsets of zero, which the format
-/// forbids.
-fn is_refused_here_alone(file: &[u8], message: Option<&str>) -> bool {
-    file.is_empty() || message.is_some_and(|message| message.contains("match offset is zero"))
+/// Returns true for damaged files that `lz4` 1.9.4 accepts: an empty file, and offset 0, which the format forbids.
+fn is_rejected_here_only(file: &[u8], message: Option<&str>) -> bool {
+    file.is_empty() || message.is_some_and(|message| message.contains("a match has offset 0"))
 }
 
-/// PAGEPRESS_MUTATED_FILES=100000 for a long run.
+/// PAGEPRESS_MUTATED_FILES=100000 makes a long run.
 #[test]
-fn mutated_files_give_what_lz4_gives() {
+fn mutated_files_decompress_as_with_lz4() {
     let folder = Folder::new();
     let originals = originals(&folder);
     let n_files = repetitions("PAGEPRESS_MUTATED_FILES", 2000);
@@ -125,7 +124,7 @@ fn mutated_files_give_what_lz4_gives() {
             let expected = theirs.status.success().then_some(theirs.stdout);
             let name = format!("pagepress: {i}.lz4: ");
             let message = run.errors.lines().find(|line| line.starts_with(&name));
-            if ours != expected && !is_refused_here_alone(file, message) {
+            if ours != expected && !is_rejected_here_only(file, message) {
                 differing.push(format!(
                     "batch {batch}, file {i}: read by lz4: {}, here: {}, {message:?}",
                     expected.is_some(),

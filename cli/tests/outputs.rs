@@ -1,4 +1,5 @@
-//! Outputs of the command on Linux: their modes while they are written, holes, full disks, and what stays after a kill.
+//! Outputs of the command on Linux: file modes while they are written, sparse files, full disks, and the state after a
+//! kill.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -18,7 +19,7 @@ use common::pages::{self, Random};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, setrlimit, umask};
 
-/// Modes of the files in `folder` that a process writes and that may be without a name.
+/// Returns the modes of the files in `folder` that a process has open for writing, unnamed files included.
 fn modes_of_open_files(child: &Child, folder: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", child.id())) else {
         return Vec::new();
@@ -34,14 +35,14 @@ fn modes_of_open_files(child: &Child, folder: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// The command with a umask.
+/// Returns the command with a umask.
 fn with_umask(folder: &Folder, arguments: &[&str], mask: u32) -> Command {
     let mut command = command(folder.root(), arguments);
     let set = move || {
         umask(Mode::from_raw_mode(mask));
         Ok(())
     };
-    // SAFETY: between fork and exec this makes one system call, and takes no lock.
+    // SAFETY: between fork and exec this makes one system call and takes no lock.
     unsafe { command.pre_exec(set) };
     command
 }
@@ -68,7 +69,7 @@ fn an_output_is_never_more_readable_than_its_input() {
             };
             assert!(status.success());
             assert!(!seen.is_empty(), "the output was seen while it was written");
-            // At the end it gets the input's mode, before it has its name.
+            // It gets the input's mode at the end, before it has its name.
             assert!(
                 seen.iter().all(|seen| *seen == 0o600 || *seen == mode),
                 "umask {mask:o}, input {mode:o}: {seen:?}"
@@ -100,7 +101,7 @@ fn the_output_of_a_pipe_obeys_the_umask() {
                 ),
             };
             pipe.write_all(&pages::text(100_000, 1)).expect("writes");
-            // The pipe stalls.
+            // The pipe blocks.
             let mut seen = Vec::new();
             wait_for("output", || {
                 seen = modes_of_open_files(&child, folder.root());
@@ -115,7 +116,7 @@ fn the_output_of_a_pipe_obeys_the_umask() {
     }
 }
 
-/// A frame of `n_blocks` blocks of 4 MiB of zeros, without a checksum.
+/// Returns a frame of `n_blocks` blocks of 4 MiB of zeros, without a checksum.
 fn frame_of_zeros(n_blocks: usize) -> Vec<u8> {
     let one = lz4_ok(&["-c", "-B7", "--no-frame-crc"], &vec![0; 4 << 20]);
     let (header, block, end) = (&one[..7], &one[7..one.len() - 4], &one[one.len() - 4..]);
@@ -123,7 +124,7 @@ fn frame_of_zeros(n_blocks: usize) -> Vec<u8> {
 }
 
 #[test]
-fn zeros_take_no_room_on_the_disk() {
+fn zeros_take_no_space_on_the_disk() {
     const N_BLOCKS: usize = 768;
     let folder = Folder::new();
     folder.write("zeros.lz4", &frame_of_zeros(N_BLOCKS));
@@ -144,7 +145,7 @@ fn zeros_take_no_room_on_the_disk() {
 }
 
 #[test]
-fn holes_are_left_where_lz4_leaves_them() {
+fn holes_are_where_lz4_makes_them() {
     let folder = Folder::new();
     let mut content = vec![0; 12 << 20];
     content[5 << 20..6 << 20].copy_from_slice(&pages::random(1 << 20, 1));
@@ -170,7 +171,7 @@ fn holes_are_left_where_lz4_leaves_them() {
         assert_eq!(used("out") < 3 << 20, sparse, "{script}: {}", used("out"));
         fs::remove_file(folder.path("out")).expect("removes");
     }
-    // Each starts where the one before ended, and old content does not show through.
+    // Each starts at the end of the previous one, and old content does not show through.
     let script = "(printf abc; $PAGEPRESS d -qc --sparse file.lz4 file.lz4; printf def) >out";
     shell(folder.root(), script).succeeds();
     let expected = [b"abc", &content[..], &content, b"def"].concat();
@@ -180,7 +181,7 @@ fn holes_are_left_where_lz4_leaves_them() {
     assert!(folder.read("old") == [&content[..], &[1; 5]].concat());
 }
 
-/// The outcome of the command where no file may be longer than `limit` bytes.
+/// Runs the command with a file size limit of `limit` bytes.
 fn limited(folder: &Folder, arguments: &[&str], limit: u64) -> Run {
     let mut command = command(folder.root(), arguments);
     let set = move || {
@@ -190,7 +191,7 @@ fn limited(folder: &Folder, arguments: &[&str], limit: u64) -> Run {
         };
         Ok(setrlimit(Resource::Fsize, limit)?)
     };
-    // SAFETY: between fork and exec this makes one system call, and takes no lock.
+    // SAFETY: between fork and exec this makes one system call and takes no lock.
     unsafe { command.pre_exec(set) };
     command.output().expect("starts").into()
 }
@@ -254,7 +255,7 @@ fn a_file_that_cannot_grow_is_an_error_at_every_size() {
 }
 
 #[test]
-fn an_input_that_becomes_shorter_is_an_error() {
+fn an_input_that_is_truncated_meanwhile_is_an_error() {
     let folder = Folder::new();
     let content = pages::random(64_000_000, 1);
     let frame = [
@@ -272,7 +273,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
             content.clone(),
             40_000_000,
         ),
-        // The first of two frames is left, which is whole.
+        // The rest is the first of two frames, which is complete.
         (
             ["decompress", "-q", "file", "-o", "fifo"],
             frame.concat(),
@@ -287,7 +288,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
             .spawn()
             .expect("starts");
         let mut output = File::open(folder.path("fifo")).expect("opens");
-        // The command now waits for its output to be read, long before the input's end.
+        // The command now blocks on its output, far from the end of the input.
         output.read_exact(&mut [0; 4096]).expect("reads");
         let file = File::options()
             .write(true)
@@ -297,12 +298,12 @@ fn an_input_that_becomes_shorter_is_an_error() {
         std::io::copy(&mut output, &mut std::io::sink()).expect("reads");
         let run = Run::from(child.wait_with_output().expect("ends")).fails(1);
         assert!(
-            run.errors.contains("became shorter"),
+            run.errors.contains("was truncated"),
             "{arguments:?}: {}",
             run.errors
         );
     }
-    // A file that is shorter than it says, and stays so, is whole.
+    // A file that is always shorter than its stated length is complete.
     folder
         .run(&[
             "compress",
@@ -313,7 +314,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
         .succeeds();
 }
 
-/// PAGEPRESS_KILLS=1000 for a long run.
+/// PAGEPRESS_KILLS=1000 makes a long run.
 #[test]
 fn a_kill_leaves_the_whole_output_or_nothing() {
     let folder = Folder::new();

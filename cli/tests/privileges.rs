@@ -1,5 +1,5 @@
-//! Owners, modes and special bits of outputs, as the superuser and as a user; a small disk; a system without /proc.
-//! The cases that only the superuser can set up are reported as ignored where another user runs the tests.
+//! Owners, modes and special bits of outputs, as superuser and as another user; a small disk; a system without /proc.
+//! Cases that need the superuser are reported as ignored for other users.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}

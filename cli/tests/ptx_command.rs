@@ -15,7 +15,7 @@ fn double(@builtin(global_invocation_id) id: vec3<u32>) {
 ";
 
 #[test]
-fn a_kernel_is_printed_for_the_architecture_and_constants_asked_for() {
+fn a_kernel_is_printed_for_an_architecture_and_constants() {
     let folder = Folder::new();
     folder.write("double.wgsl", WGSL.as_bytes());
     let run = folder
@@ -47,7 +47,7 @@ fn a_kernel_is_printed_for_the_architecture_and_constants_asked_for() {
 }
 
 #[test]
-fn errors_name_the_file_and_the_place() {
+fn errors_have_the_file_and_the_position() {
     let folder = Folder::new();
     folder.write("wrong.wgsl", WGSL.replace("id.x", "oops").as_bytes());
     let run = folder

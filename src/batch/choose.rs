@@ -11,6 +11,8 @@ use super::plan::Packed;
 #[cfg(gpu_engine)]
 use crate::Error;
 use crate::Result;
+#[cfg(gpu_engine)]
+use crate::lz4::CPU_ONLY;
 use crate::lz4::{Level, PackedPages};
 
 /// What to do with a call.
@@ -66,9 +68,7 @@ impl Codec {
         let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
-            Some(_) if level == Level::Sequential => {
-                return Ok(Plan::Cpu("the level sequential is the CPU's".into()));
-            }
+            Some(_) if !level.runs_on_gpu() => return Ok(Plan::Cpu(CPU_ONLY.into())),
             Some(_) if !auto => return Ok(Plan::Gpu(self.choice.reason.clone())),
             Some(gpu) => gpu.weigh_compress(n_bytes, first, page_size, level).await,
         };

@@ -60,8 +60,8 @@ impl Report {
 
 /// Compresses and decompresses pages and frames on one engine or, in `Auto` mode, on the faster of two.
 ///
-/// A level gives the same bytes on every engine that writes it. A lost GPU is reopened once and the work replayed; after
-/// that a forced engine fails with [`Error::DeviceLost`], and `Auto` falls back to the CPU.
+/// [`Level`] defines on which engines the bytes are equal. A lost GPU is reopened once and the work replayed; after that a
+/// forced engine fails with [`Error::DeviceLost`], and `Auto` falls back to the CPU.
 #[derive(Debug)]
 pub struct Codec {
     pub(super) options: CodecOptions,
@@ -149,6 +149,13 @@ impl Codec {
     #[must_use]
     pub fn choice(&self) -> &BackendChoice {
         &self.choice
+    }
+
+    /// Returns the level of `auto` on this codec: the fastest of its engine or, if `deterministic`, the fastest that every
+    /// engine can write.
+    #[must_use]
+    pub fn auto_level(&self, deterministic: bool) -> Level {
+        Level::auto(self.choice.engine != "cpu", deterministic)
     }
 
     /// Returns the options that the codec was opened with.

@@ -136,7 +136,9 @@ impl Codec {
         let mut at = 0;
         loop {
             let advanced = decoder.advance(self, &bytes[at..], &mut out, &mut report);
-            let consumed = advanced.await.map_err(|error| error.having_seen(bytes))?;
+            let consumed = advanced
+                .await
+                .map_err(|error| error.with_detected_format(bytes))?;
             if consumed == 0 {
                 break;
             }
@@ -150,7 +152,7 @@ impl Codec {
             }
         }
         let finished = decoder.finish(&bytes[at..]);
-        finished.map_err(|error| error.having_seen(bytes))?;
+        finished.map_err(|error| error.with_detected_format(bytes))?;
         report.timings.total_ns = clock.elapsed_ns();
         Ok((out, report))
     }

@@ -105,9 +105,9 @@ pub async fn compress_resident_async(
     level: Level,
 ) -> Result<ResidentPages> {
     check(pages, n_bytes, page_size)?;
-    if level == Level::Sequential {
-        let expected = "fast or high: sequential is the CPU's";
-        return Err(invalid("level", "sequential".into(), expected));
+    if !level.runs_on_gpu() {
+        let expected = "give Fast or High; only the CPU writes Sequential";
+        return Err(invalid("level", format!("{level:?}"), expected));
     }
     let most_pages = u64::from(MAX_PAGES_PER_JOB);
     let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());

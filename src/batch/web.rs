@@ -12,7 +12,7 @@ use super::source::Source;
 use super::timing::Timings;
 use crate::gpu::{Backend, GpuDevice, HostBuffer};
 use crate::js_bytes::JsBytes;
-use crate::lz4::{BlockError, Level, PageEntry};
+use crate::lz4::{BlockError, CPU_ONLY, Level, PageEntry};
 use crate::{Error, Result, memory};
 
 /// The function that a caller gave to hear how far a call is, if it gave one.
@@ -150,10 +150,10 @@ impl JsCodec {
         level: Level,
         tell: Tell,
     ) -> Result<(JsBlocks, Timings)> {
-        if level == Level::Sequential {
+        if !level.runs_on_gpu() {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
-                reason: "the level sequential is the CPU's".into(),
+                reason: CPU_ONLY.into(),
             });
         }
         let mut blocks = JsBlocks::default();

@@ -1,4 +1,4 @@
-//! Errors as JavaScript sees them: an `Error` with the property `code`.
+//! Errors in JavaScript: an `Error` with the property `code`.
 
 use wasm_bindgen::prelude::*;
 
@@ -16,7 +16,7 @@ extern "C" {
     fn set_code(this: &CodedError, code: &str);
 }
 
-/// An `Error` with this message and this code.
+/// Returns an `Error` with this message and this code.
 pub(crate) fn coded(message: &str, code: &str) -> JsValue {
     let error = CodedError::new(message);
     error.set_code(code);

@@ -1,7 +1,8 @@
-//! One error type for the whole crate: fields, not prose, and a stable code shared with JavaScript.
+//! The crate's error type: fields for programs, a message that names the value and the remedy, and a stable code shared
+//! with JavaScript.
 
 use crate::lz4::BlockError;
-use crate::lz4::frame::Seen;
+use crate::lz4::frame::DetectedFormat;
 use crate::tensor::Shape;
 
 #[cfg(any(web, web_engine))]
@@ -15,9 +16,9 @@ pub(crate) use js::coded;
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong, on every engine.
+/// An error of any engine.
 ///
-/// [`Error::code`] is the name that JavaScript sees as `error.code`; codes never change meaning.
+/// JavaScript sees [`Error::code`] as `error.code`; codes never change meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(lz4_only, error(""))]
 #[non_exhaustive]
@@ -27,13 +28,13 @@ pub enum Error {
     CorruptPage {
         /// Index of the page in its batch, or of the block in its frame.
         page: usize,
-        /// What the decoder found.
+        /// The error of the decoder.
         source: BlockError,
     },
-    /// A match of a block of a frame starts before the content: the block is not valid, or was compressed with a dictionary
-    /// (`lz4 -D`), which a frame need not say. Its code is that of [`Error::CorruptPage`].
+    /// A match in a block of a frame starts before the content: the block is invalid, or was compressed with a
+    /// dictionary (`lz4 -D`), which a frame need not state. Its code is that of [`Error::CorruptPage`].
     #[error(
-        "page {page}: a match reaches {n_bytes} bytes before the content: was it compressed with a dictionary (lz4 -D)?"
+        "page {page}: a match starts {n_bytes} bytes before the output: was it compressed with a dictionary (lz4 -D)?"
     )]
     MatchBeforeContent {
         /// Index of the block in its frame.
@@ -42,23 +43,23 @@ pub enum Error {
         n_bytes: u64,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
-    #[error("not an LZ4 frame: starts with {magic:#010x}{seen}")]
+    #[error("not an LZ4 frame: expected 0x184d2204 at the start, found {magic:#010x}{detected}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
-        /// What it seems to be instead.
-        seen: Seen,
+        /// The detected format.
+        detected: DetectedFormat,
     },
     /// A frame ends before its end mark.
-    #[error("truncated LZ4 frame: {needed} more bytes needed at byte {at}")]
+    #[error("truncated LZ4 frame: expected {needed} more bytes at byte {at}")]
     TruncatedFrame {
         /// Offset in the input at which bytes ran out.
         at: u64,
-        /// How many more bytes the next field needs at least.
+        /// Bytes that the next field needs at least.
         needed: u64,
     },
     /// A checksum of a frame does not match its data.
-    #[error("{what} checksum mismatch: stored {stored:#010x}, computed {computed:#010x}")]
+    #[error("{what} checksum mismatch: expected {stored:#010x}, computed {computed:#010x}")]
     ChecksumMismatch {
         /// `"header"`, `"block"` or `"content"`.
         what: &'static str,
@@ -77,8 +78,8 @@ pub enum Error {
         /// Offset in the input of the field.
         at: u64,
     },
-    /// The content is not as long as the frame header says.
-    #[error("content size mismatch: header says {stored} bytes, content has {actual}")]
+    /// The content has another size than the frame header states.
+    #[error("content size mismatch: expected {stored} bytes, found {actual}")]
     ContentSizeMismatch {
         /// Size in the frame header.
         stored: u64,
@@ -86,22 +87,22 @@ pub enum Error {
         actual: u64,
     },
     /// The frame needs a dictionary.
-    #[error("this frame needs dictionary {id:#010x}; dictionaries are not supported")]
+    #[error("dictionary {id:#010x} is needed, which is not supported; use lz4 -D")]
     DictionaryNeeded {
         /// The dictionary id of the frame.
         id: u32,
     },
-    /// The output would exceed the limit the caller set.
-    #[error("output exceeds the limit of {limit} bytes")]
+    /// The output would exceed the caller's limit.
+    #[error("output exceeds the limit of {limit} bytes; raise it if you trust the input")]
     OutputLimit {
         /// The limit.
         limit: u64,
     },
-    /// The output does not fit in the array of JavaScript that the caller gave. Its code is that of [`Error::OutputLimit`].
+    /// The output does not fit in the JavaScript array of the caller. Its code is that of [`Error::OutputLimit`].
     #[cfg(web_files)]
-    #[error("the content has at least {needed} bytes, and the array given has {actual}")]
+    #[error("the array has {actual} bytes, expected at least {needed}")]
     OutputTooSmall {
-        /// Bytes of content, as far as they are known.
+        /// Bytes of content, as far as known.
         needed: u64,
         /// Bytes of the array.
         actual: u64,
@@ -116,7 +117,7 @@ pub enum Error {
         /// The domain or remedy.
         expected: &'static str,
     },
-    /// Shapes that an operation cannot take together.
+    /// An operation does not accept these shapes together.
     #[cfg_attr(
         not(lz4_only),
         error("{operation}: shapes {left} and {right} do not fit; {expected}")
@@ -126,40 +127,40 @@ pub enum Error {
         operation: &'static str,
         /// Shape of the first tensor.
         left: Shape,
-        /// Shape of the second tensor, or the shape asked for.
+        /// Shape of the second tensor, or the requested shape.
         right: Shape,
-        /// How they would fit.
+        /// The shapes that would fit.
         expected: &'static str,
     },
-    /// A slice has not as many elements as the operation needs.
+    /// A slice has another number of elements than the operation needs.
     #[cfg_attr(
         not(lz4_only),
-        error("{name} has {actual} elements, {expected} are needed")
+        error("{name} has {actual} elements, expected {expected}")
     )]
     LengthMismatch {
         /// The argument, by its public name.
         name: &'static str,
-        /// Elements needed; [`u64::MAX`] where they are more than that counts.
+        /// Elements needed; [`u64::MAX`] if the number overflows.
         expected: u64,
         /// Elements given.
         actual: u64,
     },
-    /// A forced backend is not on this machine.
+    /// The requested backend is not available on this machine.
     #[cfg_attr(not(lz4_only), error("backend {backend} is not available: {reason}"))]
     BackendUnavailable {
-        /// The backend asked for.
+        /// The requested backend.
         backend: &'static str,
-        /// Why, candidate by candidate.
+        /// The reason for each candidate.
         reason: String,
     },
-    /// The GPU went away and could not be brought back.
+    /// The GPU was lost and could not be reopened.
     #[cfg_attr(not(lz4_only), error("GPU device lost: {reason}"))]
     DeviceLost {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
     /// There is not enough memory, on the GPU or on the host.
-    #[error("out of memory: {requested} bytes asked for")]
+    #[error("out of memory: cannot allocate {requested} bytes")]
     OutOfMemory {
         /// Size of the allocation that failed.
         requested: u64,
@@ -169,15 +170,15 @@ pub enum Error {
     KernelCompile {
         /// Entry point.
         kernel: String,
-        /// The compiler's words, with line and column.
+        /// The compiler's message, with line and column.
         message: String,
     },
-    /// The engine refused a call.
+    /// An engine rejected a call.
     #[cfg_attr(not(lz4_only), error("{engine} engine: {message}"))]
     Engine {
         /// The engine's name.
         engine: &'static str,
-        /// Its words.
+        /// Its message.
         message: String,
     },
     /// The caller cancelled the work.
@@ -186,8 +187,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether this comes of engines and tensors, in a module of the npm package that has neither: with nothing to say of
-    /// these, it is smaller.
+    /// Returns true for the errors of engines and tensors in the npm package's CPU module, which has neither: without
+    /// their messages it is smaller.
     const fn is_left_out(&self) -> bool {
         cfg!(lz4_only)
             && matches!(
@@ -202,7 +203,7 @@ impl Error {
             )
     }
 
-    /// An argument that is a number outside its domain.
+    /// Returns the error of a numeric argument outside its domain.
     pub(crate) fn invalid(name: &'static str, value: u64, expected: &'static str) -> Self {
         Self::InvalidArgument {
             name,
@@ -211,18 +212,18 @@ impl Error {
         }
     }
 
-    /// The same error; if it says that `bytes` are no frame, with what they are.
-    pub(crate) fn having_seen(self, bytes: &[u8]) -> Self {
+    /// Adds the detected format of `bytes` if the error is [`Error::NotLz4`].
+    pub(crate) fn with_detected_format(self, bytes: &[u8]) -> Self {
         match self {
             Self::NotLz4 { magic, .. } => Self::NotLz4 {
                 magic,
-                seen: Seen::of(bytes),
+                detected: DetectedFormat::of(bytes),
             },
             other => other,
         }
     }
 
-    /// The stable code, the same in Rust and in JavaScript.
+    /// Returns the stable code, which is the same in Rust and in JavaScript.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         if self.is_left_out() {
@@ -252,7 +253,7 @@ impl Error {
     }
 }
 
-/// The error is the source of the other; its kind is the nearest.
+/// Wraps the error as the source of an I/O error of the nearest kind.
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
         use std::io::ErrorKind;

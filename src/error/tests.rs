@@ -1,8 +1,8 @@
-//! The texts of errors.
+//! Tests of error messages.
 
 use super::*;
 use crate::lz4::BlockError;
-use crate::lz4::frame::Seen;
+use crate::lz4::frame::DetectedFormat;
 
 #[test]
 fn texts_have_all_fields() {
@@ -12,25 +12,25 @@ fn texts_have_all_fields() {
                 page: 3,
                 source: BlockError::ZeroOffset,
             },
-            "page 3: match offset is zero",
+            "page 3: a match has offset 0, expected 1 to 65535",
         ),
         (
             Error::MatchBeforeContent {
                 page: 0,
                 n_bytes: 9,
             },
-            "page 0: a match reaches 9 bytes before the content: was it compressed with a dictionary (lz4 -D)?",
+            "page 0: a match starts 9 bytes before the output: was it compressed with a dictionary (lz4 -D)?",
         ),
         (
             Error::NotLz4 {
                 magic: 0x8b1f,
-                seen: Seen::Other("gzip"),
+                detected: DetectedFormat::Other("gzip"),
             },
-            "not an LZ4 frame: starts with 0x00008b1f; it is gzip",
+            "not an LZ4 frame: expected 0x184d2204 at the start, found 0x00008b1f; it is gzip",
         ),
         (
             Error::TruncatedFrame { at: 70, needed: 4 },
-            "truncated LZ4 frame: 4 more bytes needed at byte 70",
+            "truncated LZ4 frame: expected 4 more bytes at byte 70",
         ),
         (
             Error::ChecksumMismatch {
@@ -38,7 +38,7 @@ fn texts_have_all_fields() {
                 stored: 1,
                 computed: u32::MAX,
             },
-            "block checksum mismatch: stored 0x00000001, computed 0xffffffff",
+            "block checksum mismatch: expected 0x00000001, computed 0xffffffff",
         ),
         (
             Error::InvalidFrame {
@@ -53,15 +53,15 @@ fn texts_have_all_fields() {
                 stored: 10,
                 actual: 11,
             },
-            "content size mismatch: header says 10 bytes, content has 11",
+            "content size mismatch: expected 10 bytes, found 11",
         ),
         (
             Error::DictionaryNeeded { id: 5 },
-            "this frame needs dictionary 0x00000005; dictionaries are not supported",
+            "dictionary 0x00000005 is needed, which is not supported; use lz4 -D",
         ),
         (
             Error::OutputLimit { limit: 9 },
-            "output exceeds the limit of 9 bytes",
+            "output exceeds the limit of 9 bytes; raise it if you trust the input",
         ),
         (
             Error::invalid("page size", 1, "give more"),
@@ -82,7 +82,7 @@ fn texts_have_all_fields() {
         ),
         (
             Error::OutOfMemory { requested: 8 },
-            "out of memory: 8 bytes asked for",
+            "out of memory: cannot allocate 8 bytes",
         ),
         (
             Error::KernelCompile {
@@ -103,17 +103,17 @@ fn texts_have_all_fields() {
     for (error, text) in texts {
         assert_eq!(error.to_string(), text);
     }
-    for (seen, text) in [
-        (Seen::Unknown, ""),
+    for (detected, text) in [
+        (DetectedFormat::Unknown, ""),
         (
-            Seen::Block { n_bytes: 7 },
-            "; it is a raw LZ4 block of 7 bytes: give the format \"block\"",
+            DetectedFormat::Block { n_bytes: 7 },
+            "; it is a raw LZ4 block of 7 bytes: set the format to \"block\"",
         ),
         (
-            Seen::SizePrefixed { n_bytes: 7 },
-            "; it is an LZ4 block with its size, 7 bytes, in front: give the format \"size-prefixed\"",
+            DetectedFormat::SizePrefixed { n_bytes: 7 },
+            "; it is an LZ4 block after its size, 7 bytes: set the format to \"size-prefixed\"",
         ),
     ] {
-        assert_eq!(seen.to_string(), text);
+        assert_eq!(detected.to_string(), text);
     }
 }

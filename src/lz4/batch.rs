@@ -1,4 +1,4 @@
-//! Many pages at once, on all cores natively.
+//! Compression and decompression of many pages, natively on all cores.
 
 use super::encode::Encoder;
 use super::page::{BLOCK_ALIGNMENT, PageEntry};
@@ -10,27 +10,28 @@ use crate::{Error, Result};
 #[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
-/// Bytes of a table entry as the kernels keep it.
+/// Bytes of a table entry in the format of the kernels.
 const ENTRY_BYTES: u64 = 8;
-/// Bytes of pages that one core takes at a time.
+/// Bytes of pages in one task of the thread pool.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE_BYTES: usize = 256 << 10;
 
-/// A batch of compressed pages: their blocks, one after the other, and a table that finds them. The default is no pages.
+/// A batch of compressed pages: the blocks, and a table with their places. The default is an empty batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PackedPages {
     /// The blocks in the order of their pages; each starts at a multiple of 4 bytes, padding is zeros.
     pub packed: Vec<u8>,
-    /// One entry a page.
+    /// One entry for each page.
     pub table: Vec<PageEntry>,
-    /// Bytes in a page; the last one may be shorter.
+    /// Bytes of a page; the last page may be shorter.
     pub page_size: u32,
-    /// Bytes in all pages together.
+    /// Bytes of all pages.
     pub n_bytes: u64,
 }
 
 impl PackedPages {
-    /// Bytes of pages over bytes of packed blocks and table, 8 bytes an entry; 1 for no pages.
+    /// Returns the compression ratio: bytes of pages over bytes of blocks and table (8 bytes per entry). An empty batch
+    /// has 1.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         if self.table.is_empty() {
@@ -40,13 +41,13 @@ impl PackedPages {
         self.n_bytes as f64 / stored as f64
     }
 
-    /// Bytes in all pages together, if the table has as many entries as they need.
+    /// Returns the bytes of all pages after checking the length of the table.
     fn checked_n_bytes(&self) -> Result<usize> {
         checked_bytes(self.n_bytes, self.page_size, self.table.len())
     }
 }
 
-/// `n_bytes` in pages of `page_size`, if these need as many entries as there are.
+/// Returns `n_bytes` if pages of `page_size` bytes need exactly `n_entries` table entries.
 pub(crate) fn checked_bytes(n_bytes: u64, page_size: u32, n_entries: usize) -> Result<usize> {
     check_page_size(page_size)?;
     if n_bytes.div_ceil(u64::from(page_size)) != n_entries as u64 {
@@ -100,7 +101,7 @@ fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntr
     Ok((packed, table))
 }
 
-/// Blocks and entries of some pages; offsets count from the first of them.
+/// Returns the blocks and entries of some pages; offsets are relative to the first block.
 fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<PageEntry>)> {
     let page_size = encoder.parse().page_size() as usize;
     let mut packed = Vec::new();
@@ -112,7 +113,7 @@ fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<P
 }
 
 impl Encoder {
-    /// Appends the block of a page, padded to a multiple of [`BLOCK_ALIGNMENT`], and says where it is.
+    /// Appends the block of a page, padded to a multiple of [`BLOCK_ALIGNMENT`]; returns its entry.
     pub(crate) fn append_page(&mut self, page: &[u8], packed: &mut Vec<u8>) -> PageEntry {
         let offset = packed.len();
         let kind = self.append_block(page, packed);
@@ -126,7 +127,7 @@ impl Encoder {
     }
 }
 
-/// One piece after the other. Fresh memory is slow to write, so that all cores write it.
+/// Concatenates `pieces`. All cores copy, since first-touch page faults dominate a large copy.
 #[cfg(not(target_arch = "wasm32"))]
 fn join(pieces: Vec<&[u8]>) -> Result<Vec<u8>> {
     let n_bytes = pieces.iter().map(|piece| piece.len()).sum();
@@ -142,8 +143,8 @@ fn join(pieces: Vec<&[u8]>) -> Result<Vec<u8>> {
     places.into_par_iter().for_each(|(place, piece)| {
         place.write_copy_of_slice(piece);
     });
-    // SAFETY: the capacity is `n_bytes` or more, and the pieces, as long as that, have just been written to its start, one
-    // after the other: a piece that did not fit its place would have panicked.
+    // SAFETY: the capacity is at least `n_bytes`. The pieces, `n_bytes` in all, were written to its start without gaps:
+    // a piece of another length than its place would have panicked.
     unsafe { joined.set_len(n_bytes) };
     Ok(joined)
 }
@@ -165,8 +166,7 @@ pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
     }
 }
 
-/// Decompresses all pages and says of each what is wrong with it; a page that fails is all zeros and leaves the
-/// others intact.
+/// Decompresses all pages and returns the error of each; a page that fails is all zeros and does not affect others.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if the table and `n_bytes` disagree; [`Error::OutOfMemory`].
@@ -193,7 +193,7 @@ pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Opti
     Ok((bytes, status))
 }
 
-/// Refuses page sizes that batches and kernels do not know.
+/// Rejects page sizes that batches and kernels do not support.
 pub(crate) fn check_page_size(page_size: u32) -> Result<()> {
     if page_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&page_size) {
         return Ok(());

@@ -1,46 +1,46 @@
-//! Bytes of a block compared with earlier ones.
+//! Comparison of the bytes at two positions of a block, eight at a time.
 //!
-//! The functions read without bounds checks, so each names the positions that its caller keeps within the block.
+//! The functions read without bounds checks, so each names the positions that its caller keeps inside the block.
 
 use super::parse::{LAST_LITERALS, MATCH_START_MARGIN, MIN_MATCH};
 
-/// Bytes behind the start of a match that the quick way reads.
-const QUICK_READS: usize = 32;
+/// Bytes after the start of a match that the fast path may read.
+const FAST_PATH_READS: usize = 32;
 
-/// The little-endian word at `p`.
+/// Returns the little-endian word at `p`.
 ///
 /// # Safety
 /// `p + 4 <= input.len()`.
 #[inline(always)]
 pub(super) unsafe fn word(input: &[u8], p: usize) -> u32 {
     debug_assert!(p + 4 <= input.len());
-    // SAFETY: the four bytes are in `input` by this function's contract; an array of bytes has no alignment.
+    // SAFETY: the four bytes are inside `input` by this function's contract; a byte array has alignment 1.
     let bytes = unsafe { input.as_ptr().add(p).cast::<[u8; 4]>().read() };
     u32::from_le_bytes(bytes)
 }
 
-/// The eight bytes at `p`, little-endian.
+/// Returns the eight bytes at `p` as a little-endian word.
 ///
 /// # Safety
 /// `p + 8 <= input.len()`.
 #[inline(always)]
 pub(super) unsafe fn eight(input: &[u8], p: usize) -> u64 {
     debug_assert!(p + 8 <= input.len());
-    // SAFETY: the eight bytes are in `input` by this function's contract; an array of bytes has no alignment.
+    // SAFETY: the eight bytes are inside `input` by this function's contract; a byte array has alignment 1.
     let bytes = unsafe { input.as_ptr().add(p).cast::<[u8; 8]>().read() };
     u64::from_le_bytes(bytes)
 }
 
-/// Length of the match at `p` of the bytes at `q`, whose first four agree.
+/// Returns the length of the match between `p` and `q`, whose first four bytes are equal.
 ///
 /// # Safety
 /// `q < p` and `p + MATCH_START_MARGIN <= input.len()`.
 #[inline(always)]
 pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
     debug_assert!(q < p && p + MATCH_START_MARGIN <= input.len());
-    if p + QUICK_READS <= input.len() {
-        // SAFETY: the reads end 20 bytes behind `p` at most, which this branch has compared with the length, and those at
-        // `q`, which is less than `p` by this function's contract, end before.
+    if p + FAST_PATH_READS <= input.len() {
+        // SAFETY: the reads end at most 20 bytes after `p`, inside `input` by the comparison above; the reads at `q`,
+        // which is before `p` by this function's contract, end earlier.
         let (first, second) = unsafe {
             (
                 eight(input, p + 4) ^ eight(input, q + 4),
@@ -48,13 +48,13 @@ pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
             )
         };
         if first | second != 0 {
-            // No branch: either is common.
+            // Branchless: both outcomes are common, so a branch would be mispredicted often.
             let beyond = (first == 0) as usize;
             let agreeing = |difference: u64| difference.trailing_zeros() as usize / 8;
             return MIN_MATCH + agreeing(first) + beyond * agreeing(second);
         }
     }
-    // SAFETY: `p` and `q` are as this function's contract says, which is that of `long_match_length`.
+    // SAFETY: the contract of `long_match_length` is this function's contract.
     unsafe { long_match_length(input, p, q) }
 }
 
@@ -62,11 +62,11 @@ pub(super) unsafe fn match_length(input: &[u8], p: usize, q: usize) -> usize {
 /// As [`match_length_by_eights`].
 #[inline(never)]
 unsafe fn long_match_length(input: &[u8], p: usize, q: usize) -> usize {
-    // SAFETY: `p` and `q` are as this function's contract says, which is that of `match_length_by_eights`.
+    // SAFETY: the contract of `match_length_by_eights` is this function's contract.
     unsafe { match_length_by_eights(input, p, q) }
 }
 
-/// The same as [`match_length`], with a branch for every eight bytes: better where the next step waits for the length.
+/// The same as [`match_length`], with a branch for every eight bytes: faster where the next step depends on the length.
 ///
 /// # Safety
 /// `q < p` and `p + MATCH_START_MARGIN <= input.len()`.
@@ -76,8 +76,8 @@ pub(super) unsafe fn match_length_by_eights(input: &[u8], p: usize, q: usize) ->
     let end = input.len() - LAST_LITERALS;
     let mut at = p + MIN_MATCH;
     while at + 8 <= end {
-        // SAFETY: the loop's condition keeps the read at `at` in `input`; the other one is before it, and not before the
-        // start, since `at >= p` and `q < p` by this function's contract.
+        // SAFETY: the loop condition keeps the read at `at` inside `input`. The other read is before it, and not before
+        // the start, since `at >= p` and `q < p` by this function's contract.
         let difference = unsafe { eight(input, at) ^ eight(input, at - (p - q)) };
         if difference != 0 {
             return at - p + difference.trailing_zeros() as usize / 8;
@@ -90,7 +90,7 @@ pub(super) unsafe fn match_length_by_eights(input: &[u8], p: usize, q: usize) ->
     at - p
 }
 
-/// The start of the match at `p` when it is extended backwards over literals, not beyond `anchor`.
+/// Returns the start of the match at `p` after extending it backward over literals, at most to `anchor`.
 ///
 /// # Safety
 /// `offset <= p`, `anchor <= p` and `p <= input.len()`.
@@ -99,10 +99,10 @@ pub(super) unsafe fn extended_back(input: &[u8], p: usize, offset: usize, anchor
     debug_assert!(offset <= p && anchor <= p && p <= input.len());
     let lowest = anchor.max(offset);
     let mut start = p;
-    // No branch for how far: that is mispredicted often.
+    // Branchless in the number of equal bytes, which would be mispredicted often.
     if p >= offset + 8 {
-        // SAFETY: both reads end at `p` at the latest, which is in `input` by this function's contract, and begin at
-        // `p - offset - 8` at the earliest, which this branch has compared with 0.
+        // SAFETY: both reads end at or before `p`, which is inside `input` by this function's contract, and begin at `p
+        // - offset - 8` or later, which is at least 0 by the comparison above.
         let difference = unsafe { eight(input, p - 8) ^ eight(input, p - 8 - offset) };
         let n = difference.leading_zeros() as usize / 8;
         start -= n.min(p - lowest);

@@ -1,25 +1,26 @@
-//! Block decoder.
+//! The block decoder: a fast path of wild copies, and an exact path near both ends.
 
 use std::mem::MaybeUninit;
 
 use super::BlockError;
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_step, copy_steps};
+use super::wild_copy::{STEP, copy_16, wild_copy};
 
-/// Length in a token's half that says that more bytes follow.
+/// Nibble of a token after which more bytes of the length follow.
 const TOKEN_MAX: usize = 15;
-/// The quick way takes a sequence only with so many bytes of the block left: a token, a step of literals, an offset.
-const QUICK_INPUT: usize = 1 + STEP + 2;
-/// And with so much room: a step of literals, and two steps behind the longest literals that fit a token.
-const QUICK_ROOM: usize = STEP + 2 * STEP;
+/// The fast path takes a sequence only if so many bytes of the block are left: a token, a step of literals, an offset.
+const FAST_PATH_INPUT: usize = 1 + STEP + 2;
+/// And only if so many bytes of output are left: a step of literals, and two steps after the longest literals that fit
+/// a token.
+const FAST_PATH_OUTPUT: usize = STEP + 2 * STEP;
 
-/// A longer run of literals or match is not for the quick way, so that sums stay small.
-const QUICK_LENGTH: usize = 1 << 28;
+/// Longest run of literals or match of the fast path, so that sums do not overflow.
+const FAST_PATH_LENGTH: usize = 1 << 28;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
 ///
 /// # Errors
-/// The first fault in the order in which a sequential decoder meets them; `page` is then all zeros.
+/// The first fault in the order of the sequences; `page` is all zeros then.
 pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
     let result = match decode(block, page, 0) {
         Ok(end) if end < page.len() => Err(BlockError::OutputUnderrun),
@@ -32,28 +33,29 @@ pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError>
     result
 }
 
-/// Decodes an LZ4 block into `out[start..]`, whose matches may reach back into `out[..start]`.
-/// Returns where the content ends in `out`; what lies beyond is undefined.
+/// Decodes an LZ4 block into `out[start..]`. Matches may reach back into `out[..start]`. Returns the end of the content
+/// in `out`; bytes after it are undefined.
 pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
-    // SAFETY: the types have one layout, and `decode_at` writes initialised bytes only, so that `out` stays a slice of such.
+    // SAFETY: the types have the same layout, and `decode_at` writes only initialised bytes, so `out` stays
+    // initialised.
     let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
     // SAFETY: all of `out` is initialised.
     unsafe { decode_at(block, out, start) }
 }
 
-/// Decodes an LZ4 block into memory that need not be initialised, and returns its content, at the start of `out`.
+/// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn decode_uninit<'a>(
     block: &[u8],
     out: &'a mut [MaybeUninit<u8>],
 ) -> Result<&'a mut [u8], BlockError> {
-    // SAFETY: there is nothing before byte 0.
+    // SAFETY: `out[..0]` is empty.
     let n_bytes = unsafe { decode_at(block, out, 0) }?;
-    // SAFETY: `decode_at` has written the bytes up to the end of the content.
+    // SAFETY: `decode_at` initialised the bytes up to the end of the content.
     Ok(unsafe { out[..n_bytes].assume_init_mut() })
 }
 
-/// As [`decode`]. Writes only initialised bytes, all of them from `start` to the end of the content.
+/// As [`decode`]. Writes only initialised bytes, and all bytes from `start` to the end of the content.
 ///
 /// # Safety
 /// `out[..start]` is initialised.
@@ -69,7 +71,7 @@ unsafe fn decode_at(
         op: start,
     };
     loop {
-        cursor.quick_sequences();
+        cursor.fast_sequences();
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -80,31 +82,32 @@ struct Cursor<'a> {
     block: &'a [u8],
     out: &'a mut [MaybeUninit<u8>],
     ip: usize,
-    /// All of `out` before it is initialised.
+    /// Next byte to write; `out` is initialised up to here.
     op: usize,
 }
 
 impl Cursor<'_> {
-    /// Decodes sequences away from both ends, copying more than it must, until one is wrong or too near an end: that one
-    /// is left as it was found.
+    /// Decodes sequences on the fast path, until one is wrong, or too close to the end of the block or of the output.
+    /// That sequence is left to the exact path.
     #[inline(always)]
-    fn quick_sequences(&mut self) {
+    fn fast_sequences(&mut self) {
         let (Some(last_ip), Some(last_op)) = (
-            self.block.len().checked_sub(QUICK_INPUT),
-            self.out.len().checked_sub(QUICK_ROOM),
+            self.block.len().checked_sub(FAST_PATH_INPUT),
+            self.out.len().checked_sub(FAST_PATH_OUTPUT),
         ) else {
             return;
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
-        let quick = Quick {
+        let fast = FastPath {
             out,
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
-        while ip <= quick.last_ip && op <= quick.last_op {
-            // SAFETY: both are not behind the last places, as was just compared, and where they began, or a sequence ended.
-            let Some(next) = (unsafe { quick.sequence(ip, op) }) else {
+        while ip <= fast.last_ip && op <= fast.last_op {
+            // SAFETY: neither pointer is past its limit, by the comparison above, and both are at their start or at the
+            // end of a sequence.
+            let Some(next) = (unsafe { fast.sequence(ip, op) }) else {
                 break;
             };
             (ip, op) = next;
@@ -112,7 +115,7 @@ impl Cursor<'_> {
         (self.ip, self.op) = (ip.addr() - block.addr(), op.addr() - out.addr());
     }
 
-    /// Decodes one sequence of any kind; true at the end of the block.
+    /// Decodes one sequence on the exact path; returns true at the end of the block.
     #[inline(always)]
     fn sequence(&mut self) -> Result<bool, BlockError> {
         let token = usize::from(self.byte()?);
@@ -148,7 +151,7 @@ impl Cursor<'_> {
         Ok(byte)
     }
 
-    /// A length that starts with `half` of a token.
+    /// Returns a length that starts with the nibble `half` of a token.
     #[inline(always)]
     fn length(&mut self, half: usize) -> Result<usize, BlockError> {
         if half < TOKEN_MAX {
@@ -175,38 +178,39 @@ impl Cursor<'_> {
     }
 }
 
-/// A block and its room, by pointers: engines of WebAssembly take them as they are, where they would add an index each time.
+/// The state of the fast path, as pointers: WebAssembly engines address memory by pointers directly, and add an index
+/// on each access.
 ///
-/// The block and the room are slices that [`Cursor::quick_sequences`] has borrowed for as long as this is used.
+/// Block and output are slices that [`Cursor::fast_sequences`] borrows for the lifetime of this value.
 #[derive(Clone, Copy)]
-struct Quick {
-    /// The start of the room.
+struct FastPath {
+    /// Start of the output.
     out: *mut u8,
-    /// The last place at which a sequence may begin in the block: [`QUICK_INPUT`] before its end.
+    /// Last position in the block at which the fast path may begin a sequence: [`FAST_PATH_INPUT`] before the end.
     last_ip: *const u8,
-    /// And in the room: [`QUICK_ROOM`] before its end.
+    /// Last position in the output at which it may: [`FAST_PATH_OUTPUT`] before the end.
     last_op: *mut u8,
 }
 
-impl Quick {
-    /// Decodes the sequence at `ip` to `op`, and gives where the next ones are; none if it is not one for this way.
+impl FastPath {
+    /// Decodes the sequence at `ip` to `op` and returns the positions of the next; `None` leaves it to the exact path.
     ///
     /// # Safety
-    /// `ip` is in the block and `op` in the room, and neither is behind the last one of its kind.
+    /// `ip` is inside the block and `op` inside the output, and neither is past its last position.
     #[inline(always)]
     unsafe fn sequence(self, mut ip: *const u8, mut op: *mut u8) -> Option<(*const u8, *mut u8)> {
-        // SAFETY: behind the token the block goes on for a step and an offset, and the room for three steps, by this
-        // function's contract. Fewer than 15 literals end within that step, with an offset behind it, and a byte that the
-        // length of a match may go on with is in the block then, too. Where more literals would end is compared with the last
-        // places, and a step and an offset follow these. An offset is not farther than the start of the room, and a half of it
-        // is before `op` where the offset is short. A match of less than 19 bytes is copied as 24 or, by `quick_match`, at most
-        // 32, behind at most 14 literals: 46 of the 48 bytes of three steps. Where a longer one would end is compared with the
-        // last place, and 32 bytes follow it.
+        // SAFETY: after the token, the block has a step and an offset and the output has three steps, by this
+        // function's contract. Fewer than 15 literals end inside that step, with an offset after it; a byte that
+        // extends the length of a match is inside the block then, too. The end of more literals is compared with the
+        // last positions, after which a step and an offset follow. The offset is compared with the start of the output;
+        // for a short offset, HALF bytes before `op` are inside the output. A match of less than 19 bytes is copied as
+        // 24 or, by `wild_copy_match`, at most 32 bytes, after at most 14 literals: 46 of the 48 bytes of three steps.
+        // The end of a longer match is compared with the last position, and 32 bytes follow it.
         unsafe {
             let token = usize::from(*ip);
             let (mut n_literals, mut length) = (token >> 4, MIN_MATCH + (token & TOKEN_MAX));
             ip = ip.add(1);
-            copy_step(ip, op);
+            copy_16(ip, op);
             if n_literals == TOKEN_MAX {
                 let more;
                 (more, ip) = self.extension(ip)?;
@@ -215,7 +219,7 @@ impl Quick {
                 if n_literals > room {
                     return None;
                 }
-                copy_steps(ip, op, n_literals);
+                wild_copy(ip, op, n_literals);
             }
             (ip, op) = (ip.add(n_literals), op.add(n_literals));
             let offset = usize::from(u16::from_le_bytes(ip.cast::<[u8; 2]>().read_unaligned()));
@@ -227,7 +231,7 @@ impl Quick {
                 copy_halves::<3>(op.sub(offset), op);
                 return Some((ip, op.add(length)));
             }
-            // A short offset is taken from the half before `op`.
+            // The pattern of a short offset is read from the HALF bytes before `op`.
             if offset < HALF && op.addr() - self.out.addr() < HALF {
                 return None;
             }
@@ -239,41 +243,41 @@ impl Quick {
                     return None;
                 }
             }
-            quick_match(op, offset, length);
+            wild_copy_match(op, offset, length);
             Some((ip, op.add(length)))
         }
     }
 
-    /// What [`extension`] says, if it ends before the last place.
+    /// As the function [`extension`], if the length ends before the last position.
     ///
     /// # Safety
-    /// `ip` is in the block.
+    /// `ip` is inside the block.
     #[inline(always)]
     unsafe fn extension(self, mut ip: *const u8) -> Option<(usize, *const u8)> {
         let mut sum = 0;
         loop {
-            // SAFETY: the first byte is in the block by this function's contract; others are not behind the last place,
-            // as is compared below.
+            // SAFETY: the first byte is inside the block by this function's contract; later bytes are not past the last
+            // position, by the comparison below.
             let byte = usize::from(unsafe { *ip });
             ip = ip.wrapping_add(1);
             sum += byte;
             if byte != 255 {
                 return Some((sum, ip));
             }
-            if ip > self.last_ip || sum > QUICK_LENGTH {
+            if ip > self.last_ip || sum > FAST_PATH_LENGTH {
                 return None;
             }
         }
     }
 }
 
-/// Bytes from `at` to `end`; none if that comes before.
+/// Returns the bytes from `at` to `end`, 0 if `end` comes first.
 #[inline(always)]
 fn before(at: *const u8, end: *const u8) -> usize {
     end.addr().saturating_sub(at.addr())
 }
 
-/// The bytes at `ip` that continue a length: their sum, and where they end.
+/// Sums the bytes at `ip` that extend a length; returns the sum and the position after them.
 #[inline(always)]
 fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
     let mut sum = 0_usize;
@@ -287,10 +291,10 @@ fn extension(block: &[u8], mut ip: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Bytes that the quick way copies at once where a step would not do.
+/// Bytes of a half step, for offsets below a step.
 const HALF: usize = 8;
 
-/// For offsets below 8: the factor that repeats so many bytes in a word, and how many bytes are whole repetitions.
+/// For offsets below 8: the factor that repeats the pattern in a 64-bit word, and the bytes of whole repetitions.
 const REPEATS: [(u64, usize); HALF] = {
     let mut table = [(0, 1); HALF];
     let mut offset = 1;
@@ -306,14 +310,15 @@ const REPEATS: [(u64, usize); HALF] = {
     table
 };
 
-/// Copies `N` halves of a step one after the other.
+/// Copies `N` half steps, one after the other.
 ///
 /// # Safety
-/// `N` times [`HALF`] bytes may be read at `from` and written at `to`; the two may overlap.
+/// `N` times [`HALF`] bytes are readable at `from` and writable at `to`; the two may overlap.
 #[inline(always)]
 unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
     for i in 0..N {
-        // SAFETY: each half is among the bytes of this function's contract, and in a register in between.
+        // SAFETY: each half step is inside the bytes of this function's contract, and in a register between read and
+        // write.
         unsafe {
             let bytes = from.add(i * HALF).cast::<[u8; HALF]>().read_unaligned();
             to.add(i * HALF).cast::<[u8; HALF]>().write_unaligned(bytes);
@@ -321,23 +326,24 @@ unsafe fn copy_halves<const N: usize>(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Copies a match of any offset to `to`.
+/// Copies a match of any offset to `to`, in steps that may overrun `length`.
 ///
 /// # Safety
-/// `offset` is not 0, and the room begins that many bytes before `to` or earlier, and at least [`HALF`] before it; up to `to`
-/// it is initialised. It goes on for `length` rounded up to a multiple of two steps behind `to`.
+/// `offset` is not 0. The output begins at least `offset` and at least [`HALF`] bytes before `to`, is initialised up to
+/// `to`, and goes on after `to` for `length` rounded up to a multiple of two steps.
 #[inline(always)]
-unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
-    // SAFETY: reads begin where the offset points, or a half before `to`, in the room by this function's contract, and end
-    // before the writes of the same turn begin, so that they are of initialised bytes. Writes begin less than `length` behind
-    // `to`, each two steps at multiples of two steps, two halves at multiples of two halves, or one half: they end in the room.
+unsafe fn wild_copy_match(to: *mut u8, offset: usize, length: usize) {
+    // SAFETY: reads begin `offset` or HALF bytes before `to`, inside the output by this function's contract, and end
+    // before the writes of the same iteration begin, so they read initialised bytes. Writes begin less than `length`
+    // after `to`: two steps at multiples of two steps, two half steps at multiples of two half steps, or one half step.
+    // They end inside the output.
     unsafe {
         let from = to.sub(offset).cast_const();
         let mut done = 0;
         if offset >= STEP {
             while done < length {
-                copy_step(from.add(done), to.add(done));
-                copy_step(from.add(done + STEP), to.add(done + STEP));
+                copy_16(from.add(done), to.add(done));
+                copy_16(from.add(done + STEP), to.add(done + STEP));
                 done += 2 * STEP;
             }
             return;
@@ -349,7 +355,7 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
             }
             return;
         }
-        // The bytes that repeat, as often as they fit.
+        // The repeated pattern, as often as it fits in a word.
         let bytes = u64::from_le_bytes(to.sub(HALF).cast::<[u8; HALF]>().read_unaligned())
             >> (8 * (HALF - offset));
         let (repeat, stride) = REPEATS[offset];
@@ -361,9 +367,9 @@ unsafe fn quick_match(to: *mut u8, offset: usize, length: usize) {
     }
 }
 
-/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats.
+/// Copies `length` bytes from `offset` before `at` to `at`, in order, so that a short offset repeats its pattern.
 fn copy_match(out: &mut [MaybeUninit<u8>], at: usize, offset: usize, length: usize) {
-    // The bytes from `at - offset` on are periodic, so every copy doubles what can be copied next.
+    // The bytes from `at - offset` on are periodic, so each copy doubles the length of the next.
     let mut done = 0;
     while done < length {
         let step = (offset + done).min(length - done);

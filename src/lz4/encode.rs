@@ -1,32 +1,32 @@
-//! Blocks and pages to LZ4.
+//! The encoder of blocks and pages.
 
 use super::frame::put;
 use super::instructions::Instructions;
+use super::match_finder::MatchFinder;
 use super::page::fill_word;
 use super::parse::{MATCH_START_MARGIN, Parse};
-use super::search::Search;
+use super::parser::Parser;
+use super::sequence_writer::{SequenceWriter, block_capacity};
 use super::sequential::Table;
-use super::walk::Walk;
-use super::write::{Writer, room};
 use super::{PageKind, WINDOW};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
-/// Compresses one block after another with the canonical parse, reusing its tables.
+/// Compresses one block after another, reusing its hash table. The level of its [`Parse`] selects the algorithm.
 pub struct Encoder {
     parse: Parse,
-    finder: Finder,
+    matcher: Matcher,
     output: Vec<u8>,
 }
 
-/// What finds matches, with its tables.
-enum Finder {
-    Windows(Box<Search>, Instructions),
+/// The match finder of a parse, with its hash table.
+enum Matcher {
+    Windows(Box<MatchFinder>, Instructions),
     Sequential(Table),
 }
 
 impl Encoder {
-    /// An encoder for blocks of at most `parse.page_size()` bytes.
+    /// Returns an encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
         #[cfg(not(pagepress_forced_instructions))]
@@ -36,28 +36,28 @@ impl Encoder {
         Self::with_instructions(parse, instructions)
     }
 
-    /// An encoder that uses instructions which this machine has.
+    /// Returns an encoder that uses `instructions`, which this machine has.
     #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
-        let finder = if parse.sequential() {
-            Finder::Sequential(Table::new(parse))
+        let matcher = if parse.sequential() {
+            Matcher::Sequential(Table::new(parse))
         } else {
-            Finder::Windows(Box::new(Search::new(parse)), instructions)
+            Matcher::Windows(Box::new(MatchFinder::new(parse)), instructions)
         };
         Self {
             parse: *parse,
-            finder,
+            matcher,
             output: Vec::new(),
         }
     }
 
-    /// The parameters of the parse.
+    /// Returns the parameters of the parse.
     #[must_use]
     pub const fn parse(&self) -> &Parse {
         &self.parse
     }
 
-    /// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.
+    /// Appends `input` as an LZ4 block to `out`. An incompressible block is longer than `input`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `input` is longer than the page size of the parse.
@@ -67,7 +67,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Appends the block of a page to `out`: LZ4, the page itself if it does not shrink, or the word of a fill.
+    /// Appends the block of a page to `out`: LZ4, the page itself if LZ4 is not shorter, or the word of a fill; returns
+    /// which.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `page` is longer than the page size of the parse.
@@ -76,7 +77,7 @@ impl Encoder {
         Ok(self.append_block(page, out))
     }
 
-    /// [`compress_page`](Self::compress_page) of at most the page size.
+    /// [`compress_page`](Self::compress_page) without the check of the length.
     pub(super) fn append_block(&mut self, page: &[u8], out: &mut Vec<u8>) -> PageKind {
         if let Some(word) = fill_word(page) {
             put(out, &word.to_le_bytes());
@@ -109,67 +110,67 @@ impl Encoder {
             self.check_length(input)?;
         }
         let start = out.len();
-        reserve(out, room(input.len()))?;
-        out.resize(start + room(input.len()), 0);
-        let length = self.finder.encode(&self.parse, input, &mut out[start..]);
+        reserve(out, block_capacity(input.len()))?;
+        out.resize(start + block_capacity(input.len()), 0);
+        let length = self.matcher.encode(&self.parse, input, &mut out[start..]);
         out.truncate(start + length);
         Ok(())
     }
 
-    /// The block of `input`, which is of at most the page size.
+    /// Encodes `input`, at most a page, and returns the block.
     pub(super) fn encode(&mut self, input: &[u8]) -> &[u8] {
-        if self.output.len() < room(input.len()) {
-            self.output.resize(room(input.len()), 0);
+        if self.output.len() < block_capacity(input.len()) {
+            self.output.resize(block_capacity(input.len()), 0);
         }
-        let length = self.finder.encode(&self.parse, input, &mut self.output);
+        let length = self.matcher.encode(&self.parse, input, &mut self.output);
         &self.output[..length]
     }
 }
 
-impl Finder {
-    /// Writes the block of `input` to `output`, which has the [`room`] of it; returns its length.
+impl Matcher {
+    /// Encodes `input` to `output`, which has [`block_capacity`] bytes; returns the length of the block.
     fn encode(&mut self, parse: &Parse, input: &[u8], output: &mut [u8]) -> usize {
-        let writer = Writer::new(input, output);
+        let writer = SequenceWriter::new(input, output);
         match self {
             Self::Sequential(table) => table.encode(input, writer),
-            Self::Windows(search, instructions) => {
-                encode_by_windows(search, *instructions, parse, input, writer)
+            Self::Windows(finder, instructions) => {
+                encode_by_windows(finder, *instructions, parse, input, writer)
             }
         }
     }
 }
 
-/// Searches windows and walks over them by turns; returns the length of the block.
+/// Alternates between the match finder and the parser, a few windows at a time; returns the length of the block.
 #[inline(never)]
 fn encode_by_windows(
-    search: &mut Search,
+    finder: &mut MatchFinder,
     instructions: Instructions,
     parse: &Parse,
     input: &[u8],
-    writer: Writer<'_>,
+    writer: SequenceWriter<'_>,
 ) -> usize {
-    let mut walk = Walk::new(input, writer);
+    let mut parser = Parser::new(input, writer);
     let last = input.len().checked_sub(MATCH_START_MARGIN);
     if let Some(last) = last.filter(|&last| last > 0) {
-        search.start_block(input);
-        while search.found.end <= last {
-            // SAFETY: the block was just started; MATCH_START_MARGIN was taken off its length.
-            unsafe { instructions.search(search, input, last) };
-            // A window behind the search, so that the walk may look ahead.
-            let end = search.found.end;
+        finder.start_block(input);
+        while finder.candidates.end <= last {
+            // SAFETY: `start_block` was called with this input above; `last` is MATCH_START_MARGIN before its end.
+            unsafe { instructions.search(finder, input, last) };
+            // The match finder stays a window ahead, for lazy matching and `Candidates::ahead`.
+            let end = finder.candidates.end;
             let limit = if end > last { end } else { end - WINDOW };
-            // SAFETY: what is found is of the block of the walk. It begins at 0, and from then on at the last window of the
-            // search before, which is where the walk before ended, and goes on to a window behind `limit` or, past `last`,
-            // to the end of what is searchable.
-            unsafe { instructions.walk(&mut walk, &search.found, limit, parse) };
+            // SAFETY: the candidates belong to the block of the parser. They begin at 0, and later at the last window
+            // of the previous search, where the previous call of the parser ended; they end a window after `limit` or,
+            // past `last`, with the last searchable position.
+            unsafe { instructions.parse(&mut parser, &finder.candidates, limit, parse) };
         }
     }
-    walk.finish()
+    parser.finish()
 }
 
-/// Appends `input` as an LZ4 block to `out`; the block may be longer than `input`.
+/// Appends `input` as an LZ4 block to `out`. An incompressible block is longer than `input`.
 ///
-/// One block only; [`Encoder`] keeps its tables for the next.
+/// Allocates a hash table for this one block; an [`Encoder`] reuses its table.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if `input` is longer than `parse.page_size()`.

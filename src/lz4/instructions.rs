@@ -1,4 +1,4 @@
-//! The instruction sets that search and walk are compiled for, and the choice among them.
+//! Dispatch of match finder and parser to the best instruction set of the machine.
 
 use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
@@ -9,14 +9,14 @@ use super::lanes::Portable;
 use super::lanes::Simd128;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
+use super::match_finder::{Candidates, Kind, MatchFinder};
 use super::parse::Parse;
-use super::search::{Found, Kind, Search};
-use super::walk::Walk;
+use super::parser::Parser;
 
-/// Whether code is to be small rather than compiled apart for each case.
+/// True where code size matters more than a specialised copy of the code for each case.
 pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
 
-/// An instruction set that this machine has: only [`Instructions::available`] makes these.
+/// An instruction set that this machine has. Only [`Instructions::available`] constructs these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Instructions(Set);
 
@@ -35,7 +35,7 @@ enum Set {
 }
 
 impl Set {
-    /// The best one first.
+    /// All instruction sets of this target, the best one first.
     const ALL: &[Self] = &[
         #[cfg(target_arch = "x86_64")]
         Self::Avx512,
@@ -45,10 +45,10 @@ impl Set {
         Self::Neon,
         Self::LAST,
     ];
-    /// The one that every machine has which this code is compiled for.
+    /// The baseline, which every machine of this target has.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     const LAST: Self = Self::Simd128;
-    /// The one that every machine has which this code is compiled for.
+    /// The baseline, which every machine of this target has.
     #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     const LAST: Self = Self::Portable;
 
@@ -73,7 +73,7 @@ impl Set {
 }
 
 impl Instructions {
-    /// All that this machine has, the best one first.
+    /// Returns all instruction sets of this machine, the best one first.
     pub(super) fn available() -> impl Iterator<Item = Self> {
         Set::ALL
             .iter()
@@ -82,30 +82,30 @@ impl Instructions {
             .map(Self)
     }
 
-    /// The best that this machine has.
+    /// Returns the best instruction set of this machine.
     pub(super) fn best() -> Self {
         Self::available().next().unwrap_or(Self(Set::LAST))
     }
 
-    /// Searches the next windows.
+    /// Finds the candidates of the next windows.
     ///
     /// # Safety
-    /// `input` is the block of the last [`Search::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
-    pub(super) unsafe fn search(self, search: &mut Search, input: &[u8], last: usize) {
+    /// `input` is the block of the last [`MatchFinder::start_block`], and `last + MATCH_START_MARGIN <= input.len()`.
+    pub(super) unsafe fn search(self, search: &mut MatchFinder, input: &[u8], last: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn with_avx2(search: &mut Search, input: &[u8], last: usize) {
-            // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
+        unsafe fn with_avx2(search: &mut MatchFinder, input: &[u8], last: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `search`.
             unsafe { windows::<Avx2>(search, input, last) };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq")]
-        unsafe fn with_avx512(search: &mut Search, input: &[u8], last: usize) {
-            // SAFETY: the instructions are those of the function; the rest is as the contract of `search` says.
+        unsafe fn with_avx512(search: &mut MatchFinder, input: &[u8], last: usize) {
+            // SAFETY: the instructions are enabled in this function; the rest is the contract of `search`.
             unsafe { windows::<Avx512>(search, input, last) };
         }
-        // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
-        // function's contract.
+        // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
+        // the rest is this function's contract.
         unsafe {
             match self.0 {
                 #[cfg(target_arch = "x86_64")]
@@ -122,41 +122,46 @@ impl Instructions {
         }
     }
 
-    /// Walks on to `limit`.
+    /// Parses up to `limit`.
     ///
     /// # Safety
-    /// As [`Walk::walk`].
-    pub(super) unsafe fn walk(
+    /// As [`Parser::parse`].
+    pub(super) unsafe fn parse(
         self,
-        walk: &mut Walk<'_>,
-        found: &Found,
+        parser: &mut Parser<'_>,
+        candidates: &Candidates,
         limit: usize,
         parse: &Parse,
     ) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn with_avx2(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-            // SAFETY: `walk_by` asks for what the contract of the function around this one says.
-            unsafe { walk_by(walk, found, limit, parse) };
+        unsafe fn with_avx2(
+            parser: &mut Parser<'_>,
+            candidates: &Candidates,
+            limit: usize,
+            parse: &Parse,
+        ) {
+            // SAFETY: the contract of `parse_by` is the contract of the enclosing function.
+            unsafe { parse_by(parser, candidates, limit, parse) };
         }
-        // SAFETY: the machine has the instructions, since `available` asked before it made this value; the rest is this
-        // function's contract.
+        // SAFETY: the machine has the instructions, since `available` detected them before it constructed this value;
+        // the rest is this function's contract.
         unsafe {
             match self.0 {
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx2 | Set::Avx512 => with_avx2(walk, found, limit, parse),
+                Set::Avx2 | Set::Avx512 => with_avx2(parser, candidates, limit, parse),
                 #[allow(unreachable_patterns, reason = "some machines have one kind")]
-                _ => walk_by(walk, found, limit, parse),
+                _ => parse_by(parser, candidates, limit, parse),
             }
         }
     }
 }
 
 /// # Safety
-/// As [`Search::windows`], whose `kind` this gives.
+/// As [`MatchFinder::windows`]; this function passes the right `kind`.
 #[inline(always)]
-unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
-    // SAFETY: `Search::windows` asks for what this function's contract says, with the search's own `kind`.
+unsafe fn windows<L: Lanes>(search: &mut MatchFinder, input: &[u8], last: usize) {
+    // SAFETY: the contract of `MatchFinder::windows` is this function's contract, with the match finder's own `kind`.
     unsafe {
         match search.kind {
             kind if IS_SMALL => search.windows::<L>(input, last, kind),
@@ -167,20 +172,20 @@ unsafe fn windows<L: Lanes>(search: &mut Search, input: &[u8], last: usize) {
     }
 }
 
-/// Compiled once for each kind of parse; in a wasm module once, which is as fast.
+/// Specialises the parser for each kind of parse; in wasm there is one copy, which is as fast.
 ///
 /// # Safety
-/// As [`Walk::walk`].
+/// As [`Parser::parse`].
 #[inline(always)]
-unsafe fn walk_by(walk: &mut Walk<'_>, found: &Found, limit: usize, parse: &Parse) {
-    // SAFETY: `Walk::walk` asks for what this function's contract says.
+unsafe fn parse_by(parser: &mut Parser<'_>, candidates: &Candidates, limit: usize, parse: &Parse) {
+    // SAFETY: the contract of `Parser::parse` is this function's contract.
     unsafe {
         match (parse.lazy(), parse.backward()) {
-            (is_lazy, backward) if IS_SMALL => walk.walk(found, limit, is_lazy, backward),
-            (false, false) => walk.walk(found, limit, false, false),
-            (false, true) => walk.walk(found, limit, false, true),
-            (true, false) => walk.walk(found, limit, true, false),
-            (true, true) => walk.walk(found, limit, true, true),
+            (is_lazy, backward) if IS_SMALL => parser.parse(candidates, limit, is_lazy, backward),
+            (false, false) => parser.parse(candidates, limit, false, false),
+            (false, true) => parser.parse(candidates, limit, false, true),
+            (true, false) => parser.parse(candidates, limit, true, false),
+            (true, true) => parser.parse(candidates, limit, true, true),
         }
     }
 }
@@ -192,7 +197,7 @@ mod tests {
     use super::{Instructions, Set};
     use crate::lz4::{Encoder, Level, Parse};
 
-    /// Bytes with literals, matches near and far, and runs, as `seed` has it.
+    /// Returns bytes with literals, near and far matches, and runs, determined by `seed`.
     fn content(length: usize, mut seed: u64) -> Vec<u8> {
         let mut bytes: Vec<u8> = Vec::new();
         while bytes.len() < length {
@@ -217,7 +222,7 @@ mod tests {
     #[test]
     fn all_instruction_sets_write_the_same_bytes() {
         let available: Vec<_> = Instructions::available().collect();
-        // Past the harness, which keeps the output of tests that pass: `npm test` says which sets ran.
+        // Bypasses the harness, which captures the output of tests that pass: `npm test` prints which sets ran.
         let _ = writeln!(std::io::stderr(), "instruction sets: {available:?}");
         assert_eq!(available.last(), Some(&Instructions(Set::LAST)));
         for page_size in [4096, 8192, 16_384, 32_768, 65_536, 1 << 20] {

@@ -1,11 +1,11 @@
-//! The format: canonical encoder, block decoder, frames. Pure, no GPU; the oracle of the kernels.
+//! The LZ4 format on the CPU: encoder, block decoder, frames. Free of GPU code; the kernels are tested against it.
 //!
 //! # The canonical parse
 //!
-//! Every engine writes the same bytes for the same block, so the parse is defined here, independent of
-//! how it is computed. Notation: `n` is the block length; `word(p)` the little-endian `u32` at byte `p`;
-//! `product(p) = word(p) * 2_654_435_761 mod 2^32`, and where `hash_bytes` is 5, `(that + byte(p + 4) * 2_246_822_519)
-//! mod 2^32`. Parameters come from [`Parse::new`].
+//! Every engine that can write a [`Level`] writes the same bytes for the same block, so the parse of [`Level::Fast`]
+//! and [`Level::High`] is defined here, independent of how it is computed. Notation: `n` is the block length; `word(p)`
+//! the little-endian `u32` at byte `p`; `product(p) = word(p) * 2_654_435_761 mod 2^32` or, if `hash_bytes` is 5,
+//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`. [`Parse::new`] gives the parameters.
 //!
 //! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
 //! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
@@ -36,30 +36,29 @@
 //! points: entries are 32 bits wide; an empty entry is a value of its own, smaller than every other, and trying
 //! it fails; `tag_bits` is 0; trying an entry also needs `p - q <= 65_535`.
 //!
-//! **[`Level::Sequential`]** is not this parse; see `sequential.rs`.
+//! **[`Level::Sequential`]** has a parse of its own, defined in `sequential.rs`.
 //!
-//! **Page kinds.** A page whose length is a multiple of 8, at least 8, and that repeats its first 8 bytes is a
-//! fill; else a page whose block is not shorter than the page is stored; else it is LZ4.
+//! **Page kinds.** A page is a fill if its length is a multiple of 8, at least 8, and it repeats its first 8 bytes;
+//! else it is stored if its block is not shorter than the page; else it is LZ4.
 
 mod batch;
 mod compare;
 mod decode;
 mod encode;
-#[cfg(not(target_arch = "wasm32"))]
-mod every;
-#[cfg(pagepress_forced_instructions)]
-mod forced;
 pub mod formats;
 pub mod frame;
 mod instructions;
 mod lanes;
+mod level;
+mod match_finder;
 mod page;
 mod parse;
-mod search;
+mod parser;
+mod sequence_writer;
 mod sequential;
-mod steps;
-mod walk;
-mod write;
+#[cfg(not(target_arch = "wasm32"))]
+mod testing;
+mod wild_copy;
 
 #[cfg(any(gpu_engine, web_files))]
 pub(crate) use batch::check_page_size;
@@ -70,50 +69,39 @@ pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
 pub use encode::{Encoder, compress_block};
+#[cfg(gpu_engine)]
+pub(crate) use level::CPU_ONLY;
+pub use level::Level;
 pub use page::{PageEntry, PageKind, fill_word};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 
 /// Positions in a window of the match finder.
 pub const WINDOW: usize = 64;
 
-/// The lazy parse looks for a longer match at the next position only from a match shorter than this.
+/// Lazy matching tries the next position only after a match shorter than this.
 pub const LAZY_BELOW: usize = 32;
 
-/// How hard the encoder looks for matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Level {
-    /// Greedy parse over a small table.
-    #[default]
-    Fast,
-    /// One-step lazy parse with backward extension over a larger table.
-    High,
-    /// A parse from position to position, which only a CPU can do: there it is the quickest, at the ratio of C lz4. The
-    /// other levels have windows of positions searched at once, which suits a GPU, and the same bytes on every engine.
-    Sequential,
-}
-
-/// What a decoder finds wrong in a block; the discriminant is the status word of the kernels.
+/// Describes why a block cannot be decoded; the discriminant is the status word of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum BlockError {
     /// The block ends inside a token, a length, a literal run or an offset, or after a match.
-    #[error("block is truncated")]
+    #[error("the block ends inside a sequence")]
     Truncated = 1,
-    /// Literals or a match go past the end of the page.
-    #[error("block decodes to more than the page holds")]
+    /// Literals or a match go past the end of the output.
+    #[error("the block decodes to more bytes than expected")]
     OutputOverrun = 2,
-    /// A match with offset 0.
-    #[error("match offset is zero")]
+    /// A match has offset 0.
+    #[error("a match has offset 0, expected 1 to 65535")]
     ZeroOffset = 3,
-    /// A match that starts before the page.
-    #[error("match offset reaches before the start of the page")]
+    /// A match starts before the output.
+    #[error("a match offset is beyond the start of the output")]
     OffsetTooFar = 4,
-    /// The block ends before the page is full.
-    #[error("block decodes to less than the page holds")]
+    /// The block ends before the output is full.
+    #[error("the block decodes to fewer bytes than expected")]
     OutputUnderrun = 5,
-    /// The table entry leaves the packed buffer, or its length does not fit its kind.
-    #[error("table entry is out of bounds")]
+    /// The table entry points outside the packed buffer, or its length does not fit its kind.
+    #[error("the table entry is out of bounds")]
     BadTableEntry = 6,
 }

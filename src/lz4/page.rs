@@ -1,41 +1,41 @@
-//! A page and its entry in the table of a batch.
+//! Pages and their table entries.
 
 use super::BlockError;
 use super::decode::decompress_block;
 
-/// Blocks start at multiples of this many bytes in a packed buffer.
+/// Alignment of blocks in a packed buffer, in bytes.
 pub(super) const BLOCK_ALIGNMENT: u64 = 4;
-/// Lengths in a table entry have 30 bits, kinds two.
+/// Bits of the length in a table entry; the other two hold the kind.
 const LENGTH_BITS: u32 = 30;
 const MAX_LENGTH: u32 = (1 << LENGTH_BITS) - 1;
-/// Bytes of the word of a fill page.
+/// Bytes of the repeated word of a fill page.
 const FILL_BYTES: usize = 8;
 
-/// How a page is kept.
+/// The representation of a compressed page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PageKind {
-    /// An LZ4 block.
+    /// One LZ4 block.
     Lz4,
-    /// The page itself, which does not shrink.
+    /// The page itself, because LZ4 does not make it smaller.
     Stored,
-    /// One 64-bit word (little-endian) that fills the page; its block is the word.
+    /// One 64-bit word (little-endian) that is repeated over the page; its block is the word.
     Fill(u64),
 }
 
-/// Where the block of a page lies in a packed buffer, and what it is.
+/// The place and kind of the block of a page in a packed buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageEntry {
     /// Start of the block in bytes, a multiple of 4.
     pub offset: u64,
     /// Length of the block in bytes.
     pub length: u32,
-    /// What the block is.
+    /// Kind of the block.
     pub kind: PageKind,
 }
 
 impl PageEntry {
     #[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
-    /// The entry of a block that was moved behind `n_bytes` of others.
+    /// Returns the entry after its block was moved by `n_bytes`, the size of the blocks before it.
     pub(crate) const fn behind(self, n_bytes: u64) -> Self {
         Self {
             offset: self.offset + n_bytes,
@@ -43,8 +43,8 @@ impl PageEntry {
         }
     }
 
-    /// The entry as the kernels keep it: the offset in words of 4 bytes; the length, with the kind in its two
-    /// upper bits (0 LZ4, 1 stored, 2 fill). `None` if the offset is no multiple of 4 or either does not fit.
+    /// Encodes the entry for the kernels: the offset in 4-byte words; the length, with the kind in its two upper bits
+    /// (0 LZ4, 1 stored, 2 fill). Returns `None` if the offset is not a multiple of 4 or a value does not fit.
     #[must_use]
     pub fn to_words(&self) -> Option<[u32; 2]> {
         let kind = match self.kind {
@@ -57,11 +57,11 @@ impl PageEntry {
         fits.then_some([offset_words, self.length | kind << LENGTH_BITS])
     }
 
-    /// The entry from the words of the kernels. The word of a fill is read from `packed`, and is 0 if it is not
-    /// there.
+    /// Decodes an entry of the kernels. The word of a fill is read from `packed`; it is 0 if `packed` does not reach
+    /// that far.
     ///
     /// # Errors
-    /// [`BlockError::BadTableEntry`] if the kind is none of the three.
+    /// [`BlockError::BadTableEntry`] if the kind is not one of the three.
     pub fn from_words(words: [u32; 2], packed: &[u8]) -> Result<Self, BlockError> {
         let [offset_words, length_and_kind] = words;
         let offset = u64::from(offset_words) * BLOCK_ALIGNMENT;
@@ -78,11 +78,11 @@ impl PageEntry {
         })
     }
 
-    /// Decompresses the block that this entry names in `packed` to `page`, which it must fill.
+    /// Decompresses the block of this entry in `packed` to `page`, which it must fill.
     ///
     /// # Errors
-    /// [`BlockError::BadTableEntry`] if the entry leaves `packed` or its length does not fit its kind, else what
-    /// the decoder finds. `page` is then all zeros.
+    /// [`BlockError::BadTableEntry`] if the entry points outside `packed` or its length does not fit its kind, else the
+    /// error of the decoder. `page` is all zeros after an error.
     pub fn decompress(&self, packed: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
         let Some(block) = self.block(packed, page.len()) else {
             page.fill(0);
@@ -100,7 +100,7 @@ impl PageEntry {
         Ok(())
     }
 
-    /// The block, if the entry is sound for a page of `page_length` bytes.
+    /// Returns the block, if the entry is valid for a page of `page_length` bytes.
     pub(super) fn block<'a>(&self, packed: &'a [u8], page_length: usize) -> Option<&'a [u8]> {
         let length = self.length as usize;
         let fits_kind = match self.kind {
@@ -133,12 +133,13 @@ impl From<[u32; 2]> for crate::kernels::lz4::TableEntry {
     }
 }
 
-/// Longest block in bytes that can decode to `page_length` bytes: one run of literals.
+/// Returns the longest block in bytes that can decode to `page_length` bytes: one run of literals.
 const fn longest_block(page_length: usize) -> usize {
     page_length + page_length / 255 + 16
 }
 
-/// The little-endian 64-bit word that fills `page`, if there is one: its length is a multiple of 8, at least 8.
+/// Returns the 64-bit little-endian word that fills `page`, if the length is a multiple of 8 and at least 8, and there
+/// is one.
 #[must_use]
 pub fn fill_word(page: &[u8]) -> Option<u64> {
     let first = *page.first_chunk::<FILL_BYTES>()?;

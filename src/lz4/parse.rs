@@ -1,32 +1,33 @@
-//! The parameters of the canonical parse.
+//! Parameters of the canonical parse by block size and level.
 
 use super::Level;
 use crate::{Error, Result};
 
 /// Smallest page and block size in bytes.
 pub const MIN_PAGE_SIZE: u32 = 4096;
-/// Largest page size in bytes: the reach of an LZ4 offset, and what the kernels take.
+/// Largest page size in bytes: the largest LZ4 offset plus one, and the largest page that the kernels support.
 pub const MAX_PAGE_SIZE: u32 = 65_536;
 /// Largest block size in bytes that a frame can hold.
 pub const MAX_BLOCK_SIZE: u32 = 4 << 20;
 
-/// The last match starts at least this many bytes before the end of the block.
+/// A match starts at least this many bytes before the end of the block (rule of the format).
 pub(super) const MATCH_START_MARGIN: usize = 12;
-/// The last bytes of a block are literals.
+/// The last bytes of a block are literals (rule of the format).
 pub(super) const LAST_LITERALS: usize = 5;
-/// Shortest match that LZ4 can express.
+/// Shortest match that LZ4 can express, in bytes.
 pub(super) const MIN_MATCH: usize = 4;
 
 pub(super) const HASH_MULTIPLIER: u32 = 2_654_435_761;
-/// Of the fifth byte, where it is hashed. Its multiples by 1 to 255 lie so far from 0 that of positions whose words
-/// agree, and of whose products the upper 23 bits, the fifth bytes agree too: the search relies on it.
+/// Multiplier of the fifth byte, where five bytes are hashed. The match finder relies on this: if the words of two
+/// positions are equal, and so are the upper 23 bits of their products, then the fifth bytes are equal too, since the
+/// multiples of this number by 1 to 255 are far from 0.
 pub(super) const FIFTH_MULTIPLIER: u32 = 2_246_822_519;
-/// Blocks above this hash five bytes: with more to choose from, matches of four bytes are rarely worth their sequence,
-/// and would put better ones out of the table.
+/// Larger blocks hash five bytes: with more candidates to choose from, a match of four bytes rarely pays for its
+/// sequence, and its entry would evict a better one from the hash table.
 const HASHES_FOUR_BYTES: u32 = 4 << 10;
 
-/// By block size class (the next power of two): class in bytes, `bucket_bits` of Fast, whether Fast is lazy,
-/// `bucket_bits` of High. Being lazy gains as much as four times the buckets where matches may lie far back.
+/// For each block size class (the next power of two): the class in bytes, `bucket_bits` of Fast, true if Fast is lazy,
+/// `bucket_bits` of High. In classes with long offsets, lazy matching gains as much as four times the buckets.
 const CLASSES: [(u32, u32, bool, u32); 6] = [
     (4 << 10, 9, false, 11),
     (8 << 10, 10, false, 11),
@@ -36,7 +37,7 @@ const CLASSES: [(u32, u32, bool, u32); 6] = [
     (MAX_BLOCK_SIZE, 13, false, 14),
 ];
 
-/// Parameters of the canonical parse for one page size and level.
+/// The parameters of the canonical parse for one page size and level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parse {
     page_size: u32,
@@ -49,7 +50,7 @@ pub struct Parse {
 }
 
 impl Parse {
-    /// Parameters for blocks of at most `page_size` bytes, 4096 to 4 MiB.
+    /// Returns the parameters for blocks of at most `page_size` bytes, 4096 to 4 MiB.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `page_size` is out of range.
@@ -73,49 +74,49 @@ impl Parse {
         })
     }
 
-    /// Largest block in bytes.
+    /// Returns the largest block in bytes.
     #[must_use]
     pub const fn page_size(&self) -> u32 {
         self.page_size
     }
 
-    /// Base-2 logarithm of the number of buckets, of two entries each.
+    /// Returns the base-2 logarithm of the number of buckets. A bucket has two entries.
     #[must_use]
     pub const fn bucket_bits(&self) -> u32 {
         self.bucket_bits
     }
 
-    /// Bits of hash that an entry keeps beside its position.
+    /// Returns the number of hash bits that an entry stores beside its position.
     #[must_use]
     pub const fn tag_bits(&self) -> u32 {
         self.tag_bits
     }
 
-    /// Bytes that are hashed: 4 or 5.
+    /// Returns the number of bytes that are hashed: 4 or 5.
     #[must_use]
     pub const fn hash_bytes(&self) -> u32 {
         self.hash_bytes
     }
 
-    /// Whether a match gives way to a longer one at the next position.
+    /// Returns true if a match gives way to a longer one at the next position (lazy matching).
     #[must_use]
     pub const fn lazy(&self) -> bool {
         self.lazy
     }
 
-    /// Whether a match is extended backwards over the literals before it.
+    /// Returns true if a match is extended backward over the literals before it.
     #[must_use]
     pub const fn backward(&self) -> bool {
         self.backward
     }
 
-    /// Whether this is not the canonical parse, but that of [`Level::Sequential`]; table and rules are its own.
+    /// Returns true for the parse of [`Level::Sequential`], which has a hash table and rules of its own.
     #[must_use]
     pub const fn sequential(&self) -> bool {
         self.sequential
     }
 
-    /// Whether blocks are of the large kind, with 32-bit entries.
+    /// Returns true if blocks are larger than a page can be; hash table entries then have 32 bits.
     #[must_use]
     pub const fn is_large(&self) -> bool {
         self.page_size > MAX_PAGE_SIZE

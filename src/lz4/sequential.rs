@@ -1,38 +1,38 @@
-//! The parse of [`Level::Sequential`](super::Level::Sequential): from position to position, as C lz4 goes.
+//! The parse of [`Level::Sequential`](super::Level::Sequential): the classic greedy LZ4 parse, position by position.
 //!
-//! A table has for each hash of a few bytes the last position that was looked at. Where nothing is found for long, ever
-//! more positions are left out. The bytes are the same on every machine:
+//! A hash table maps a few bytes to the last position that was probed with them. After many probes without a match the
+//! step grows, as in C lz4. The bytes are the same on every machine. The definition:
 //!
-//! `n` is the length of the block, `word(p)` the four bytes at `p`. `T` has 2^b positions, all 0 at the start; `T(p)` is the
-//! one at the upper b bits of (the k bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^8k. `k = 6` and `b = 13` if blocks
-//! may have more than 16 KiB, else `k = 5` and `b = 12`. Positions count from `base`, which is 0 at the start: lower ones
-//! are `base`. `last` is `n - 12`, or `base + 65535` if that is less.
-//! - *Look* at `p`: `q = T(p)`; `T(p)` becomes `p`; if `word(q) = word(p)`, the match is `(p, q)`.
-//! - *Find* from `p`, with `t = 32`: unless `p <= last`, that ends at `p`. `p' = p + t / 32`, rounded down; if `p' > last`, it
-//!   ends at `p`. Look at `p`; if there is no match, `p = p'`, `t = t + 1`, and again.
-//! - Find from 1. A match `(p, q)` is as long as the bytes agree, at most to `n - 5`, and goes back as far as they agree,
-//!   at most to the end of the match before and to `q = base`. Behind it, at `e`: if `e > last`, that ends at `e`. Else
-//!   look at `e`; if there is no match, find from `e + 1`.
-//! - Where it ends, at `p`: if `last = n - 12`, all is found. Else `base` becomes `p - 32768`, and find from `p`.
+//! `n` is the length of the block, `word(p)` the four bytes at `p`. `T` has 2^b positions, all 0 at the start; `T(p)`
+//! is the entry at the upper b bits of (the k bytes at `p`, little-endian) * `HASH_MULTIPLIER` mod 2^8k. If blocks may
+//! have more than 16 KiB, `k = 6` and `b = 13`, else `k = 5` and `b = 12`. Positions are relative to `base`, which is 0
+//! at the start; an entry below `base` counts as `base`. `last` is the smaller of `n - 12` and `base + 65535`.
+//! - *Probe* `p`: `q = T(p)`; `T(p)` becomes `p`; if `word(q) = word(p)`, the match is `(p, q)`.
+//! - *Find* from `p`, with `t = 32`: if `p > last`, stop at `p`. `p' = p + t / 32`, rounded down; if `p' > last`, stop
+//!   at `p`. Probe `p`; if there is no match, set `p = p'`, `t = t + 1`, and repeat.
+//! - Start with find from 1. A match `(p, q)` extends forward over equal bytes, at most to `n - 5`, and backward over
+//!   equal bytes, at most to the end of the previous match and to `q = base`. Let `e` be its end: if `e > last`, stop
+//!   at `e`. Else probe `e`; if there is no match, find from `e + 1`.
+//! - After a stop at `p`: if `last = n - 12`, the parse is complete. Else `base` becomes `p - 32768`; find from `p`.
 
 use super::compare::{eight, extended_back, match_length_by_eights, word};
 use super::parse::{MATCH_START_MARGIN, Parse};
-use super::write::Writer;
+use super::sequence_writer::SequenceWriter;
 
-/// Positions that find nothing before every second one is left out; after as many of these, two of three are.
+/// Probes without a match before the step becomes 2; after as many more it becomes 3, and so on.
 const PATIENCE: usize = 1 << 5;
-/// 2^40 over the golden ratio.
+/// 2^40 divided by the golden ratio.
 const HASH_MULTIPLIER: u64 = 0x9e_3779_b97f;
-/// Positions before the next one that entries count on from, in blocks of more than they can count.
+/// Positions before the current one that stay in reach when `base` moves, in blocks that exceed the 16-bit entries.
 const KEPT: usize = 1 << 15;
 
-/// Positions by hash. Matches of four bytes are rarely worth their sequence, nor are those of five where there is much to
-/// choose from.
+/// The hash table of positions. A match of four bytes rarely pays for its sequence, nor does one of five where there
+/// are many candidates.
 #[derive(Debug)]
 pub(super) enum Table {
-    /// By the hash of five bytes.
+    /// Indexed by the hash of five bytes.
     Five(Box<[u16; 1 << 12]>),
-    /// By the hash of six.
+    /// Indexed by the hash of six bytes.
     Six(Box<[u16; 1 << 13]>),
 }
 
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Writes the block of `input`; returns its length.
-    pub(super) fn encode(&mut self, input: &[u8], writer: Writer<'_>) -> usize {
+    pub(super) fn encode(&mut self, input: &[u8], writer: SequenceWriter<'_>) -> usize {
         match self {
             Self::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
             Self::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
@@ -58,16 +58,16 @@ impl Table {
 fn encode<const BYTES: u32, const N: usize>(
     mut entries: Entries<'_, BYTES, N>,
     mut input: &[u8],
-    mut writer: Writer<'_>,
+    mut writer: SequenceWriter<'_>,
 ) -> usize {
     entries.0.fill(0);
     let (mut base, mut from) = (0, 1);
     while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
         let within = last.min(u16::MAX.into());
-        // SAFETY: the writer is one for the whole block, `base` bytes before `input`. `within` is followed by the margin.
-        // Entries are 0 or positions that were looked at, in ascending order and before `from`; where `base` moves they all
-        // move with it, not below 0. `from` is where the last search ended, behind the last match, so at or behind the
-        // anchor; it is 1 at least.
+        // SAFETY: the writer covers the whole block, `base` bytes before `input`. `within` is followed by the margin.
+        // Entries are 0 or positions that were probed, in ascending order and before `from`; when `base` moves, all
+        // entries move with it, not below 0. `from` is the stop of the previous call, after the last match, so at or
+        // after the anchor; it is at least 1.
         from = unsafe { entries.parse(input, from, within, base, &mut writer) };
         if within == last {
             break;
@@ -86,15 +86,16 @@ fn encode<const BYTES: u32, const N: usize>(
 /// A position, and an earlier one with the same four bytes.
 type Match = (usize, usize);
 
-/// Positions by the hash of so many bytes.
+/// Positions, indexed by the hash of `BYTES` bytes.
 struct Entries<'a, const BYTES: u32, const N: usize>(&'a mut [u16; N]);
 
 impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
-    /// Writes what begins in `input` from position `from` up to `last`; returns where it ended. `base` bytes are before.
+    /// Writes the sequences of `input` from position `from` up to `last`; returns where it stopped. `base` bytes
+    /// precede `input`.
     ///
     /// # Safety
-    /// `writer` is one for `base` bytes and `input` after them, and its anchor is not behind `base + from`;
-    /// `last + MATCH_START_MARGIN <= input.len()`; all entries are less than `from`.
+    /// `writer` covers `base` bytes and `input` after them, and its anchor is at or before `base + from`; `last +
+    /// MATCH_START_MARGIN <= input.len()`; all entries are less than `from`.
     #[inline(always)]
     unsafe fn parse(
         &mut self,
@@ -102,17 +103,18 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         mut from: usize,
         last: usize,
         base: usize,
-        writer: &mut Writer<'_>,
+        writer: &mut SequenceWriter<'_>,
     ) -> usize {
         loop {
-            // SAFETY: `last` and the entries are as this function's contract says, or as the end of this loop leaves them.
+            // SAFETY: `last` and the entries are as this function's contract requires, or as the end of this loop
+            // leaves them.
             let (p, q) = match unsafe { self.find(input, from, last) } {
                 Ok(found) => found,
                 Err(end) => return end,
             };
             let anchor = writer.anchor().saturating_sub(base);
-            // SAFETY: `q < p <= last`, as `find` says, and the anchor is not behind `from`, nor that behind `p`. A match is of
-            // four bytes at least and ends in `input`.
+            // SAFETY: `q < p <= last`, as `find` guarantees; the anchor is at or before `from`, and that at or before
+            // `p`. A match has at least four bytes and ends inside `input`.
             let mut end = unsafe {
                 let start = extended_back(input, p, p - q, anchor);
                 let end = p + match_length_by_eights(input, p, q);
@@ -123,12 +125,12 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
                 if end > last {
                     return end;
                 }
-                // SAFETY: `end` is not behind `last`, and behind all positions that were looked at.
-                let Some(q) = (unsafe { self.look(input, end, Self::hash(input, end)) }) else {
+                // SAFETY: `end` is at most `last`, and after all positions that were probed.
+                let Some(q) = (unsafe { self.probe(input, end, Self::hash(input, end)) }) else {
                     break;
                 };
                 let offset = end - q;
-                // SAFETY: `q < end <= last`, as `look` says; the anchor is where this match starts.
+                // SAFETY: `q < end <= last`, as `probe` guarantees; the anchor is the start of this match.
                 unsafe {
                     end += match_length_by_eights(input, end, q);
                     writer.match_only(offset, base + end);
@@ -138,8 +140,8 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         }
     }
 
-    /// The first match from position `from` on, up to `last`, whose earlier position is less; else where the search ended.
-    /// Positions that were looked at are less than that, and not behind those of the match.
+    /// Returns the first match from position `from` on, up to `last`, with its earlier position; else where the search
+    /// stopped. All probed positions are less than that stop, and at or before the match.
     ///
     /// # Safety
     /// `last + MATCH_START_MARGIN <= input.len()`; all entries are less than `from`.
@@ -148,7 +150,7 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
         if from > last {
             return Err(from);
         }
-        // SAFETY: `from` is not behind `last`.
+        // SAFETY: `from` is at most `last`.
         let (mut next, mut next_hash) = (from, unsafe { Self::hash(input, from) });
         let mut tried = PATIENCE;
         loop {
@@ -158,24 +160,24 @@ impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
             if next > last {
                 return Err(p);
             }
-            // Computed early, since it takes a while. SAFETY: `next` is not behind `last`.
+            // Computed early, to hide the latency of the multiplication. SAFETY: `next` is at most `last`.
             next_hash = unsafe { Self::hash(input, next) };
-            // SAFETY: nor is `p`; entries are less than `from`, or positions looked at before it.
-            if let Some(q) = unsafe { self.look(input, p, hash) } {
+            // SAFETY: so is `p`; entries are less than `from`, or positions that were probed before `p`.
+            if let Some(q) = unsafe { self.probe(input, p, hash) } {
                 return Ok((p, q));
             }
         }
     }
 
-    /// An earlier position of the word at `p`, if the entry of its hash is one.
+    /// Probes `p`: returns an earlier position with the same word, if the hash table's entry is one.
     ///
     /// # Safety
     /// `p + 4 <= input.len()`; all entries are less than `p`.
     #[inline(always)]
-    unsafe fn look(&mut self, input: &[u8], p: usize, hash: usize) -> Option<usize> {
+    unsafe fn probe(&mut self, input: &[u8], p: usize, hash: usize) -> Option<usize> {
         let q = std::mem::replace(&mut self.0[hash], p as u16).into();
         debug_assert!(q < p);
-        // SAFETY: the word at `p` is in `input` by this function's contract, and that at an entry lies before it.
+        // SAFETY: the word at `p` is inside `input` by this function's contract; an entry is less than `p`.
         (unsafe { word(input, q) == word(input, p) }).then_some(q)
     }
 

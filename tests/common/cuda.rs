@@ -7,14 +7,14 @@ use pagepress::Error;
 
 use super::harness;
 
-/// `true` where CUDA finds a GPU. Where it finds none this fails if `PAGEPRESS_REQUIRE_CUDA` is set.
+/// Returns true if CUDA finds a GPU. If not, fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 ///
-/// For tests that have something to show without CUDA, too. One that has not calls [`need_cuda`].
+/// For tests that check something without CUDA, too. Others call [`need_cuda`].
 pub fn cuda_is_there() -> bool {
     reason_without().is_none()
 }
 
-/// Ends the running test as ignored where CUDA finds no GPU, or as failed if `PAGEPRESS_REQUIRE_CUDA` is set.
+/// Ends the running test as ignored if CUDA finds no GPU, or as failed if `PAGEPRESS_REQUIRE_CUDA` is set.
 pub fn need_cuda() {
     if let Some(reason) = reason_without() {
         harness::ignore(reason);
@@ -28,8 +28,8 @@ fn reason_without() -> Option<Error> {
     Some(error)
 }
 
-/// Runs `test`, which is named `name`, in a new process that runs this test and no other, and while
-/// no other such test runs. Ignored where CUDA finds no GPU.
+/// Runs `test`, named `name`, in a new process that runs only this test, and never at the same time as another such
+/// test. Ignored if CUDA finds no GPU.
 pub fn in_own_process(name: &str, test: impl FnOnce()) {
     const CHILD: &str = "PAGEPRESS_TEST_ALONE";
     static TURN: Mutex<()> = Mutex::new(());

@@ -1,4 +1,4 @@
-//! What every engine does, with small kernels of its own.
+//! Behaviour that all engines share, tested with small kernels.
 
 use pagepress::Error;
 use pagepress::gpu::runtime::block_on;
@@ -36,11 +36,11 @@ pub fn expected(n: u32, factor: u32, add: u32) -> Vec<u32> {
         .collect()
 }
 
-/// A kernel without the engine's checks, or as it is.
+/// Returns the kernel, marked as unchecked if `self_checked`.
 pub fn unchecked_if(self_checked: bool, source: KernelSource<'_>) -> KernelSource<'_> {
     match self_checked {
-        // SAFETY: the kernels of this file and of the tests that call this compare their indices with the sizes they are
-        // launched with, or do not compile.
+        // SAFETY: the kernels of this file, and of the tests that call this, compare their indices with the sizes of
+        // their launch, or do not compile.
         true => unsafe { source.without_checks() },
         false => source,
     }
@@ -100,7 +100,7 @@ pub fn launches_see_the_writes_before_them_in_one_submission(device: &GpuDevice)
             device.download_async(&data, 0..4).await?,
             device.download_async(&copy, 0..4).await?,
         ];
-        // The host memory can be used again.
+        // The host memory is reusable.
         host.write_async(0, &[1; 8]).await?;
         Ok::<_, Error>(sides)
     });
@@ -134,7 +134,7 @@ pub fn wrong_kernels_are_typed_errors(device: &GpuDevice) {
     });
 }
 
-/// Sources with one mistake each: the marked place is where it is.
+/// Sources with one mistake each, at the marked place.
 const MISTAKES: [&str; 7] = [
     "@compute @workgroup_size(1)\nfn broken() { let «x: u32 = 1.5; }",
     "// Größe\n@compute @workgroup_size(1)\nfn broken() {\n    let x = «nowhere + 1u;\n}",
@@ -164,7 +164,7 @@ pub fn errors_of_kernels_say_where(device: &GpuDevice) {
             };
             let place = format!("{line}:{column}: ");
             assert!(message.starts_with(&place), "not {place}{message}");
-            // The line, and a mark under the place.
+            // The line, and a mark below the place.
             let mark = message.lines().last().unwrap();
             assert_eq!(mark.chars().count(), column, "{message}");
         }
@@ -206,7 +206,7 @@ pub fn wrong_calls_are_typed_errors(device: &GpuDevice) {
                 .code(),
             "INVALID_ARGUMENT"
         );
-        // The same buffer for reading and writing is refused by WebGPU; it must come back as an error, not a panic.
+        // WebGPU rejects the same buffer for reading and writing; that must be an error, not a panic.
         assert_eq!(
             device
                 .launch_kernel(&kernel, [1, 1, 1], &args)
@@ -235,7 +235,7 @@ pub fn wrong_calls_are_typed_errors(device: &GpuDevice) {
             "INVALID_ARGUMENT"
         );
     });
-    // The device is still good.
+    // The device still works.
     assert_eq!(squares(device, 64, false).unwrap(), expected(64, 3, 7));
 }
 

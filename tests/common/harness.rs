@@ -1,5 +1,5 @@
 //! Runs the tests of a target with `harness = false`. A test can end as ignored while it runs, which Rust's own harness
-//! cannot: only the running test knows that the GPU it needs is missing.
+//! does not support: only the running test detects that the GPU it needs is missing.
 //!
 //! Such a target has `use pagepress_test_harness::test;`, and `fn main() -> ExitCode { common::harness::run() }`.
 
@@ -13,12 +13,12 @@ use std::time::Duration;
 pub use inventory;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// A test that takes longer is named, as by Rust's own harness.
+/// A slower test is named, as Rust's own harness does.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A function with `#[test]`.
 pub struct Test {
-    /// Its path, that of its crate included.
+    /// Its path, including the crate.
     pub path: &'static str,
     pub is_ignored: bool,
     pub run: fn() -> Result<(), String>,
@@ -26,7 +26,7 @@ pub struct Test {
 
 inventory::collect!(Test);
 
-/// What a test may return.
+/// Return types of tests.
 pub struct Outcome;
 
 impl Outcome {
@@ -56,11 +56,11 @@ struct Ignored(String);
 
 /// Ends the running test, which is reported as ignored.
 pub fn ignore(reason: impl Display) -> ! {
-    // Unlike a panic this calls no hook, so nothing looks like a failure.
+    // Unlike a panic, this calls no hook, so nothing looks like a failure.
     resume_unwind(Box::new(Ignored(reason.to_string())))
 }
 
-/// Runs all tests of this program as its arguments say.
+/// Runs all tests of this program as its arguments select.
 pub fn run() -> ExitCode {
     let mut tests: Vec<&Test> = inventory::iter::<Test>().collect();
     tests.sort_by_key(|test| test.path);
@@ -91,7 +91,7 @@ fn ignored_or_panicked(payload: Box<dyn Any + Send>) -> Result<Completion, Faile
     }
 }
 
-/// Runs a test, and says its name when it takes long.
+/// Runs a test, and prints its name if it is slow.
 fn while_watched<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
     let (ended, end) = channel::<()>();
     let watch = std::thread::spawn(move || {
@@ -104,7 +104,7 @@ fn while_watched<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
     });
     let outcome = run();
     drop(ended);
-    // It waits for nothing but the channel that was just closed.
+    // The thread waits only for the channel that was just closed.
     let _ = watch.join();
     outcome
 }

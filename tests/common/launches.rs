@@ -1,4 +1,4 @@
-//! What the crate launches.
+//! All kernel launches of the crate.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Quantization, Reduction, Step};
 
-/// Processors with room for copies of small pages.
+/// Compute units with shared memory for staged copies of small pages.
 const ROOMY: Processors = Processors {
     n: 132,
     workgroup_bytes: 228 << 10,
 };
 
-/// Bytes of a binding that holds all tensors here.
+/// Bytes of a binding that is large enough for all tensors here.
 const LARGE: u64 = 1 << 30;
 
-/// Every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of overrides, by their
-/// names.
+/// Returns every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of
+/// overrides, by name.
 pub fn launches() -> BTreeMap<String, Launch> {
     let mut found = BTreeMap::new();
     let jobs = tensor_jobs().into_iter().chain(layer_jobs());
@@ -48,7 +48,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
     found
 }
 
-/// Every step that tensors know, with numbers where it takes them.
+/// Returns every step of tensors, with numbers where it has parameters.
 pub const STEPS: [Step; 22] = [
     Step::Relu,
     Step::LeakyRelu(0.1),
@@ -74,7 +74,7 @@ pub const STEPS: [Step; 22] = [
     Step::Min,
 ];
 
-/// Those of a transformer's layer.
+/// Returns the jobs of a transformer layer.
 fn layer_jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for norm in [Norm::Rms { epsilon: 1e-5 }, Norm::Layer { epsilon: 1e-5 }] {
@@ -100,7 +100,7 @@ fn layer_jobs() -> Vec<Job> {
             (1, 5000, true),
             (1, 5000, false),
         ] {
-            // Of one dimension all forms.
+            // All forms of one dimension.
             if dim != 64 && (n_q == 1 || causal == (dim == 128)) {
                 continue;
             }
@@ -215,7 +215,7 @@ fn tensor_jobs() -> Vec<Job> {
             k: 4096,
         };
         jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
-        // In parts, of which some are added.
+        // In parts, some of which are summed.
         jobs.push(matmul_quantized_job(&what, 4096).unwrap());
     }
     for kernel in [[3, 3], [300, 200]] {

@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
 
-/// Far more than any test takes on a slow machine: a test that needs longer hangs.
+/// Far more than any test takes on a slow machine: a slower test hangs.
 const LIMIT_SECONDS: u32 = 600;
 
-/// The output of `test`, which fails by its `name` if it has not ended after the limit.
+/// Returns the output of `test`, or fails with its `name` after the limit.
 pub async fn within<T>(name: &str, test: impl Future<Output = T>) -> T {
     let mut test = pin!(test);
     let mut limit = pin!(TimeoutFuture::new(1000 * LIMIT_SECONDS));

@@ -1,5 +1,5 @@
-//! The canonical encoder and the decoder written straight from their definitions, one step at a time: a second
-//! opinion on the fast ones.
+//! The encoders and the decoder implemented directly from their definitions, one step at a time: the reference for the
+//! fast ones.
 
 use pagepress::lz4::{BlockError, LAZY_BELOW, Parse};
 
@@ -30,7 +30,7 @@ fn run(input: &[u8], p: usize) -> bool {
     p >= 1 && word(input, p - 1) == word(input, p)
 }
 
-/// A try of an entry; `None` is the empty entry of large blocks.
+/// Tries an entry; `None` is the empty entry of large blocks.
 fn offset_of(input: &[u8], entry: Option<usize>, p: usize, parse: &Parse) -> usize {
     let Some(entry) = entry else { return 0 };
     let q = (entry >> parse.tag_bits()) ^ 63;
@@ -43,7 +43,7 @@ fn offset_of(input: &[u8], entry: Option<usize>, p: usize, parse: &Parse) -> usi
     }
 }
 
-/// The candidate of every searchable position, as an offset or 0.
+/// Returns the candidate of every searchable position, as an offset or 0.
 fn candidates(input: &[u8], parse: &Parse) -> Vec<usize> {
     let n = input.len();
     let mut found = Vec::new();
@@ -91,7 +91,7 @@ fn match_length(input: &[u8], p: usize, offset: usize) -> usize {
         .count()
 }
 
-/// The block of `input`.
+/// Returns the block of `input`.
 pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
     if parse.sequential() {
         return sequential_block(input, parse.page_size());
@@ -124,18 +124,18 @@ pub fn compress_block(input: &[u8], parse: &Parse) -> Vec<u8> {
     out
 }
 
-/// Positions by hash, for the sequential parse.
+/// Hash table of positions of the sequential parse.
 struct Table<'a> {
     input: &'a [u8],
     n_bytes: usize,
     n_bits: usize,
-    /// What is before counts as this.
+    /// The base: lower positions count as this.
     base: usize,
     positions: std::collections::BTreeMap<u64, usize>,
 }
 
 impl Table<'_> {
-    /// Puts `p` in the place of its hash, and gives what was there.
+    /// Replaces the entry of the hash of `p` by `p`; returns the old entry.
     fn replace(&mut self, p: usize) -> usize {
         let bytes = self.input[p..p + self.n_bytes]
             .iter()
@@ -147,7 +147,7 @@ impl Table<'_> {
         before.unwrap_or(0).max(self.base)
     }
 
-    fn look(&mut self, p: usize) -> Option<usize> {
+    fn probe(&mut self, p: usize) -> Option<usize> {
         let q = self.replace(p);
         (word(self.input, q) == word(self.input, p)).then_some(q)
     }
@@ -158,7 +158,7 @@ impl Table<'_> {
             if p > last || next > last {
                 break;
             }
-            if let Some(q) = self.look(p) {
+            if let Some(q) = self.probe(p) {
                 return Ok((p, q));
             }
             p = next;
@@ -167,7 +167,7 @@ impl Table<'_> {
     }
 }
 
-/// The block of the sequential parse.
+/// Returns the block of the sequential parse.
 fn sequential_block(input: &[u8], largest: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let mut anchor = 0;
@@ -202,7 +202,7 @@ fn sequential_block(input: &[u8], largest: u32) -> Vec<u8> {
                     if end > within {
                         break;
                     }
-                    match table.look(end) {
+                    match table.probe(end) {
                         Some(again) => (start, q) = (end, again),
                         None => break,
                     }

@@ -1,6 +1,6 @@
 //! Deterministic pages for tests: the same bytes on every machine and target.
 
-/// A small generator of pseudo-random numbers (SplitMix64).
+/// A pseudorandom number generator (SplitMix64).
 pub struct Random(u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
@@ -26,10 +26,10 @@ impl Random {
     }
 }
 
-/// A generator: its name, and the page of a length and seed.
+/// A generator: its name, and the function from length and seed to a page.
 pub type Generator = (&'static str, fn(usize, u64) -> Vec<u8>);
 
-/// Kinds of pages of which the committed vectors are made; [`mixed`], the last, is made of the others.
+/// The kinds of pages in the committed vectors; the last, [`mixed`], combines the others.
 pub const GENERATORS: [Generator; 14] = [
     ("zeros", zeros),
     ("painted", painted),
@@ -47,8 +47,8 @@ pub const GENERATORS: [Generator; 14] = [
     ("mixed", mixed),
 ];
 
-/// Pages filled by a word of so many bytes, and pages that nearly are. A fill by 1, 2, 4 or 8 bytes is one of a word of
-/// 64 bits, which formats and engines treat apart.
+/// Pages filled with a word of so many bytes, and pages that almost are. A fill by 1, 2, 4 or 8 bytes is also one by a
+/// 64-bit word, which formats and engines handle separately.
 pub const WORDS: [Generator; 16] = [
     ("words of 1", |length, seed| words(length, seed, 1)),
     ("words of 2", |length, seed| words(length, seed, 2)),
@@ -84,12 +84,12 @@ pub const WORDS: [Generator; 16] = [
     }),
 ];
 
-/// Every kind of page.
+/// Returns every kind of page.
 pub fn every_generator() -> impl Iterator<Item = Generator> + Clone {
     GENERATORS.into_iter().chain(WORDS)
 }
 
-/// A word of `period` bytes, of which no two neighbours are the same and no part repeats.
+/// Returns a word of `period` bytes in which no two neighbours are equal and no part repeats.
 fn word(seed: u64, period: usize) -> Vec<u8> {
     let mut random = Random::new(seed ^ 0x5eed);
     let mut word: Vec<u8> = (0..period).map(|_| random.byte()).collect();
@@ -106,7 +106,7 @@ fn words(length: usize, seed: u64, period: usize) -> Vec<u8> {
     (0..length).map(|i| word[i % period]).collect()
 }
 
-/// The same with one thing wrong; the seed runs through what.
+/// The same with one deviation, which the seed selects.
 fn near_words(length: usize, seed: u64, period: usize) -> Vec<u8> {
     let mut out = words(length, seed / 7, period);
     let mut random = Random::new(seed);
@@ -117,19 +117,19 @@ fn near_words(length: usize, seed: u64, period: usize) -> Vec<u8> {
         0 => out[last] ^= 1,
         1 => out[0] ^= 0x80,
         2 => out[random.below(length)] ^= 1 << random.below(8),
-        // From the middle on another word, whose first half is the same.
+        // From the middle on another word with the same first half.
         3 => {
             let middle = length / 2 / 8 * 8;
             (middle..length).for_each(|i| out[i] ^= u8::from(i % 8 >= 4));
         }
-        // One byte more, so that what follows is out of step.
+        // One additional byte, so that the rest is out of step.
         4 => {
             out.insert(random.below(length), 7);
             out.truncate(length);
         }
-        // The last word only.
+        // Only the last word.
         5 => out.iter_mut().rev().take(8).for_each(|byte| *byte ^= 0x55),
-        // Words that count.
+        // Words with a counter.
         _ => {
             let counted = out.chunks_exact_mut(8).enumerate();
             counted.for_each(|(i, word)| word[7] ^= (i / 100) as u8);
@@ -142,7 +142,7 @@ pub fn zeros(length: usize, _seed: u64) -> Vec<u8> {
     vec![0; length]
 }
 
-/// Byte i is (i + seed) mod 251, so that blocks that change places show.
+/// Byte i is (i + seed) mod 251, so that exchanged blocks are detected.
 pub fn painted(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64)
         .map(|i| ((i + seed) % 251) as u8)
@@ -154,7 +154,7 @@ pub fn random(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| random.byte()).collect()
 }
 
-/// Words drawn with unequal chances, with punctuation and lines.
+/// Words of unequal frequency, with punctuation and lines.
 pub fn text(length: usize, seed: u64) -> Vec<u8> {
     const WORDS: [&str; 32] = [
         "the",
@@ -205,7 +205,7 @@ pub fn text(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Words of 8 bytes as a heap holds them: pointers into few regions, small integers, zeros, flags.
+/// 8-byte words as on a heap: pointers into a few regions, small integers, zeros, flags.
 pub fn memory(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let base = 0x7f00_0000_0000 | (random.next() & 0xffff_f000);
@@ -225,7 +225,7 @@ pub fn memory(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Runs of one byte, of every length from 1 to beyond what one length byte holds.
+/// Runs of one byte, with every length from 1 to more than one length byte holds.
 pub fn runs(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = Vec::with_capacity(length + 600);
@@ -245,7 +245,7 @@ pub fn periodic(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|i| pattern[i % period]).collect()
 }
 
-/// Zeros with a few bytes in them.
+/// Zeros with a few other bytes.
 pub fn sparse(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = vec![0; length];
@@ -268,7 +268,7 @@ pub fn near_fill(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// A short random start, repeated with long copies from anywhere before.
+/// A short random start, then long copies from anywhere before.
 pub fn long_matches(length: usize, seed: u64) -> Vec<u8> {
     copies(length, seed, 900, 40)
 }
@@ -294,7 +294,7 @@ fn copies(length: usize, seed: u64, longest_copy: usize, longest_literals: usize
     out
 }
 
-/// Bytes of an alphabet of 2 to 5 symbols: matches everywhere, buckets full.
+/// Bytes of an alphabet of 2 to 5 symbols: matches everywhere, full buckets.
 pub fn few_symbols(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let symbols = 2 + random.below(4);
@@ -303,7 +303,7 @@ pub fn few_symbols(length: usize, seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// A record repeated at every alignment modulo 8, with one byte between that counts.
+/// A record repeated at every alignment modulo 8, separated by a counting byte.
 pub fn shifted_copies(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let record: Vec<u8> = (0..5 + random.below(120)).map(|_| random.byte()).collect();
@@ -333,7 +333,7 @@ pub fn mixed(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Lengths at the edges of everything: of the format, of windows, of words, of a page.
+/// Returns lengths at the boundaries of the format, of windows, of words and of a page.
 pub fn edge_lengths(page_size: usize) -> Vec<usize> {
     let mut lengths: Vec<usize> = (1..=30).collect();
     for around in [64, 128, 255, 256 + 15, page_size / 2] {

@@ -1,4 +1,4 @@
-//! A kernel that takes a while, to see what happens meanwhile.
+//! A slow kernel, for tests of work in flight.
 
 use pagepress::Result;
 use pagepress::gpu::runtime::block_on;
@@ -15,10 +15,10 @@ const SLOW: &str = "
         data[id.x] = x;
     }";
 
-/// A tenth of a second or more on any GPU.
+/// Iterations that take at least a tenth of a second on any GPU.
 const ROUNDS: u32 = 20_000_000;
 
-/// The kernel, and memory to run it on.
+/// The kernel, and memory for it.
 pub struct Slow {
     device: GpuDevice,
     kernel: Kernel,
@@ -53,7 +53,7 @@ impl Slow {
                     .wrapping_add(1_013_904_223)
             })
         };
-        // All at once: the fold is a chain of dependent steps.
+        // In one step: the fold is a chain of dependent operations.
         let threads: Vec<_> = (0..64)
             .map(|lane| std::thread::spawn(move || end_of(lane)))
             .collect();

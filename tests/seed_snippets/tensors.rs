@@ -161,7 +161,10 @@ fn conditional_compilation() {
     device.relu(&INPUT, &mut result).unwrap();
     assert_eq!(result, [0.0, 0.0, 2.0, 0.0]);
     let error = device.relu(&INPUT, &mut result[..1]).unwrap_err();
-    assert!(error.contains("result has 1 elements, 4"), "{error}");
+    assert!(
+        error.contains("result has 1 elements, expected 4"),
+        "{error}"
+    );
 }
 
 /// The page's example, without JavaScript: `tests/web.rs` has it as it is.

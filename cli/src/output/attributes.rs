@@ -1,13 +1,13 @@
-//! Owner, permissions and time of an output, which are those of its input.
+//! Copies owner, permissions and modification time of an input to its output.
 
 use std::fs::{File, Metadata};
 
-/// Gives `file` the owner and group of the input as far as this user may, then its permissions, then its time of
-/// modification.
+/// Sets the owner and group of `file` to those of the input, as far as this user may, then its permissions, then its
+/// modification time.
 ///
-/// Bits beyond the permissions (set-user-ID, set-group-ID, sticky) are never copied. Where the group cannot be kept,
-/// the group's members get no more than everybody. A file system without owners, permissions or times is no failure:
-/// the content is safe, and `file` then stays as private as it was opened.
+/// Bits beyond the permissions (set-user-ID, set-group-ID, sticky) are never copied. If the group cannot be kept, its
+/// members get no more access than everyone. A file system without owners, permissions or times is not an error: the
+/// content is complete, and `file` stays as private as it was opened.
 #[cfg(unix)]
 pub fn copy(input: &Metadata, file: &File) {
     use std::fs::Permissions;
@@ -23,7 +23,7 @@ pub fn copy(input: &Metadata, file: &File) {
     copy_time(input, file);
 }
 
-/// Gives `file` the time of modification of the input.
+/// Sets the modification time of `file` to that of the input.
 #[cfg(not(unix))]
 pub fn copy(input: &Metadata, file: &File) {
     copy_time(input, file);
@@ -33,7 +33,7 @@ fn copy_time(input: &Metadata, file: &File) {
     let _ = input.modified().and_then(|time| file.set_modified(time));
 }
 
-/// The bits of `mode` that an output gets; `has_group` says that its group is the input's.
+/// Returns the permission bits for an output; `has_group` is true if it has the input's group.
 #[cfg(unix)]
 const fn permission_bits(mode: u32, has_group: bool) -> u32 {
     let (owner, group, others) = (mode & 0o700, mode & 0o070, mode & 0o007);

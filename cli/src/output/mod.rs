@@ -1,9 +1,9 @@
-//! Outputs of conversions. A file appears under its name only when it is whole, with its owner, permissions and time;
-//! on any failure, and on signals, nothing of it stays.
+//! Outputs of conversions. A file appears under its name only when it is complete, with owner, permissions and time of
+//! its input; after an error or a signal nothing of it remains.
 
 mod attributes;
-mod holes;
 mod pending;
+mod sparse;
 mod unnamed;
 
 use std::fs::{File, Metadata, OpenOptions};
@@ -12,31 +12,31 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::startup::{self, Stream};
-use holes::HoleWriter;
 use pending::{Access, PendingFile, folder_of};
+use sparse::SparseWriter;
 
 pub use pending::abandon;
 
-/// The outputs in which zeros become holes.
+/// The outputs that are written as sparse files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holes {
+pub enum SparseMode {
     Never,
     /// New files.
-    InFiles,
-    /// Standard output too, if it is a file.
+    NewFiles,
+    /// Also standard output, if it is a file.
     Everywhere,
 }
 
-/// An output that is open.
+/// An open output.
 pub struct Output {
-    /// The name to speak of it by.
+    /// Name for messages.
     pub name: String,
-    writer: HoleWriter,
-    /// `None` for what is written in place: standard output, a device or a pipe.
+    writer: SparseWriter,
+    /// `None` for outputs that are written in place: standard output, a device or a pipe.
     unpublished: Option<Unpublished>,
 }
 
-/// A file that has not got its name yet.
+/// A file that does not have its final name yet.
 struct Unpublished {
     file: PendingFile,
     path: PathBuf,
@@ -44,14 +44,14 @@ struct Unpublished {
 }
 
 impl Output {
-    /// Standard output, of which no part is buffered.
-    pub fn stdout(holes: Holes) -> Result<Self, Failure> {
+    /// Opens standard output without a buffer.
+    pub fn stdout(holes: SparseMode) -> Result<Self, Failure> {
         let name = "standard output".to_owned();
         let writer = startup::require(Stream::Stdout)
             .and_then(|()| stdout_file())
             .and_then(|file| match holes {
-                Holes::Everywhere => HoleWriter::with_holes(file),
-                Holes::Never | Holes::InFiles => Ok(HoleWriter::without_holes(file)),
+                SparseMode::Everywhere => SparseWriter::with_holes(file),
+                SparseMode::Never | SparseMode::NewFiles => Ok(SparseWriter::without_holes(file)),
             });
         Ok(Self {
             name,
@@ -60,14 +60,14 @@ impl Output {
         })
     }
 
-    /// Prepares to write `path`. An existing file is refused without `force`, the input's in any case. `private` keeps
-    /// others from reading the file until it gets the permissions of its input.
+    /// Prepares to write `path`. An existing file is an error without `force`; the input file always is. With
+    /// `private`, other users cannot read the file until it gets the permissions of its input.
     pub fn create(
         path: &Path,
         input: &Path,
         force: bool,
         private: bool,
-        holes: Holes,
+        holes: SparseMode,
     ) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let fail = |source| Failure::Write {
@@ -82,12 +82,12 @@ impl Output {
                 let file = OpenOptions::new().write(true).open(path).map_err(fail)?;
                 return Ok(Self {
                     name,
-                    writer: HoleWriter::without_holes(file),
+                    writer: SparseWriter::without_holes(file),
                     unpublished: None,
                 });
             }
             Ok(_) => {
-                // The file that a link names is replaced, not the link.
+                // Replaces the target of a symbolic link, not the link.
                 let path = path.canonicalize().map_err(fail)?;
                 if input.canonicalize().is_ok_and(|input| input == path) {
                     return Err(Failure::SameFile { output: name });
@@ -106,8 +106,10 @@ impl Output {
         };
         let (file, pending) = PendingFile::create(folder_of(&path), access).map_err(fail)?;
         let writer = match holes {
-            Holes::Never => HoleWriter::without_holes(file),
-            Holes::InFiles | Holes::Everywhere => HoleWriter::with_holes(file).map_err(fail)?,
+            SparseMode::Never => SparseWriter::without_holes(file),
+            SparseMode::NewFiles | SparseMode::Everywhere => {
+                SparseWriter::with_holes(file).map_err(fail)?
+            }
         };
         Ok(Self {
             writer,
@@ -120,7 +122,7 @@ impl Output {
         })
     }
 
-    /// Puts the whole output under its name, with the owner, permissions and time of the input.
+    /// Gives the complete output its name, and owner, permissions and time of the input.
     pub fn commit(mut self, input: Option<&Metadata>) -> Result<(), Failure> {
         let finished = self.writer.finish();
         let file = self.writer.file();
@@ -136,7 +138,7 @@ impl Output {
                     force,
                 } = unpublished;
                 pending.publish(file, &path, force)?;
-                // The rename on Windows resets attributes, among them the one for read-only files.
+                // On Windows the rename resets attributes, such as read-only.
                 #[cfg(windows)]
                 if let Some(input) = input {
                     let _ = file.set_permissions(input.permissions());
@@ -163,7 +165,7 @@ impl Write for Output {
     }
 }
 
-/// Standard output without a buffer.
+/// Opens standard output without a buffer.
 fn stdout_file() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
@@ -172,7 +174,7 @@ fn stdout_file() -> io::Result<File> {
     Ok(File::from(owned))
 }
 
-/// Reports the errors that network file systems keep until a file is closed.
+/// Reports errors that network file systems delay until a file is closed.
 #[cfg(unix)]
 fn settle(file: &File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
@@ -188,7 +190,7 @@ fn settle(file: &File) -> io::Result<()> {
     }
 }
 
-/// Elsewhere errors are reported by each write.
+/// Other systems report errors with each write.
 #[cfg(not(unix))]
 fn settle(_file: &File) -> io::Result<()> {
     Ok(())

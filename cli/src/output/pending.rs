@@ -1,5 +1,5 @@
-//! A file that has its name only when it is whole. Where the system can, it has no name at all until then, so that
-//! nothing of it stays even after SIGKILL; elsewhere it has a temporary name in the folder of the output.
+//! A file that gets its name only when it is complete. Where the system supports it, the file has no name until then,
+//! so nothing remains even after SIGKILL; elsewhere it has a temporary name in the folder of the output.
 
 use std::fs::File;
 use std::io;
@@ -10,20 +10,20 @@ use tempfile::{Builder, TempPath};
 
 use super::unnamed;
 
-/// The temporary name in use.
+/// The temporary name in use, for the signal handler.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Read permissions of a file before it has its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Its owner alone.
+    /// Only the owner.
     Private,
-    /// All whom the umask lets read new files.
+    /// Everyone whom the umask allows to read new files.
     NewFile,
 }
 
 impl Access {
-    /// Permissions to open with.
+    /// Returns the permissions to open with.
     #[cfg(unix)]
     pub const fn mode(self) -> u32 {
         match self {
@@ -33,15 +33,15 @@ impl Access {
     }
 }
 
-/// The file of an output, without the output's name.
+/// The file of an output, before it has the output's name.
 #[derive(Debug)]
 pub struct PendingFile {
-    /// `None` is a file without a name.
+    /// `None` if the file has no name.
     name: Option<TempPath>,
 }
 
 impl PendingFile {
-    /// Opens a file that can get a name in `folder`.
+    /// Opens a file that can be given a name in `folder`.
     pub fn create(folder: &Path, access: Access) -> io::Result<(File, Self)> {
         if let Ok(file) = unnamed::open(folder, access) {
             return Ok((file, Self { name: None }));
@@ -62,8 +62,8 @@ impl PendingFile {
         Ok((file, Self { name: Some(name) }))
     }
 
-    /// Gives `file`, which was opened with this, the name `path`. With `force` it replaces the file of that name, at
-    /// once; without, an existing file is an error of kind `AlreadyExists`.
+    /// Renames `file`, which was opened with this, to `path`. With `force` it replaces an existing file atomically;
+    /// without, an existing file is an error of kind `AlreadyExists`.
     pub fn publish(mut self, file: &File, path: &Path, force: bool) -> io::Result<()> {
         let mut temporary = temporary();
         let published = match self.name.take() {
@@ -86,7 +86,8 @@ impl Drop for PendingFile {
     }
 }
 
-/// Names a file without a name. No call replaces a name by such a file, so with `force` it first gets a temporary one.
+/// Names an unnamed file. No system call replaces a name by such a file, so with `force` it first gets a temporary
+/// name.
 fn publish_unnamed(
     file: &File,
     path: &Path,
@@ -105,7 +106,7 @@ fn publish_unnamed(
     name.persist(path).map_err(|error| error.error)
 }
 
-/// The folder that `path` is in.
+/// Returns the folder of `path`.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -123,11 +124,11 @@ fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the file that has a temporary name, and lets no other get one, since the process is about to end.
+/// Removes the file with a temporary name, and blocks further ones, since the process is about to end.
 pub fn abandon() {
     let mut temporary = temporary();
     if let Some(path) = temporary.take() {
-        // The process ends either way.
+        // The process ends in either case.
         let _ = std::fs::remove_file(path);
     }
     std::mem::forget(temporary);
@@ -142,7 +143,7 @@ mod tests {
 
     use super::{Access, PendingFile};
 
-    /// Both kinds of files, where the system has both.
+    /// Both kinds of files, on systems that support both.
     type Create = fn(&std::path::Path, Access) -> io::Result<(fs::File, PendingFile)>;
     const KINDS: [Create; 2] = [PendingFile::create, PendingFile::create_named];
 

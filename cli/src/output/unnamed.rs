@@ -1,4 +1,4 @@
-//! Files without a name, which Linux has on most file systems.
+//! Unnamed files (O_TMPFILE), which Linux supports on most file systems.
 
 #[cfg(target_os = "linux")]
 pub use linux::{link, open};
@@ -17,7 +17,7 @@ mod linux {
 
     use crate::output::pending::Access;
 
-    /// Opens a file without a name, if the file system has such files and `link` can name them later.
+    /// Opens an unnamed file, if the file system supports it and `link` can name it later.
     pub fn open(folder: &Path, access: Access) -> io::Result<File> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(access.mode());
@@ -26,13 +26,13 @@ mod linux {
         Ok(file)
     }
 
-    /// Gives `file` the name `path`, which must be free.
+    /// Names `file` as `path`, which must not exist.
     pub fn link(file: &File, path: &Path) -> io::Result<()> {
         linkat(CWD, source(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
         Ok(())
     }
 
-    /// The path by which a process without privileges may link an open file.
+    /// Returns the path by which an unprivileged process can link an open file.
     fn source(file: &File) -> PathBuf {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
     }
@@ -46,12 +46,12 @@ mod other {
 
     use crate::output::pending::Access;
 
-    /// Fails: this system names every file.
+    /// Fails: this system has no unnamed files.
     pub fn open(_folder: &Path, _access: Access) -> io::Result<File> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Fails: this system names every file.
+    /// Fails: this system has no unnamed files.
     pub fn link(_file: &File, _path: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -22,7 +22,7 @@ impl Run {
         self
     }
 
-    /// Fails with `code` and says something.
+    /// Asserts exit code `code` and a message.
     #[track_caller]
     pub fn fails(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}", self.errors);
@@ -48,12 +48,12 @@ impl From<Output> for Run {
     }
 }
 
-/// Starts the command in `folder` with everything piped.
+/// Starts the command in `folder` with all streams piped.
 pub fn start(folder: &Path, arguments: &[&str]) -> Child {
     start_with(folder, arguments, &[])
 }
 
-/// The command in `folder` with everything piped, to be changed before it starts.
+/// Returns the command in `folder` with all streams piped, for further changes.
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pagepress"));
     command
@@ -72,7 +72,7 @@ fn start_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -
         .expect("the command starts")
 }
 
-/// Runs `script` by a shell in `folder`, in which `$PAGEPRESS` is the command.
+/// Runs `script` with a shell in `folder`; `$PAGEPRESS` is the command.
 pub fn shell(folder: &Path, script: &str) -> Run {
     let output = Command::new("sh")
         .args(["-c", script])
@@ -83,8 +83,8 @@ pub fn shell(folder: &Path, script: &str) -> Run {
     output.expect("the shell runs").into()
 }
 
-/// Copies the command to `path`. Another process does it: a file that is open for writing in this one, and so in what
-/// other tests start meanwhile, cannot be run.
+/// Copies the command to `path` in another process: a file that this process, or a child that another test forks
+/// meanwhile, has open for writing cannot be executed.
 pub fn copy_command(path: &Path) {
     let copied = Command::new("cp")
         .arg(env!("CARGO_BIN_EXE_pagepress"))
@@ -93,7 +93,7 @@ pub fn copy_command(path: &Path) {
     assert!(copied.expect("cp runs").success());
 }
 
-/// Waits until `condition` holds; a minute is enough on any machine.
+/// Waits until `condition` is true, at most a minute.
 #[track_caller]
 pub fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -103,7 +103,7 @@ pub fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Repetitions of a test: `variable` of the environment, or `default`.
+/// Returns the repetitions of a test: `variable` of the environment, or `default`.
 pub fn repetitions(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
@@ -128,7 +128,7 @@ pub fn pagepress_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> 
     })
 }
 
-/// A temporary folder that the command runs in.
+/// A temporary folder in which the command runs.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -156,7 +156,7 @@ impl Folder {
         pagepress(self.0.path(), arguments)
     }
 
-    /// Names in the folder, sorted.
+    /// Returns the file names in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("lists");
         let mut names: Vec<_> = entries

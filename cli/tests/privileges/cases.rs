@@ -1,4 +1,4 @@
-//! The cases.
+//! The test cases.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -18,7 +18,7 @@ use crate::common::command::{Folder, Run, copy_command, wait_for};
 use crate::common::lz4_command::lz4_ok;
 use crate::common::pages;
 
-/// A name, whether only the superuser can set it up, and the test.
+/// Name of a case, true if only the superuser can set it up, and the test.
 type Case = (&'static str, bool, fn());
 
 pub fn all() -> [Case; 6] {
@@ -34,24 +34,24 @@ pub fn all() -> [Case; 6] {
             the_superuser_keeps_owner_and_permissions,
         ),
         (
-            "another_user_gains_nothing",
+            "another_user_gains_no_access",
             true,
-            another_user_gains_nothing,
+            another_user_gains_no_access,
         ),
         (
-            "no_shell_of_the_superuser_comes_out",
+            "the_set_user_id_bit_is_not_copied",
             true,
-            no_shell_of_the_superuser_comes_out,
+            the_set_user_id_bit_is_not_copied,
         ),
         (
-            "a_full_disk_leaves_nothing",
+            "a_full_disk_leaves_no_file",
             true,
-            a_full_disk_leaves_nothing,
+            a_full_disk_leaves_no_file,
         ),
         (
-            "without_proc_a_temporary_name_is_private_and_goes_away",
+            "without_proc_a_temporary_file_is_private_and_removed",
             true,
-            without_proc_a_temporary_name_is_private_and_goes_away,
+            without_proc_a_temporary_file_is_private_and_removed,
         ),
     ]
 }
@@ -63,7 +63,7 @@ const MODES: [u32; 12] = [
 ];
 const MASKS: [u32; 3] = [0o000, 0o022, 0o077];
 
-/// A folder that every user reaches, with a copy of the command.
+/// Returns a folder that every user can access, with a copy of the command.
 fn place() -> Folder {
     let folder = Folder::new();
     copy_command(&folder.path("pagepress"));
@@ -98,13 +98,13 @@ fn run(place: &Folder, arguments: &[&str], mask: u32, user: Option<u32>) -> Run 
         umask(Mode::from_raw_mode(mask));
         Ok(())
     };
-    // SAFETY: between fork and exec this makes one system call, and takes no lock.
+    // SAFETY: between fork and exec this makes one system call and takes no lock.
     unsafe { command.pre_exec(set) };
     command.output().expect("starts").into()
 }
 
-/// Compresses and decompresses a file of `owner` and `mode`, to new files and over old ones, and compares the outputs'
-/// owner and mode.
+/// Compresses and decompresses a file of `owner` and `mode`, to new files and over old ones, and compares owner and
+/// mode of the outputs.
 fn round_trip(
     owner: Option<(u32, u32)>,
     mode: u32,
@@ -169,9 +169,9 @@ fn the_superuser_keeps_owner_and_permissions() {
     }
 }
 
-/// A file of another user gives one of its own to who reads it; a group that it cannot have leaves no rights to the
-/// group that it gets instead.
-fn another_user_gains_nothing() {
+/// A user who decompresses the file of another user owns the output; if the group cannot be kept, the new group gains
+/// no access.
+fn another_user_gains_no_access() {
     for (owner, mode, expected) in [
         ((OTHER, OTHER), 0o644, 0o644),
         ((OTHER, OTHER), 0o664, 0o644),
@@ -189,8 +189,8 @@ fn another_user_gains_nothing() {
     }
 }
 
-/// A user packs a shell and sets the set-user-ID bit of the packed file, and the superuser unpacks it.
-fn no_shell_of_the_superuser_comes_out() {
+/// A user packs a shell and sets the set-user-ID bit of the packed file; the superuser unpacks it.
+fn the_set_user_id_bit_is_not_copied() {
     let place = place();
     let path = |name: &str| place.path("work").join(name);
     let program = fs::read("/bin/sh").expect("a shell");
@@ -205,7 +205,7 @@ fn no_shell_of_the_superuser_comes_out() {
     assert_eq!((metadata.uid(), metadata.mode() & 0o7777), (USER, 0o755));
 }
 
-/// The command by a shell `script` in a mount namespace of its own, in which `"$@"` is the command.
+/// Runs the command by a shell `script` in a mount namespace of its own; `"$@"` is the command.
 fn in_namespace(script: &str, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("unshare");
     command
@@ -219,7 +219,7 @@ fn in_namespace(script: &str, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn a_full_disk_leaves_nothing() {
+fn a_full_disk_leaves_no_file() {
     let folder = Folder::new();
     let content = pages::random(1_000_000, 1);
     folder.write("file", &content);
@@ -230,7 +230,7 @@ fn a_full_disk_leaves_nothing() {
             0 => ["compress", "-q", "file", "-o", "disk/out"],
             _ => ["decompress", "-q", "file.lz4", "-o", "disk/out"],
         };
-        // The disk is gone with the namespace, so what stays on it is listed there.
+        // The disk disappears with the namespace, so its files are listed inside.
         let n_bytes = i * 9000;
         let script = format!(
             "mount -t tmpfs -o size={n_bytes} none disk; \"$@\" || code=$?; ls -A disk; exit $code"
@@ -246,8 +246,8 @@ fn a_full_disk_leaves_nothing() {
     }
 }
 
-/// A file without a name gets one through /proc. Without that the file has a temporary name from the start.
-fn without_proc_a_temporary_name_is_private_and_goes_away() {
+/// An unnamed file is named through /proc. Without /proc the file has a temporary name from the start.
+fn without_proc_a_temporary_file_is_private_and_removed() {
     let folder = Folder::new();
     let content = pages::random(20_000_000, 1);
     let frame = lz4_ok(&["-c"], &content);
@@ -270,7 +270,7 @@ fn without_proc_a_temporary_name_is_private_and_goes_away() {
     assert!(killed.expect("kills").success());
     assert_eq!(child.wait().expect("ends").signal(), Some(15));
     assert_eq!(folder.names(), ["file.lz4"]);
-    // A file is its owner's alone until it is whole, and then as its input.
+    // Only the owner can access a file until it is complete; then it has the mode of its input.
     let arguments = ["decompress", "-qf", "file.lz4", "-o", "out"];
     for old in [None, Some(b"old")] {
         let _ = fs::remove_file(folder.path("out"));
@@ -300,7 +300,7 @@ fn without_proc_a_temporary_name_is_private_and_goes_away() {
         assert!(folder.read("out") == content);
         assert_eq!(folder.names(), ["file.lz4", "out"]);
     }
-    // A damaged file leaves nothing.
+    // A damaged file leaves no output.
     folder.write("file.lz4", &frame[..15_000_000]);
     let output = in_namespace(without_proc, folder.root(), &arguments).output();
     Run::from(output.expect("starts")).fails(1);

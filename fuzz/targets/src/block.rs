@@ -1,18 +1,18 @@
-//! Blocks with every capacity.
+//! Block decoding with every output capacity.
 
 use pagepress::lz4::{BlockError, decompress_block, formats::measure_block};
 
 use super::random::{Random, mutated};
 
-/// Blocks of an execution: the one given and what is derived from it, with several capacities each.
+/// Blocks per execution: the input and mutations of it, with several capacities each.
 pub const INPUTS: u64 = 32;
 
-/// Bytes beside a page that must stay as they are.
+/// Guard bytes next to a page, which must not change.
 const BESIDE: usize = 64;
 const MAX_CONTENT: usize = 1 << 17;
 
-/// Decodes a block to pages of all capacities that tell something, into memory that held one thing and another: the
-/// result is the naive decoder's, nothing is written beside the page, and no byte of what was there before is left.
+/// Decodes a block to pages of all capacities near its content size, into memory with two different contents: the
+/// result equals the naive decoder's, guard bytes do not change, and no old byte is left in the page.
 pub fn block(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     one(data, &mut random);
@@ -69,7 +69,7 @@ fn one(block: &[u8], random: &mut Random) {
     }
 }
 
-/// The decoder written from the format's definition; a page must be filled. Without room for more than `capacity`.
+/// A decoder written directly from the format's definition. The content must fill `capacity` exactly.
 fn naive(block: &[u8], capacity: usize) -> (Result<(), BlockError>, Vec<u8>) {
     let mut out = Vec::new();
     let status = naive_to(block, capacity, &mut out);

@@ -7,18 +7,18 @@ use pagepress::lz4::frame::decompress;
 use super::random::{Random, mutated};
 use super::repair::repair_frame;
 
-/// Frames of an execution: the one given, and mutations of it with checksums made right.
+/// Frames per execution: the input, and mutations of it with repaired checksums.
 pub const INPUTS: u64 = 16;
 
-/// Content that a frame may have here.
+/// Most bytes of content of a frame.
 pub const LIMIT: u64 = 8 << 20;
 
-/// Decodes frames, and what is one frame also with liblz4: both refuse it, or both give the same content.
+/// Decodes frames, and inputs of a single frame also with liblz4: both reject it, or both return the same content.
 ///
-/// Differences that are meant: a frame that needs a dictionary is refused here at once, and by liblz4 only where it reads
-/// from it; a block that ends otherwise than encoders must end them, with fewer than five literals for instance, is read
-/// here, and by liblz4 only sometimes; a match of offset 0, which the format forbids, is an error here, and anything to
-/// liblz4; a content size of 0 in the header is a size here, and none to liblz4.
+/// Intended differences: this crate rejects a frame that states a dictionary id, liblz4 only if a match reaches into
+/// the dictionary; this crate reads a block that breaks the end-of-block rules for encoders (for example fewer than
+/// five final literals), liblz4 only sometimes; offset 0, which the format forbids, is an error here and arbitrary
+/// bytes in liblz4; a content size of 0 in the header counts as a size here and as none in liblz4.
 pub fn frame(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     one(data.to_vec(), false);
@@ -52,10 +52,10 @@ fn one(mut bytes: Vec<u8>, repaired: bool) {
     {
         bytes[at..at + 4].copy_from_slice(&computed.to_le_bytes());
     }
-    compare(&bytes, walked.ends_oddly);
+    compare(&bytes, walked.breaks_encoder_rules);
 }
 
-fn compare(bytes: &[u8], ends_oddly: bool) {
+fn compare(bytes: &[u8], breaks_encoder_rules: bool) {
     let ours = decompress(bytes, Some(LIMIT));
     if matches!(
         ours,
@@ -68,7 +68,7 @@ fn compare(bytes: &[u8], ends_oddly: bool) {
     match (&ours, &theirs) {
         (Ok(ours), Ok(_)) => assert!(*ours == content, "other content"),
         (Err(_), Err(_)) => {}
-        (Ok(_), Err(_)) if ends_oddly => {}
+        (Ok(_), Err(_)) if breaks_encoder_rules => {}
         (Err(Error::ContentSizeMismatch { stored: 0, .. }), Ok(_)) => {}
         (Err(Error::CorruptPage { source, .. }), Ok(_)) if *source == BlockError::ZeroOffset => {}
         (Ok(ours), Err(error)) => panic!("liblz4 refuses {} bytes: {error}", ours.len()),

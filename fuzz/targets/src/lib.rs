@@ -1,7 +1,7 @@
-//! What pagepress is fuzzed with: one function a target, from any bytes to a number of inputs that were tried. A fault is
-//! a panic. libFuzzer calls them (`fuzz/fuzz_targets`), and so does `tests/fuzz_replay.rs` on stable Rust.
+//! The fuzz targets: functions that derive inputs from bytes and return how many they tried. A bug shows as a panic.
+//! libFuzzer calls them (`fuzz/fuzz_targets`), and so does `tests/fuzz_replay.rs` on stable Rust.
 //!
-//! One execution tries the bytes it is given and what it derives from them: [`PER_EXECUTION`] says how many inputs.
+//! One execution tries the input and others that are derived from it: [`PER_EXECUTION`] has the numbers.
 
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ pub use seeds::seeds;
 pub use seek::seek;
 pub use wgsl_ptx::wgsl_ptx;
 
-/// A target: tries inputs made of bytes, and says how many.
+/// A fuzz target: tries inputs derived from bytes and returns how many.
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
@@ -48,7 +48,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("wgsl_ptx", wgsl_ptx),
 ];
 
-/// Inputs that an execution of a target tries, at least.
+/// Least number of inputs per execution of a target.
 pub const PER_EXECUTION: [(&str, u64); 8] = [
     ("block", block::INPUTS),
     ("frame", frame::INPUTS),
@@ -67,7 +67,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static N_INPUTS: AtomicU64 = AtomicU64::new(0);
 static N_EXECUTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs a target and counts; the counts are printed now and then, for runs of many processes.
+/// Runs a target and counts its inputs; prints the totals at intervals, for runs of many processes.
 pub fn counted(target: Target, data: &[u8]) {
     let n = N_INPUTS.fetch_add(target(data), Ordering::Relaxed);
     let executions = N_EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,17 +1,17 @@
-//! Batches of pages whose tables lie.
+//! Batches of pages with invalid tables.
 
 use pagepress::lz4::{PackedPages, PageEntry, PageKind, decompress_pages, decompress_pages_status};
 
 use super::random::Random;
 
-/// Tables of an execution.
+/// Tables per execution.
 pub const INPUTS: u64 = 16;
 
 const SIZES: [u32; 8] = [4096, 8192, 16_384, 32_768, 65_536, 0, 4097, u32::MAX];
 const MAX_PAGES: usize = 12;
 
-/// Decompresses batches whose entries, sizes and lengths are any: errors and statuses agree, pages that fail are zeros,
-/// and the others are what their entries give alone.
+/// Decompresses batches with arbitrary entries, sizes and lengths: errors and statuses agree, failed pages are zeros,
+/// and the others equal the result of their entry alone.
 pub fn pages(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     for _ in 0..INPUTS {
@@ -38,7 +38,7 @@ fn one(packed: &[u8], random: &mut Random) {
         3..6 => whole.saturating_sub(random.below(page_size.clamp(1, 65_536) as usize) as u64),
         _ => whole,
     };
-    // Sizes that the table makes plausible, but that no machine can allocate, are left out.
+    // Skips sizes that agree with the table but exceed the memory of any machine.
     if n_bytes > 1 << 24 && n_bytes.div_ceil(u64::from(page_size.max(1))) == n_pages as u64 {
         return;
     }

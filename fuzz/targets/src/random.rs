@@ -1,9 +1,9 @@
-//! Numbers and mutations that depend on nothing but the input.
+//! Pseudorandom numbers and mutations that depend only on the input.
 
 pub struct Random(u64);
 
 impl Random {
-    /// The same bytes give the same numbers.
+    /// Returns a generator seeded by `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         let mut state = 0xcbf2_9ce4_8422_2325_u64 ^ bytes.len() as u64;
         for &byte in bytes.iter().take(4096) {
@@ -19,7 +19,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
     }
 
-    /// Below `n`; 0 if that is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         if n == 0 {
             0
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// The bytes with one to four changes.
+/// Returns the bytes with one to four changes.
 pub fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     const TELLING: [u8; 12] = [0, 1, 4, 5, 0x0f, 0xf0, 0xff, 0xfe, 0x7f, 0x80, 0x10, 0x1f];
     let mut bytes = bytes.to_vec();

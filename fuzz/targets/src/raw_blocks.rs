@@ -1,18 +1,18 @@
-//! Blocks without a frame: raw, with their size in front, and in Hadoop's records.
+//! Blocks without a frame: raw, size-prefixed, and in Hadoop's records.
 
 use pagepress::Error;
 use pagepress::lz4::Level;
 use pagepress::lz4::formats::{Format, compress, decompress, measure_block};
-use pagepress::lz4::frame::Seen;
+use pagepress::lz4::frame::DetectedFormat;
 
 use super::random::{Random, mutated};
 
-/// Blocks of an execution, each raw and with a size in front.
+/// Blocks per execution, each raw and size-prefixed.
 pub const INPUTS: u64 = 32;
 
 const LIMIT: u64 = 1 << 20;
 
-/// Reads blocks as both formats: the content is what liblz4 gives, as long as was measured, and within the limit.
+/// Reads blocks in both formats: the content equals liblz4's, has the measured size, and obeys the limit.
 pub fn raw_blocks(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     one(data);
@@ -22,7 +22,7 @@ pub fn raw_blocks(data: &[u8]) -> u64 {
     INPUTS
 }
 
-/// Bytes as Hadoop's records; and as content that comes back from every format.
+/// Reads the bytes as Hadoop's records, and round-trips them through every format.
 fn records(bytes: &[u8]) {
     if let Ok(content) = decompress(bytes, Format::Hadoop, Some(LIMIT)) {
         assert!(content.len() as u64 <= LIMIT);
@@ -34,7 +34,7 @@ fn records(bytes: &[u8]) {
 }
 
 fn one(bytes: &[u8]) {
-    let _ = Seen::of(bytes);
+    let _ = DetectedFormat::of(bytes);
     records(bytes);
     let measured = measure_block(bytes);
     let found = decompress(bytes, Format::Block, Some(LIMIT));

@@ -1,4 +1,4 @@
-//! The reader of streams.
+//! The streaming reader.
 
 use std::io::Read;
 
@@ -9,10 +9,10 @@ use super::frame::LIMIT;
 use super::random::{Random, mutated};
 use super::repair::repair_file;
 
-/// Streams of an execution.
+/// Streams per execution.
 pub const INPUTS: u64 = 8;
 
-/// Gives bytes in pieces of odd sizes.
+/// Returns its bytes in pieces of varying sizes.
 struct Pieces<'a> {
     rest: &'a [u8],
     random: Random,
@@ -30,7 +30,8 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Reads streams in odd pieces: a sound one gives its content, a damaged one an error, and nothing after the error.
+/// Reads streams in pieces of varying sizes: a valid one returns its content, a damaged one an error, and no content
+/// after it.
 pub fn reader(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     one(data, &mut random);
@@ -69,7 +70,7 @@ fn one(bytes: &[u8], random: &mut Random) {
         Ok(whole) => assert!(!failed && content == whole, "other content"),
         Err(error) => assert!(failed, "no error, though {error}"),
     }
-    // After an error nothing more comes but the error; after the end, nothing.
+    // After an error, only the error; after the end, nothing.
     for _ in 0..3 {
         match reader.read(&mut buffer) {
             Ok(n) => assert!(n == 0 && !failed, "{n} bytes after an error"),

@@ -1,4 +1,4 @@
-//! Frames whose checksums are made right again after a mutation, so that what lies behind them is reached.
+//! Repairs the checksums of mutated frames, so that mutations reach the code behind the checksum tests.
 
 use pagepress::lz4::frame::{INDEX_SIGNATURE, MAGIC};
 use twox_hash::XxHash32;
@@ -14,19 +14,19 @@ fn put(bytes: &mut [u8], at: usize, word: u32) {
     }
 }
 
-/// Positions of the parts of a frame, in bytes.
+/// Byte positions of the parts of a frame.
 pub struct Walked {
-    /// First byte behind the frame.
+    /// First byte after the frame.
     pub end: usize,
-    /// Of the checksum of its content.
+    /// The checksum of the content.
     pub content_checksum: Option<usize>,
-    /// Whether a compressed block ends otherwise than the format asks encoders to end them.
-    pub ends_oddly: bool,
+    /// True if a compressed block breaks the end-of-block rules for encoders.
+    pub breaks_encoder_rules: bool,
 }
 
-/// Whether a block breaks a rule for encoders, which liblz4's decoder insists on where it uses it, and this one does not:
-/// the last five bytes are literals, and the last match begins twelve bytes before the end at the latest.
-fn ends_oddly(block: &[u8]) -> bool {
+/// Returns true if a block breaks a rule for encoders that liblz4's decoder relies on and this decoder does not: the
+/// last five bytes are literals, and the last match begins at least twelve bytes before the end.
+fn breaks_encoder_rules(block: &[u8]) -> bool {
     let (mut at, mut written, mut last_match) = (0, 0usize, None);
     let long = |at: &mut usize, start: u8| {
         let mut n = usize::from(start);
@@ -63,8 +63,8 @@ fn ends_oddly(block: &[u8]) -> bool {
     }
 }
 
-/// Sets the checksums of the header and of the blocks of the frame that begins at `start` right, and says where it ends;
-/// `None` if it does not, or is no frame.
+/// Repairs the checksums of the header and of the blocks of the frame at `start`; returns its parts, or `None` if it
+/// has no end or is not a frame.
 pub fn repair_frame(bytes: &mut [u8], start: usize) -> Option<Walked> {
     if word(bytes, start)? != MAGIC {
         return None;
@@ -87,7 +87,7 @@ pub fn repair_frame(bytes: &mut [u8], start: usize) -> Option<Walked> {
         let block = at..at.checked_add(n)?;
         at = block.end;
         let block = bytes.get(block)?;
-        oddly |= size >> 31 == 0 && ends_oddly(block);
+        oddly |= size >> 31 == 0 && breaks_encoder_rules(block);
         let sum = XxHash32::oneshot(0, block);
         if flags & 16 != 0 {
             put(bytes, at, sum);
@@ -99,11 +99,11 @@ pub fn repair_frame(bytes: &mut [u8], start: usize) -> Option<Walked> {
     (at <= bytes.len()).then_some(Walked {
         end: at,
         content_checksum,
-        ends_oddly: oddly,
+        breaks_encoder_rules: oddly,
     })
 }
 
-/// Sets the checksums of all frames and indices right, those of contents by what the decoder finds.
+/// Repairs the checksums of all frames and indexes; those of contents from the decoder's output.
 pub fn repair_file(bytes: &mut [u8]) {
     let mut start = 0;
     while let Some(magic) = word(bytes, start) {

@@ -1,17 +1,17 @@
-//! Compression on all instruction sets, and back.
+//! Round trips on all instruction sets.
 
 use pagepress::lz4::{Encoder, Level, Parse, decompress_block};
 
 use super::random::Random;
 
-/// Round trips of an execution, at least: two contents, three levels, two sizes of blocks.
+/// Least round trips per execution: two contents, three levels, two block sizes.
 pub const INPUTS: u64 = 12;
 
 const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];
 const SIZES: [u32; 7] = [4096, 8192, 16_384, 32_768, 65_536, 100_000, 1 << 20];
 
-/// Compresses contents with every instruction set of this machine at every level: the bytes are equal, and decode to the
-/// content here and with liblz4.
+/// Compresses contents with every instruction set of this machine at every level: the blocks are equal, and decode to
+/// the content here and in liblz4.
 pub fn round_trip(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     let contents = [data.to_vec(), expanded(data)];
@@ -31,7 +31,7 @@ fn one(content: &[u8], parse: &Parse) -> u64 {
     let mut first: Option<Vec<u8>> = None;
     let mut n = 0;
     for mut encoder in Encoder::for_all_instructions(parse) {
-        // The second call meets tables that are used.
+        // The second call reuses a hash table.
         for _ in 0..2 {
             let mut block = Vec::new();
             encoder.compress_block(content, &mut block).unwrap();
@@ -57,7 +57,7 @@ fn one(content: &[u8], parse: &Parse) -> u64 {
     n
 }
 
-/// Content with matches: bytes are taken as literals, and as copies of what came before.
+/// Expands bytes to content with matches: some become literals, others copies of earlier content.
 fn expanded(data: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = data.iter().copied();

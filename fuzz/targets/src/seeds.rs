@@ -1,11 +1,11 @@
-//! The first files of the corpus.
+//! The seed files of the corpus.
 
 use pagepress::lz4::frame::{FrameOptions, compress};
 use pagepress::lz4::{Encoder, Level, Parse};
 
 use super::random::Random;
 
-/// Target, name and bytes of each.
+/// Returns target, name and bytes of each seed.
 pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
     let mut all = Vec::new();
     for (i, content) in contents().into_iter().enumerate() {
@@ -24,7 +24,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         all.push(("seek", format!("seed_{i}"), start));
         for options in 0..8u32 {
             let file = frame(&content, options);
-            // Each kind of content with some of the options, all options with one.
+            // Each kind of content with some of the options; one kind with all.
             if i == 1 || options as usize == i {
                 for target in ["frame", "reader", "seek"] {
                     all.push((target, format!("seed_{i}_frame_{options}"), file.clone()));

@@ -1,4 +1,4 @@
-//! Parts of files, with and without an index, whose checksums are right.
+//! Random access to files with valid checksums, with and without an index.
 
 use std::io::Cursor;
 
@@ -9,11 +9,11 @@ use super::frame::LIMIT;
 use super::random::{Random, mutated};
 use super::repair::repair_file;
 
-/// Files of an execution: the bytes given, a file made of them, and mutations of both.
+/// Files per execution: the input, a file made from it, and mutations of both.
 pub const INPUTS: u64 = 8;
 
-/// Reads parts of files: what a part gives is what decoding the whole file gives there. Where all parts together cannot
-/// be read, the index lies about the size of a block's content, which shows where that block is read.
+/// Reads parts of files: a part equals the same range of the decoded file. If not all parts can be read, the index
+/// states a wrong content size of a block, which shows when that block is read.
 pub fn seek(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     let made = file(data, &mut random);
@@ -27,7 +27,7 @@ pub fn seek(data: &[u8]) -> u64 {
     INPUTS
 }
 
-/// One to three frames of the bytes.
+/// Returns one to three frames of the bytes.
 fn file(data: &[u8], random: &mut Random) -> Vec<u8> {
     let mut file = Vec::new();
     for _ in 0..=random.below(3) {
@@ -55,12 +55,12 @@ fn one(bytes: &[u8], random: &mut Random) {
         return;
     };
     let Ok(whole) = whole else {
-        // The content's own checksum, which no part can check, may be wrong; ranges are read all the same.
+        // No part can verify the content checksum, so ranges are readable even if it is wrong.
         let _ = parts.read_range(0..n.min(LIMIT));
         let _ = parts.read_range(n.saturating_sub(100)..n);
         return;
     };
-    // Sizes of contents in an index are believed until their blocks are read: one that lies is found out then.
+    // Content sizes of an index are trusted until their block is decoded, which detects a wrong one.
     let all = parts.read_range(0..n);
     if parts.has_index() && all.is_err() {
         return;

@@ -1,4 +1,4 @@
-//! WGSL to PTX.
+//! The compiler from WGSL to PTX.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
 
 use super::random::Random;
 
-/// Sources of an execution: the text given, mutations of a shader, and a program made of the bytes.
+/// Sources per execution: the input, mutations of a shader, and a program generated from the bytes.
 pub const INPUTS: u64 = 4;
 
 /// The shaders of the crate and the programs of its tests.
@@ -42,7 +42,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../tests/ptx/in/variables.wgsl"),
 ];
 
-/// Compiles sources of three kinds: PTX or a typed error, soon.
+/// Compiles sources of three kinds: the result is PTX or a typed error, within the time limit.
 pub fn wgsl_ptx(data: &[u8]) -> u64 {
     let mut random = Random::of(data);
     let text = String::from_utf8_lossy(data);
@@ -55,7 +55,7 @@ pub fn wgsl_ptx(data: &[u8]) -> u64 {
 }
 
 fn compile(wgsl: &str, random: &mut Random) {
-    // The name of an entry point, if the text has one.
+    // The name of an entry point, if the source has one.
     let entry = wgsl
         .split("@compute")
         .nth(1 + random.below(2))
@@ -71,7 +71,7 @@ fn compile(wgsl: &str, random: &mut Random) {
     match compile_wgsl(wgsl, &options) {
         Ok(compiled) => assert!(compiled.text.contains(".visible .entry ")),
         Err(Error::KernelCompile { message, .. }) => {
-            // A parser that panics is caught, and is a fault all the same.
+            // A panic of the parser is caught by the compiler, but still counts as a bug.
             assert!(!message.contains("panicked"), "{message}\n{wgsl}");
             assert!(message.len() < 8192);
         }
@@ -79,7 +79,7 @@ fn compile(wgsl: &str, random: &mut Random) {
     }
 }
 
-/// A shader with some tokens changed, as the bytes say.
+/// Returns a shader with some tokens replaced, as the bytes select.
 fn mutated(data: &[u8], random: &mut Random) -> String {
     let source = SOURCES[random.below(SOURCES.len())];
     let mut tokens = split(source);
@@ -112,7 +112,7 @@ fn mutated(data: &[u8], random: &mut Random) -> String {
     ];
     let n = 1 + data.first().map_or(0, |&byte| usize::from(byte) % 4);
     for i in 0..n {
-        // The bytes choose, so that a fuzzer can steer.
+        // The bytes select, so that a fuzzer can steer.
         let byte = |j: usize| data.get(1 + 4 * i + j).map_or(0, |&byte| usize::from(byte));
         let at = (byte(0) << 8 | byte(1)).wrapping_add(random.below(7)) % tokens.len();
         let other = (byte(3) << 8 | byte(2))
@@ -144,7 +144,7 @@ fn mutated(data: &[u8], random: &mut Random) -> String {
     tokens.concat()
 }
 
-/// Words, numbers, blanks and single marks.
+/// Splits a source into words, numbers, blanks and single punctuation characters.
 fn split(source: &str) -> Vec<&str> {
     let kind = |c: char| {
         if c.is_alphanumeric() || c == '_' || c == '.' {
@@ -170,7 +170,7 @@ fn split(source: &str) -> Vec<&str> {
     tokens
 }
 
-/// A program that is mostly valid: statements over a few variables, each from some bytes.
+/// Generates a mostly valid program: statements over a few variables, each from some bytes.
 fn program(data: &[u8]) -> String {
     let mut made = Program {
         rest: data,
@@ -295,7 +295,7 @@ impl Program<'_> {
         self.text += ";\n";
     }
 
-    /// An expression: 0 `u32`, 1 `i32`, 2 `f32`, 3 `bool`.
+    /// Generates an expression of a kind: 0 `u32`, 1 `i32`, 2 `f32`, 3 `bool`.
     fn expression(&mut self, kind: usize, depth: usize) {
         let a = self.byte();
         let n = self.byte();

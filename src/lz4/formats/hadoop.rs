@@ -1,7 +1,7 @@
-//! Hadoop's framing, which `Lz4Codec` of Hadoop and `LZ4_HADOOP` of Parquet and Arrow read and write.
+//! Hadoop's framing, which `Lz4Codec` of Hadoop and `LZ4_HADOOP` of Parquet and Arrow use.
 //!
-//! A record is the length of its content and chunks; a chunk is the length of a block and the block. Lengths have four
-//! bytes, big-endian. Records follow each other up to the end.
+//! A record is the length of its content, and chunks; a chunk is the length of a block, and the block. Lengths have
+//! four bytes, big-endian. Records follow each other to the end of the file.
 //!
 //! Arrow reads records of one chunk only, Hadoop chunks of at most [`MOST_CONTENT`], so that is what is written. Empty
 //! content is a record of length 0: without a chunk as Hadoop writes it, or with a chunk of no content as Arrow does.
@@ -12,9 +12,9 @@ use crate::lz4::{Encoder, Level, Parse};
 use crate::{Error, Result};
 
 const LENGTH_BYTES: usize = 4;
-/// Bytes of Hadoop's buffer for a block.
+/// Bytes of Hadoop's buffer for one block.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Content of a chunk in bytes, at most: its block fits in that buffer, however it turns out.
+/// Most content of a chunk in bytes: even an incompressible block fits in Hadoop's buffer.
 const MOST_CONTENT: usize = BUFFER_BYTES - (BUFFER_BYTES / 255 + 16);
 /// The chunk of a record without content, as Arrow writes it: a block of one byte.
 const EMPTY_CHUNK: [u8; 5] = [0, 0, 0, 1, 0];
@@ -36,7 +36,7 @@ pub(super) fn compress(content: &[u8], level: Level, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Appends the content of all records.
+/// Appends the content of all records to `content`.
 pub(super) fn decompress(bytes: &[u8], content: &mut Content) -> Result<()> {
     let mut rest = bytes;
     loop {
@@ -60,7 +60,7 @@ pub(super) fn decompress(bytes: &[u8], content: &mut Content) -> Result<()> {
     }
 }
 
-/// Takes a length from the start of `rest`, which is the end of `bytes`.
+/// Takes a length from the start of `rest`, which is a suffix of `bytes`.
 fn length(bytes: &[u8], rest: &mut &[u8]) -> Result<usize> {
     let (length, behind) = rest
         .split_first_chunk::<LENGTH_BYTES>()

@@ -1,4 +1,4 @@
-//! Decompressed length of a block, from its sequences without decoding them.
+//! The content size of a block, computed from its sequences without decoding them.
 
 use crate::Error;
 use crate::lz4::BlockError;
@@ -6,26 +6,26 @@ use crate::lz4::parse::MIN_MATCH;
 
 const TOKEN_MAX: usize = 15;
 
-/// Bytes of content of a block that stands alone, and the fault that decoding it would meet.
+/// Returns the bytes of content of an independent block, or the error that decoding it would give.
 ///
 /// # Errors
-/// Any [`BlockError`] but those of a page that is too long or too short.
+/// Any [`BlockError`] except those of an output that is too short or too long.
 pub fn measure_block(block: &[u8]) -> Result<u64, BlockError> {
     measure(block, 0)
 }
 
-/// The same for a block whose matches may reach `history` bytes back.
+/// As [`measure_block`], for a block whose matches may reach `history` bytes back.
 pub(crate) fn measure(block: &[u8], history: u64) -> Result<u64, BlockError> {
     walk(block, history, &mut 0)
 }
 
-/// The error of block number `page` of a frame, in which a decoder found `source`: `history` bytes of content are before it
-/// that its matches may reach.
+/// Returns the error of block number `page` of a frame, in which a decoder found `source`. Its matches may reach
+/// `history` bytes back.
 pub(crate) fn fault(page: usize, block: &[u8], history: u64, source: BlockError) -> Error {
     let mut n_bytes = 0;
     match source {
         BlockError::OffsetTooFar => {
-            // The fault that it finds is known.
+            // `source` is the error of this call.
             let _ = walk(block, history, &mut n_bytes);
             Error::MatchBeforeContent { page, n_bytes }
         }
@@ -60,7 +60,8 @@ fn walk(block: &[u8], history: u64, reach: &mut u64) -> Result<u64, BlockError> 
     }
 }
 
-/// A length that starts with `half` of a token and may go on at `at`; and where what follows it starts.
+/// Returns a length that starts with the nibble `half` of a token and may be extended at `at`, and the position after
+/// it.
 fn length(block: &[u8], mut at: usize, half: usize) -> Result<(u64, usize), BlockError> {
     let mut length = half as u64;
     if half == TOKEN_MAX {

@@ -1,6 +1,6 @@
-//! Formats of LZ4 data: frames, raw blocks, blocks after their size, Hadoop records; each in one call.
+//! Formats of LZ4 data: frames, raw blocks, size-prefixed blocks, Hadoop records; each in one call.
 //!
-//! Blocks without a frame have no mark, checksum or, if raw, length; a reader has to be told what they are.
+//! Blocks without a frame have no magic number, no checksum and, if raw, no length, so the caller must name the format.
 
 mod hadoop;
 mod measure;
@@ -16,28 +16,28 @@ use crate::memory::reserve;
 use crate::{Error, Result};
 
 const SIZE_BYTES: usize = 4;
-/// Longest content of a block in bytes that liblz4 takes.
+/// Longest content of a block in bytes that liblz4 accepts.
 const MOST_BLOCK_CONTENT: usize = 0x7e00_0000;
 
-/// What compressed bytes are.
+/// A format of LZ4 data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Format {
-    /// LZ4 frames, legacy and skippable ones too: what a `.lz4` file is.
+    /// LZ4 frames, legacy and skippable frames included: the content of a `.lz4` file.
     #[default]
     Frame,
     /// One LZ4 block and nothing else.
     Block,
-    /// One LZ4 block after the size of its content, four bytes, little-endian.
+    /// The size of the content in four bytes, little-endian, then one LZ4 block.
     SizePrefixed,
     /// Records of blocks as Hadoop's `Lz4Codec` writes them, and Arrow and Parquet as `LZ4_HADOOP`.
     Hadoop,
 }
 
-/// Compresses `content`; a frame has the default options but for the level.
+/// Compresses `content`. A frame has the default options and this level.
 ///
-/// [`Level::Fast`] and [`Level::High`] make one block of at most 4 MiB of content, [`Level::Sequential`] of 2,113,929,216
-/// bytes. Frames and [`Format::Hadoop`] have several blocks and no limit.
+/// [`Level::Fast`] and [`Level::High`] write one block of at most 4 MiB of content, [`Level::Sequential`] of
+/// 2,113,929,216 bytes. Frames and [`Format::Hadoop`] have several blocks and no limit.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for content that is too long for one block; [`Error::OutOfMemory`].
@@ -54,7 +54,7 @@ pub fn compress(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>>
     Ok(blocks)
 }
 
-/// [`compress`] without frames: [`Format::Frame`] is one block.
+/// As [`compress`] without frames: [`Format::Frame`] gives one block.
 pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     if format == Format::Hadoop {
@@ -85,9 +85,9 @@ pub(crate) fn compress_to_blocks(content: &[u8], format: Format, level: Level) -
 /// Decompresses `bytes` to at most `limit` bytes.
 ///
 /// # Errors
-/// Of frames those of [`frame::decompress`]. Of blocks [`Error::CorruptPage`] with the number of the block;
-/// [`Error::TruncatedFrame`] where lengths or blocks are cut off; [`Error::ContentSizeMismatch`] if blocks hold another size
-/// than is stored before them; [`Error::OutputLimit`]; [`Error::OutOfMemory`].
+/// For frames those of [`frame::decompress`]. For blocks [`Error::CorruptPage`] with the number of the block;
+/// [`Error::TruncatedFrame`] if a length or a block is cut off; [`Error::ContentSizeMismatch`] if blocks have another
+/// size than the one stored before them; [`Error::OutputLimit`]; [`Error::OutOfMemory`].
 pub fn decompress(bytes: &[u8], format: Format, limit: Option<u64>) -> Result<Vec<u8>> {
     if format == Format::Frame {
         return frame::decompress(bytes, limit);
@@ -95,7 +95,7 @@ pub fn decompress(bytes: &[u8], format: Format, limit: Option<u64>) -> Result<Ve
     decompress_blocks(bytes, format, limit)
 }
 
-/// [`decompress`] without frames: [`Format::Frame`] is one block.
+/// As [`decompress`] without frames: [`Format::Frame`] is read as one block.
 pub(crate) fn decompress_blocks(
     bytes: &[u8],
     format: Format,
@@ -121,7 +121,7 @@ pub(crate) fn decompress_blocks(
     Ok(content.bytes)
 }
 
-/// The content of blocks that stand alone.
+/// The content of independent blocks.
 struct Content {
     bytes: Vec<u8>,
     limit: u64,
@@ -129,7 +129,7 @@ struct Content {
 }
 
 impl Content {
-    /// Appends the content of a block. It is measured first, so that memory is taken only for what there is.
+    /// Appends the content of a block, which is measured first, so that only the memory it needs is allocated.
     fn push(&mut self, block: &[u8]) -> Result<()> {
         let page = self.n_blocks;
         let corrupt = |source| Error::CorruptPage { page, source };
@@ -139,7 +139,7 @@ impl Content {
         if end > limit {
             return Err(Error::OutputLimit { limit });
         }
-        // What is too long for memory is an error of `reserve`.
+        // `reserve` reports a size that exceeds memory.
         let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
         reserve(&mut self.bytes, n_bytes)?;
         self.bytes.resize(start + n_bytes, 0);
@@ -148,7 +148,7 @@ impl Content {
         Ok(())
     }
 
-    /// Fails unless `stored` bytes were appended since the content had `start`.
+    /// Fails unless `stored` bytes were appended since the content had `start` bytes.
     fn check_size(&self, start: usize, stored: u64) -> Result<()> {
         match (self.bytes.len() - start) as u64 {
             actual if actual != stored => Err(Error::ContentSizeMismatch { stored, actual }),
@@ -157,7 +157,7 @@ impl Content {
     }
 }
 
-/// The size in front of a block, and the block.
+/// Splits a size-prefixed block into size and block.
 pub(crate) fn split_size(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (size, block) = bytes.split_first_chunk::<SIZE_BYTES>()?;
     Some((u32::from_le_bytes(*size).into(), block))

@@ -1,8 +1,8 @@
-//! The checksum of the frame format: xxHash32 with seed 0.
+//! xxHash32 with seed 0: the checksum of the frame format.
 //!
-//! It has four lanes, which take a word of each stripe. Words are multiplied before they meet what came before: as vectors
-//! where a machine has no more than one multiplier for numbers, and the lanes one by one, whose next step waits for the
-//! last and would wait longer for a vector's.
+//! Four accumulators take one word of each 16-byte stripe. The multiplication of the words is independent of the
+//! accumulators: it is vectorised on machines with a single scalar multiplier (wasm). The accumulators stay scalar,
+//! since each of their steps depends on the last and a vector's latency is longer.
 
 const PRIMES: [u32; 5] = [
     0x9e37_79b1,
@@ -15,17 +15,17 @@ const STRIPE_BYTES: usize = 16;
 
 type Stripe = [u8; STRIPE_BYTES];
 
-/// The checksum of bytes that come in parts.
+/// An incremental xxHash32.
 #[derive(Debug)]
 pub(crate) struct Checksum {
     lanes: [u32; 4],
-    /// What does not fill a stripe yet: the first `n_bytes % STRIPE_BYTES`.
+    /// Bytes that do not fill a stripe yet: the first `n_bytes % STRIPE_BYTES` of the array.
     held: Stripe,
     n_bytes: u64,
 }
 
 impl Checksum {
-    /// Of nothing yet.
+    /// Returns the checksum state of no bytes.
     pub(crate) const fn new() -> Self {
         let [first, second, ..] = PRIMES;
         Self {
@@ -54,7 +54,7 @@ impl Checksum {
         self.held[..rest.len()].copy_from_slice(rest);
     }
 
-    /// The checksum of all parts so far.
+    /// Returns the checksum of all parts so far.
     #[inline(never)]
     pub(crate) fn value(&self) -> u32 {
         let [first, second, third, fourth, fifth] = PRIMES;
@@ -86,7 +86,7 @@ impl Checksum {
     }
 }
 
-/// The lanes after `stripes`.
+/// Returns the accumulators after `stripes`.
 #[inline(always)]
 fn mixed(mut lanes: [u32; 4], stripes: &[Stripe]) -> [u32; 4] {
     for stripe in stripes {
@@ -100,12 +100,12 @@ fn mixed(mut lanes: [u32; 4], stripes: &[Stripe]) -> [u32; 4] {
     lanes
 }
 
-/// The words of a stripe, multiplied.
+/// Multiplies the words of a stripe by the second prime.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 fn products(stripe: &Stripe) -> [u32; 4] {
     use std::arch::wasm32::{i32x4_mul, u32x4_extract_lane, u32x4_splat, v128_load};
-    // SAFETY: a stripe is a vector.
+    // SAFETY: a stripe has the 16 bytes of a vector.
     let words = unsafe { v128_load(stripe.as_ptr().cast()) };
     let products = i32x4_mul(words, u32x4_splat(PRIMES[1]));
     [
@@ -116,7 +116,7 @@ fn products(stripe: &Stripe) -> [u32; 4] {
     ]
 }
 
-/// The words of a stripe, multiplied.
+/// Multiplies the words of a stripe by the second prime.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline(always)]
 fn products(stripe: &Stripe) -> [u32; 4] {
@@ -124,7 +124,7 @@ fn products(stripe: &Stripe) -> [u32; 4] {
     std::array::from_fn(|i| u32::from_le_bytes(words[i]).wrapping_mul(PRIMES[1]))
 }
 
-/// The checksum of `bytes`.
+/// Returns the checksum of `bytes`.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let mut sum = Checksum::new();
     sum.add(bytes);

@@ -1,11 +1,11 @@
-//! What a decoder keeps of a frame's content, to compare it at the end with what the frame says of it.
+//! Verification of a frame's content: its size and its checksum.
 
 use super::FrameHeader;
 use super::checksum::Checksum;
 use super::read::verify;
 use crate::{Error, Result};
 
-/// The content of one frame so far: its length and, if the frame has a checksum of it, its hash.
+/// Length and, if the frame has a content checksum, hash of the content decoded so far.
 #[derive(Debug)]
 pub(crate) struct FrameContent {
     header: FrameHeader,
@@ -14,7 +14,7 @@ pub(crate) struct FrameContent {
 }
 
 impl FrameContent {
-    /// Nothing yet of the frame of `header`.
+    /// Returns the state at the start of the frame of `header`.
     pub(crate) fn new(header: FrameHeader) -> Self {
         Self {
             header,
@@ -23,7 +23,7 @@ impl FrameContent {
         }
     }
 
-    /// Counts and hashes what was decoded next.
+    /// Counts and hashes the bytes decoded next.
     pub(crate) fn add(&mut self, decoded: &[u8]) {
         self.n_bytes += decoded.len() as u64;
         if self.header.content_checksum {
@@ -31,7 +31,8 @@ impl FrameContent {
         }
     }
 
-    /// Compares the content with the size in the header and with the checksum after the end mark, if there are any.
+    /// Compares the content with the size in the header and with the checksum after the end mark, if the frame has
+    /// them.
     pub(crate) fn end(self, content_checksum: Option<u32>) -> Result<()> {
         let actual = self.n_bytes;
         match self.header.content_size {

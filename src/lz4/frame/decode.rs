@@ -1,33 +1,31 @@
-//! The content of frames.
+//! The streaming frame decoder.
 
 use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
-use super::groups::Scratch;
-use super::room::Room;
+use super::parallel::Scratch;
+use super::window::Window;
 use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};
 
-/// How far back matches of linked blocks reach.
-pub(super) const HISTORY: usize = 64 << 10;
-/// Content that one call of [`FrameDecoder::advance`] gives at most, if blocks are not larger.
+/// Most bytes of content from one call of [`FrameDecoder::advance`], unless a block is larger.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// Decodes any sequence of frames, piece by piece, from slices that the caller gives; independent blocks on all
-/// cores natively.
+/// Decodes any sequence of frames, piece by piece, from slices that the caller supplies; natively independent blocks
+/// are decoded on all cores.
 #[derive(Debug)]
 pub struct FrameDecoder {
     pub(super) reader: FrameReader,
     pub(super) frame: Option<Frame>,
     limit: Option<u64>,
-    /// Content that one call gives at most, if blocks are not larger.
+    /// Most bytes of content from one call, unless a block is larger.
     pub(super) group_bytes: usize,
-    /// Content of all frames so far, in bytes.
+    /// Bytes of content of all frames so far.
     pub(super) n_bytes: u64,
-    /// Content of linked blocks, or of all where blocks are decoded in turn.
-    pub(super) room: Room,
+    /// Content of linked blocks, or of all blocks where they are decoded serially.
+    pub(super) window: Window,
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) scratch: Scratch,
-    /// The error after which there is no more content.
+    /// The error after which the decoder returns no more content.
     pub(super) failed: Option<Error>,
 }
 
@@ -35,19 +33,19 @@ pub struct FrameDecoder {
 pub(super) struct Frame {
     pub(super) header: FrameHeader,
     pub(super) content: FrameContent,
-    /// Content that blocks of this frame have, once known.
+    /// Content bytes of a block of this frame, as expected from earlier blocks.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) slot: Option<usize>,
 }
 
 impl FrameDecoder {
-    /// A decoder that fails with [`Error::OutputLimit`] rather than give more than `limit` bytes.
+    /// Returns a decoder that fails with [`Error::OutputLimit`] instead of returning more than `limit` bytes.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
         Self::in_memory(Vec::new(), limit)
     }
 
-    /// The same, which decodes in `memory` whatever it holds, as far as that is enough.
+    /// As [`new`](Self::new), with `memory`, whose content is arbitrary, as the first window.
     pub(crate) fn in_memory(memory: Vec<u8>, limit: Option<u64>) -> Self {
         Self {
             reader: FrameReader::new(),
@@ -55,14 +53,14 @@ impl FrameDecoder {
             limit,
             group_bytes: GROUP_BYTES,
             n_bytes: 0,
-            room: Room::new(memory),
+            window: Window::new(memory),
             #[cfg(not(target_arch = "wasm32"))]
             scratch: Scratch::default(),
             failed: None,
         }
     }
 
-    /// The same, giving at most `group_bytes` of content in one call, if blocks are not larger, in place of 16 MiB.
+    /// Lowers the most content of one call from 16 MiB to `group_bytes`, unless a block is larger.
     #[must_use]
     pub const fn with_group_bytes(mut self, group_bytes: usize) -> Self {
         self.group_bytes = if group_bytes < GROUP_BYTES {
@@ -73,27 +71,28 @@ impl FrameDecoder {
         self
     }
 
-    /// Decodes some of `input`, which starts with the first byte not consumed yet, appends its content to `out`, and
-    /// says how many bytes it consumed: 0 if the next piece is longer than `input`.
+    /// Decodes a part of `input`, which starts with the first byte that was not consumed yet, and appends its content
+    /// to `out`. Returns the number of bytes consumed: 0 if the next piece is longer than `input`.
     ///
-    /// One call gives 16 MiB of content at most, or one block if that is larger. Content of a frame whose end shows that it is
-    /// wrong may have been given before, by another call.
+    /// One call returns at most 16 MiB of content, or one block if that is larger. If a frame turns out to be wrong
+    /// only at its end, an earlier call may have returned some of its content.
     ///
     /// # Errors
-    /// What [`FrameReader::step`] finds, and [`Error::CorruptPage`] with the number of the block in its frame,
-    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`]. Nothing is
-    /// appended to `out` then, and every call after it gives the same error.
+    /// The errors of [`FrameReader::step`], and [`Error::CorruptPage`] with the number of the block in its frame,
+    /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`].
+    /// `out` is unchanged then, and every later call returns the same error.
     pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         #[cfg(not(target_arch = "wasm32"))]
-        return self.advance_by_groups(input, out);
+        return self.advance_parallel(input, out);
         #[cfg(target_arch = "wasm32")]
-        self.in_turn(input).and_then(|(consumed, content)| {
+        self.advance_serial(input).and_then(|(consumed, content)| {
             crate::memory::extend(out, content)?;
             Ok(consumed)
         })
     }
 
-    /// Says that nothing follows `rest`, the bytes not consumed yet, of which [`Self::advance`] consumed nothing.
+    /// Ends the decoding: nothing follows `rest`, the bytes not consumed yet, of which [`Self::advance`] consumed
+    /// nothing.
     ///
     /// # Errors
     /// As [`FrameReader::finish`], and the error of an earlier call.
@@ -107,29 +106,29 @@ impl FrameDecoder {
         finished.inspect_err(|error| self.failed = Some(error.clone()))
     }
 
-    /// The memory that content was decoded in. It ends the decoding.
+    /// Takes the memory of the window, for reuse. It ends the decoding.
     #[cfg(web_files)]
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
-        self.room.take_bytes()
+        self.window.take_bytes()
     }
 
-    /// Content of all frames so far in bytes.
+    /// Returns the bytes of content of all frames so far.
     #[cfg(web_files)]
     pub(crate) const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// The content of the last [`in_turn`](Self::in_turn).
+    /// Returns the content of the last [`advance_serial`](Self::advance_serial).
     #[cfg(web_files)]
     pub(crate) fn content(&self) -> &[u8] {
-        self.room.content()
+        self.window.content()
     }
 
     pub(super) fn refuse_if_failed(&self) -> Result<()> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    /// Bytes of input that were decoded or skipped.
+    /// Returns the bytes of input that were decoded or skipped.
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.reader.position()
@@ -137,7 +136,7 @@ impl FrameDecoder {
 
     pub(super) fn start(&mut self, header: FrameHeader) -> Result<()> {
         self.check_limit(header.content_size.unwrap_or(0))?;
-        self.room.begin_frame();
+        self.window.begin_frame();
         self.frame = Some(Frame {
             header,
             content: FrameContent::new(header),
@@ -167,7 +166,7 @@ impl FrameDecoder {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
-    decompress_frames(bytes, limit).map_err(|error| error.having_seen(bytes))
+    decompress_frames(bytes, limit).map_err(|error| error.with_detected_format(bytes))
 }
 
 fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {

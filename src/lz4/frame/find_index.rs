@@ -1,4 +1,4 @@
-//! The search of a [`FrameMap`] for indexes, from the end of the file: each is compared with the frame before it.
+//! Finding the indexes of a [`FrameMap`] from the end of the file. Each index is compared with the frame before it.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::{FrameEvent, FrameMap, FrameReader, Step, word};
 use crate::Result;
 use crate::memory::extend;
 
-/// Bytes of the end of the file that are read first: most indexes fit.
+/// Bytes at the end of the file that are read first; most indexes fit.
 pub(super) const TAIL_BYTES: u64 = 64 << 10;
-/// Bytes that are read to find the end of an index: more than those at its end that say how long it is.
+/// Bytes that are read to find the footer of an index, which is shorter.
 const FOOT_BYTES: u64 = 64;
-/// Longest header of a frame that is indexed, with its magic number.
+/// Longest header of an indexed frame, with its magic number.
 const HEADER_BYTES: u64 = 15;
 
 impl FrameMap {
-    /// Takes bytes that were read to find an index, and looks for indexes from the end, as far as they say.
+    /// Takes bytes of the end of the file, and searches them for indexes as far as they reach.
     pub(super) fn take_tail(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         let (start, known) = &self.tail;
-        // A header that lies far before is looked at by itself.
+        // A header far before the known bytes is checked on its own.
         let is_header = at + (bytes.len() as u64) < *start && self.candidate.is_some();
         if is_header {
             if !self.check_candidate(Some(bytes))? {
@@ -45,7 +45,7 @@ impl FrameMap {
         Ok(())
     }
 
-    /// The bytes in `range`, if they were read to find an index.
+    /// Returns the bytes in `range`, if they were read before.
     fn known(&self, range: &Range<u64>) -> Option<&[u8]> {
         let (start, known) = &self.tail;
         let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
@@ -53,8 +53,8 @@ impl FrameMap {
         known.get(from..)?.get(..length)
     }
 
-    /// Looks for an index that ends where a frame starts or the file ends; false if more bytes are needed for that, or there
-    /// is none.
+    /// Searches for an index that ends at the start of a frame or at the end of the file. Returns false if there is
+    /// none, or if more bytes are needed.
     fn find_candidate(&mut self) -> Result<bool> {
         let end = self.end;
         let foot = end.saturating_sub(FOOT_BYTES)..end;
@@ -67,7 +67,7 @@ impl FrameMap {
             return Ok(false);
         };
         let range = end - length..end;
-        // With the end of its frame.
+        // The end of the frame before the index is read with it.
         let with_end = range.start.saturating_sub(FOOT_BYTES)..end;
         let (Some(bytes), Some(_)) = (self.known(&range), self.known(&with_end)) else {
             self.stage = Stage::Tail(with_end);
@@ -82,8 +82,8 @@ impl FrameMap {
         Ok(true)
     }
 
-    /// Compares the frame of an index that was found with what it says, given the bytes of the header unless they are known;
-    /// false if these are needed.
+    /// Compares the candidate's index with its frame. `header` has the bytes of the frame's header, unless they are
+    /// known. Returns false if these bytes are needed.
     fn check_candidate(&mut self, header: Option<&[u8]>) -> Result<bool> {
         let Some((start, index)) = &self.candidate else {
             return Ok(true);
@@ -92,13 +92,13 @@ impl FrameMap {
         let header_range = *start..end.min(start + HEADER_BYTES);
         let end_range = end - index.end_bytes()..end;
         let Some(header) = header.or_else(|| self.known(&header_range)) else {
-            // No more than what is not known, so that it can be put before that.
+            // Only the unknown bytes, so that they can be put before the known ones.
             let end = header_range.end.min(self.tail.0);
             self.stage = Stage::Tail(header_range.start..end);
             return Ok(false);
         };
         let is_header = has_header(header, index);
-        // The end lies before the index, and is read with it.
+        // The end of the frame lies before the index and was read with it.
         let has_end = self
             .known(&end_range)
             .is_some_and(|bytes| word(bytes, 0) == Some(0));
@@ -118,14 +118,14 @@ impl FrameMap {
         Ok(true)
     }
 
-    /// Walks what is before the indexes that were found.
+    /// Stops the search; the walk takes what precedes the indexes found so far.
     fn stop_looking(&mut self) {
         self.tail = (0, Vec::new());
         self.stage = Stage::Walk;
     }
 }
 
-/// True if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
+/// Returns true if `bytes` start with a frame header that agrees with `index` in length, flags and content size.
 fn has_header(bytes: &[u8], index: &FrameIndex) -> bool {
     let mut reader = FrameReader::new();
     match reader.step(bytes) {

@@ -1,4 +1,4 @@
-//! The frame descriptor, and the options that lead to one.
+//! Frame options, and the frame descriptor that results from them.
 
 use super::{LEGACY_BLOCK_SIZE, MAGIC, checksum, put, put_word};
 use crate::lz4::{Level, Parse};
@@ -14,24 +14,25 @@ const FLAG_RESERVED: u8 = 1 << 1;
 const DICTIONARY_ID: u8 = 1;
 const BLOCK_MAX_SHIFT: u32 = 4;
 const BLOCK_MAX_RESERVED: u8 = 0x8f;
-/// The codes of the largest content of a block: 4 is 64 KiB, each next one four times as much, up to 7.
+/// Codes of the largest block content: 4 is 64 KiB, each next code four times as much, up to 7.
 const BLOCK_MAX_CODES: std::ops::RangeInclusive<u8> = 4..=7;
 
-/// How to write a frame.
+/// Options of a new frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameOptions {
-    /// Content of a block in bytes, 4096 to 4 MiB. The frame declares the smallest of 64 KiB, 256 KiB, 1 MiB and
-    /// 4 MiB that holds it.
+    /// Content of a block in bytes, 4096 to 4 MiB. The header declares the next larger of 64 KiB, 256 KiB, 1 MiB and 4
+    /// MiB.
     pub block_size: u32,
-    /// How hard to look for matches.
+    /// Effort of the encoder. The default is [`Level::Fast`], whose bytes are the same on every engine;
+    /// [`Level::auto`] gives the quickest level of an engine.
     pub level: Level,
-    /// Whether a checksum of the content ends the frame.
+    /// Appends a checksum of the content to the frame.
     pub content_checksum: bool,
-    /// Whether each block carries a checksum.
+    /// Appends a checksum to each block.
     pub block_checksums: bool,
-    /// Bytes of content, to be written into the header; [`super::FrameWriter::finish`] checks it.
+    /// Bytes of content, which the header states; [`super::FrameWriter::finish`] checks them.
     pub content_size: Option<u64>,
-    /// Whether an index of the blocks follows the frame, for [`super::SeekableFrame`]: 8 bytes a block in a skippable
+    /// Appends an index of the blocks after the frame, for [`super::SeekableFrame`]: 8 bytes per block in a skippable
     /// frame, which every LZ4 program skips. (`lz4` 1.9.4 cannot read on after a frame with block checksums and no
     /// content checksum, whatever follows it.)
     pub index: bool,
@@ -51,7 +52,7 @@ impl Default for FrameOptions {
 }
 
 impl FrameOptions {
-    /// The parameters of the parse for these options.
+    /// Returns the parameters of the parse for these options.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the block size is out of range.
@@ -59,7 +60,7 @@ impl FrameOptions {
         Parse::new(self.block_size, self.level)
     }
 
-    /// The header of the frame.
+    /// Returns the header of the frame.
     pub(super) fn header(&self) -> FrameHeader {
         let code = BLOCK_MAX_CODES
             .into_iter()
@@ -75,19 +76,19 @@ impl FrameOptions {
     }
 }
 
-/// What a frame says about itself before its first block.
+/// The properties of a frame, from its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameHeader {
-    /// Whether this is a frame of the old format, which has none of what follows but the block size.
+    /// True for a legacy frame, of which only the block size below applies.
     pub legacy: bool,
-    /// Whether matches reach into the blocks before, up to 64 KiB.
+    /// True if matches may reach into earlier blocks (linked blocks), at most 64 KiB back.
     pub linked: bool,
-    /// Whether each block carries a checksum.
+    /// True if each block has a checksum.
     pub block_checksums: bool,
-    /// Whether a checksum of the content ends the frame.
+    /// True if a checksum of the content ends the frame.
     pub content_checksum: bool,
-    /// Bytes of content, if the frame says.
+    /// Bytes of content, if the header states them.
     pub content_size: Option<u64>,
     /// Largest content of a block in bytes.
     pub block_max_size: u32,
@@ -125,8 +126,8 @@ impl FrameHeader {
         put(out, &[sum]);
     }
 
-    /// Reads the descriptor that starts `input`, at byte `at` of the whole, and says how long it is.
-    /// `Err(Ok(n))` asks for `n` more bytes.
+    /// Reads the descriptor at the start of `input`, which is at byte `at` of the file; returns it with its length.
+    /// `Err(Ok(n))` requests `n` more bytes.
     pub(super) fn read(input: &[u8], at: u64) -> Result<(Self, usize), Result<usize, Error>> {
         let [flags, block_max, ..] = *input else {
             return Err(Ok(2 - input.len()));
@@ -171,7 +172,7 @@ impl FrameHeader {
     }
 }
 
-/// Refuses versions and bits that the format does not define.
+/// Rejects versions and bits that the format does not define.
 fn check_bits(flags: u8, block_max: u8, at: u64) -> Result<()> {
     let invalid = |what, value: u8, at| {
         Err(Error::InvalidFrame {

@@ -1,8 +1,8 @@
-//! The block index: a skippable frame right after the frame that it describes. Whoever does not know it skips it.
+//! The block index: a skippable frame directly after the frame that it describes. Other LZ4 programs skip it.
 //!
-//! Its format is told in the documentation of [`super`].
+//! [`super`] documents its format.
 
-use super::{FrameHeader, SKIPPABLE_MAGIC, STORED_BIT, checksum, put, put_word, word};
+use super::{BlockSize, FrameHeader, SKIPPABLE_MAGIC, WORD_BYTES, checksum, put, put_word, word};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -11,27 +11,26 @@ pub const INDEX_MAGIC: u32 = SKIPPABLE_MAGIC | 5;
 /// Last four bytes of an index.
 pub const INDEX_SIGNATURE: [u8; 4] = *b"PPIX";
 
-/// Bytes at the end of an index that are there however many blocks there are.
+/// Bytes of the footer of an index, which does not depend on the number of blocks.
 pub(super) const FOOTER_BYTES: usize = 28;
 const ENTRY_BYTES: usize = 8;
 const HEAD_BYTES: usize = 8;
 const VERSION: u32 = 1;
 const BLOCK_CHECKSUMS: u16 = 1;
 const CONTENT_CHECKSUM: u16 = 2;
-const CHECKSUM_BYTES: u64 = 4;
-const SIZE_BYTES: u64 = 4;
-/// Largest content of a block in a frame.
+const SIZE_BYTES: u64 = WORD_BYTES as u64;
+const CHECKSUM_BYTES: u64 = WORD_BYTES as u64;
+/// Largest content of a block of a frame.
 const MAX_CONTENT: u32 = 4 << 20;
 
-/// A block of a frame.
+/// An entry of the index: one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its size, with [`STORED_BIT`].
-    pub size_word: u32,
+    pub size: BlockSize,
     pub content_bytes: u32,
 }
 
-/// What an index says.
+/// The content of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameIndex {
     pub entries: Vec<Entry>,
@@ -40,29 +39,23 @@ pub(super) struct FrameIndex {
     pub content_checksum: bool,
 }
 
-impl Entry {
-    pub(super) const fn size(self) -> u32 {
-        self.size_word & !STORED_BIT
-    }
-}
-
 impl FrameIndex {
     /// Notes the blocks in `written`, which have `content_bytes` of content: `block_size` each but the last.
     pub(super) fn note(&mut self, written: &[u8], content_bytes: usize, block_size: usize) {
         let (mut at, mut left) = (0, content_bytes);
-        while let Some(size_word) = word(written, at) {
+        while let Some(size) = word(written, at) {
             let content = block_size.min(left);
             left -= content;
             let entry = Entry {
-                size_word,
+                size: BlockSize::new(size, false),
                 content_bytes: content as u32,
             };
             self.entries.push(entry);
-            at += (SIZE_BYTES + self.after_block(entry)) as usize;
+            at += entry.size.framed_bytes(self.block_checksums);
         }
     }
 
-    /// Appends the index of a frame.
+    /// Appends the index after its frame.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there are more blocks than an index holds.
@@ -77,7 +70,7 @@ impl FrameIndex {
         put_word(out, length);
         let start = out.len();
         for entry in &self.entries {
-            put_word(out, entry.size_word);
+            put_word(out, entry.size.word);
             put_word(out, entry.content_bytes);
         }
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
@@ -93,8 +86,8 @@ impl FrameIndex {
         Ok(())
     }
 
-    /// Bytes of the index that ends with `tail`, which ends at byte `end` of the file, if one seems to, with room for its
-    /// frame before it.
+    /// Returns the length of the index that ends with `tail`, at byte `end` of the file. `None` if `tail` is not the
+    /// end of an index, or if its frame would not fit before it.
     pub(super) fn length(tail: &[u8], end: u64) -> Option<u64> {
         let footer = tail.get(tail.len().checked_sub(FOOTER_BYTES)?..)?;
         let is_index = footer.ends_with(&INDEX_SIGNATURE) && word(footer, 12)? == VERSION;
@@ -106,7 +99,7 @@ impl FrameIndex {
         (is_index && fits).then_some(length)
     }
 
-    /// The index that `bytes` are, from magic number to signature; `None` if it is not sound.
+    /// Reads the index in `bytes`, from magic number to signature; `None` if it is invalid.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -131,19 +124,14 @@ impl FrameIndex {
         }
         for entry in entries.as_chunks::<ENTRY_BYTES>().0 {
             let [size_word, content_bytes] = [word(entry, 0)?, word(entry, 4)?];
-            let entry = Entry {
-                size_word,
-                content_bytes,
-            };
-            // What a stored block holds is its size; a byte of another makes 255 at most.
-            let fits = match size_word & STORED_BIT {
-                0 => u64::from(content_bytes) <= 255 * u64::from(size_word),
-                _ => content_bytes == entry.size(),
-            };
-            if content_bytes == 0 || content_bytes > MAX_CONTENT || !fits {
+            let size = BlockSize::new(size_word, false);
+            if content_bytes == 0 || content_bytes > MAX_CONTENT || !size.can_hold(content_bytes) {
                 return None;
             }
-            blocks.push(entry);
+            blocks.push(Entry {
+                size,
+                content_bytes,
+            });
         }
         let index = Self {
             entries: blocks,
@@ -155,7 +143,7 @@ impl FrameIndex {
         (index.frame_bytes() == frame_bytes).then_some(index)
     }
 
-    /// Whether the frame that this describes may have this header, of as many bytes as the index says.
+    /// Returns true if the described frame can have this header, whose length is that in the index.
     pub(super) fn fits(&self, header: &FrameHeader) -> bool {
         let content_bytes = || {
             let sizes = self.entries.iter().map(|entry| entry.content_bytes);
@@ -172,7 +160,7 @@ impl FrameIndex {
                 .is_none_or(|size| size == content_bytes())
     }
 
-    /// Bytes of the end mark of the frame, with the checksum of its content.
+    /// Returns the bytes of the frame's end mark and content checksum.
     pub(super) const fn end_bytes(&self) -> u64 {
         if self.content_checksum {
             SIZE_BYTES + CHECKSUM_BYTES
@@ -181,23 +169,13 @@ impl FrameIndex {
         }
     }
 
-    /// Bytes of the frame.
+    /// Returns the bytes of the frame.
     pub(super) fn frame_bytes(&self) -> u64 {
         let blocks: u64 = self
             .entries
             .iter()
-            .map(|&entry| SIZE_BYTES + self.after_block(entry))
+            .map(|entry| entry.size.framed_bytes(self.block_checksums) as u64)
             .sum();
         u64::from(self.header_bytes) + blocks + self.end_bytes()
-    }
-
-    /// Bytes of a block after its size.
-    fn after_block(&self, entry: Entry) -> u64 {
-        let checksum = if self.block_checksums {
-            CHECKSUM_BYTES
-        } else {
-            0
-        };
-        u64::from(entry.size()) + checksum
     }
 }

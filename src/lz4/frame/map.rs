@@ -1,77 +1,62 @@
-//! Where the blocks of a file of frames are, and reading any part of their content. No input or output: whoever has the
-//! file is told which bytes are wanted and supplies them, so this serves files, and blobs and servers in a browser.
+//! A map of the blocks of a file, for random access to its content. It does no input or output: it requests byte
+//! ranges, which the caller supplies, so it serves files, blobs and HTTP servers.
 //!
-//! A file whose frames all have an index is mapped from that. Else the file is walked, as far as the content that is
-//! asked for: every block is looked at, since nothing but its sequences says how much it holds, but none is decoded.
+//! If all frames of a file have an index, the indexes are the map. Otherwise the file is walked up to the requested
+//! content: this measures every block, whose content size follows only from its sequences, but decodes none.
 //!
-//! An index is not believed about what the file says itself: that a frame starts where one is said to, with the header and
-//! end that are said, after the end of the one before, and that a block of the size that is said is where one is said to be,
-//! for all blocks from the first of the file to those that are read. [`FrameMap::trusting`] leaves out these blocks, for whom
-//! a read of each would be a request to a server. What an index says of the content of blocks is checked where they are
-//! decoded.
+//! An index is trusted only about the content sizes of blocks, which are verified when a block is decoded. Everything
+//! that the file states itself is compared with the file: the start, header and end of each frame, and the position and
+//! size of all blocks from the start of the file to those that are read. [`FrameMap::trusting`] skips the comparison of
+//! block sizes, which over HTTP costs a request each.
 
 use std::ops::Range;
 
 use super::find_index::TAIL_BYTES;
 use super::index::FrameIndex;
-use super::{ContentRead, FrameEvent, FrameHeader, FrameReader, STORED_BIT, Step, word};
+use super::{
+    BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, Step, WORD_BYTES,
+    word,
+};
 use crate::lz4::BlockError;
 use crate::lz4::formats::{fault, measure};
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
-/// Bytes of the file that are read at once where more than a little is needed.
+/// Bytes of the file that are requested at once where more than a field is needed.
 pub(super) const WINDOW_BYTES: u64 = 1 << 20;
-/// Sizes of blocks that lie within so many bytes are read at once.
+/// Size fields within so many bytes are requested at once.
 const SIZES_BYTES: u64 = 4 << 10;
-/// How far back matches of linked blocks reach.
-pub(super) const HISTORY_BYTES: u64 = 64 << 10;
-pub(super) const SIZE_BYTES: u64 = 4;
+pub(super) const SIZE_BYTES: u64 = WORD_BYTES as u64;
 
-/// A block, and where it is.
+/// A block and its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// Position of its size in the file.
+    /// Position of the size field in the file.
     pub at: u64,
-    pub size_word: u32,
+    pub size: BlockSize,
     pub has_checksum: bool,
-    pub is_legacy: bool,
     pub content_at: u64,
     pub content_bytes: u32,
-    /// The first of the blocks that it needs to be decoded.
+    /// The first block that must be decoded for this one: itself, or the first linked block of the frame.
     pub needs: usize,
 }
 
 impl Block {
-    pub(super) fn size(&self) -> usize {
-        let mask = if self.is_legacy {
-            u32::MAX
-        } else {
-            !STORED_BIT
-        };
-        (self.size_word & mask) as usize
-    }
-
-    pub(super) fn is_compressed(&self) -> bool {
-        self.is_legacy || self.size_word & STORED_BIT == 0
-    }
-
-    /// Compares the size that stands in the file with the one that an index says.
+    /// Compares the size field in the file with that of the index.
     pub(super) fn check_size(&self, found: Option<u32>) -> Result<()> {
-        if found == Some(self.size_word) {
+        if found == Some(self.size.word) {
             return Ok(());
         }
         Err(Error::InvalidFrame {
-            what: "block size, which is not that of the index:",
+            what: "block size (the index has another)",
             value: found.unwrap_or_default().into(),
             at: self.at,
         })
     }
 
-    /// Where it ends in the file, its checksum included.
+    /// Returns the end of the block in the file, after its checksum.
     pub(super) fn end(&self) -> u64 {
-        let checksum = if self.has_checksum { 4 } else { 0 };
-        self.at + SIZE_BYTES + self.size() as u64 + checksum
+        self.at + self.size.framed_bytes(self.has_checksum) as u64
     }
 
     pub(super) fn content_end(&self) -> u64 {
@@ -79,49 +64,49 @@ impl Block {
     }
 }
 
-/// Where the blocks of a file are, as far as it is known.
+/// A map of the blocks of a file, as far as it is known.
 #[derive(Debug)]
 pub struct FrameMap {
     pub(super) blocks: Vec<Block>,
-    /// Frames at the end of the file that have an index, the last one first, each with its start.
+    /// Frames with an index at the end of the file, the last frame first, each with its start.
     pub(super) indexed: Vec<(u64, FrameIndex)>,
     pub(super) has_index: bool,
-    /// Whether sizes of blocks are believed.
+    /// True if block sizes of indexes are not compared.
     is_trusting: bool,
-    /// Blocks from the start of the file on whose sizes were compared.
+    /// Number of blocks from the start of the file whose sizes were compared.
     n_checked: usize,
     pub(super) stage: Stage,
     /// Bytes of the file.
     n_bytes: u64,
-    /// The start of the frames with an index that were found so far; the end of the file before one was.
+    /// Start of the first frame with an index that was found; the end of the file before one is found.
     pub(super) end: u64,
-    /// Bytes before that, from a position on, which were read to find an index.
+    /// Bytes before `end` that were read to find an index, with their position.
     pub(super) tail: (u64, Vec<u8>),
-    /// An index, and the start of its frame, which is to be looked at.
+    /// An index that is not verified yet, and the start of its frame.
     pub(super) candidate: Option<(u64, FrameIndex)>,
     reader: FrameReader,
-    /// Bytes that were not consumed, at the position of the reader.
+    /// Bytes not consumed yet, at the position of the reader.
     held: Vec<u8>,
-    /// What the next piece needs more.
+    /// Bytes that the reader needs for its next piece.
     needed: usize,
-    /// The frame in which the walk is.
+    /// The frame that the walk is in.
     frame: Option<Frame>,
 }
 
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// These bytes are needed to find out whether an index comes next, from the end.
+    /// These bytes are needed to search for the next index, from the end of the file.
     Tail(Range<u64>),
-    /// Blocks are walked.
+    /// The file is walked block by block.
     Walk,
     Complete,
-    /// What was found wrong in a range, and is found again by whoever goes on.
+    /// The error in a range, which every later call in that range returns again.
     Failed(Range<u64>, Error),
-    /// The same of a size that an index says, so that nothing of the map is of use.
-    Lied(Range<u64>, Error),
+    /// The error of a block size that differs from the index, which makes the whole map unusable.
+    Contradicted(Range<u64>, Error),
 }
 
-/// The frame in which a walk is.
+/// The frame that the walk is in.
 #[derive(Debug)]
 struct Frame {
     header: FrameHeader,
@@ -130,7 +115,7 @@ struct Frame {
 }
 
 impl FrameMap {
-    /// The map of a file of `n_bytes`, of which nothing is known yet.
+    /// Returns the empty map of a file of `n_bytes`.
     #[must_use]
     pub fn new(n_bytes: u64) -> Self {
         Self {
@@ -139,7 +124,7 @@ impl FrameMap {
             has_index: false,
             is_trusting: false,
             n_checked: 0,
-            // Nothing is no frame, as the walk will say.
+            // An empty file has no frame, which the walk reports.
             stage: if n_bytes == 0 {
                 Stage::Walk
             } else {
@@ -156,9 +141,9 @@ impl FrameMap {
         }
     }
 
-    /// The map of a file of `n_bytes`, whose index is believed about the sizes of blocks that are not read. That saves a
-    /// read of four bytes for each block before those that are read, and the content of a file whose author lies may
-    /// differ from what decompressing all of it gives.
+    /// Returns the empty map of a file of `n_bytes` whose index is trusted about the sizes of blocks that are not read.
+    /// That saves a read of four bytes for each block before the requested content. If the index of a malicious file
+    /// contradicts its blocks, the content may differ from that of decompressing the whole file.
     #[must_use]
     pub fn trusting(n_bytes: u64) -> Self {
         Self {
@@ -167,15 +152,15 @@ impl FrameMap {
         }
     }
 
-    /// The bytes of the file that are to be supplied next for the content up to `end` to be mapped; `None` if it is,
-    /// or if the content ends before.
+    /// Returns the bytes of the file to supply next, to map the content up to `end`; `None` if it is mapped, or if the
+    /// content ends earlier.
     #[must_use]
     pub fn wanted(&self, end: u64) -> Option<Range<u64>> {
         let is_mapped = self.mapped_bytes() >= end;
         match &self.stage {
-            Stage::Tail(range) | Stage::Lied(range, _) => Some(range.clone()),
+            Stage::Tail(range) | Stage::Contradicted(range, _) => Some(range.clone()),
             Stage::Walk if !is_mapped => {
-                // What follows the bytes held: a window, or all that the next piece needs.
+                // After the held bytes: a window, or all that the next piece needs.
                 let start = self.reader.position() + self.held.len() as u64;
                 let window = WINDOW_BYTES.max(self.needed as u64);
                 Some(start..self.end.min(start + window))
@@ -186,7 +171,7 @@ impl FrameMap {
         }
     }
 
-    /// The bytes of the sizes to be compared next of blocks whose content begins before `end`.
+    /// Returns the range of the next size fields to compare, of blocks whose content begins before `end`.
     fn unchecked_sizes(&self, end: u64) -> Option<Range<u64>> {
         let unchecked = self.blocks.get(self.n_checked..).unwrap_or_default();
         let first = unchecked.first().filter(|first| first.content_at < end)?;
@@ -200,7 +185,7 @@ impl FrameMap {
         Some(first.at..last.at + SIZE_BYTES)
     }
 
-    /// Compares the sizes in `bytes`, which is what [`unchecked_sizes`](Self::unchecked_sizes) of some end said.
+    /// Compares the size fields in `bytes`, a range that [`unchecked_sizes`](Self::unchecked_sizes) returned.
     fn check_sizes(&mut self, bytes: &[u8]) -> Result<()> {
         let unchecked = self.blocks.get(self.n_checked..).unwrap_or_default();
         let Some(first) = unchecked.first() else {
@@ -219,7 +204,7 @@ impl FrameMap {
         Ok(())
     }
 
-    /// Notes that blocks were decoded, each with the size that it has in the file.
+    /// Records that blocks were decoded, which compared their sizes.
     pub(super) fn note_decoded(&mut self, blocks: Range<usize>) {
         if blocks.start <= self.n_checked {
             self.n_checked = self.n_checked.max(blocks.end);
@@ -229,11 +214,11 @@ impl FrameMap {
     /// Takes the bytes that were [`wanted`](Self::wanted).
     ///
     /// # Errors
-    /// What is wrong with the frames, where the file is walked; [`Error::InvalidFrame`] if a block has not the size that the
-    /// index says; [`Error::OutOfMemory`].
+    /// The errors of the frames, where the file is walked; [`Error::InvalidFrame`] if the size of a block differs from
+    /// the index; [`Error::OutOfMemory`].
     pub fn supply(&mut self, bytes: &[u8]) -> Result<()> {
         let range = match &self.stage {
-            // What was wanted up to some end is known by its start; whoever supplies it knows how much it was.
+            // The start of a wanted range does not depend on its end, and the number of bytes supplied gives the end.
             Stage::Complete => self.unchecked_sizes(u64::MAX).map(|range| {
                 let end = range.end.min(range.start + bytes.len() as u64);
                 range.start..end
@@ -252,52 +237,54 @@ impl FrameMap {
             Stage::Tail(_) => self.take_tail(range.start, bytes),
             Stage::Walk => self.walk(bytes),
             Stage::Complete => self.check_sizes(bytes),
-            Stage::Failed(_, error) | Stage::Lied(_, error) => Err(error.clone()),
+            Stage::Failed(_, error) | Stage::Contradicted(_, error) => Err(error.clone()),
         };
         if let Err(error) = &supplied {
             self.stage = match &self.stage {
-                Stage::Complete | Stage::Lied(..) => Stage::Lied(range, error.clone()),
+                Stage::Complete | Stage::Contradicted(..) => {
+                    Stage::Contradicted(range, error.clone())
+                }
                 _ => Stage::Failed(range, error.clone()),
             };
         }
         supplied
     }
 
-    /// Bytes of content that are mapped.
+    /// Returns the bytes of content that are mapped.
     #[must_use]
     pub fn mapped_bytes(&self) -> u64 {
         self.blocks.last().map_or(0, Block::content_end)
     }
 
-    /// Bytes of all content, once all of it is mapped.
+    /// Returns the bytes of all content, once all of it is mapped.
     #[must_use]
     pub fn content_bytes(&self) -> Option<u64> {
         matches!(self.stage, Stage::Complete).then(|| self.mapped_bytes())
     }
 
-    /// Whether an index was found, so that the file need not be walked, or not all of it.
+    /// Returns true if an index was found, so that the file, or a part of it, need not be walked.
     #[must_use]
     pub const fn has_index(&self) -> bool {
         self.has_index
     }
 
-    /// Begins to read the content in `range`, which must be mapped.
+    /// Starts a read of the content in `range`, which must be mapped.
     #[must_use]
     pub fn read(&self, range: Range<u64>) -> ContentRead {
         ContentRead::new(self, range)
     }
 
-    /// Goes on as if no index had been found.
+    /// Discards the indexes and continues with a walk of the file.
     fn forget_indexes(&mut self) {
         self.indexed.clear();
         self.has_index = false;
         self.end = self.n_bytes;
     }
 
-    /// Puts the blocks that indexes tell of after those that are mapped.
+    /// Appends the blocks of the indexes to the blocks of the walk.
     pub(super) fn append_indexed(&mut self) -> Result<()> {
         self.tail = (0, Vec::new());
-        // A walk has seen the sizes itself.
+        // The walk compared the sizes of its blocks.
         self.n_checked = self.blocks.len();
         for (start, index) in std::mem::take(&mut self.indexed).into_iter().rev() {
             reserve(&mut self.blocks, index.entries.len())?;
@@ -305,9 +292,8 @@ impl FrameMap {
             for entry in &index.entries {
                 let block = Block {
                     at,
-                    size_word: entry.size_word,
+                    size: entry.size,
                     has_checksum: index.block_checksums,
-                    is_legacy: false,
                     content_at: self.mapped_bytes(),
                     content_bytes: entry.content_bytes,
                     needs: self.blocks.len(),
@@ -348,7 +334,7 @@ impl FrameMap {
         if self.reader.position() + self.held.len() as u64 == self.end {
             match self.reader.finish(&self.held) {
                 Ok(_) => self.append_indexed()?,
-                // The file has no frame where an index says that one starts.
+                // The file has no frame at the start that the index gives.
                 Err(_) if !self.indexed.is_empty() => self.forget_indexes(),
                 Err(error) => return Err(error),
             }
@@ -368,7 +354,7 @@ impl FrameMap {
             }
             (FrameEvent::Block(block), Some(frame)) => {
                 let history = if frame.header.linked {
-                    (content_at - frame.content_at).min(HISTORY_BYTES)
+                    (content_at - frame.content_at).min(HISTORY_BYTES as u64)
                 } else {
                     0
                 };
@@ -380,13 +366,14 @@ impl FrameMap {
                 if content_bytes > u64::from(frame.header.block_max_size) {
                     return Err(corrupt(BlockError::OutputOverrun));
                 }
-                let stored_bit = if block.compressed { 0 } else { STORED_BIT };
                 reserve(&mut self.blocks, 1)?;
                 self.blocks.push(Block {
                     at,
-                    size_word: block.data.len() as u32 | stored_bit,
+                    size: match frame.header.legacy {
+                        true => BlockSize::new(block.data.len() as u32, true),
+                        false => block.size(),
+                    },
                     has_checksum: frame.header.block_checksums,
-                    is_legacy: frame.header.legacy,
                     content_at,
                     content_bytes: content_bytes as u32,
                     needs: match frame.header.linked {
@@ -401,7 +388,7 @@ impl FrameMap {
     }
 }
 
-/// The file is shorter than it was said to be.
+/// Returns the error of a file that is shorter than its stated length.
 pub(super) fn short(wanted: &Range<u64>, bytes: &[u8]) -> Error {
     Error::TruncatedFrame {
         at: wanted.start + bytes.len() as u64,

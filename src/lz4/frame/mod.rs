@@ -1,11 +1,11 @@
-//! LZ4 frames: what an `.lz4` file is.
+//! LZ4 frames: the format of `.lz4` files.
 //!
-//! Writing gives independent blocks of at most [`FrameOptions::block_size`] bytes of content, which every LZ4
-//! program reads. Reading takes whatever `lz4` and liblz4 write: independent and linked blocks, legacy frames,
-//! skippable frames, and any number of frames one after the other.
+//! The writer writes independent blocks of at most [`FrameOptions::block_size`] bytes of content. The reader supports
+//! everything that `lz4` and liblz4 write, except dictionaries: independent and linked blocks, legacy frames, skippable
+//! frames, and any number of concatenated frames.
 //!
-//! [`SeekableFrame`] reads any part of the content of a file; an index, which [`FrameOptions::index`] asks for, lets it
-//! find its blocks at once. It is a skippable frame after the frame:
+//! [`SeekableFrame`] reads any part of the content of a file. With an index, which [`FrameOptions::index`] adds, it
+//! finds the blocks of the part directly. The index is a skippable frame after the frame:
 //!
 //! All numbers are little-endian.
 //!
@@ -22,47 +22,49 @@
 //! | 4 | xxHash32, seed 0, of all that follows the first 8 bytes up to here |
 //! | 4 | the letters `PPIX` |
 //!
-//! A reader believes an index only about what the file does not say itself, which is how much content a block has: header,
-//! flags and end of the frame, and the sizes of blocks, are compared (the latter but for [`FrameMap::trusting`]), and so is
-//! the content of the blocks that are decoded.
+//! A reader trusts an index only about the content sizes of blocks, which the file itself does not state, and verifies
+//! these for the blocks that it decodes. Header, flags and end of the frame, and the sizes of blocks (except with
+//! [`FrameMap::trusting`]) are compared with the file.
 //!
-//! The end has a fixed length, so a reader finds the index from the end of the file. Where frames with an index follow
-//! each other, the frame before ends where this one starts.
+//! The footer has a fixed length, so a reader finds the index from the end of the file. In a file of several frames
+//! with an index, each index ends where the next frame starts.
 //!
-//! [`FrameWriter`], [`FrameReader`] and [`FrameDecoder`] do no input or output of their own and hold a bounded
-//! amount of memory; [`compress`] and [`decompress`] are for content that is in memory; `compress_stream` and
-//! `decompress_stream` connect a reader with a writer over all cores (natively).
+//! [`FrameWriter`], [`FrameReader`] and [`FrameDecoder`] do no input or output and hold a bounded amount of memory;
+//! [`compress`] and [`decompress`] process content in memory; `compress_stream` and `decompress_stream` connect a
+//! reader with a writer, on all cores (native only).
 
+mod block_size;
 mod checksum;
 mod content;
+mod content_read;
 mod decode;
+mod detect;
 mod find_index;
-mod foreign;
-#[cfg(not(target_arch = "wasm32"))]
-mod groups;
 mod header;
-#[cfg(any(target_arch = "wasm32", test))]
-mod in_turn;
 mod index;
 mod map;
-mod part;
+#[cfg(not(target_arch = "wasm32"))]
+mod parallel;
 mod read;
-mod room;
 mod seek;
+#[cfg(any(target_arch = "wasm32", test))]
+mod serial;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;
+mod window;
 mod write;
 
+use block_size::{BlockSize, WORD_BYTES};
 use checksum::checksum;
 
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
+pub use content_read::ContentRead;
 pub use decode::{FrameDecoder, decompress};
-pub use foreign::Seen;
+pub use detect::DetectedFormat;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub use map::FrameMap;
-pub use part::ContentRead;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
@@ -73,15 +75,15 @@ pub use write::{FrameWriter, compress};
 pub const MAGIC: u32 = 0x184d_2204;
 /// First four bytes of a legacy frame.
 pub const LEGACY_MAGIC: u32 = 0x184c_2102;
-/// First four bytes of a skippable frame, whose lowest four bits are free.
+/// First four bytes of a skippable frame; the lowest four bits are arbitrary.
 pub const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 
-/// Content of a block of a legacy frame, in bytes; the last one may be shorter.
+/// Content of a block of a legacy frame in bytes; the last block may be shorter.
 const LEGACY_BLOCK_SIZE: u32 = 8 << 20;
-/// Bit of a block's size that says that its content is not compressed.
-const STORED_BIT: u32 = 1 << 31;
+/// Longest reach of a match into earlier blocks, where blocks are linked.
+const HISTORY_BYTES: usize = 64 << 10;
 
-/// The little-endian word at byte `at`, if `input` reaches that far.
+/// Returns the little-endian word at byte `at`, if `input` reaches that far.
 fn word(input: &[u8], at: usize) -> Option<u32> {
     input
         .get(at..)?
@@ -89,7 +91,7 @@ fn word(input: &[u8], at: usize) -> Option<u32> {
         .map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Appends bytes. Not inlined, since there are many calls that need no speed.
+/// Appends bytes. Not inlined, since many callers need code size more than speed.
 #[inline(never)]
 pub(crate) fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);

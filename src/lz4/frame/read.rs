@@ -1,21 +1,18 @@
-//! Reading the structure of frames; the content of their blocks is [`super::FrameDecoder`]'s.
+//! Parsing the structure of frames: the only reader of headers and block sizes. [`super::FrameDecoder`] decodes the
+//! blocks.
 
 use super::{
-    FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC, SKIPPABLE_MAGIC, STORED_BIT, Seen,
-    checksum, word,
+    BlockSize, DetectedFormat, FrameHeader, LEGACY_BLOCK_SIZE, LEGACY_MAGIC, MAGIC,
+    SKIPPABLE_MAGIC, WORD_BYTES as WORD, checksum, word,
 };
 use crate::{Error, Result};
 
-const WORD: usize = 4;
-/// Longest compressed block of a legacy frame; a larger size is the magic number of a next frame.
+/// Longest compressed block of a legacy frame; a larger size is the magic number of the next frame.
 const LEGACY_MAX_BLOCK: u32 = LEGACY_BLOCK_SIZE + LEGACY_BLOCK_SIZE / 255 + 16;
 
-/// Most bytes of content that a byte of a compressed block makes: one that continues the length of a match.
-const MOST_EXPANSION: usize = 255;
-
-/// Reads frames piece by piece, from slices that the caller gives, and keeps none of their bytes.
+/// Parses frames piece by piece, from slices that the caller supplies, and copies none of their bytes.
 ///
-/// It verifies the checksums of headers and blocks; those of contents are for whoever has the content.
+/// Verifies the checksums of headers and blocks. Checksums of contents are left to the decoder.
 #[derive(Debug, Clone, Default)]
 pub struct FrameReader {
     state: State,
@@ -35,18 +32,18 @@ enum State {
     },
 }
 
-/// What [`FrameReader::step`] made of its input.
+/// The result of [`FrameReader::step`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A piece of a frame, which took `consumed` bytes of the input.
+    /// A piece of a frame, in the first `consumed` bytes of the input.
     Event {
         /// Bytes to drop from the start of the input.
         consumed: usize,
         /// The piece.
         event: FrameEvent<'a>,
     },
-    /// `consumed` bytes can be dropped (they were skippable); the next piece needs at least `needed` more bytes
-    /// than the input holds.
+    /// `consumed` bytes can be dropped, since they were skippable; the next piece needs at least `needed` more bytes
+    /// than the input has.
     More {
         /// Bytes to drop from the start of the input.
         consumed: usize,
@@ -55,23 +52,34 @@ pub enum Step<'a> {
     },
 }
 
+impl<'a> Step<'a> {
+    /// Returns the bytes consumed and the event, if there is one; `None` if the next piece needs more input.
+    pub(super) fn progress(self) -> Option<(usize, Option<FrameEvent<'a>>)> {
+        match self {
+            Self::More { consumed: 0, .. } => None,
+            Self::More { consumed, .. } => Some((consumed, None)),
+            Self::Event { consumed, event } => Some((consumed, Some(event))),
+        }
+    }
+}
+
 /// A piece of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameEvent<'a> {
-    /// A frame starts.
+    /// The header of a frame.
     Header(FrameHeader),
-    /// A block of the frame.
+    /// A block of a frame.
     Block(FrameBlock<'a>),
-    /// The frame ends.
+    /// The end of a frame.
     End {
         /// Checksum of the content, if the frame has one.
         content_checksum: Option<u32>,
     },
-    /// A skippable frame, whose content the reader drops.
+    /// A skippable frame, whose content is dropped.
     Skippable {
         /// Its magic number.
         magic: u32,
-        /// Its length in bytes, after magic number and length.
+        /// Bytes of its content, after magic number and length.
         length: u32,
     },
 }
@@ -79,49 +87,44 @@ pub enum FrameEvent<'a> {
 /// A block in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameBlock<'a> {
-    /// Number of the block in its frame, from 0.
+    /// Index of the block in its frame, from 0.
     pub index: usize,
-    /// Whether `data` is an LZ4 block; if not it is the content itself.
+    /// True if `data` is an LZ4 block, false if it is the content itself.
     pub compressed: bool,
-    /// The block.
+    /// The bytes of the block.
     pub data: &'a [u8],
 }
 
 impl FrameBlock<'_> {
-    /// Most bytes of content that it can have: a byte of a compressed block makes 255 at most.
-    pub(crate) fn most_content(&self, header: &FrameHeader) -> usize {
-        most_content(header, self.compressed, self.data.len())
+    /// Returns the size field of this block, of a frame that is not a legacy frame.
+    pub(super) const fn size(&self) -> BlockSize {
+        BlockSize::of(self.data.len(), self.compressed)
     }
-}
 
-fn most_content(header: &FrameHeader, compressed: bool, n_bytes: usize) -> usize {
-    if compressed {
-        n_bytes
-            .saturating_mul(MOST_EXPANSION)
-            .min(header.block_max_size as usize)
-    } else {
-        n_bytes
+    /// Returns the most bytes of content that the block can have in a frame with this header.
+    pub(super) fn max_content(&self, header: &FrameHeader) -> usize {
+        self.size().max_content(header)
     }
 }
 
 impl FrameReader {
-    /// A reader at the start of the first frame.
+    /// Returns a reader at the start of the first frame.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes consumed so far.
+    /// Returns the bytes consumed so far.
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.position
     }
 
-    /// Reads the next piece from `input`, which starts with the first byte not consumed yet.
+    /// Parses the next piece of `input`, which starts with the first byte not consumed yet.
     ///
     /// # Errors
-    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the
-    /// reader is then of no more use.
+    /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the reader
+    /// cannot be used after an error.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
         let step = match self.state {
             State::Magic => self.magic(input),
@@ -133,26 +136,25 @@ impl FrameReader {
         Ok(step)
     }
 
-    /// Most bytes of content of the block that `input` starts with, as for [`step`](Self::step); 0 if it starts with none, or
-    /// with one that is too long.
-    pub(super) fn next_most_content(&self, input: &[u8]) -> usize {
-        let (State::Blocks(header), Some(size)) = (self.state, word(input, 0)) else {
+    /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0
+    /// if there is no block, or one that is too long.
+    pub(super) fn next_max_content(&self, input: &[u8]) -> usize {
+        let (State::Blocks(header), Some(word)) = (self.state, word(input, 0)) else {
             return 0;
         };
-        let compressed = header.legacy || size & STORED_BIT == 0;
-        let n_bytes = if compressed { size } else { size & !STORED_BIT };
-        if n_bytes > header.block_max_size && !header.legacy {
+        let size = BlockSize::new(word, header.legacy);
+        if size.n_bytes() > header.block_max_size as usize && !header.legacy {
             return 0;
         }
-        most_content(&header, compressed, n_bytes as usize)
+        size.max_content(&header)
     }
 
-    /// Tells the reader that nothing follows `rest`, the bytes not consumed yet, of which [`Self::step`] said that
-    /// they are too few. Gives the end of a legacy frame, which has no mark.
+    /// Ends the input: nothing follows `rest`, the bytes not consumed yet, which were too few for [`Self::step`].
+    /// Returns the end of a legacy frame, which has no end mark.
     ///
     /// # Errors
-    /// [`Error::TruncatedFrame`] in a frame or before the first one; [`Error::NotLz4`] or [`Error::InvalidFrame`] if
-    /// `rest` is no start of a frame.
+    /// [`Error::TruncatedFrame`] inside a frame or before the first one; [`Error::NotLz4`] or [`Error::InvalidFrame`]
+    /// if `rest` cannot start a frame.
     pub fn finish(&mut self, rest: &[u8]) -> Result<Option<FrameEvent<'static>>> {
         let at = self.position + rest.len() as u64;
         match (&self.state, rest) {
@@ -226,46 +228,35 @@ impl FrameReader {
     }
 
     fn block<'a>(&mut self, header: FrameHeader, input: &'a [u8]) -> Result<Step<'a>> {
-        let Some(size) = word(input, 0) else {
+        let Some(word) = word(input, 0) else {
             return Ok(more(input, WORD));
         };
-        if header.legacy && size > LEGACY_MAX_BLOCK {
+        if header.legacy && word > LEGACY_MAX_BLOCK {
             self.state = State::Magic;
             let event = FrameEvent::End {
                 content_checksum: None,
             };
             return Ok(Step::Event { consumed: 0, event });
         }
-        if size == 0 && !header.legacy {
+        if word == 0 && !header.legacy {
             return Ok(self.end(header, input));
         }
-        let length = if header.legacy {
-            size
-        } else {
-            size & !STORED_BIT
-        };
-        if length > header.block_max_size && !header.legacy {
-            let value = u64::from(length);
+        let size = BlockSize::new(word, header.legacy);
+        if size.n_bytes() > header.block_max_size as usize && !header.legacy {
             return Err(Error::InvalidFrame {
                 what: "block size",
-                value,
+                value: size.n_bytes() as u64,
                 at: self.position,
             });
         }
-        let end = WORD + length as usize;
-        let total = end + if header.block_checksums { WORD } else { 0 };
-        if input.len() < total {
+        let total = size.framed_bytes(header.block_checksums);
+        let Some(framed) = input.get(..total) else {
             return Ok(more(input, total));
-        }
-        let data = &input[WORD..end];
-        if header.block_checksums {
-            verify("block", word(input, end), || checksum(data))?;
-        }
-        let compressed = header.legacy || size & STORED_BIT == 0;
+        };
         let block = FrameBlock {
             index: self.n_blocks,
-            compressed,
-            data,
+            compressed: size.is_compressed(),
+            data: block_data(framed, size)?,
         };
         self.n_blocks += 1;
         Ok(Step::Event {
@@ -314,8 +305,8 @@ impl FrameReader {
         bytes[..n_bytes].copy_from_slice(&input[..n_bytes]);
         let magic = u32::from_le_bytes(bytes);
         if self.n_frames == 0 {
-            let seen = Seen::of_start(input);
-            return Error::NotLz4 { magic, seen };
+            let detected = DetectedFormat::of_start(input);
+            return Error::NotLz4 { magic, detected };
         }
         Error::InvalidFrame {
             what: "data after the frame",
@@ -325,7 +316,19 @@ impl FrameReader {
     }
 }
 
-/// Fails if a stored checksum is not the computed one.
+/// Returns the data of a block. `framed` has the size field before the data and, if the block has one, the checksum
+/// after it.
+///
+/// # Errors
+/// [`Error::ChecksumMismatch`].
+pub(super) fn block_data(framed: &[u8], size: BlockSize) -> Result<&[u8]> {
+    let end = WORD + size.n_bytes();
+    let data = &framed[WORD..end];
+    verify("block", word(framed, end), || checksum(data))?;
+    Ok(data)
+}
+
+/// Fails if the stored checksum differs from the computed one.
 pub(super) fn verify(
     what: &'static str,
     stored: Option<u32>,
@@ -343,7 +346,7 @@ pub(super) fn verify(
     })
 }
 
-/// Whether `rest`, shorter than a magic number, can be the start of one.
+/// Returns true if `rest` can be the start of a magic number, or is long enough to contain one.
 fn starts_magic(rest: &[u8]) -> bool {
     let skippable = (0..16).map(|low| SKIPPABLE_MAGIC | low);
     [MAGIC, LEGACY_MAGIC]
@@ -353,7 +356,7 @@ fn starts_magic(rest: &[u8]) -> bool {
         || rest.len() >= WORD
 }
 
-/// Asks for what `input` lacks to be `total` bytes long.
+/// Requests the bytes that `input` lacks to be `total` bytes long.
 fn more<'a>(input: &[u8], total: usize) -> Step<'a> {
     Step::More {
         consumed: 0,

@@ -1,4 +1,4 @@
-//! The content of frames in a file as if it were a file itself.
+//! [`std::io::Read`] and [`std::io::Seek`] over the content of the frames in a file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -6,22 +6,22 @@ use std::ops::Range;
 use super::{ContentRead, FrameMap};
 use crate::memory::{extend, reserve};
 
-/// Reads any part of the content of the frames in `reader`, decoding only the blocks needed for it.
+/// Reads any part of the content of the frames in `reader`; decodes only the blocks that the part needs.
 ///
-/// With an index ([`super::FrameOptions::index`]) opening reads the end of the file and the headers of its frames, and
-/// reading the sizes of the blocks before, four bytes each, once: an index that differs from the file is ignored or an error.
-/// Without, the file is walked once as far as is read. Linked blocks are decoded from the start of their frame. Checksums of
-/// blocks are verified; those of whole contents cannot be.
+/// With an index ([`super::FrameOptions::index`]), opening reads the end of the file and the headers of its frames; a
+/// read compares the sizes of the blocks before it, four bytes each, once. An index that contradicts the file is
+/// ignored or an error. Without an index, the file is walked once, up to the part that is read. Linked blocks are
+/// decoded from the start of their frame. Checksums of blocks are verified; those of whole contents cannot be.
 #[derive(Debug)]
 pub struct SeekableFrame<R> {
     reader: R,
     map: FrameMap,
     position: u64,
-    /// What [`Read`] goes on with, and the content it gave last.
+    /// The read that [`Read::read`] continues, and the content that it returned last.
     ahead: Option<ContentRead>,
     held: Vec<u8>,
     held_at: u64,
-    /// Bytes of the file, to be used again.
+    /// Bytes of the file, in memory that is reused.
     bytes: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
     /// Opens the frames in `reader`, from its start to its end.
     ///
     /// # Errors
-    /// Those of `reader`, and what is wrong with the frames, as the source of the [`io::Error`].
+    /// Those of `reader`, and those of the frames as the source of the [`io::Error`].
     pub fn open(mut reader: R) -> io::Result<Self> {
         let n_bytes = reader.seek(SeekFrom::End(0))?;
         let mut this = Self {
@@ -41,7 +41,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
             held_at: 0,
             bytes: Vec::new(),
         };
-        // Finds an index, or sees that the first frame is one.
+        // Finds an index, or detects whether the file starts with a frame.
         this.map_to(0)?;
         if this.map.content_bytes().is_none() {
             this.map_to(1)?;
@@ -49,13 +49,13 @@ impl<R: Read + Seek> SeekableFrame<R> {
         Ok(this)
     }
 
-    /// Whether an index was found.
+    /// Returns true if an index was found.
     #[must_use]
     pub const fn has_index(&self) -> bool {
         self.map.has_index()
     }
 
-    /// Bytes of all content. Without an index the rest of the file is walked for it.
+    /// Returns the bytes of all content. Without an index, this walks the rest of the file.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -64,7 +64,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
         Ok(self.map.mapped_bytes())
     }
 
-    /// The content in `range`, less what lies past its end.
+    /// Returns the content in `range`, as far as there is content.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -74,8 +74,8 @@ impl<R: Read + Seek> SeekableFrame<R> {
         Ok(content)
     }
 
-    /// Copies the content in `range`, less what lies past its end, to `writer`, and says how many bytes that were.
-    /// Memory does not grow with the range.
+    /// Copies the content in `range`, as far as there is content, to `writer`; returns the number of bytes. Memory does
+    /// not grow with the range.
     ///
     /// # Errors
     /// As [`open`](Self::open), and those of `writer`.
@@ -107,7 +107,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
         Ok(())
     }
 
-    /// Reads the next blocks; false if there are none.
+    /// Decodes the next blocks; returns false if there are none.
     fn step(&mut self, read: &mut ContentRead, part: &mut Vec<u8>) -> io::Result<bool> {
         let Some(wanted) = read.wanted(&self.map) else {
             return Ok(false);
@@ -119,7 +119,7 @@ impl<R: Read + Seek> SeekableFrame<R> {
         Ok(true)
     }
 
-    /// Has the next content in `held`; nothing at the end.
+    /// Puts the next content into `held`; nothing at the end.
     fn advance(&mut self) -> io::Result<()> {
         let goes_on = self.held_at + self.held.len() as u64 == self.position;
         self.map_to(self.position.saturating_add(1))?;

@@ -1,5 +1,5 @@
-//! Frames from a reader to a writer, on all cores: one thread reads, one has the codec's work done on the cores, and
-//! the caller's thread writes.
+//! Streaming from a reader to a writer: one thread reads, one runs the codec, which uses all cores, and the caller's
+//! thread writes. Bounded channels between them give backpressure.
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -10,23 +10,23 @@ use super::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::Error;
 use crate::memory::{extend, reserve};
 
-/// Bytes of one read, at least.
+/// Least bytes of one read.
 const CHUNK_BYTES: usize = 4 << 20;
-/// Bytes of one read for each core.
+/// Least bytes of one read for each core.
 const CHUNK_BYTES_PER_CORE: usize = 512 << 10;
-/// Chunks that may wait between two threads.
+/// Chunks that may be queued between two threads.
 const QUEUE: usize = 2;
 
-/// How far a stream is.
+/// The progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Bytes read whose content is written.
+    /// Bytes read whose result is written.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
 }
 
-/// Why a stream stopped.
+/// The reason why a stream stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -36,15 +36,15 @@ pub enum StreamError {
     /// The output cannot be written.
     #[error("writing: {0}")]
     Write(#[source] io::Error),
-    /// The threads cannot be started.
+    /// A thread cannot be started.
     #[error("starting a thread: {0}")]
     Thread(#[source] io::Error),
-    /// The data is at fault, or the caller cancelled.
+    /// The data is invalid, or the caller cancelled.
     #[error(transparent)]
     Codec(#[from] Error),
 }
 
-/// Output of the codec's thread: bytes that `consumed` bytes of input led to, or the end.
+/// Output of the codec's thread: the bytes that `consumed` bytes of input gave, or the end.
 enum Piece {
     Bytes { consumed: u64, bytes: Vec<u8> },
     End,
@@ -53,12 +53,12 @@ enum Piece {
 type Chunks = Receiver<io::Result<Vec<u8>>>;
 type Pieces = SyncSender<Result<Piece, StreamError>>;
 
-/// Compresses what `reader` gives to one frame. `progress` is called after every write; `Break` cancels.
+/// Compresses the bytes of `reader` to one frame. `progress` is called after every write; `Break` cancels.
 ///
-/// Memory does not grow with the input. After an error the thread that reads ends with its next read.
+/// Memory does not grow with the input. After an error, the reading thread ends with its next read.
 ///
 /// # Errors
-/// [`StreamError`]; what was written until then is not a whole frame.
+/// [`StreamError`]; the bytes written so far are not a whole frame.
 pub fn compress_stream<R: Read + Send + 'static>(
     reader: R,
     writer: &mut impl Write,
@@ -99,18 +99,18 @@ fn compress_chunks(
         }
     }
     frame.finish(&mut bytes)?;
-    // A failed send means that the writer gave up and knows why.
+    // The send fails if the writer stopped, which has reported its error.
     let _ = pieces.send(Ok(Piece::Bytes { consumed: 0, bytes }));
     Ok(())
 }
 
-/// Decompresses the frames that `reader` gives. `progress` is called after every write; `Break` cancels.
+/// Decompresses the frames of `reader`. `progress` is called after every write; `Break` cancels.
 ///
-/// Memory does not grow with the input. After an error the thread that reads ends with its next read.
+/// Memory does not grow with the input. After an error, the reading thread ends with its next read.
 ///
 /// # Errors
-/// [`StreamError`]; with [`Error::OutputLimit`] if the content is longer than `limit` bytes. What was written until
-/// then is not the whole content.
+/// [`StreamError`], with [`Error::OutputLimit`] if the content is longer than `limit` bytes; the bytes written so far
+/// are not the whole content.
 pub fn decompress_stream<R: Read + Send + 'static>(
     reader: R,
     writer: &mut impl Write,
@@ -157,7 +157,7 @@ fn decompress_chunks(
     Ok(decoder.finish(&rest)?)
 }
 
-/// Starts the threads and writes what the codec's thread gives.
+/// Starts the threads and writes the output of the codec's thread.
 fn run<R: Read + Send + 'static>(
     reader: R,
     writer: &mut impl Write,
@@ -172,7 +172,7 @@ fn run<R: Read + Send + 'static>(
     })?;
     start("pagepress-codec", move || {
         let end = codec(chunks, piece_sender.clone()).map(|()| Piece::End);
-        // A failed send means that the writer gave up and knows why.
+        // The send fails if the writer stopped, which has reported its error.
         let _ = piece_sender.send(end);
     })?;
     let mut total = Progress::default();
@@ -208,7 +208,7 @@ fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), StreamE
         .map_err(StreamError::Thread)
 }
 
-/// Sends full chunks, the last one shorter, until the end, an error, or nobody receives.
+/// Sends full chunks and a shorter last one, until the end, an error, or the receiver is gone.
 fn read_chunks(
     mut reader: impl Read,
     chunk_bytes: usize,

@@ -1,8 +1,8 @@
-//! Writing frames.
+//! The frame writer.
 
 use super::checksum::Checksum;
 use super::index::FrameIndex;
-use super::{FrameOptions, STORED_BIT, checksum, put, put_word};
+use super::{BlockSize, FrameOptions, checksum, put, put_word};
 use crate::lz4::{Encoder, PageEntry, PageKind};
 use crate::memory::reserve;
 use crate::{Error, Result};
@@ -10,16 +10,16 @@ use crate::{Error, Result};
 #[cfg(not(target_arch = "wasm32"))]
 use rayon::prelude::*;
 
-/// Bytes of content that one core takes at a time.
+/// Bytes of content in one task of the thread pool.
 const SHARE_BYTES: usize = 256 << 10;
 
-/// Writes one frame, block by block, into buffers that the caller gives.
+/// Writes one frame, block by block, to buffers that the caller supplies.
 pub struct FrameWriter {
     options: FrameOptions,
     encoder: Encoder,
     sum: Checksum,
     n_bytes: u64,
-    /// The blocks so far, if they are asked for.
+    /// The index of the blocks so far, if the options include one.
     index: Option<FrameIndex>,
 }
 
@@ -56,8 +56,8 @@ impl FrameWriter {
         })
     }
 
-    /// Appends `content` in as many blocks as it needs, on all cores natively. All blocks but the last of a frame
-    /// are full if every call but the last gives a multiple of the block size.
+    /// Appends `content` in blocks, natively compressed on all cores. If every call but the last gives a multiple of
+    /// the block size, all blocks but the last of the frame are full.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -111,8 +111,8 @@ impl FrameWriter {
         push_blocks(&mut self.encoder, &self.options, content, out)
     }
 
-    /// Appends one block that is compressed already: `block` is what [`Encoder::compress_page`] or a GPU made of
-    /// `content`.
+    /// Appends one block that is already compressed: `block` is the result of [`Encoder::compress_page`] or of a GPU
+    /// for `content`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `content` is longer than the block size or `block` cannot be of its kind.
@@ -144,7 +144,7 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Appends one block for each page of a batch, whose packed blocks and table are given with its content.
+    /// Appends one block for each page of a batch, given its content, its packed blocks and its table.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the table does not fit `packed`, `content` or the block size.
@@ -176,28 +176,28 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Adds content to the checksum, if there is to be one; that alone is for content whose blocks are made elsewhere.
+    /// Adds content to the checksum, if there is one, without counting it: for content that is compressed elsewhere.
     pub(crate) fn add_content(&mut self, content: &[u8]) {
         if self.options.content_checksum {
             self.sum.add(content);
         }
     }
 
-    /// The checksum of the content so far, if there is to be one.
+    /// Returns the checksum of the content so far, if there is one.
     #[cfg(web_files)]
     pub(crate) fn content_checksum(&self) -> u32 {
         self.sum.value()
     }
 
-    /// Counts blocks of `n_bytes` of content in all that are compressed elsewhere. The index, if there is one, needs the
-    /// `blocks` with their sizes and checksums. All but the last of the frame are full.
+    /// Counts `n_bytes` of content that was compressed elsewhere. The index, if there is one, needs its `blocks` with
+    /// their sizes and checksums; all but the last block of the frame are full.
     #[cfg(any(test, web_files))]
     pub(crate) fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.n_bytes += n_bytes as u64;
         self.note(blocks, n_bytes);
     }
 
-    /// Ends the frame: appends the end mark and, if asked for, the content's checksum and the index.
+    /// Ends the frame: appends the end mark and, if the options include them, content checksum and index.
     ///
     /// # Errors
     /// [`Error::ContentSizeMismatch`] if the content is not as long as the options said.
@@ -205,7 +205,7 @@ impl FrameWriter {
         self.end(out)
     }
 
-    /// [`finish`](Self::finish) for whoever cannot give the writer away; nothing is to follow.
+    /// As [`finish`](Self::finish), for callers that cannot move the writer. Nothing may follow.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if let Some(stored) = self
             .options
@@ -251,20 +251,17 @@ fn push_blocks(
     Ok(())
 }
 
-/// Appends one block with its size and checksum: `block`, or `content` itself if that is not longer. No content
+/// Appends one block with its size and checksum: `block`, or `content` itself if `block` is not shorter. Empty content
 /// gives no block, since a size of 0 ends a frame.
 fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) -> Result<()> {
     if content.is_empty() {
         return Ok(());
     }
-    let (data, stored_bit) = if block.len() < content.len() {
-        (block, 0)
-    } else {
-        (content, STORED_BIT)
-    };
-    // Its size, and a checksum.
-    reserve(out, data.len() + 8)?;
-    put_word(out, data.len() as u32 | stored_bit);
+    let is_compressed = block.len() < content.len();
+    let data = if is_compressed { block } else { content };
+    let size = BlockSize::of(data.len(), is_compressed);
+    reserve(out, size.framed_bytes(checksums))?;
+    put_word(out, size.word);
     put(out, data);
     if checksums {
         put_word(out, checksum(data));
@@ -275,7 +272,7 @@ fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) 
 /// Compresses `content` to one frame, on all cores natively.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if the block size is out of range; [`Error::ContentSizeMismatch`] if the options name
+/// [`Error::InvalidArgument`] if the block size is out of range; [`Error::ContentSizeMismatch`] if the options state
 /// another content size.
 pub fn compress(content: &[u8], options: &FrameOptions) -> Result<Vec<u8>> {
     let mut out = Vec::new();
@@ -309,8 +306,8 @@ mod tests {
             let mut ends = vec![out.len()];
             for i in 0..3 {
                 let size = word(&whole, ends[i]).expect("a block");
-                let around = if block_checksums { 8 } else { 4 };
-                ends.push(ends[i] + (size & !STORED_BIT) as usize + around);
+                let size = BlockSize::new(size, false);
+                ends.push(ends[i] + size.framed_bytes(block_checksums));
             }
             out.extend_from_slice(&whole[out.len()..ends[3]]);
             writer.add_content(&content);

@@ -16,8 +16,8 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx2(__m256i);
 
-// SAFETY: vectors of eight lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of eight lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Avx2 {
     const N: usize = 8;
     // Unpacking and shuffling stay within halves of four lanes.
@@ -54,12 +54,12 @@ unsafe impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(to.cast(), self.0) };
     }
 
-    // Measured on Zen 4: loads one by one are no slower than a gather.
+    // Measured on Zen 4: scalar loads are no slower than a gather instruction.
     #[inline(always)]
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
         // SAFETY: eight indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         unsafe {
-            // Volatile, or the compiler takes the indexes from their vector, which is slower.
+            // Read from memory, not extracted from the vector register, which is slower.
             let pair = |i: usize| table.add(indexes.add(i).read() as usize);
             let two = |i: usize| {
                 let low = _mm_castsi128_pd(_mm_loadl_epi64(pair(i).cast()));

@@ -16,8 +16,8 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx512(__m512i);
 
-// SAFETY: vectors of sixteen lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of sixteen lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Avx512 {
     const N: usize = 16;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

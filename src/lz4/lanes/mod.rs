@@ -1,6 +1,6 @@
-//! Vectors of 32-bit lanes: the few operations that the search of a window takes, once for each instruction set.
+//! SIMD vectors of 32-bit lanes: the operations of the match finder, implemented for each instruction set.
 
-/// Operations of [`Lanes`] on two vectors that are one function each.
+/// Implements operations of [`Lanes`] on two vectors that are a single function each.
 macro_rules! operations {
     ($($name:ident: $function:expr),* $(,)?) => {
         $(
@@ -39,18 +39,19 @@ pub(super) use simd128::Simd128;
 /// A vector of [`N`](Self::N) lanes.
 ///
 /// # Safety
-/// Implementations: [`N`](Self::N) is 4, 8 or 16; [`PAIR`](Self::PAIR) has numbers below 8; functions read and write no more than
-/// they say here, and give the values that they say, since the search takes them as indexes without a check.
+/// Implementations: [`N`](Self::N) is 4, 8 or 16; [`PAIR`](Self::PAIR) has numbers below 8; functions read and write no
+/// more than they document, and return the documented values, since the match finder uses them as indexes without
+/// bounds checks.
 ///
-/// Callers: the machine has the instructions of the type, and pointers may be read and written as the functions say. Pointers
-/// of `u32` and `u64` are aligned, that of [`words`](Self::words) need not be.
+/// Callers: the machine has the instructions of the type, and pointers are readable and writable as the functions
+/// document. Pointers to `u32` and `u64` are aligned; that of [`words`](Self::words) need not be.
 pub(super) unsafe trait Lanes: Copy {
     /// Lanes of a vector: 4, 8 or 16.
     const N: usize;
-    /// The place at which [`store_pairs`](Self::store_pairs) puts the pair of lane i of each eight.
+    /// Index of the pair of lane i of each eight after [`store_pairs`](Self::store_pairs).
     const PAIR: [usize; 8];
 
-    /// The little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes, or 24 for
+    /// Loads the little-endian words that start at `from` and at the `N - 1` bytes after it. Reads 16 bytes, or 24 for
     /// sixteen lanes.
     unsafe fn words(from: *const u8) -> Self;
     unsafe fn splat(value: u32) -> Self;
@@ -58,13 +59,13 @@ pub(super) unsafe trait Lanes: Copy {
     unsafe fn load(from: *const u32) -> Self;
     /// Writes `N` lanes.
     unsafe fn store(self, to: *mut u32);
-    /// The low and the high halves of the `N` pairs of `table` that `indexes` name.
+    /// Gathers the pairs of `table` at `indexes`; returns their low and their high halves.
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self);
     /// Writes `N` pairs.
     unsafe fn store_pairs(low: Self, high: Self, to: *mut u64);
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
-    /// The low 32 bits of the products.
+    /// The low 32 bits of each product.
     unsafe fn mul(self, other: Self) -> Self;
     unsafe fn and(self, other: Self) -> Self;
     /// `self & !other`.
@@ -73,10 +74,10 @@ pub(super) unsafe trait Lanes: Copy {
     unsafe fn xor(self, other: Self) -> Self;
     /// Shifts right by `bits`, below 32.
     unsafe fn shift_right(self, bits: u32) -> Self;
-    /// All ones where equal, else zeros.
+    /// All ones in lanes that are equal, else zeros.
     unsafe fn equal(self, other: Self) -> Self;
-    /// `self` where `mask` is all ones, `other` where it is zeros.
+    /// `self` in lanes where `mask` is all ones, `other` where it is zeros.
     unsafe fn select(self, other: Self, mask: Self) -> Self;
-    /// Bit i is that of lane i, which is all ones or zeros.
+    /// Bit i is set if lane i is all ones; each lane is all ones or zeros.
     unsafe fn bits(self) -> u32;
 }

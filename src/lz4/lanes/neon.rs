@@ -13,7 +13,7 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Neon(uint32x4_t);
 
-/// Where the bytes of four words come from that start a byte apart.
+/// Shuffle indexes of four words that start a byte apart.
 const ORDER: [u8; 16] = [0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6];
 const LANE_BITS: [u32; 4] = [1, 2, 4, 8];
 
@@ -21,8 +21,8 @@ const LANE_BITS: [u32; 4] = [1, 2, 4, 8];
     unused_unsafe,
     reason = "some of these functions are safe where NEON is always there"
 )]
-// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of four lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Neon {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

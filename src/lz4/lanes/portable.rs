@@ -1,4 +1,4 @@
-//! Plain Rust, for machines without a type of their own.
+//! Plain Rust, for machines without an implementation of their own.
 
 use super::Lanes;
 
@@ -11,8 +11,8 @@ fn zip(a: [u32; 4], b: [u32; 4], operation: impl Fn(u32, u32) -> u32) -> [u32; 4
     std::array::from_fn(|i| operation(a[i], b[i]))
 }
 
-// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of four lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Portable {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

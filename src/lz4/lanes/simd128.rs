@@ -1,4 +1,4 @@
-//! The vectors of WebAssembly.
+//! SIMD of WebAssembly (simd128).
 
 use std::arch::wasm32::{
     i8x16_shuffle, i32x4_add, i32x4_eq, i32x4_mul, i32x4_shuffle, i32x4_sub, u32x4_bitmask,
@@ -12,8 +12,8 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub(in super::super) struct Simd128(v128);
 
-// SAFETY: vectors of four lanes; each function reads and writes as `Lanes` says, and all instruction sets are tested to write
-// the same bytes.
+// SAFETY: vectors of four lanes; each function reads and writes what `Lanes` documents, and a test compares the bytes of
+// all instruction sets.
 unsafe impl Lanes for Simd128 {
     const N: usize = 4;
     const PAIR: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

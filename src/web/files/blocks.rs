@@ -100,7 +100,7 @@ fn decompress_at_once(
     match frames.decompress_at_once(&bytes) {
         Ok(Some(content)) => given(content, into).map(Some),
         Ok(None) => Ok(None),
-        Err(error) => Err(error.having_seen(&bytes)),
+        Err(error) => Err(error.with_detected_format(&bytes)),
     }
 }
 

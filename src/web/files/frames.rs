@@ -152,7 +152,7 @@ impl WebFrameDecoder {
     /// What is wrong with the frame.
     pub fn advance(&mut self) -> std::result::Result<usize, JsValue> {
         loop {
-            let (consumed, content) = self.decoder.in_turn(&self.held[self.at..])?;
+            let (consumed, content) = self.decoder.advance_serial(&self.held[self.at..])?;
             self.at += consumed;
             if consumed == 0 || !content.is_empty() {
                 return Ok(content.len());
@@ -194,7 +194,7 @@ impl WebFrameDecoder {
 impl WebFrameDecoder {
     /// The content of frames that are `bytes`; none if it is too long for one step.
     pub(super) fn decompress_at_once(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>> {
-        let (consumed, _) = self.decoder.in_turn(bytes)?;
+        let (consumed, _) = self.decoder.advance_serial(bytes)?;
         if consumed < bytes.len() {
             return Ok(None);
         }

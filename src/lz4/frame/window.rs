@@ -1,71 +1,72 @@
-//! Memory in which blocks are decoded one after the other, so that matches of linked blocks reach back.
+//! The sliding window of serial decoding: content that matches of linked blocks may reach stays in front of the new
+//! content.
 //!
-//! It is zeroed once and used again, by as many blocks and frames as a decoder meets: what a block may hold at most costs
-//! nothing, only what it does hold.
+//! The memory is zeroed once and reused by all blocks and frames of a decoder, so that memory is touched only for
+//! content that exists, however large a block could be.
 
-use super::decode::{Frame, HISTORY};
-use super::{FrameBlock, FrameHeader};
+use super::decode::Frame;
+use super::{FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
-/// Content that may be passed before what matches reach is moved to the start: small, so that a cache holds it.
-const PASSED: usize = 4 * HISTORY;
+/// Content that may accumulate before the history is moved to the start: small enough for the cache.
+const PASSED: usize = 4 * HISTORY_BYTES;
 
-/// Where content is decoded.
+/// The window: history, then the content of the current call.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct Window {
     bytes: Vec<u8>,
-    /// The first content of the frame that is still there.
-    floor: usize,
-    /// The first content of this call.
+    /// Start of the current frame's content that is still in the window.
+    frame_start: usize,
+    /// Start of the content of the current call.
     start: usize,
-    /// The end of the content.
+    /// End of the content.
     end: usize,
 }
 
-impl Room {
-    /// A room in this memory, whose content does not matter.
+impl Window {
+    /// Returns an empty window in this memory, whose content is arbitrary.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
-            floor: 0,
+            frame_start: 0,
             start: 0,
             end: 0,
         }
     }
 
-    /// Bytes of its memory.
+    /// Returns the size of the memory in bytes.
     #[cfg(test)]
     pub(super) const fn n_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Its memory; it is empty then.
+    /// Takes the memory, which leaves the window empty.
     #[cfg(web_files)]
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::replace(self, Self::new(Vec::new())).bytes
     }
 
-    /// Drops the content, but for what matches of `frame` may reach.
+    /// Starts a call: drops all content but the history that matches of `frame` may reach.
     pub(super) fn begin(&mut self, frame: Option<&Frame>) {
         let kept = self.kept(frame.is_some_and(|frame| frame.header.linked));
         if kept == self.end || kept >= PASSED {
             self.bytes.copy_within(kept..self.end, 0);
             self.end -= kept;
-            self.floor = 0;
+            self.frame_start = 0;
         }
         self.start = self.end;
     }
 
-    /// Begins a frame: its matches do not reach into what was before.
+    /// Starts a frame, whose matches do not reach into earlier content.
     pub(super) const fn begin_frame(&mut self) {
-        self.floor = self.end;
+        self.frame_start = self.end;
     }
 
-    /// The content since [`begin`](Self::begin).
+    /// Returns the content since [`begin`](Self::begin).
     pub(super) fn content(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
@@ -76,26 +77,30 @@ impl Room {
         self.end = self.end.min(self.start + n_bytes);
     }
 
-    /// Decodes a block of a frame behind the content so far.
+    /// Decodes a block of a frame after the content so far.
     pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
-        let most = block.most_content(header);
-        let mut room = most;
+        let most = block.max_content(header);
+        let mut capacity = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
-            // The header may lie.
-            room = size.min(most as u64) as usize;
+            // The size in the header is a hint only; it may be wrong.
+            capacity = size.min(most as u64) as usize;
         }
         loop {
-            self.make_room(room, header.linked)?;
-            let end = self.end + room;
+            self.reserve(capacity, header.linked)?;
+            let end = self.end + capacity;
             if !block.compressed {
                 self.bytes[self.end..end].copy_from_slice(block.data);
                 self.end = end;
                 return Ok(());
             }
-            let base = if header.linked { self.floor } else { self.end };
+            let base = if header.linked {
+                self.frame_start
+            } else {
+                self.end
+            };
             let history = self.end - base;
             match decode(block.data, &mut self.bytes[base..end], history) {
-                Err(BlockError::OutputOverrun) if room < most => room = most,
+                Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
                 }
@@ -107,7 +112,7 @@ impl Room {
         }
     }
 
-    fn make_room(&mut self, most: usize, is_linked: bool) -> Result<()> {
+    fn reserve(&mut self, most: usize, is_linked: bool) -> Result<()> {
         if self.end + most <= self.bytes.len() {
             return Ok(());
         }
@@ -116,16 +121,16 @@ impl Room {
         let mut bytes = zeros(length)?;
         bytes[..self.end - kept].copy_from_slice(&self.bytes[kept..self.end]);
         self.bytes = bytes;
-        self.floor = self.floor.saturating_sub(kept);
+        self.frame_start = self.frame_start.saturating_sub(kept);
         self.start -= kept;
         self.end -= kept;
         Ok(())
     }
 
-    /// The first byte that matches to come may reach.
+    /// Returns the first byte that later matches may reach.
     fn kept(&self, is_linked: bool) -> usize {
         if is_linked {
-            self.floor.max(self.end.saturating_sub(HISTORY))
+            self.frame_start.max(self.end.saturating_sub(HISTORY_BYTES))
         } else {
             self.end
         }

@@ -1,37 +1,38 @@
-//! Sequences to bytes.
+//! Encodes sequences (literals, then a match) as bytes of an LZ4 block.
 
 use super::parse::MIN_MATCH;
-use super::steps::{STEP, copy_steps};
+use super::wild_copy::{STEP, wild_copy};
 
-/// Largest length that a token's half holds; it then says that more bytes follow.
+/// Largest value of a nibble of the token; more bytes of the length follow it.
 const TOKEN_MAX: usize = 15;
-/// Bytes that a short sequence may write: a token, literals, an offset, a byte of length.
+/// Bytes that a short sequence may write: a token, one step of literals, an offset, one byte of length.
 const SHORT_WRITES: usize = 1 + STEP + 2 + 1;
 
-/// Bytes of room that writing a block of `n_bytes` takes: the longest block, and what may be written past it.
-pub(super) const fn room(n_bytes: usize) -> usize {
+/// Returns the buffer size for a block of `n_bytes`: `LZ4_compressBound`, and slack for wild copies.
+pub(super) const fn block_capacity(n_bytes: usize) -> usize {
     n_bytes + n_bytes / 255 + 16 + SHORT_WRITES
 }
 
 /// Writes the sequences of `input`, one after the other.
 ///
-/// The unsafe code here relies on three things that its methods keep up: `output` has the [`room`] of `input`, as `new`
-/// checks; `anchor <= input.len()`, as sequences end in `input` by their contracts; and `at <= anchor + anchor / 255`. The
-/// last holds since a sequence of l literals and a match of m bytes, at least 4, takes 3 + l bytes, (l - 15) / 255 + 1 more
-/// from 15 literals on, and (m - 19) / 255 + 1 more from a match of 19 on: l + l / 255 + m at most, by which `anchor` grows
-/// at least. So from `at` on there is always room for [`SHORT_WRITES`] more than the literals that are left.
-pub(super) struct Writer<'a> {
+/// The unsafe code here relies on three invariants, which its methods maintain: `output` has [`block_capacity`] bytes
+/// of `input`, as `new` checks; `anchor <= input.len()`, since the contracts require that sequences end inside `input`;
+/// and `at <= anchor + anchor / 255`. The last one holds because a sequence of l literals and a match of m bytes, at
+/// least 4, takes 3 + l bytes, (l - 15) / 255 + 1 more if l >= 15, and (m - 19) / 255 + 1 more if m >= 19: at most l +
+/// l / 255 + m, while `anchor` grows by l + m. So [`SHORT_WRITES`] bytes more than the remaining literals are always
+/// free from `at` on.
+pub(super) struct SequenceWriter<'a> {
     input: &'a [u8],
     output: &'a mut [u8],
     at: usize,
     anchor: usize,
 }
 
-impl<'a> Writer<'a> {
-    /// `output` has the [`room`] of `input`.
+impl<'a> SequenceWriter<'a> {
+    /// Returns a writer to `output`, which has at least [`block_capacity`] bytes.
     pub(super) fn new(input: &'a [u8], output: &'a mut [u8]) -> Self {
         assert!(
-            output.len() >= room(input.len()),
+            output.len() >= block_capacity(input.len()),
             "too little room for a block"
         );
         Self {
@@ -42,13 +43,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Where the literals of the next sequence begin.
+    /// Returns the position where the literals of the next sequence begin.
     #[inline(always)]
     pub(super) const fn anchor(&self) -> usize {
         self.anchor
     }
 
-    /// Literals up to `start`, then a match to `end`, which is returned.
+    /// Writes the literals up to `start`, then a match up to `end`; returns `end`.
     ///
     /// # Safety
     /// `anchor() <= start`, `start + MIN_MATCH <= end` and `end <= input.len()`.
@@ -61,20 +62,20 @@ impl<'a> Writer<'a> {
             && self.anchor + STEP <= self.input.len()
         {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: a step follows the anchor in `input`, as was just compared. A token, a step, an offset and a byte of
-            // length are the SHORT_WRITES that there is room for (see `Writer`); fewer than TOKEN_MAX literals are within
-            // the step, and `extra` is below what one byte of length can say, as was just compared.
+            // SAFETY: the comparison above ensures that a step follows the anchor in `input`. A token, a step, an
+            // offset and a byte of length are SHORT_WRITES bytes, which are free (see `SequenceWriter`). Fewer than
+            // TOKEN_MAX literals fit in the step, and `extra` fits in one byte of length by the comparison above.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write((n_literals << 4 | extra.min(TOKEN_MAX)) as u8);
-                copy_steps(self.input.as_ptr().add(self.anchor), token.add(1), STEP);
+                wild_copy(self.input.as_ptr().add(self.anchor), token.add(1), STEP);
                 self.at += 1 + n_literals + write_match(token.add(1 + n_literals), offset, extra);
             }
         } else if n_literals < TOKEN_MAX + 255
             && extra < TOKEN_MAX + 255
             && self.anchor + n_literals + STEP <= self.input.len()
         {
-            // SAFETY: all that it asks for was just compared.
+            // SAFETY: the comparisons above are the contract of `middling_sequence`.
             unsafe { self.middling_sequence(n_literals, offset, extra) };
         } else {
             self.long_sequence(n_literals, offset, extra);
@@ -83,23 +84,23 @@ impl<'a> Writer<'a> {
         end
     }
 
-    /// Literals whose length takes one byte beside the token, and a match likewise.
+    /// Writes a sequence whose literals need one byte of length after the token, and whose match needs at most one.
     ///
     /// # Safety
-    /// `n_literals` and `extra` are below `TOKEN_MAX + 255`, `n_literals` not below `TOKEN_MAX`; a step follows the literals
-    /// in `input`.
+    /// `n_literals` and `extra` are below `TOKEN_MAX + 255`, and `n_literals` is at least `TOKEN_MAX`. A step follows
+    /// the literals in `input`.
     #[inline(always)]
     unsafe fn middling_sequence(&mut self, n_literals: usize, offset: usize, extra: usize) {
         debug_assert!(n_literals >= TOKEN_MAX);
         debug_assert!(self.at + n_literals + 1 + SHORT_WRITES <= self.output.len());
-        // SAFETY: a step follows the literals in `input` by this function's contract, so the steps read are in it. Writes end
-        // less than n_literals + 2 + STEP + 3 behind `at`; as anchor + n_literals + STEP is at most input.len(), that is in
-        // the room (see `Writer`).
+        // SAFETY: a step follows the literals in `input` by this function's contract, so all steps read are inside it.
+        // Writes end less than n_literals + 2 + STEP + 3 bytes after `at`; since anchor + n_literals + STEP is at most
+        // input.len(), that is inside `output` (see `SequenceWriter`).
         unsafe {
             let token = self.output.as_mut_ptr().add(self.at);
             token.write((TOKEN_MAX << 4 | extra.min(TOKEN_MAX)) as u8);
             token.add(1).write((n_literals - TOKEN_MAX) as u8);
-            copy_steps(
+            wild_copy(
                 self.input.as_ptr().add(self.anchor),
                 token.add(2),
                 n_literals,
@@ -108,7 +109,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A match right behind the one before, to `end`.
+    /// Writes a match without literals, directly after the previous match, up to `end`.
     ///
     /// # Safety
     /// `anchor() + MIN_MATCH <= end` and `end <= input.len()`.
@@ -118,8 +119,8 @@ impl<'a> Writer<'a> {
         let extra = end - self.anchor - MIN_MATCH;
         if extra < TOKEN_MAX + 255 {
             debug_assert!(self.at + SHORT_WRITES <= self.output.len());
-            // SAFETY: a token, an offset and a byte of length are less than the SHORT_WRITES that there is room for (see
-            // `Writer`); `extra` is below what one byte of length can say, as was just compared.
+            // SAFETY: a token, an offset and a byte of length are fewer than SHORT_WRITES bytes, which are free (see
+            // `SequenceWriter`). `extra` fits in one byte of length by the comparison above.
             unsafe {
                 let token = self.output.as_mut_ptr().add(self.at);
                 token.write(extra.min(TOKEN_MAX) as u8);
@@ -137,7 +138,7 @@ impl<'a> Writer<'a> {
         self.at += write_sequence(literals, offset, extra, &mut self.output[self.at..]);
     }
 
-    /// Writes what follows the last match; returns the length of the block.
+    /// Writes the literals after the last match; returns the length of the block.
     #[inline(always)]
     pub(super) fn finish(self) -> usize {
         let literals = &self.input[self.anchor..];
@@ -145,7 +146,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes any sequence; returns its length.
+/// Writes a sequence of any lengths; returns its size in bytes.
 #[inline(never)]
 fn write_sequence(literals: &[u8], offset: usize, extra: usize, to: &mut [u8]) -> usize {
     let at = write_literals(literals, extra.min(TOKEN_MAX), to);
@@ -153,7 +154,7 @@ fn write_sequence(literals: &[u8], offset: usize, extra: usize, to: &mut [u8]) -
     at + 2 + write_length(extra, &mut to[at + 2..])
 }
 
-/// Writes a token and literals; returns their length.
+/// Writes a token and literals; returns their size in bytes.
 #[inline(never)]
 fn write_literals(literals: &[u8], low_half: usize, to: &mut [u8]) -> usize {
     let count = literals.len();
@@ -163,7 +164,7 @@ fn write_literals(literals: &[u8], low_half: usize, to: &mut [u8]) -> usize {
     at + count
 }
 
-/// Writes the bytes that continue a length which does not fit its half of the token; returns how many.
+/// Writes the bytes that extend a length beyond its nibble of the token; returns their number.
 fn write_length(length: usize, to: &mut [u8]) -> usize {
     if length < TOKEN_MAX {
         return 0;
@@ -174,18 +175,18 @@ fn write_length(length: usize, to: &mut [u8]) -> usize {
     left / 255 + 1
 }
 
-/// Writes the offset of a match and the byte that may continue its length; returns how many bytes count.
+/// Writes the offset of a match and one byte that may extend its length; returns the number of bytes that count.
 ///
 /// # Safety
-/// Three bytes may be written at `to`. For the bytes to be right, `extra`, which is the length beyond the shortest, is below
+/// Three bytes are writable at `to`. The bytes are correct only if `extra`, the match length less 4, is below
 /// `TOKEN_MAX + 255`.
 #[inline(always)]
 unsafe fn write_match(to: *mut u8, offset: usize, extra: usize) -> usize {
-    // SAFETY: three bytes may be written at `to` by this function's contract.
+    // SAFETY: three bytes are writable at `to` by this function's contract.
     unsafe {
         to.cast::<[u8; 2]>()
             .write_unaligned((offset as u16).to_le_bytes());
-        // Counts only if the length does not fit the token.
+        // The byte counts only if the length exceeds the token's nibble.
         to.add(2).write(extra.wrapping_sub(TOKEN_MAX) as u8);
     }
     2 + usize::from(extra >= TOKEN_MAX)

@@ -1,10 +1,10 @@
-//! Content of frames, one block after the other in memory that is used again: for wasm, which has one core.
+//! Serial decoding to a window that is reused, for wasm, which has one core.
 
 use super::decode::FrameDecoder;
 use super::{FrameEvent, Step};
 use crate::{Error, Result};
 
-/// Input and content of a call up to the end of its last frame.
+/// Bytes of input and of content of a call up to the end of its last frame.
 #[derive(Default)]
 struct Ended {
     consumed: usize,
@@ -12,61 +12,60 @@ struct Ended {
 }
 
 impl FrameDecoder {
-    /// As [`FrameDecoder::advance`], with content that stays in the decoder until the next call.
-    pub(crate) fn in_turn(&mut self, input: &[u8]) -> Result<(usize, &[u8])> {
+    /// As [`FrameDecoder::advance`]; the content stays in the decoder until the next call.
+    pub(crate) fn advance_serial(&mut self, input: &[u8]) -> Result<(usize, &[u8])> {
         self.refuse_if_failed()?;
-        self.room.begin(self.frame.as_ref());
+        self.window.begin(self.frame.as_ref());
         let mut ended = Ended::default();
-        let consumed = match self.blocks_in_turn(input, &mut ended) {
+        let consumed = match self.serial_blocks(input, &mut ended) {
             Ok(consumed) => consumed,
             Err(error) => {
                 self.failed = Some(error.clone());
                 if ended.content == 0 {
                     return Err(error);
                 }
-                self.room.truncate(ended.content);
+                self.window.truncate(ended.content);
                 ended.consumed
             }
         };
-        Ok((consumed, self.room.content()))
+        Ok((consumed, self.window.content()))
     }
 
-    fn blocks_in_turn(&mut self, input: &[u8], ended: &mut Ended) -> Result<usize> {
+    fn serial_blocks(&mut self, input: &[u8], ended: &mut Ended) -> Result<usize> {
         let mut consumed = 0;
         loop {
             let rest = &input[consumed..];
-            let given = self.room.content().len();
-            if given > 0 && given + self.reader.next_most_content(rest) > self.group_bytes {
+            let given = self.window.content().len();
+            if given > 0 && given + self.reader.next_max_content(rest) > self.group_bytes {
                 break;
             }
-            let (length, event) = match self.reader.step(rest)? {
-                Step::More { consumed: 0, .. } => break,
-                Step::More { consumed, .. } => (consumed, None),
-                Step::Event { consumed, event } => (consumed, Some(event)),
+            let Some((length, event)) = self.reader.step(rest)?.progress() else {
+                break;
             };
             consumed += length;
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
                     let Some(frame) = &self.frame else { continue };
-                    if let Err(error) = self.room.push(&block, &frame.header) {
+                    if let Err(error) = self.window.push(&block, &frame.header) {
                         return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
                     }
                 }
                 Some(FrameEvent::End { content_checksum }) => {
-                    self.count_room(ended.content)?;
+                    self.count_content(ended.content)?;
                     self.end(content_checksum)?;
-                    let content = self.room.content().len();
+                    let content = self.window.content().len();
                     *ended = Ended { consumed, content };
                 }
                 Some(FrameEvent::Skippable { .. }) | None => {}
             }
         }
-        self.count_room(ended.content)?;
+        self.count_content(ended.content)?;
         Ok(consumed)
     }
 
-    /// A fault in how the blocks of `input` lie, which says more of a file than what one of them holds.
+    /// Returns an error in the structure of the following blocks: it describes a damaged file better than the error of
+    /// one block.
     fn fault_behind(&mut self, mut input: &[u8]) -> Option<Error> {
         loop {
             match self.reader.step(input) {
@@ -81,8 +80,8 @@ impl FrameDecoder {
     }
 
     /// Counts and hashes the content of this call from byte `from` on.
-    fn count_room(&mut self, from: usize) -> Result<()> {
-        let added = &self.room.content()[from..];
+    fn count_content(&mut self, from: usize) -> Result<()> {
+        let added = &self.window.content()[from..];
         self.check_limit(added.len() as u64)?;
         self.n_bytes += added.len() as u64;
         if let Some(frame) = &mut self.frame {
@@ -99,7 +98,7 @@ mod tests {
     use super::*;
     use crate::lz4::frame::{FrameOptions, FrameWriter};
 
-    /// All content of `file`, of which `step` bytes more are there each time, and the error that ended it.
+    /// Returns the content of `file`, supplied `step` bytes at a time, and the error that ended it.
     fn read(
         file: &[u8],
         step: usize,
@@ -122,15 +121,15 @@ mod tests {
         (out, result)
     }
 
-    fn in_turn(decoder: &mut FrameDecoder, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
-        let (consumed, content) = decoder.in_turn(input)?;
+    fn serial(decoder: &mut FrameDecoder, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+        let (consumed, content) = decoder.advance_serial(input)?;
         out.extend_from_slice(content);
         Ok(consumed)
     }
 
     fn assert_same(file: &[u8], expected: &[u8]) {
         for step in [file.len(), 70_000, 1000] {
-            let (content, result) = read(file, step, 100_000, in_turn);
+            let (content, result) = read(file, step, 100_000, serial);
             result.expect("is sound");
             assert!(content == expected, "content differs, {step} bytes at once");
             let (content, result) = read(file, step, 100_000, FrameDecoder::advance);
@@ -144,9 +143,9 @@ mod tests {
         (0..length as u32).map(|i| hash(i) & mask).collect()
     }
 
-    /// Blocks of odd lengths, stored ones among them, in several frames with a skippable one between.
+    /// Blocks of unusual lengths, some of them stored, in several frames with a skippable frame between them.
     #[test]
-    fn blocks_in_turn_are_those_in_groups() {
+    fn serial_and_parallel_decoding_give_the_same_content() {
         let (mut file, mut expected) = (Vec::new(), Vec::new());
         for _ in 0..2 {
             let mut writer =
@@ -163,7 +162,7 @@ mod tests {
         assert_same(&file, &expected);
     }
 
-    /// Matches reach into blocks before, of calls before, too; not into a frame before.
+    /// Matches reach into earlier blocks, also of earlier calls, but not into an earlier frame.
     #[test]
     fn linked_blocks_reach_back() {
         let start = noise(60_000, 0xff);
@@ -175,7 +174,7 @@ mod tests {
         frame.extend(&start);
         let mut expected = [&start[..], &start[..]].concat();
         for offset in [60_000_u16, 4, 60_200] {
-            // No literals, 4 + 15 + 90 bytes from so far back; then the five literals that end a block.
+            // No literals, 4 + 15 + 90 bytes from `offset` back; then the five literals that end a block.
             frame.extend(10_u32.to_le_bytes());
             let [low, high] = offset.to_le_bytes();
             frame.extend([0x0f, low, high, 90, 0x50, 1, 2, 3, 4, 5]);
@@ -188,10 +187,10 @@ mod tests {
         let at = file.len();
         file.extend(&frame);
         assert_same(&file, &expected);
-        // The first match one byte further than the frame goes.
+        // The first match reaches one byte before the frame.
         let offset = at + 7 + 4 + 60_000 + 4 + 1;
         file[offset..offset + 2].copy_from_slice(&60_001_u16.to_le_bytes());
-        let (_, found) = read(&file, file.len(), 100_000, in_turn);
+        let (_, found) = read(&file, file.len(), 100_000, serial);
         let (_, expected) = read(&file, file.len(), 100_000, FrameDecoder::advance);
         assert!(
             found.is_err() && found == expected,
@@ -199,9 +198,9 @@ mod tests {
         );
     }
 
-    /// Of two faults, which a wrong block size makes, the same one is told.
+    /// A wrong block size causes two errors; both decoders report the same one.
     #[test]
-    fn faults_in_turn_are_those_in_groups() {
+    fn serial_and_parallel_decoding_report_the_same_error() {
         let options = FrameOptions {
             block_size: 4096,
             content_size: Some(10_000),
@@ -212,17 +211,17 @@ mod tests {
             for flip in [1, 0x10, 0xff] {
                 let mut file = sound.clone();
                 file[at] ^= flip;
-                let (_, found) = read(&file, file.len(), 1 << 20, in_turn);
+                let (_, found) = read(&file, file.len(), 1 << 20, serial);
                 let (_, expected) = read(&file, file.len(), 1 << 20, FrameDecoder::advance);
                 assert_eq!(found, expected, "byte {at} changed by {flip}");
             }
         }
     }
 
-    /// A block of a little content takes little room, whatever the header lets blocks be; memory of a decoder before may hold
-    /// anything.
+    /// A block of little content takes little memory, whatever size the header allows; memory of an earlier decoder has
+    /// arbitrary content.
     #[test]
-    fn room_is_as_large_as_the_content() {
+    fn the_window_is_as_large_as_the_content() {
         let content = noise(1000, 3);
         let options = FrameOptions {
             block_size: 4 << 20,
@@ -231,13 +230,13 @@ mod tests {
         };
         let file = crate::lz4::frame::compress(&content, &options).expect("in range");
         let mut decoder = FrameDecoder::new(None);
-        let (consumed, found) = decoder.in_turn(&file).expect("is sound");
+        let (consumed, found) = decoder.advance_serial(&file).expect("is sound");
         assert!(consumed == file.len() && found == content);
-        assert_eq!(decoder.room.n_bytes(), 1000);
+        assert_eq!(decoder.window.n_bytes(), 1000);
 
         let mut decoder = FrameDecoder::in_memory(vec![0xff; 10_000], None);
-        let (_, found) = decoder.in_turn(&file).expect("is sound");
+        let (_, found) = decoder.advance_serial(&file).expect("is sound");
         assert!(found == content);
-        assert_eq!(decoder.room.n_bytes(), 10_000);
+        assert_eq!(decoder.window.n_bytes(), 10_000);
     }
 }

@@ -1,4 +1,4 @@
-//! LZ4 blocks without a frame: what they are taken for, and reading them.
+//! LZ4 blocks without a frame: detection and decoding.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::expect_used,
@@ -12,14 +12,14 @@ use common::pages::{self, Random};
 use pagepress::Error;
 use pagepress::lz4::decompress_block;
 use pagepress::lz4::formats::{self, Format, measure_block};
-use pagepress::lz4::frame::{Seen, decompress};
+use pagepress::lz4::frame::{DetectedFormat, decompress};
 
 fn error_of(bytes: &[u8]) -> Error {
     decompress(bytes, None).expect_err("is no frame")
 }
 
 #[test]
-fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
+fn blocks_without_a_frame_are_detected_and_read_if_named() {
     for size in [2, 100, 5000, 300_000] {
         let content = pages::text(size, 7);
         let block = lzzzz_block(&content);
@@ -27,24 +27,24 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
         let prefixed = [&(size as u32).to_le_bytes()[..], &block].concat();
         assert_eq!(measure_block(&block), Ok(n_bytes));
         for (bytes, format, wanted) in [
-            (&block, Format::Block, Seen::Block { n_bytes }),
+            (&block, Format::Block, DetectedFormat::Block { n_bytes }),
             (
                 &prefixed,
                 Format::SizePrefixed,
-                Seen::SizePrefixed { n_bytes },
+                DetectedFormat::SizePrefixed { n_bytes },
             ),
         ] {
-            let Error::NotLz4 { seen, .. } = error_of(bytes) else {
+            let Error::NotLz4 { detected, .. } = error_of(bytes) else {
                 panic!("{:?}", error_of(bytes));
             };
-            assert_eq!(seen, wanted);
+            assert_eq!(detected, wanted);
             let read = |limit| formats::decompress(bytes, format, limit);
             assert!(read(Some(n_bytes)).as_deref() == Ok(&*content));
             let limit = n_bytes - 1;
             assert_eq!(read(Some(limit)), Err(Error::OutputLimit { limit }));
         }
         let message = error_of(&block).to_string();
-        assert!(message.contains("give the format \"block\""), "{message}");
+        assert!(message.contains("set the format to \"block\""), "{message}");
     }
     let wrong = [&9_u32.to_le_bytes()[..], &lzzzz_block(b"content")].concat();
     assert_eq!(
@@ -62,7 +62,7 @@ fn blocks_without_a_frame_are_recognised_and_read_when_asked_for() {
     assert!(gzip.to_string().ends_with("; it is gzip"), "{gzip}");
 }
 
-/// A block of the C library.
+/// Compresses a block with the C library.
 fn lzzzz_block(content: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
     lzzzz::lz4::compress_to_vec(content, &mut block, lzzzz::lz4::ACC_LEVEL_DEFAULT)
@@ -71,7 +71,7 @@ fn lzzzz_block(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn measuring_a_block_finds_what_decoding_it_finds() {
+fn measuring_and_decoding_a_block_report_the_same_error() {
     let mut random = Random::new(5);
     let sound = lzzzz_block(&pages::mixed(3000, 3));
     let mut n_sound = 0;

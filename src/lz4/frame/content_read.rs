@@ -1,26 +1,26 @@
-//! Decoding the blocks that hold a part of the content of a file that is mapped.
+//! Random access to the content of a mapped file: decodes the blocks that overlap a range.
 
 use std::ops::Range;
 
-use super::map::{Block, HISTORY_BYTES, SIZE_BYTES, WINDOW_BYTES, short};
-use super::read::verify;
-use super::{FrameMap, checksum, word};
+use super::map::{Block, WINDOW_BYTES, short};
+use super::read::block_data;
+use super::{FrameMap, HISTORY_BYTES, word};
 use crate::lz4::BlockError;
 use crate::lz4::decode::decode;
 use crate::lz4::formats::fault;
 use crate::memory::{extend, reserve};
 use crate::{Error, Result};
 
-/// Most content that is decoded at once, if one block does not hold more.
+/// Most bytes of content that are decoded at once, unless a block is larger.
 const MAX_GROUP_BYTES: u64 = 4 << 20;
 
-/// Reading a part of the content, block by block, from bytes that the caller has.
+/// A read of a part of the content. It requests byte ranges of the file, which the caller supplies.
 #[derive(Debug)]
 pub struct ContentRead {
     range: Range<u64>,
     /// The block to decode next.
     pub(super) next: usize,
-    /// The last content of linked blocks.
+    /// The last content of linked blocks, up to 64 KiB.
     window: Vec<u8>,
 }
 
@@ -36,18 +36,18 @@ impl ContentRead {
         }
     }
 
-    /// The bytes of the file that are to be supplied next; `None` if all is read.
+    /// Returns the bytes of the file to supply next; `None` at the end of the part.
     #[must_use]
     pub fn wanted(&self, map: &FrameMap) -> Option<Range<u64>> {
         let group = self.group(map);
         Some(group.first()?.at..group.last()?.end())
     }
 
-    /// Appends to `out` the content of the bytes that were [`wanted`](Self::wanted), as far as it was asked for.
+    /// Appends to `out` the requested content of the bytes that were [`wanted`](Self::wanted).
     ///
     /// # Errors
     /// [`Error::CorruptPage`] with the number of the block in the file, [`Error::ChecksumMismatch`],
-    /// [`Error::OutOfMemory`], and [`Error::InvalidFrame`] if the file is not what its index says.
+    /// [`Error::OutOfMemory`], and [`Error::InvalidFrame`] if the file contradicts its index.
     pub fn supply(&mut self, map: &FrameMap, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let group = self.group(map);
         let Some(start) = group.first().map(|block| block.at) else {
@@ -65,7 +65,7 @@ impl ContentRead {
         Ok(())
     }
 
-    /// Blocks that follow each other in the file without a gap, not many more bytes than a window.
+    /// Returns the next blocks that are adjacent in the file, up to the size of a window.
     fn group<'a>(&self, map: &'a FrameMap) -> &'a [Block] {
         let rest = map.blocks.get(self.next..).unwrap_or_default();
         let Some(first) = rest.first() else {
@@ -85,12 +85,8 @@ impl ContentRead {
     }
 
     fn block(&mut self, block: &Block, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let (size, rest) = bytes.split_at(SIZE_BYTES as usize);
-        block.check_size(word(size, 0))?;
-        let data = &rest[..block.size()];
-        if block.has_checksum {
-            verify("block", word(rest, block.size()), || checksum(data))?;
-        }
+        block.check_size(word(bytes, 0))?;
+        let data = block_data(bytes, block.size)?;
         let page = self.next;
         let content_bytes = block.content_bytes as usize;
         if block.needs == self.next {
@@ -98,7 +94,7 @@ impl ContentRead {
         }
         let start = self.window.len();
         reserve(&mut self.window, content_bytes)?;
-        if block.is_compressed() {
+        if block.size.is_compressed() {
             self.window.resize(start + content_bytes, 0);
             let end = decode(data, &mut self.window, start)
                 .map_err(|source| fault(page, data, start as u64, source))?;
@@ -117,8 +113,8 @@ impl ContentRead {
         if from < to {
             extend(out, &self.window[start + from..start + to])?;
         }
-        let kept = HISTORY_BYTES as usize;
-        self.window.drain(..self.window.len().saturating_sub(kept));
+        let passed = self.window.len().saturating_sub(HISTORY_BYTES);
+        self.window.drain(..passed);
         Ok(())
     }
 }

@@ -1,24 +1,24 @@
-//! Files with holes: whole segments of zeros are left out of the file, and take no room on the disk.
+//! Sparse files: whole segments of zeros become holes, which take no space on the disk.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Zeros are left out in segments of this many bytes, as `lz4` does: shorter holes cost more calls than they save.
+/// Length of a segment in bytes, as in `lz4`: shorter holes cost more system calls than they save.
 const SEGMENT: usize = 32 << 10;
 static ZEROS: [u8; SEGMENT] = [0; SEGMENT];
 
-/// Writes to a file, in order.
+/// Writes a file sequentially, with zeros as holes.
 #[derive(Debug)]
-pub struct HoleWriter {
+pub struct SparseWriter {
     file: File,
-    /// Offset of the next byte, with the hole; `None` writes zeros as they come.
+    /// Offset of the next byte, after the hole; `None` writes zeros like other bytes.
     position: Option<u64>,
     /// Zeros before `position` that are not in the file yet.
     hole: u64,
 }
 
-impl HoleWriter {
-    /// Writes all bytes to `file`.
+impl SparseWriter {
+    /// Returns a writer without holes.
     pub const fn without_holes(file: File) -> Self {
         Self {
             file,
@@ -27,7 +27,7 @@ impl HoleWriter {
         }
     }
 
-    /// Leaves zeros out of `file`, if it is a regular file in which nothing follows the offset it is at.
+    /// Returns a writer that makes holes, if `file` is a regular file and nothing follows its current offset.
     pub fn with_holes(mut file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if !metadata.is_file() || appends(&file)? {
@@ -46,7 +46,7 @@ impl HoleWriter {
         &self.file
     }
 
-    /// Makes the hole at the end part of the file, if there is one.
+    /// Extends the file over a hole at its end, if there is one.
     pub fn finish(&mut self) -> io::Result<()> {
         if let Some(position) = self.position.filter(|_| self.hole > 0) {
             self.file.set_len(position)?;
@@ -57,7 +57,7 @@ impl HoleWriter {
     }
 }
 
-impl Write for HoleWriter {
+impl Write for SparseWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(position) = &mut self.position else {
             return self.file.write(bytes);
@@ -82,8 +82,8 @@ impl Write for HoleWriter {
     }
 }
 
-/// Lengths of the zeros that `bytes` begin with and of the data after them, in segments that end at multiples of
-/// `SEGMENT` in the file.
+/// Returns the lengths of the zeros at the start of `bytes` and of the data after them, in segments that end at
+/// multiples of `SEGMENT` in the file.
 fn zeros_then_data(bytes: &[u8], position: u64) -> (usize, usize) {
     let first = SEGMENT - (position % SEGMENT as u64) as usize;
     let (head, rest) = bytes.split_at(first.min(bytes.len()));
@@ -100,7 +100,7 @@ fn zeros_then_data(bytes: &[u8], position: u64) -> (usize, usize) {
     lengths
 }
 
-/// True if all that is written to `file` goes to its end.
+/// Returns true if writes to `file` always go to its end.
 #[cfg(unix)]
 fn appends(file: &File) -> io::Result<bool> {
     use rustix::fs::{OFlags, fcntl_getfl};
@@ -108,7 +108,7 @@ fn appends(file: &File) -> io::Result<bool> {
     Ok(fcntl_getfl(file)?.contains(OFlags::APPEND))
 }
 
-/// Elsewhere a file does not say so.
+/// Other systems do not expose this flag.
 #[cfg(not(unix))]
 fn appends(_file: &File) -> io::Result<bool> {
     Ok(true)
@@ -120,7 +120,7 @@ mod tests {
 
     use std::io::{Read, Seek, Write};
 
-    use super::{HoleWriter, SEGMENT, zeros_then_data};
+    use super::{SEGMENT, SparseWriter, zeros_then_data};
 
     #[test]
     fn segments_end_at_multiples_of_their_length() {
@@ -148,7 +148,7 @@ mod tests {
             content.len(),
         ] {
             let file = tempfile::tempfile().expect("a temporary file");
-            let mut writer = HoleWriter::with_holes(file).expect("is a file");
+            let mut writer = SparseWriter::with_holes(file).expect("is a file");
             for piece in content.chunks(piece) {
                 writer.write_all(piece).expect("writes");
             }
@@ -167,7 +167,7 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(&[1; 3 * SEGMENT]).expect("writes");
         file.rewind().expect("seeks");
-        let mut writer = HoleWriter::with_holes(file).expect("is a file");
+        let mut writer = SparseWriter::with_holes(file).expect("is a file");
         writer.write_all(&[0; 2 * SEGMENT]).expect("writes");
         writer.finish().expect("finishes");
         let mut file = writer.file();

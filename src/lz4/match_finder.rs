@@ -1,66 +1,68 @@
-//! The search for candidates: windows of positions, looked up and inserted by vectors.
+//! The match finder of the canonical parse: looks up and inserts a window of positions at a time, with SIMD.
 //!
-//! The table here keeps more than the canonical one: each entry holds so many bits of the hash that an entry which
-//! agrees in them is almost surely a match. So a window gives a bit for each position, and the walk goes from one set
-//! bit to the next and verifies only there. What the canonical definition says of tags and of empty entries holds
-//! for these entries too: see [`Search::compare`] and [`Search::start_block`].
+//! Entries of this hash table keep more hash bits than canonical entries, so that an entry whose bits agree is almost
+//! always a match. A window yields a bit mask of candidates; the parser goes from one set bit to the next and verifies
+//! only those. The canonical rules for tags and empty entries hold here too: see [`MatchFinder::compare`] and
+//! [`MatchFinder::start_block`].
 
 use super::WINDOW;
 use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, MATCH_START_MARGIN, Parse};
 
-/// Windows that are searched before the walk goes over them.
+/// Windows per call, before the parser runs over their candidates.
 const WINDOWS: usize = 16;
-/// Within a window the lowest position becomes the largest entry.
+/// XOR mask that makes the lowest position of a window the largest entry.
 const FLIP: u32 = WINDOW as u32 - 1;
-/// Hash bits in an entry of a page, whose positions have 16 bits, and of a large block, whose positions have 22.
+/// Hash bits in an entry: of a page, whose positions have 16 bits, and of a large block, whose positions have 22.
 const PAGE_HASH_BITS: u32 = 16;
 const LARGE_HASH_BITS: u32 = 10;
-/// Bytes that the vectors of a window may read from its start on: 16 at the fifth byte of the last four positions. They
-/// read the byte before it too.
+/// Bytes after the start of a window that its vector loads may read: 16 at the fifth byte of the last four positions.
+/// They also read the byte before the window.
 const WINDOW_READS: usize = WINDOW + 16;
 
-/// What is known of some adjacent windows.
+/// The candidates of some adjacent windows.
 ///
-/// The unsafe code of a walk relies on this: a set bit is that of a searchable position, which 12 bytes of the block follow,
-/// and its source is less. A source is of an entry, and these are positions of windows before; or of an empty entry, which
-/// [`Search::start_block`] chooses so that this holds; or, of a run, the position before, which position 0 has not.
-pub(super) struct Found {
-    /// The first position.
+/// The unsafe code of the parser relies on this invariant: a set bit marks a searchable position, which 12 bytes of the
+/// block follow, and its source is before it. A source comes from an entry, which holds a position of an earlier
+/// window; from an empty entry, which [`MatchFinder::start_block`] chooses so that the invariant holds; or from a run,
+/// whose source is the position before. Position 0 is never a run.
+pub(super) struct Candidates {
+    /// First position.
     first: usize,
-    /// The position behind the last.
+    /// Position after the last one.
     pub end: usize,
-    /// A bit a position, little-endian, set if an entry agrees; zeros behind the end.
+    /// One bit per position, little-endian, set if an entry agrees; zeros after the end.
     bits: [u64; WINDOWS + 3],
-    /// The earlier position of the bytes at a position, if its bit is set: less than the position.
+    /// The earlier position that a position may match, valid if its bit is set: less than the position.
     sources: [u32; (WINDOWS + 1) * WINDOW],
-    /// The position to try if that one fails; one that is not before the position for none. With tags there is none.
+    /// The position to try if the source fails; a value that is not before the position means none. With tags there is
+    /// none.
     seconds: [u32; (WINDOWS + 1) * WINDOW],
 }
 
-impl Found {
-    /// Bits from position `p` on: 57 or more, then zeros.
+impl Candidates {
+    /// Returns the bits from position `p` on: at least 57, then zeros.
     ///
     /// # Safety
-    /// `p` is in these windows: not before the first position, and before the end.
+    /// `p` is in these windows: at least `first` and less than `end`.
     #[inline(always)]
     pub(super) unsafe fn ahead(&self, p: usize) -> u64 {
         debug_assert!(self.first <= p && p < self.end);
         let at = p - self.first;
-        // SAFETY: `at` is less than (WINDOWS + 1) * WINDOW by this function's contract, so the eight bytes from byte `at / 8`
-        // on are in `bits`, which has two words more than that takes.
+        // SAFETY: `at` is less than (WINDOWS + 1) * WINDOW by this function's contract, so the eight bytes from byte
+        // `at / 8` on are inside `bits`, which is two words longer.
         let word = unsafe { self.bits.as_ptr().byte_add(at / 8).read_unaligned() };
         u64::from_le(word) >> (at % 8)
     }
 
-    /// The source of position `p`.
+    /// Returns the source of position `p`.
     ///
     /// # Safety
     /// As [`ahead`](Self::ahead).
     #[inline(always)]
     pub(super) unsafe fn source(&self, p: usize) -> usize {
-        // SAFETY: `ahead` asks for the same `p` as this function's contract.
+        // SAFETY: the contract of `ahead` is this function's contract.
         debug_assert!(unsafe { self.ahead(p) } & 1 == 1);
         // SAFETY: `p - first` is less than the number of sources by this function's contract.
         unsafe { *self.sources.get_unchecked(p - self.first) as usize }
@@ -71,7 +73,7 @@ impl Found {
         (second < p).then_some(second)
     }
 
-    /// Leaves the last window only, for the walk is not through with it.
+    /// Drops all windows but the last, which the parser has not finished.
     fn keep_last(&mut self) {
         let last = (self.end - self.first) / WINDOW - 1;
         self.first = self.end - WINDOW;
@@ -84,10 +86,10 @@ impl Found {
     }
 }
 
-/// Of which kind blocks are: a constant where the search is compiled apart for each.
+/// The kind of blocks: a constant in each specialised copy of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
-    /// Larger than a page can be.
+    /// The block is larger than a page can be.
     pub is_large: bool,
     pub hashes_five: bool,
 }
@@ -107,31 +109,31 @@ impl Kind {
     };
 }
 
-/// The table, and what is known of the windows that the walk is at.
-pub(super) struct Search {
+/// The hash table, and the candidates that the parser is working on.
+pub(super) struct MatchFinder {
     table: Table,
     pub kind: Kind,
-    pub found: Found,
+    pub candidates: Candidates,
 }
 
-/// Entries by the hash of what was at their positions.
+/// The hash table of positions.
 struct Table {
-    /// A pair of entries a bucket, the newer one in the high half; behind these 2^bucket_bits one for what is not to be
-    /// inserted.
+    /// Buckets of two entries, the newer one in the high half. After the 2^bucket_bits buckets comes one that absorbs
+    /// positions that are not inserted.
     buckets: Box<[u64]>,
     bucket_bits: u32,
     hash_bits: u32,
     tag_bits: u32,
 }
 
-/// Values of a window on their way to the table.
+/// Buckets and values of a window before their insertion into the hash table.
 #[repr(align(64))]
 struct Window {
     buckets: [u32; WINDOW],
     pairs: [u64; WINDOW],
 }
 
-impl Search {
+impl MatchFinder {
     pub(super) fn new(parse: &Parse) -> Self {
         let hash_bits = if parse.is_large() {
             LARGE_HASH_BITS
@@ -149,22 +151,22 @@ impl Search {
                 is_large: parse.is_large(),
                 hashes_five: parse.hash_bytes() == 5,
             },
-            found: Found {
+            candidates: Candidates {
                 first: 0,
                 end: 0,
                 bits: [0; _],
                 sources: [0; _],
-                // None, as long as nothing is stored.
+                // No second source, as long as nothing is stored.
                 seconds: [u32::MAX; _],
             },
         }
     }
 
-    /// Empties the table for a block.
+    /// Empties the hash table before a block.
     ///
-    /// An empty entry of a page stands for position 63 with tag 0, so it agrees in the other bits of the hash only if that
-    /// is what position 63 has. One of a large block stands for the last position that an entry can hold, which is behind
-    /// all that are searchable, so it is out of reach of each.
+    /// In a page, the empty entry decodes to position 63 with tag 0, so it carries the hash bits of position 63 if
+    /// their tag is 0, and agrees with nothing else. In a large block, it decodes to the last position of an entry,
+    /// which is after all searchable positions and therefore out of reach.
     pub(super) fn start_block(&mut self, input: &[u8]) {
         let mut empty = 0;
         if self.kind.is_large {
@@ -178,11 +180,11 @@ impl Search {
         self.table
             .buckets
             .fill(u64::from(empty) << 32 | u64::from(empty));
-        (self.found.first, self.found.end) = (0, 0);
-        self.found.bits.fill(0);
+        (self.candidates.first, self.candidates.end) = (0, 0);
+        self.candidates.bits.fill(0);
     }
 
-    /// What an entry keeps of the hash of the first of `bytes`; 0 of too few.
+    /// Returns the hash bits of an entry for the first of `bytes`; 0 if there are too few bytes.
     fn hash(&self, bytes: &[u8]) -> u32 {
         let Some(&[a, b, c, d, fifth]) = bytes.first_chunk() else {
             return 0;
@@ -194,45 +196,48 @@ impl Search {
         product << self.table.bucket_bits >> (32 - self.table.hash_bits)
     }
 
-    /// Searches the next windows; positions up to `last` are searchable.
+    /// Finds the candidates of the next windows; positions up to `last` are searchable.
     ///
     /// # Safety
-    /// The machine has the instructions of `L`. `input` is the block of the last [`start_block`](Self::start_block), and
-    /// `last + MATCH_START_MARGIN <= input.len()`. `kind` is the field of that name.
+    /// The machine has the instructions of `L`. `input` is the block of the last [`start_block`](Self::start_block),
+    /// and `last + MATCH_START_MARGIN <= input.len()`. `kind` equals the field `kind`.
     #[inline(always)]
     pub(super) unsafe fn windows<L: Lanes>(&mut self, input: &[u8], last: usize, kind: Kind) {
         debug_assert!(last + MATCH_START_MARGIN <= input.len() && kind == self.kind);
-        if self.found.end > 0 {
-            self.found.keep_last();
+        if self.candidates.end > 0 {
+            self.candidates.keep_last();
         }
         let mut window = Window {
             buckets: [0; _],
             pairs: [0; _],
         };
         let mut padded = [0; 1 + WINDOW_READS];
-        while self.found.end <= last && self.found.end < self.found.first + (WINDOWS + 1) * WINDOW {
-            let start = self.found.end;
+        while self.candidates.end <= last
+            && self.candidates.end < self.candidates.first + (WINDOWS + 1) * WINDOW
+        {
+            let start = self.candidates.end;
             let from = if start > 0 && start + WINDOW_READS <= input.len() {
-                // SAFETY: `start` is in `input`, as was just compared.
+                // SAFETY: `start` is inside `input` by the comparison above.
                 unsafe { input.as_ptr().add(start) }
             } else {
                 edge(input, start, &mut padded)
             };
-            // SAFETY: `from` is in memory with a byte before it and WINDOW_READS from it on. The windows from `first` to this
-            // one are at most WINDOWS + 1, by the condition of the loop and since `keep_last` leaves one.
+            // SAFETY: a byte before `from` and WINDOW_READS bytes from it on are readable. The windows from `first` to
+            // this one are at most WINDOWS + 1, by the loop condition and because `keep_last` leaves one.
             let bits = unsafe { self.window::<L>(from, start, kind, &mut window) };
             let searchable = u64::MAX >> (WINDOW - (last + 1 - start).min(WINDOW));
-            self.found.bits[(start - self.found.first) / WINDOW] = (bits & searchable).to_le();
-            self.found.end += WINDOW;
+            self.candidates.bits[(start - self.candidates.first) / WINDOW] =
+                (bits & searchable).to_le();
+            self.candidates.end += WINDOW;
         }
     }
 
-    /// Looks the window at `start` up, then inserts it; `from` is its first byte. Set bits are positions where something was
-    /// found.
+    /// Looks up the window at `start`, whose first byte is at `from`, then inserts its positions. Returns a bit mask of
+    /// the positions with a candidate.
     ///
     /// # Safety
-    /// The machine has the instructions of `L`; a byte before `from` and [`WINDOW_READS`] from it on may be read; `start` is a
-    /// multiple of [`WINDOW`], from `found.first` on, by at most WINDOWS windows.
+    /// The machine has the instructions of `L`; the byte before `from` and [`WINDOW_READS`] bytes from it on are
+    /// readable; `start` is a multiple of [`WINDOW`], at most WINDOWS windows after `candidates.first`.
     #[inline(always)]
     unsafe fn window<L: Lanes>(
         &mut self,
@@ -241,24 +246,26 @@ impl Search {
         kind: Kind,
         window: &mut Window,
     ) -> u64 {
-        let Self { table, found, .. } = self;
-        let at = start - found.first;
-        // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4 + 16 with
-        // eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of sources and seconds, by
-        // this function's contract, and L::N divides WINDOW. Buckets are 2^bucket_bits at most, as `compare` says, and there
-        // are that many and one.
+        let Self {
+            table, candidates, ..
+        } = self;
+        let at = start - candidates.first;
+        // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4
+        // + 16 with eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of
+        // sources and seconds, by this function's contract, and L::N divides WINDOW. Bucket numbers are at most
+        // 2^bucket_bits, as `compare` guarantees, and the table has one bucket more than that.
         unsafe {
-            let sources = found.sources.as_mut_ptr().add(at);
+            let sources = candidates.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
                 for i in 0..rolled(WINDOW) {
                     sources.add(i).write((start + i).wrapping_sub(1) as u32);
                 }
                 return u64::MAX;
             }
-            let seconds = found.seconds.as_mut_ptr().add(at);
+            let seconds = candidates.seconds.as_mut_ptr().add(at);
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let found = table.compare::<L>(
+                let agreeing = table.compare::<L>(
                     from.add(i),
                     start,
                     i,
@@ -267,9 +274,9 @@ impl Search {
                     sources.add(i),
                     seconds.add(i),
                 );
-                bits |= u64::from(found) << i;
+                bits |= u64::from(agreeing) << i;
             }
-            // The lowest position of a bucket comes last and stays.
+            // In reverse, so that of positions with the same bucket the lowest one is written last and remains.
             for group in (0..rolled(WINDOW / 8)).rev() {
                 for i in (0..8).rev() {
                     let bucket = *window.buckets.get_unchecked(8 * group + i);
@@ -283,18 +290,20 @@ impl Search {
 }
 
 impl Table {
-    /// Mask of the tag in the bits of the hash: these begin below the bucket's, the tag at bit 16 of the product.
+    /// Returns the mask of the tag in the hash bits: these begin below the bucket's bits, the tag at bit 16 of the
+    /// product.
     const fn tag_mask(&self) -> u32 {
         ((1 << self.tag_bits) - 1) << (16 + self.bucket_bits + self.hash_bits - 32)
     }
 
-    /// Compares positions from `i` of the window on, as many as there are lanes, with the table as it is before the window,
-    /// and makes what is to be inserted: the buckets of `window` are then 2^bucket_bits at most.
+    /// Compares one vector of positions, from `i` of the window on, with the table as it was before the window, and
+    /// prepares their insertion: bucket numbers in `window` are at most 2^bucket_bits. Returns a bit mask of agreeing
+    /// positions.
     ///
     /// # Safety
-    /// The machine has the instructions of `L`; `i` is a multiple of L::N below [`WINDOW`]; a byte before `from` may be read, and
-    /// from there on up to what [`Lanes::words`] reads four bytes behind `from`; L::N values may be written at `source` and at
-    /// `second`.
+    /// The machine has the instructions of `L`; `i` is a multiple of L::N below [`WINDOW`]; the byte before `from` is
+    /// readable, and the bytes from `from` up to those that [`Lanes::words`] reads four bytes after `from`; L::N values
+    /// are writable at `source` and at `second`.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
@@ -310,10 +319,10 @@ impl Table {
         source: *mut u32,
         second: *mut u32,
     ) -> u32 {
-        // SAFETY: words are read one byte before `from` up to four behind, and L::N values are written at `source` and
-        // `second`: this function's contract. Values of `window` are WINDOW, and those from `i` on are L::N at least, as
-        // L::N divides WINDOW. `COUNT` has as many values as any L has lanes. Buckets are the upper bucket_bits bits of a
-        // product, or 2^bucket_bits, and the table has that many and one.
+        // SAFETY: reads are from one byte before `from` to four bytes after it, and L::N values are written at `source`
+        // and `second`: this function's contract. The arrays of `window` have WINDOW values, at least L::N from `i` on,
+        // as L::N divides WINDOW. `COUNT` is at least as long as any L::N. Bucket numbers are the upper bucket_bits
+        // bits of a product, or 2^bucket_bits, and the table has one bucket more than that.
         unsafe {
             let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
             let words = L::words(from);
@@ -336,7 +345,7 @@ impl Table {
 
             let (b, a) = L::gather(self.buckets.as_ptr(), window.buckets.as_ptr().add(i));
             L::store_pairs(a, entry, window.pairs.as_mut_ptr().add(i));
-            // The first window finds nothing in an empty table.
+            // The first window cannot match in an empty table.
             let same = L::splat(if start == 0 { u32::MAX } else { 0 });
             let difference = a.xor(entry);
             let mut a_agrees = difference.and(hash_mask).equal(same);
@@ -353,7 +362,7 @@ impl Table {
             if self.tag_bits == 0 {
                 b.select(p, a_agrees.and(b_agrees)).store(second);
             } else {
-                // An entry with the tag of p is tried alone.
+                // If the tag of the newer entry agrees, only that entry is tried.
                 let tag_agrees = difference.and(L::splat(self.tag_mask())).equal(L::splat(0));
                 b_agrees = b_agrees.and_not(tag_agrees);
             }
@@ -364,7 +373,7 @@ impl Table {
     }
 }
 
-/// `n`, which the compiler does not know where code is to be small, so that it leaves a loop of so many rounds one.
+/// Returns `n`, hidden from the optimiser where code size matters, so that it does not unroll a loop of `n` iterations.
 #[inline(always)]
 fn rolled(n: usize) -> usize {
     if IS_SMALL { std::hint::black_box(n) } else { n }
@@ -372,13 +381,13 @@ fn rolled(n: usize) -> usize {
 
 const COUNT: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Whether all positions of the window at `from` are runs.
+/// Returns true if all positions of the window at `from` are runs.
 ///
 /// # Safety
-/// 67 bytes at `from` and the one before it may be read.
+/// 67 bytes at `from` and the byte before it are readable.
 #[inline(always)]
 unsafe fn is_one_run(from: *const u8) -> bool {
-    // SAFETY: 67 bytes from `from` and from the one before it on may be read by this function's contract.
+    // SAFETY: 67 bytes from `from` on, and the byte before it, are readable by this function's contract.
     unsafe {
         let eight = |at: *const u8| at.cast::<u64>().read_unaligned();
         let before = from.sub(1);
@@ -388,17 +397,18 @@ unsafe fn is_one_run(from: *const u8) -> bool {
     }
 }
 
-/// The first byte of the first window, which has no byte before it, or of a window near the end of the block, with bytes
-/// around them: one before it and [`WINDOW_READS`] from it on, in `padded`.
+/// Copies the bytes around a window into `padded`, where loads stay in bounds: for the first window, which has no byte
+/// before it, and for windows near the end of the block. Returns the window's first byte in `padded`, with one byte
+/// before it and [`WINDOW_READS`] from it on.
 #[cold]
 fn edge(input: &[u8], start: usize, padded: &mut [u8; 1 + WINDOW_READS]) -> *const u8 {
     let from = start.saturating_sub(1);
     let to = (start + WINDOW_READS).min(input.len());
     padded[from + 1 - start..to + 1 - start].copy_from_slice(&input[from..to]);
     if start == 0 {
-        // Position 0 is no run: the byte before it differs.
+        // Position 0 is never a run: make the byte before it differ.
         padded[0] = !padded[1];
     }
-    // Not the pointer of `padded[1..]`, which may not be used for the byte before.
+    // Not a pointer derived from `padded[1..]`, which must not access the byte before.
     padded.as_ptr().wrapping_add(1)
 }

@@ -1,5 +1,5 @@
-//! Indexes that say something else than their files, with right checksums: a part of the content is the same with them as
-//! without, or an error.
+//! Indexes that contradict their files, with valid checksums: a part of the content is the same as without the index,
+//! or an error.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -15,15 +15,15 @@ use pagepress::lz4::frame::{
 
 const STORED: u32 = 1 << 31;
 
-/// What an index says.
+/// The fields of an index.
 #[derive(Debug, Clone)]
 struct Index {
-    /// Size words and bytes of content.
+    /// Size fields and content sizes in bytes.
     entries: Vec<[u32; 2]>,
     header_bytes: u16,
-    /// 1 for checksums of blocks, 2 for one of the content.
+    /// 1 for block checksums, 2 for a content checksum.
     flags: u16,
-    /// Bytes of the frame; what the rest comes to unless it is said.
+    /// Bytes of the frame; computed from the other fields unless given.
     frame_bytes: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ fn stored(data: &[u8]) -> Vec<u8> {
     [&(data.len() as u32 | STORED).to_le_bytes(), data].concat()
 }
 
-/// A frame of independent blocks that are stored.
+/// Returns a frame of independent, stored blocks.
 fn frame(blocks: &[&[u8]]) -> Vec<u8> {
     let mut frame = header(0x60);
     blocks.iter().for_each(|block| frame.extend(stored(block)));
@@ -77,8 +77,8 @@ fn frame(blocks: &[&[u8]]) -> Vec<u8> {
     frame
 }
 
-/// Every part that a reader gives is that of the whole content.
-fn assert_no_other_content(file: &[u8], ranges: &[Range<u64>]) -> (usize, usize) {
+/// Asserts that every part that a reader returns is a part of the whole content.
+fn assert_parts_of_the_content(file: &[u8], ranges: &[Range<u64>]) -> (usize, usize) {
     let whole = decompress(file, None);
     let (mut n_same, mut n_errors) = (0, 0);
     let Ok(mut part) = SeekableFrame::open(Cursor::new(file)) else {
@@ -102,9 +102,9 @@ fn assert_no_other_content(file: &[u8], ranges: &[Range<u64>]) -> (usize, usize)
 
 const RANGES: [Range<u64>; 5] = [0..5, 0..1000, 3..17, 30..60, 100..200];
 
-/// The blocks of the index lie within the one block that the file has.
+/// The blocks of the index lie inside the single block of the file.
 #[test]
-fn a_header_that_is_longer_than_that_of_the_file() {
+fn a_longer_header_than_that_of_the_file() {
     let inner = stored(b"what only an index shows");
     let outer = [b"what all programs show, and then: ", &inner[..]].concat();
     let mut file = frame(&[&outer]);
@@ -116,8 +116,8 @@ fn a_header_that_is_longer_than_that_of_the_file() {
     };
     assert_eq!(index.frame_bytes(), file.len() as u64);
     file.extend(index.bytes());
-    assert_eq!(assert_no_other_content(&file, &RANGES), (5, 0));
-    // Nor without a look at the sizes of blocks.
+    assert_eq!(assert_parts_of_the_content(&file, &RANGES), (5, 0));
+    // The same without a comparison of block sizes.
     let mut map = FrameMap::trusting(file.len() as u64);
     while let Some(range) = map.wanted(u64::MAX) {
         let part = &file[range.start as usize..range.end as usize];
@@ -127,9 +127,9 @@ fn a_header_that_is_longer_than_that_of_the_file() {
     assert_eq!(map.content_bytes(), Some(outer.len() as u64));
 }
 
-/// The second block of the index lies within the first that the file has.
+/// The second block of the index lies inside the first block of the file.
 #[test]
-fn blocks_that_are_not_where_the_file_has_them() {
+fn blocks_at_other_positions_than_in_the_file() {
     let inner = stored(b"what only an index shows");
     let mut outer = b"what all programs show".to_vec();
     let n_before = outer.len() as u32;
@@ -147,9 +147,9 @@ fn blocks_that_are_not_where_the_file_has_them() {
     };
     assert_eq!(index.frame_bytes(), file.len() as u64);
     file.extend(index.bytes());
-    let (n_same, n_errors) = assert_no_other_content(&file, &RANGES);
+    let (n_same, n_errors) = assert_parts_of_the_content(&file, &RANGES);
     assert!(n_same < 2 && n_errors > 3, "{n_same} {n_errors}");
-    // Reading on gives no more, and no other content either.
+    // Sequential reads return no more content, and no other.
     let mut part = SeekableFrame::open(Cursor::new(&file)).expect("opens");
     for _ in 0..3 {
         part.read_range(30..40)
@@ -159,9 +159,9 @@ fn blocks_that_are_not_where_the_file_has_them() {
     }
 }
 
-/// The index is that of a frame within a skippable frame, which nobody else sees.
+/// The index describes a frame inside a skippable frame, which other readers skip.
 #[test]
-fn a_frame_that_is_none() {
+fn a_frame_inside_a_skippable_frame() {
     let hidden = frame(&[b"what only an index shows"]);
     let index = Index {
         entries: vec![[24 | STORED, 24]],
@@ -174,15 +174,15 @@ fn a_frame_that_is_none() {
     file.extend([0x50, 0x2a, 0x4d, 0x18]);
     file.extend((hidden.len() as u32).to_le_bytes());
     file.extend(&hidden);
-    assert_eq!(assert_no_other_content(&file, &RANGES), (5, 0));
-    // Of two frames, the index of the second shows the second only.
+    assert_eq!(assert_parts_of_the_content(&file, &RANGES), (5, 0));
+    // Of two frames, the index of the second describes the second only.
     let file = [frame(&[b"what all programs show"]), hidden].concat();
-    assert_eq!(assert_no_other_content(&file, &RANGES), (5, 0));
+    assert_eq!(assert_parts_of_the_content(&file, &RANGES), (5, 0));
 }
 
-/// What the descriptor says otherwise: checksums, links, the size of the content and of the largest block.
+/// Descriptors with other checksums, links, content size or largest block size.
 #[test]
-fn flags_that_are_not_those_of_the_file() {
+fn other_flags_than_those_of_the_file() {
     let text = b"01234567890123456789012345678901234567890123456789";
     for (flags, index_flags, header_bytes) in [
         (0x60, 1, 7),
@@ -209,12 +209,13 @@ fn flags_that_are_not_those_of_the_file() {
             frame_bytes: None,
         };
         file.extend(index.bytes());
-        let (n_same, n_errors) = assert_no_other_content(&file, &RANGES);
+        let (n_same, n_errors) = assert_parts_of_the_content(&file, &RANGES);
         assert_eq!((n_same, n_errors), (5, 0), "{flags:x}, {index_flags}");
     }
 }
 
-/// All numbers of an index that the file says too are wrong at some time, those of several frames, some of them large.
+/// Every number of an index that the file states too is changed once, in files of one and several frames, to near and
+/// to large values.
 #[test]
 fn many_wrong_indexes() {
     let mut random = Random::new(3);
@@ -244,7 +245,7 @@ fn many_wrong_indexes() {
                 3 => index.entries[entry][0] ^= 1 << random.below(12),
                 4 => drop(index.entries.remove(entry)),
                 5 => index.entries.swap(0, entry),
-                // Bytes move from one block to another, so that the whole is as long as before.
+                // Bytes move from one block to another, so that the total stays the same.
                 _ => {
                     let n_bytes = 1 + random.below(20) as u32;
                     let last = index.entries.len() - 1;
@@ -265,14 +266,14 @@ fn many_wrong_indexes() {
             100_000..100_100,
             0..1 << 40,
         ];
-        let counts = assert_no_other_content(&file, &ranges);
+        let counts = assert_parts_of_the_content(&file, &ranges);
         n_same += counts.0;
         n_errors += counts.1;
     }
     assert!(n_same > 1000 && n_errors > 1000, "{n_same}, {n_errors}");
 }
 
-/// Takes the index at the end of `file` off it.
+/// Removes the index from the end of `file` and returns it.
 fn index_at_end(file: &mut Vec<u8>) -> Index {
     let word = |at: usize| u32::from_le_bytes(*file[at..].first_chunk().expect("is there"));
     let footer = file.len() - 28;
@@ -290,9 +291,9 @@ fn index_at_end(file: &mut Vec<u8>) -> Index {
     index
 }
 
-/// A wrong size of content, which only decoding can show, is found where the block is decoded.
+/// A wrong content size, which only decoding can show, is detected when the block is decoded.
 #[test]
-fn content_that_is_not_as_long_as_the_index_says() {
+fn another_content_size_than_that_of_the_block() {
     let content = vec![7; 20_000];
     let options = FrameOptions {
         block_size: 4096,
@@ -309,7 +310,7 @@ fn content_that_is_not_as_long_as_the_index_says() {
         .expect_err("the second block is longer");
 }
 
-/// Thousands of small frames with an index each: each is looked at once, not each time with all that is behind it.
+/// Thousands of small frames with an index each: each index is read once, not once for each frame after it.
 #[test]
 fn many_frames_with_an_index_are_read_once() {
     let options = FrameOptions {

@@ -1,8 +1,8 @@
-//! Content of frames, many blocks at a time: independent ones on all cores.
+//! Parallel decoding of independent blocks, for native targets.
 //!
-//! The content size of a block is known only after decoding. Each block is decoded directly to its expected offset in the
-//! output, in parallel; a block that overruns its slot is decoded once more, to scratch memory that its thread reuses. Slots
-//! are reserved and not initialised, so that the largest size a block could have costs nothing.
+//! The content size of a block is known only after decoding. Each block is decoded directly to its expected offset in
+//! the output, in parallel; a block that overruns its slot is decoded again to scratch memory, which its thread reuses.
+//! Slots are reserved but not initialised, so pages that no block writes to are never faulted in.
 
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
@@ -10,26 +10,26 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
-use super::room::Room;
-use super::{FrameBlock, FrameEvent, Step};
+use super::window::Window;
+use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
 use crate::lz4::formats::fault;
 use crate::memory::{self, extend, reserve, zeros};
 use crate::{Error, Result};
 
-/// Content that a core decodes at a time, at most, unless one block may hold more.
+/// Most bytes of content in one task of the thread pool, unless a block is larger.
 const SHARE_BYTES: usize = 128 << 10;
-/// Blocks that are decoded in one go at most: there is something to remember of each.
+/// Most blocks in one group, which bounds the memory for their states.
 const MAX_BLOCKS: usize = 1 << 16;
-/// Least memory for one block.
+/// Smallest scratch memory of a block.
 const MIN_SCRATCH_BYTES: usize = 4 << 10;
 
-/// Memory for decoding a block, of each core that does so.
+/// Scratch memory for decoding a block, one for each core in use.
 #[derive(Debug, Default)]
 pub(super) struct Scratch(Mutex<Vec<Vec<u8>>>);
 
-/// A block with its place, and what became of it.
+/// A block, its place in the output, and its result.
 struct Work<'a> {
     block: FrameBlock<'a>,
     place: &'a mut [MaybeUninit<u8>],
@@ -37,26 +37,26 @@ struct Work<'a> {
 }
 
 enum Decoded {
-    /// Content at the start of its place, this many bytes.
+    /// So many bytes of content at the start of the place.
     InPlace(usize),
-    /// Content that is longer than its place.
+    /// Content that is longer than the place.
     Own(Vec<u8>),
 }
 
-/// Blocks of a frame that are decoded in one go.
+/// Blocks of a frame that are decoded in one group.
 #[derive(Default)]
 struct Group<'a> {
     blocks: Vec<FrameBlock<'a>>,
-    /// Most bytes of content that they can have.
-    most_content: usize,
+    /// Most bytes of content that the blocks can have.
+    max_content: usize,
 }
 
 impl FrameDecoder {
-    /// See [`FrameDecoder::advance`].
-    pub(super) fn advance_by_groups(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+    /// Implements [`FrameDecoder::advance`].
+    pub(super) fn advance_parallel(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         self.refuse_if_failed()?;
         let start = out.len();
-        // Input and content up to the end of the last frame.
+        // Bytes of input and of `out` up to the end of the last frame.
         let mut ended = (0, start);
         self.groups(input, out, &mut ended).or_else(|error| {
             self.failed = Some(error.clone());
@@ -78,22 +78,20 @@ impl FrameDecoder {
         let mut group = Group::default();
         loop {
             let rest = &input[consumed..];
-            let given = out.len() - start + group.most_content;
-            let is_full = given + self.reader.next_most_content(rest) > self.group_bytes;
+            let given = out.len() - start + group.max_content;
+            let is_full = given + self.reader.next_max_content(rest) > self.group_bytes;
             if (is_full && given > 0) || group.blocks.len() == MAX_BLOCKS {
                 break;
             }
-            let (length, event) = match self.reader.step(rest)? {
-                Step::More { consumed: 0, .. } => break,
-                Step::More { consumed, .. } => (consumed, None),
-                Step::Event { consumed, event } => (consumed, Some(event)),
+            let Some((length, event)) = self.reader.step(rest)?.progress() else {
+                break;
             };
             consumed += length;
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
                     let Some(frame) = &self.frame else { continue };
-                    group.most_content += block.most_content(&frame.header);
+                    group.max_content += block.max_content(&frame.header);
                     group.blocks.push(block);
                 }
                 Some(FrameEvent::End { content_checksum }) => {
@@ -114,7 +112,7 @@ impl FrameDecoder {
         };
         let start = out.len();
         if frame.header.linked {
-            frame.linked(&group.blocks, &mut self.room, out)?;
+            frame.linked(&group.blocks, &mut self.window, out)?;
         } else {
             frame.independent(&group.blocks, &self.scratch, out)?;
         }
@@ -127,15 +125,20 @@ impl FrameDecoder {
 }
 
 impl Frame {
-    fn linked(&self, group: &[FrameBlock<'_>], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
-        room.begin(Some(self));
+    fn linked(
+        &self,
+        group: &[FrameBlock<'_>],
+        window: &mut Window,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        window.begin(Some(self));
         for block in group {
-            room.push(block, &self.header)?;
+            window.push(block, &self.header)?;
         }
-        extend(out, room.content())
+        extend(out, window.content())
     }
 
-    /// Blocks of a frame mostly have the same content size, so that is the size of their places, once one is decoded.
+    /// Blocks of a frame mostly have the same content size, so the size of the first one is the size of all places.
     fn independent(
         &mut self,
         group: &[FrameBlock<'_>],
@@ -145,7 +148,7 @@ impl Frame {
         let header = self.header;
         let mut group = group;
         if let ([first, rest @ ..], None) = (group, self.slot) {
-            let most = first.most_content(&header);
+            let most = first.max_content(&header);
             let start = out.len();
             scratch.with(most, |memory| extend(out, content(first, memory)?))??;
             self.slot = Some((out.len() - start).max(1));
@@ -156,28 +159,28 @@ impl Frame {
         }
         let slot = self.slot.unwrap_or(1);
         let expected = |block: &FrameBlock<'_>| match block.compressed {
-            true => block.most_content(&header).min(slot),
+            true => block.max_content(&header).min(slot),
             false => block.data.len(),
         };
         let total = group.iter().map(expected).sum();
         reserve(out, total)?;
-        let mut room = &mut out.spare_capacity_mut()[..total];
+        let mut free = &mut out.spare_capacity_mut()[..total];
         let mut work = Vec::new();
         reserve(&mut work, group.len())?;
         for block in group {
-            let (place, rest) = room.split_at_mut(expected(block));
-            room = rest;
+            let (place, rest) = free.split_at_mut(expected(block));
+            free = rest;
             work.push(Work {
                 block: *block,
                 place,
                 done: Ok(Decoded::InPlace(0)),
             });
         }
-        // Blocks of nearly no content are many to a share.
+        // Blocks of almost no content are grouped into fewer tasks.
         let per_share = (group.len() * SHARE_BYTES / total.max(1)).clamp(1, group.len());
         let decode_all = |share: &mut [Work<'_>]| {
             for Work { block, place, done } in share {
-                *done = decode_to_place(block, place, block.most_content(&header), scratch);
+                *done = decode_to_place(block, place, block.max_content(&header), scratch);
             }
         };
         if per_share == group.len() {
@@ -193,7 +196,7 @@ impl Frame {
         )
     }
 
-    /// Puts contents after each other that are shorter or longer than their places, which are behind `out`.
+    /// Closes the gaps after contents that are shorter than their places, which follow `out`, and inserts longer ones.
     fn gather(&mut self, done: Vec<(usize, Result<Decoded>)>, out: &mut Vec<u8>) -> Result<()> {
         let mut moved: Option<Vec<u8>> = None;
         let (mut end, mut from, mut longest) = (0, 0, 1);
@@ -209,8 +212,8 @@ impl Frame {
                 }
                 (Decoded::InPlace(length), Some(moved)) => {
                     longest = longest.max(length);
-                    // SAFETY: `decode_to_place` wrote the first `length` bytes of this place. Only contents before it were moved,
-                    // to the front, before the first one that was longer than its place.
+                    // SAFETY: `decode_to_place` wrote the first `length` bytes of this place. Only earlier contents
+                    // were moved, toward the front, before the first content that was longer than its place.
                     let content = unsafe { places[from..from + length].assume_init_ref() };
                     extend(moved, content)?;
                 }
@@ -226,13 +229,14 @@ impl Frame {
         }
         self.slot = Some(longest);
         let length = out.len() + end;
-        // SAFETY: contents were written to the places, or moved, so that the first `end` bytes behind `out` are theirs.
+        // SAFETY: contents were written to the places or moved to their front, so the first `end` bytes after `out` are
+        // initialised.
         unsafe { out.set_len(length) };
         extend(out, &moved.unwrap_or_default())
     }
 }
 
-/// Decodes a block to its place, or to memory of its own if it is longer.
+/// Decodes a block to its place, or to memory of its own if the content is longer.
 fn decode_to_place(
     block: &FrameBlock<'_>,
     place: &mut [MaybeUninit<u8>],
@@ -240,7 +244,7 @@ fn decode_to_place(
     scratch: &Scratch,
 ) -> Result<Decoded> {
     if !block.compressed {
-        // A stored block's place is as long as it is.
+        // The place of a stored block has its length.
         place.write_copy_of_slice(block.data);
         return Ok(Decoded::InPlace(place.len()));
     }
@@ -255,12 +259,12 @@ fn decode_to_place(
     }
 }
 
-/// The error of a block that stands alone.
+/// Returns the error of an independent block.
 fn corrupt(block: &FrameBlock<'_>, source: BlockError) -> Error {
     fault(block.index, block.data, 0, source)
 }
 
-/// The content of a block, in `memory` if it is compressed, which is as long as it may be or longer.
+/// Returns the content of a block; a compressed one is decoded to `memory`, which is as long as its content can be.
 fn content<'a>(block: &FrameBlock<'a>, memory: &'a mut [u8]) -> Result<&'a [u8]> {
     if !block.compressed {
         return Ok(block.data);
@@ -270,7 +274,7 @@ fn content<'a>(block: &FrameBlock<'a>, memory: &'a mut [u8]) -> Result<&'a [u8]>
 }
 
 impl Scratch {
-    /// What `work` gives with `n_bytes` of memory, which have any content.
+    /// Runs `work` with `n_bytes` of memory of arbitrary content.
     fn with<T>(&self, n_bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut memory = lock().pop().unwrap_or_default();

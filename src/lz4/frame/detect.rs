@@ -1,48 +1,49 @@
-//! What bytes are that are no LZ4 frame. Blocks carry no mark, so one is recognised by decoding to the end without a fault.
+//! Detection of formats that are not LZ4 frames. Raw blocks have no magic number; one is detected by decoding to its
+//! end without an error.
 
 use crate::lz4::formats::{measure_block, split_size};
 
-/// What bytes that are no LZ4 frame seem to be.
+/// The format of bytes that are not an LZ4 frame, as far as it can be detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Seen {
-    /// Nothing that is known.
+pub enum DetectedFormat {
+    /// No known format.
     #[default]
     Unknown,
     /// A raw LZ4 block.
     Block {
-        /// Its content in bytes.
+        /// Bytes of its content.
         n_bytes: u64,
     },
     /// An LZ4 block with its size in front.
     SizePrefixed {
-        /// Its content in bytes.
+        /// Bytes of its content.
         n_bytes: u64,
     },
-    /// Data of another format, by its name.
+    /// Another format, by its name.
     Other(&'static str),
 }
 
-/// The end of a sentence that says that something is no LZ4 frame: what it is and what to do.
-impl std::fmt::Display for Seen {
+/// Completes a sentence that says that bytes are not an LZ4 frame: with the detected format, and a remedy.
+impl std::fmt::Display for DetectedFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown => Ok(()),
             Self::Block { n_bytes } => write!(
                 f,
-                "; it is a raw LZ4 block of {n_bytes} bytes: give the format \"block\""
+                "; it is a raw LZ4 block of {n_bytes} bytes: set the format to \"block\""
             ),
             Self::SizePrefixed { n_bytes } => write!(
                 f,
-                "; it is an LZ4 block with its size, {n_bytes} bytes, in front: give the format \"size-prefixed\""
+                "; it is an LZ4 block after its size, {n_bytes} bytes: set the format to \"size-prefixed\""
             ),
             Self::Other(name) => write!(f, "; it is {name}"),
         }
     }
 }
 
-impl Seen {
-    /// What `bytes`, which are no LZ4 frame, seem to be. Reads all of them.
+impl DetectedFormat {
+    /// Detects the format of `bytes`, which are not an LZ4 frame. Reads all of them.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let by_start = Self::of_start(bytes);
@@ -55,13 +56,13 @@ impl Seen {
             return Self::SizePrefixed { n_bytes: size };
         }
         match measure_block(bytes) {
-            // Two bytes are a block too often.
+            // Two arbitrary bytes are too often a valid block.
             Ok(n_bytes) if n_bytes > 1 => Self::Block { n_bytes },
             _ => Self::Unknown,
         }
     }
 
-    /// The same of nothing but the start of them.
+    /// Detects formats that have a magic number, from the start of `bytes`.
     pub(super) fn of_start(bytes: &[u8]) -> Self {
         const KNOWN: [(&[u8], &str); 6] = [
             (&[0x1f, 0x8b, 8], "gzip"),
