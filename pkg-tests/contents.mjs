@@ -20,6 +20,7 @@ const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
+  ...["command", "npm", "rust"].map((name) => `docs/${name}.md`),
   ...["command", "index", "inline", "tensor", "worker"].map((name) => `dist/${name}.js`),
   ...["index.js", "inline.js", "package.json", "pagepress.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
   ...["index", "inline", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
@@ -28,7 +29,7 @@ const wanted = [
 ];
 /** Entries and parts that they share, modules, and types. */
 const allowed =
-  /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
+  /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
 /** Most files of JavaScript that a page loads before it compresses on the CPU: the entry, what it shares with two others, and a helper of
  * the bundler. */
 const MOST_FILES = 4;

@@ -41,6 +41,7 @@ export function steps() {
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
+    { group: "native", name: "paths and links of documents", command: check("paths") },
     { group: "native", name: "lint, all features", command: clippy(...everything, "--all-features") },
     { group: "native", name: "lint, CPU only", command: clippy(...everything, "--no-default-features") },
     {

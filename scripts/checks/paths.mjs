@@ -1,0 +1,70 @@
+// Checks the paths that documents name: those of ARCHITECTURE.md and the decisions exist, every relative link leads to a file,
+// and the links of a README that is published lead to files that are published with it.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { ask, exitWith, Remedy, root } from "../process.mjs";
+
+const text = (file) => readFileSync(path.join(root, file), "utf8");
+const tracked = ask("git", ["ls-files", "--cached", "--others", "--exclude-standard"]).split("\n");
+
+/** The files and folders at the top of the repository: a name in code that starts with one is a path. */
+const tops = new Set(tracked.map((file) => file.split("/")[0]));
+
+/** A pattern such as `docs/*.md` or `shaders/**` as a regular expression of whole paths; a folder stands for all in it. */
+function expression(pattern) {
+  const source = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*\*\/?|\*/g, (star) => (star === "*" ? "[^/]*" : ".*"));
+  return new RegExp(`^${source}(/|$)`);
+}
+
+const isListed = (patterns, file) => patterns.some((pattern) => expression(pattern).test(file));
+
+/** Paths in code spans: `src/gpu/wgpu/spirv.rs`, `tests/ptx/out/`. Patterns must match a file. */
+function namedPaths(markdown) {
+  const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span);
+  return spans.filter((span) => /^[\w.*/-]+$/.test(span) && /[/.]/.test(span) && tops.has(span.split("/")[0]));
+}
+
+/** Targets of relative links, without a place inside the file. */
+function links(markdown) {
+  const prose = markdown.replace(/^```[\s\S]*?^```/gm, "");
+  const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target.split("#")[0]);
+  return targets.filter((target) => target !== "" && !/^[a-z]+:/.test(target));
+}
+
+/** Documents that are published beside the README, per package. */
+const published = [
+  { package: "npm", files: JSON.parse(text("package.json")).files },
+  { package: "crate", files: JSON.parse(/^include = (\[.*\])$/m.exec(text("Cargo.toml"))?.[1] ?? "[]") },
+];
+
+await exitWith(async () => {
+  const faults = [];
+  const documents = tracked.filter((file) => file.endsWith(".md") && existsSync(path.join(root, file)));
+  let nPaths = 0;
+  for (const file of documents) {
+    for (const target of links(text(file))) {
+      nPaths++;
+      const found = path.join(path.dirname(file), target);
+      if (!existsSync(path.join(root, found))) faults.push(`${file}: the link ${target} leads nowhere`);
+    }
+  }
+  for (const file of documents.filter((name) => name === "ARCHITECTURE.md" || name.startsWith("docs/decisions/"))) {
+    for (const named of namedPaths(text(file))) {
+      nPaths++;
+      const isThere = named.includes("*") ? tracked.some((one) => isListed([named], one)) : existsSync(path.join(root, named));
+      if (!isThere) faults.push(`${file}: there is no ${named}`);
+    }
+  }
+  for (const { package: name, files } of published) {
+    const shipped = documents.filter((file) => isListed(files, file));
+    for (const file of shipped) {
+      for (const target of links(text(file))) {
+        const found = path.join(path.dirname(file), target);
+        if (!isListed(files, found)) faults.push(`${file}: the link ${target} leads to a file that the ${name} does not contain`);
+      }
+    }
+  }
+  if (nPaths === 0) throw new Remedy("no document names a path: does the check still read them?");
+  if (faults.length > 0) throw new Remedy(faults.join("\n"));
+  console.log(`${documents.length} documents, ${nPaths} paths and links`);
+});
