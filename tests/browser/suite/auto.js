@@ -1,5 +1,5 @@
-// The choice between two engines, the loss of a device, and what the package says of both. The software GPU stands for
-// one of hardware: the choice is made of it by the same code.
+// Tests the choice between two engines, the loss of a device, and the reasons that the package reports. The software GPU
+// takes the place of hardware, since both are chosen by the same code.
 import { crossover } from "/dist/internals.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
@@ -55,7 +55,7 @@ async function measuresOnce() {
   await again.dispose();
 }
 
-/** A device destroyed while a call has it is replaced, the work repeated, and both are told. */
+/** A device destroyed during a call is replaced, the work is repeated, and both are reported. */
 async function replaysAfterLoss() {
   const told = [];
   const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => told.push(loss) });
@@ -74,7 +74,7 @@ async function replaysAfterLoss() {
   check(told.length === 1, "dispose was told as a loss");
 }
 
-/** Every device is lost as soon as it is made: `"webgpu"` fails, `"auto"` goes on with the CPU. */
+/** Every device is lost as soon as it is created: `"webgpu"` fails, `"auto"` falls back to the CPU. */
 async function fallsBackAfterLoss() {
   const { requestDevice } = GPUAdapter.prototype;
   const bytes = kinds.text(3_000_000);

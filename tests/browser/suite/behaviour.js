@@ -1,4 +1,4 @@
-// What the package promises beside bytes, with a software GPU at hand.
+// Tests the documented behaviour of the package on a software GPU, apart from the output bytes.
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -54,7 +54,7 @@ async function tellsTimes() {
   await gpu.dispose();
 }
 
-/** A destroyed device is replaced, or the error says so; the compressor works afterwards. */
+/** A destroyed device is replaced, or the call fails with `DEVICE_LOST`; the next call works. */
 async function survivesDestroyedDevice() {
   const gpu = await createCompressor(software);
   const bytes = mixed(4096, 8);

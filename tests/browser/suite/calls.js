@@ -1,15 +1,15 @@
-// What every call takes: signals, progress, limits, transfer, formats; and the synchronous calls.
+// Tests the options of all calls (signals, progress, limits, transfer, formats) and the synchronous calls.
 import { compress, compressSync, createCompressor, decompress, decompressSync, init, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
 const MIB = 2 ** 20;
-/** Longest time between an abort and the end of the work, on a machine that does much else. The work takes seconds. */
+/** Longest time between an abort and the end of the work on a busy machine. The work takes seconds. */
 const STOP_MS = 500;
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Fails unless `work` throws a `PagepressError` of this code. */
+/** Fails unless `work` throws a `PagepressError` with this code. */
 const throws = (work, code) => rejects(Promise.resolve().then(work), code, PagepressError);
 
 async function needsInitForSync() {
@@ -28,7 +28,7 @@ async function needsInitForSync() {
   await cpu.dispose();
 }
 
-/** Calls that open nothing: they share one engine. */
+/** The module-level calls, which share one engine. */
 async function needsNothingOpened() {
   const bytes = mixed(65536, 1);
   const frames = await Promise.all([compress(bytes), compress(bytes, { level: "high" })]);
@@ -39,7 +39,7 @@ async function needsNothingOpened() {
   await rejects(decompress(bytes), "NOT_LZ4", PagepressError);
 }
 
-/** Fails unless progress rises to all of `total`. */
+/** Fails unless progress increases monotonically to `total`. */
 function checkProgress(seen, total, least, backend) {
   check(seen.length >= least, `${seen.length} reports`);
   for (const [i, report] of seen.entries()) {
@@ -136,7 +136,7 @@ async function stopsBeforeItsTurn() {
   await cpu.dispose();
 }
 
-/** Other programs may take the thread too, so one good run of three will do. */
+/** One good run of three is enough, since other programs may block the thread too. */
 async function leavesThePageResponsive() {
   const cpu = await createCompressor({ backend: "cpu" });
   const taken = [];
@@ -179,7 +179,7 @@ async function takesInputOnlyIfAsked() {
   const memory = new WebAssembly.Memory({ initial: 1 });
   await rejects(cpu.compress(new Uint8Array(memory.buffer), { transfer: true }), "INVALID_ARGUMENT", PagepressError);
   const shrinking = copy.slice();
-  // Workers have all of it by the first report.
+  // By the first report all input has been sent to workers.
   const alone = await createCompressor({ backend: "cpu", workers: 0 });
   const call = alone.compress(shrinking, { onProgress: () => shrinking.length && structuredClone(0, { transfer: [shrinking.buffer] }) });
   await rejects(call, "INVALID_ARGUMENT", PagepressError);
@@ -193,7 +193,7 @@ async function recognisesBlocks() {
   const bytes = kinds.text(50_000);
   const frame = await cpu.compress(bytes);
   const view = new DataView(frame.buffer, frame.byteOffset);
-  // Magic number, flags, block size, content size, checksum; then the size of the block.
+  // Magic number, flags, block size, content size and checksum precede the size of the block.
   const at = 4 + 2 + 8 + 1;
   const block = frame.slice(at + 4, at + 4 + view.getUint32(at, true));
   const prefixed = new Uint8Array(4 + block.length);

@@ -1,4 +1,4 @@
-// What the package does on the CPU, where there is no GPU or none is asked for.
+// Tests the package on the CPU, without a GPU or with backend `"cpu"`.
 import { compressSync, createCompressor, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -64,7 +64,7 @@ async function takesViews() {
   await cpu.dispose();
 }
 
-/** Large outputs are put together in memory that calls share, one after the other. */
+/** Large outputs of concurrent calls are assembled in shared memory, one after the other. */
 async function givesEachItsOwn() {
   const cpus = await Promise.all([0, 1].map(() => createCompressor({ backend: "cpu", workers: 0 })));
   const inputs = [kinds.memory(9_000_001), kinds.random(6_000_000), kinds.text(5_000_000), kinds.random(300_000), kinds.text(99_999)];

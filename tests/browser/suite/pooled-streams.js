@@ -1,5 +1,5 @@
-// Compression streams whose parts workers compress: the same bytes and errors as in place, and nothing is lost with a
-// worker.
+// Tests compression streams on workers: the same bytes and errors as on the calling thread, and no loss of data when a
+// worker dies.
 import { compressSync, createCompressor, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -10,10 +10,10 @@ const MIB = 2 ** 20;
 
 const startWorker = () => new Worker("/dist/worker.js", { type: "module" });
 
-/** What a stream makes of `bytes`. */
+/** Compresses `bytes` with a stream. */
 const compressed = (bytes, options) => collect(source(bytes).pipeThrough(new Lz4CompressionStream(options)));
 
-/** A worker that dies with its `n`-th part of a stream, and is told of in `deaths`. */
+/** Returns a worker class that dies with its `n`-th part of a stream and records that in `deaths`. */
 function mortal(n, deaths) {
   const worker = startWorker();
   let orders = 0;
@@ -48,7 +48,7 @@ async function writesTheSameBytes() {
         check(compressor.lastTiming.workers === (length < 262_144 ? undefined : 3), `${what}: ${compressor.lastTiming.workers} workers`);
       }
     }
-    // Without a content size the header is another.
+    // The header differs without a content size.
     const alone = await createCompressor({ backend: "cpu", workers: 0 });
     const expected = await compressed(bytes, { compressor: alone, index: true });
     same(await compressed(bytes, { compressor, index: true }), expected, `${length} bytes of a stream without a size`);
@@ -98,7 +98,7 @@ async function saysWhatIsWrong() {
   await read;
 }
 
-/** Whatever stops a stream, it stops soon, and workers get nothing more of it. */
+/** Every way to stop a stream stops it soon, and workers get no more of its parts. */
 async function stopsInTime() {
   const reason = new Error("enough");
   const bytes = kinds.text(8 * MIB);
@@ -180,7 +180,7 @@ async function reportsProgress() {
   await compressor.dispose();
 }
 
-/** No part of any size is empty, and an index tells where the blocks of workers are. */
+/** No chunk of any size is empty, and an index locates the blocks of workers. */
 async function givesPiecesAndIndexes() {
   await init();
   const bytes = mixed(65536, 16);

@@ -1,4 +1,4 @@
-// Mixed calls for a while, the same in a window, a worker and Node: pages, frames, streams, parts of files, aborts, damage.
+// Mixed calls for a window, a worker and Node: pages, frames, streams, random access, aborts, corrupted input.
 import {
   createCompressor,
   Lz4CompressionStream,
@@ -37,7 +37,7 @@ async function streams({ backend }) {
   same(await collect(compressed.pipeThrough(new Lz4DecompressionStream(backend))), bytes, "stream");
 }
 
-/** A reader that goes away takes the workers of its stream with it. */
+/** A cancelled reader releases the workers of its stream. */
 async function leftStreams({ backend }) {
   const compressed = source(content(3_000_000)).pipeThrough(new Lz4CompressionStream({ ...backend, ...options() }));
   const reader = compressed.getReader();
@@ -79,13 +79,15 @@ async function freshCompressors(state) {
 
 const calls = { pages, frames, streams, leftStreams, parts, aborts, damage, freshCompressors };
 
-/** A state for `soak`, with a compressor for `backend`. */
+/** Returns the state for `soak`, with a compressor for `backend`. */
 export async function begin(backend) {
   return { backend, compressor: await createCompressor(backend), counts: {} };
 }
 
-/** Disposes of what the state holds, workers among it, gives them a moment to end, and collects garbage where a host offers
- * that. `soak` goes on afterwards. */
+/**
+ * Disposes of the resources of the state, waits for its workers to end, and collects garbage if the host allows it. `soak`
+ * can continue afterwards.
+ */
 export async function rest(state) {
   await state.compressor.dispose();
   state.compressor = await createCompressor(state.backend);
@@ -95,7 +97,7 @@ export async function rest(state) {
   }
 }
 
-/** Makes calls for `seconds`; each kind first once. */
+/** Makes calls for `seconds`, beginning with one of each kind. */
 export async function soak(state, seconds) {
   const end = performance.now() + 1000 * seconds;
   const first = Object.keys(calls).filter((name) => !state.counts[name]);

@@ -1,4 +1,4 @@
-// Streams in the browser's own sense: pipes, back-pressure, aborts.
+// Tests the web streams: pipes, backpressure, aborts.
 import {
   compressSync,
   createCompressor,
@@ -60,7 +60,7 @@ async function holdsTheWriterBack() {
   let n = 0;
   for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) n += value.length;
   check(n > bytes.length && given.bytes === bytes.length, `${n} bytes of ${given.bytes}`);
-  // A little input that becomes much comes in pieces, not at once.
+  // A small input with a large output is read in chunks.
   const zeros = await compressor.compress(new Uint8Array(96 * MIB));
   const bomb = new Lz4DecompressionStream({ compressor });
   const writer = bomb.writable.getWriter();
@@ -101,7 +101,7 @@ async function saysWhatIsWrong() {
   const reading = rejects(collect(text.readable), "INVALID_ARGUMENT", PagepressError);
   await rejects(textWriter.write("text"), "INVALID_ARGUMENT", PagepressError);
   await reading;
-  // The writer learns of an error too, also at the end.
+  // The writer rejects with the error as well, also at the end.
   const cut = new Lz4DecompressionStream({ compressor });
   const writer = cut.writable.getWriter();
   const cutRead = rejects(collect(cut.readable), "TRUNCATED_FRAME", PagepressError);
@@ -216,7 +216,7 @@ async function runsOnTheGpu() {
   check(seen.length > 0 && seen.every(({ backend }) => backend === "cpu"), JSON.stringify(seen));
 }
 
-/** Checksums of blocks and an index are put around what the GPU makes; frames and streams are those of the CPU. */
+/** Block checksums and an index are added to the GPU's blocks; frames and streams equal those of the CPU. */
 async function writesAllKindsOfFrames() {
   await init();
   const compressor = await createCompressor(gpu);
@@ -244,10 +244,10 @@ async function writesAllKindsOfFrames() {
   await compressor.dispose();
 }
 
-/** Calls of several jobs tell of each, and of the engine. */
+/** Calls of several jobs report the progress of each, and the engine. */
 async function tellsHowFarTheGpuIs() {
   const compressor = await createCompressor(gpu);
-  // A job is of 32 MiB. Pages of zeros cost a software GPU the least; the second job takes its time.
+  // A job has 32 MiB. Pages of zeros are the fastest on a software GPU; the second job takes longer.
   const bytes = new Uint8Array(35 * MIB);
   bytes.set(mixed(65536, 4), 33 * MIB);
   let [pages, frame] = [];
@@ -260,7 +260,7 @@ async function tellsHowFarTheGpuIs() {
     const seen = [];
     await call({ onProgress: (progress) => seen.push(progress) });
     const total = name === "decompress" ? frame.length : bytes.length;
-    // Two jobs that are done at the same time are told of together, as they may be where the second one is quick, too.
+    // Jobs that end at the same time may be reported together.
     const isSlow = name.startsWith("compress");
     check(seen.length > (isSlow ? 1 : 0), `${name}: ${JSON.stringify(seen)}`);
     for (const [i, { bytesIn, bytesOut, totalBytes, backend }] of seen.entries()) {
@@ -274,7 +274,7 @@ async function tellsHowFarTheGpuIs() {
   await compressor.dispose();
 }
 
-/** Work that waits for the GPU is given up at once, and the engine is ready for more. */
+/** Work that waits for the GPU is aborted at once, and the engine works afterwards. */
 async function stopsOnTheGpu() {
   const compressor = await createCompressor(gpu);
   const bytes = mixed(65536, 4);
@@ -294,7 +294,7 @@ async function stopsOnTheGpu() {
     }, 5);
     const outcome = await call(controller.signal).then(() => "done", (error) => error);
     const ms = performance.now() - abortedAt;
-    // A GPU may be done before; software is not.
+    // A hardware GPU could finish before the abort; a software GPU does not.
     const isTooQuick = outcome === "done" && abortedAt === Infinity && !compressor.backend.software;
     check(isTooQuick || (outcome === name && ms < 500), `${name}: ${outcome} after ${ms} ms`);
     same(await compressor.compress(bytes), expected, `after an aborted ${name}`);

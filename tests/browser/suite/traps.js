@@ -1,5 +1,5 @@
-// Modules of the GPU that trap: the call fails with a code, what waits for the same instance does not hang, and the next
-// call has a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the modules of the CPU.
+// Tests traps in the GPU module: the call fails with a code, pending calls of the instance do not hang, and the next call
+// gets a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the CPU modules.
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { GpuDevice } from "/dist/tensor.js";
 import { check, rejects, same } from "./check.js";
@@ -8,10 +8,10 @@ import { openAuto } from "./engines.js";
 
 const software = { backend: "webgpu", allowSoftware: true };
 
-/** Begins the name of the export that throws the next time it is called, as a trap does. */
+/** Prefix of the export that throws at its next call, as a trap does. */
 let armed = null;
 
-/** The closure that polls the promises of the module: the one that is called with a number. */
+/** The closure that polls the promises of the module, recognised by its numeric argument. */
 const POLL = "wasm_bindgen__convert__closures";
 
 function trapping({ exports }) {
@@ -22,7 +22,7 @@ function trapping({ exports }) {
     throw new WebAssembly.RuntimeError("unreachable");
   };
   const wrapped = Object.entries(exports).map(([name, value]) => [name, typeof value === "function" ? wrap(name, value) : value]);
-  // Generated JavaScript asks whether it is an instance.
+  // The generated JavaScript checks with instanceof.
   return Object.create(Instance.prototype, { exports: { value: Object.fromEntries(wrapped) } });
 }
 
