@@ -1,4 +1,4 @@
-// The command of the package, from the packed tarball, beside the command `lz4`.
+// Tests the command of the packed tarball against the command `lz4`.
 import { strict as assert } from "node:assert";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { findProgram } from "../scripts/machine.mjs";
 
 const MOST_BYTES = 2 ** 26;
 
-/** Runs the command in a folder of its own, and says what came of it. */
+/** Returns a folder for the command, and a function that runs it there and returns status and output. */
 function runnerIn(place) {
   const folder = join(place, "files");
   mkdirSync(folder);
@@ -20,7 +20,7 @@ function runnerIn(place) {
   return { folder, program, run, at: (name) => join(folder, name) };
 }
 
-/** Checks it with the package installed in `place`. */
+/** Tests the command of the package installed in `place`. */
 export async function checkCommand(report, place) {
   const { folder, program, run, at } = runnerIn(place);
   const content = readFileSync(join(place, "sample.txt"));
@@ -39,7 +39,7 @@ export async function checkCommand(report, place) {
     return result;
   };
 
-  await report.run("command, a file there and back", () => {
+  await report.run("command, round trip of a file", () => {
     assert.match(succeeds(["a.txt"]).stderr, /^a\.txt -> a\.txt\.lz4: \d+ -> \d+ bytes/);
     assert.equal(statSync(at("a.txt.lz4")).mode & 0o777, 0o640);
     assert.equal(succeeds(["-d", "-q", "-o", "b.txt", "a.txt.lz4"]).stderr, "");
@@ -53,7 +53,7 @@ export async function checkCommand(report, place) {
     const packed = succeeds([], content).stdout;
     assert.ok(succeeds(["-dc"], packed).stdout.equals(content));
   });
-  await report.run("command, beside lz4", () => {
+  await report.run("command, files from and for lz4", () => {
     const lz4 = findProgram("lz4");
     assert.ok(lz4, "lz4 is not installed");
     for (const level of ["-1", "-9"]) {
@@ -81,10 +81,10 @@ export async function checkCommand(report, place) {
     const { version } = JSON.parse(readFileSync(join(place, "node_modules/pagepress/package.json"), "utf8"));
     assert.equal(succeeds(["--version"]).stdout.toString(), `pagepress ${version}\n`);
   });
-  await report.run("command, a signal leaves no output", async () => {
+  await report.run("command, a signal removes partial output", async () => {
     const child = spawn(program, ["-o", "late.lz4", "-"], { cwd: folder, stdio: ["pipe", "ignore", "ignore"] });
     const isBegun = () => readdirSync(folder).some((name) => name.startsWith(".late"));
-    // It ends before it has read all of this.
+    // The command is killed before it has read all input.
     child.stdin.on("error", () => undefined).write(content);
     while (!isBegun() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
     child.kill("SIGTERM");

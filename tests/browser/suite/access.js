@@ -44,7 +44,7 @@ async function readsAnyPart() {
   }
 }
 
-async function readsNoMoreThanItNeeds() {
+async function readsOnlyNeededBlocks() {
   await init();
   const content = kinds.text(12_000_000);
   const frame = compressSync(content, { index: true });
@@ -63,7 +63,7 @@ async function readsNoMoreThanItNeeds() {
   check(bytes < frame.length / 2 && again.length === 1 && again[0][1] < 65536, JSON.stringify([first, again]));
 }
 
-async function takesServersAsTheyAre() {
+async function supportsServersWithoutRanges() {
   await init();
   const content = kinds.memory(500_000);
   const frame = compressSync(content, { index: true });
@@ -85,7 +85,7 @@ async function takesServersAsTheyAre() {
   check(changed.message.includes("changed"), changed.message);
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   await init();
   const content = kinds.text(300_000);
   await rejects(openFrame(content), "NOT_LZ4", PagepressError);
@@ -141,10 +141,10 @@ async function writesIndexes() {
 }
 
 export const cases = [
-  ["any part of a frame", readsAnyPart],
-  ["no more than is needed", readsNoMoreThanItNeeds],
-  ["servers as they are", takesServersAsTheyAre],
-  ["say what is wrong", saysWhatIsWrong],
-  ["indexes that differ from the file", comparesTheIndexWithTheFile],
-  ["indexes", writesIndexes],
+  ["reads any part of a frame", readsAnyPart],
+  ["reads only the blocks that are needed", readsOnlyNeededBlocks],
+  ["works with servers without ranges", supportsServersWithoutRanges],
+  ["errors have codes", reportsErrors],
+  ["detects indexes that disagree with the file", comparesTheIndexWithTheFile],
+  ["writes indexes", writesIndexes],
 ];

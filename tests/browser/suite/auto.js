@@ -57,8 +57,8 @@ async function measuresOnce() {
 
 /** A device destroyed during a call is replaced, the work is repeated, and both are reported. */
 async function replaysAfterLoss() {
-  const told = [];
-  const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => told.push(loss) });
+  const losses = [];
+  const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => losses.push(loss) });
   const bytes = mixed(65536, 8);
   const expected = await gpu.compressPages(bytes);
   const first = gpu.device;
@@ -68,10 +68,10 @@ async function replaysAfterLoss() {
   same((await running).packed, expected.packed, "repeated");
   check(gpu.device !== first, "the lost device is in use");
   await first.lost;
-  check(told.length === 1 && told[0].reason === "destroyed" && told[0].lost === 1, JSON.stringify(told));
+  check(losses.length === 1 && losses[0].reason === "destroyed" && losses[0].lost === 1, JSON.stringify(losses));
   same(Object.values(gpu.deviceCounters), [1, 1], "counters");
   await gpu.dispose();
-  check(told.length === 1, "dispose was told as a loss");
+  check(losses.length === 1, "dispose was reported as a loss");
 }
 
 /** Every device is lost as soon as it is created: `"webgpu"` fails, `"auto"` falls back to the CPU. */
@@ -104,7 +104,7 @@ async function fallsBackAfterLoss() {
 export const cases = [
   ["finds the crossover", async () => findsTheCrossover()],
   ["chooses by size", choosesBySize],
-  ["measures once", measuresOnce],
+  ["calibrates once", measuresOnce],
   ["repeats a call after its device is lost", replaysAfterLoss],
-  ["falls back when devices are lost again", fallsBackAfterLoss],
+  ["falls back when devices are lost repeatedly", fallsBackAfterLoss],
 ];

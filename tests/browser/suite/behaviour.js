@@ -42,7 +42,7 @@ async function runsCallsInTurn() {
   await gpu.dispose();
 }
 
-async function tellsTimes() {
+async function reportsTimings() {
   const gpu = await createCompressor(software);
   check(gpu.lastTiming === null, "a timing before the first call");
   await gpu.compressPages(mixed(4096, 8));
@@ -73,8 +73,8 @@ async function survivesDestroyedDevice() {
 }
 
 export const cases = [
-  ["takes software only if allowed", choosesSoftwareOnlyIfAllowed],
-  ["runs calls in turn", runsCallsInTurn],
-  ["tells times", tellsTimes],
-  ["survives a destroyed device", survivesDestroyedDevice],
+  ["uses software adapters only if allowed", choosesSoftwareOnlyIfAllowed],
+  ["runs calls one after the other", runsCallsInTurn],
+  ["reports timings", reportsTimings],
+  ["recovers from a destroyed device", survivesDestroyedDevice],
 ];

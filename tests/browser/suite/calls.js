@@ -29,7 +29,7 @@ async function needsInitForSync() {
 }
 
 /** The module-level calls, which share one engine. */
-async function needsNothingOpened() {
+async function worksAtModuleLevel() {
   const bytes = mixed(65536, 1);
   const frames = await Promise.all([compress(bytes), compress(bytes, { level: "high" })]);
   for (const frame of frames) same(await decompress(frame), bytes, "content");
@@ -137,7 +137,7 @@ async function stopsBeforeItsTurn() {
 }
 
 /** One good run of three is enough, since other programs may block the thread too. */
-async function leavesThePageResponsive() {
+async function yieldsToTheEventLoop() {
   const cpu = await createCompressor({ backend: "cpu" });
   const taken = [];
   do taken.push(await longestWithoutThread(cpu));
@@ -163,7 +163,7 @@ async function longestWithoutThread(cpu) {
   return longest;
 }
 
-async function takesInputOnlyIfAsked() {
+async function transfersInputOnlyIfAsked() {
   const cpu = await createCompressor({ backend: "cpu" });
   const whole = kinds.text(3 * MIB);
   const copy = whole.slice();
@@ -262,7 +262,7 @@ async function decompressesInto() {
   await cpu.dispose();
 }
 
-async function asksOnceForAnAdapter() {
+async function requestsOneAdapter() {
   const { gpu } = navigator;
   let asked = 0;
   const { requestAdapter } = Object.getPrototypeOf(gpu);
@@ -281,14 +281,14 @@ async function asksOnceForAnAdapter() {
 
 export const cases = [
   ["synchronous calls need init", needsInitForSync],
-  ["calls that open nothing", needsNothingOpened],
-  ["progress rises to all", reportsProgress],
-  ["an abort stops the work in time", stopsInTime],
-  ["an abort before a call's turn", stopsBeforeItsTurn],
-  ["the thread stays responsive", leavesThePageResponsive],
-  ["input is taken only with transfer", takesInputOnlyIfAsked],
-  ["blocks are recognised", recognisesBlocks],
+  ["module-level calls share one engine", worksAtModuleLevel],
+  ["progress increases to the total", reportsProgress],
+  ["an abort stops the work soon", stopsInTime],
+  ["an abort removes a waiting call", stopsBeforeItsTurn],
+  ["the calling thread stays responsive", yieldsToTheEventLoop],
+  ["input is detached only with transfer", transfersInputOnlyIfAsked],
+  ["block formats are recognised", recognisesBlocks],
   ["every format is written and read", writesFormats],
-  ["content goes into a given array", decompressesInto],
-  ["an adapter is asked for once", asksOnceForAnAdapter],
+  ["decompression writes to a given array", decompressesInto],
+  ["an adapter is requested once", requestsOneAdapter],
 ];

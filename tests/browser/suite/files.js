@@ -112,6 +112,6 @@ async function readsSeveral() {
 }
 
 export const cases = [
-  ["wrong content sizes are found", findsWrongSizes],
-  ["several frames of any kind", readsSeveral],
+  ["wrong content sizes are detected", findsWrongSizes],
+  ["several frames of all kinds are read", readsSeveral],
 ];

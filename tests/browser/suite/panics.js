@@ -36,7 +36,7 @@ addEventListener("unhandledrejection", (event) => {
 });
 
 /** A device of the page is used without changes, and is not destroyed. */
-async function takesThePagesDevice() {
+async function usesThePagesDevice() {
   await ready;
   const adapter = await navigator.gpu.requestAdapter();
   const device = await adapter.requestDevice();
@@ -74,5 +74,5 @@ export const cases = [
   ["a trap in a promise", () => ends("trap", true, true)],
   ["a panic in a call", () => ends("panic", false, true)],
   ["a trap in a call", () => ends("trap", false, false)],
-  ["takes the page's own device", takesThePagesDevice],
+  ["uses a device of the page", usesThePagesDevice],
 ];

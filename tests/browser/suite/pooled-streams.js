@@ -57,7 +57,7 @@ async function writesTheSameBytes() {
   await compressor.dispose();
 }
 
-async function survivesWorkersThatDie() {
+async function survivesDeadWorkers() {
   await init();
   const bytes = mixed(65536, 16);
   const options = { level: "high", index: true };
@@ -77,7 +77,7 @@ async function survivesWorkersThatDie() {
   check(deaths.length > 0 && deaths.every((call) => call === "compressLent"), `died with ${deaths}`);
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   const compressor = await createCompressor({ backend: "cpu", workers: 2 });
   const bytes = kinds.text(3 * MIB);
   for (const contentSize of [5, 3 * MIB - 1, 3 * MIB + 1]) {
@@ -181,7 +181,7 @@ async function reportsProgress() {
 }
 
 /** No chunk of any size is empty, and an index locates the blocks of workers. */
-async function givesPiecesAndIndexes() {
+async function writesChunksAndIndexes() {
   await init();
   const bytes = mixed(65536, 16);
   const stream = new Lz4CompressionStream({ backend: "cpu", workers: 2, index: true, blockSize: 16384, blockChecksums: true });
@@ -200,11 +200,11 @@ async function givesPiecesAndIndexes() {
 }
 
 export const cases = [
-  ["the same bytes as in place", writesTheSameBytes],
-  ["workers that die", survivesWorkersThatDie],
-  ["say what is wrong", saysWhatIsWrong],
-  ["stop in time", stopsInTime],
+  ["the same bytes as without workers", writesTheSameBytes],
+  ["dead workers lose no data", survivesDeadWorkers],
+  ["errors have codes", reportsErrors],
+  ["stop soon", stopsInTime],
   ["share a compressor", sharesACompressor],
   ["report progress", reportsProgress],
-  ["pieces and indexes", givesPiecesAndIndexes],
+  ["chunks and indexes", writesChunksAndIndexes],
 ];

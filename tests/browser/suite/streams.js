@@ -27,7 +27,7 @@ async function pipes() {
   await compressor.dispose();
 }
 
-async function readsFramesAfterEachOther() {
+async function readsConcatenatedFrames() {
   const compressor = await createCompressor(cpu);
   const [first, second] = [kinds.text(100_000), mixed(65536, 2)];
   const skippable = join(new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0]), kinds.random(5));
@@ -49,7 +49,7 @@ async function readsFramesAfterEachOther() {
   await compressor.dispose();
 }
 
-async function holdsTheWriterBack() {
+async function appliesBackpressure() {
   const compressor = await createCompressor(cpu);
   const bytes = kinds.random(24 * MIB);
   const given = { bytes: 0 };
@@ -76,7 +76,7 @@ async function holdsTheWriterBack() {
   await compressor.dispose();
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   const compressor = await createCompressor(cpu);
   const bytes = kinds.text(2 * MIB);
   const frame = await compressor.compress(bytes);
@@ -162,7 +162,7 @@ async function sharesACompressor() {
   await compressor.dispose();
 }
 
-async function freesChunksIfAsked() {
+async function transfersChunksOnlyIfAsked() {
   for (const transfer of [false, true]) {
     const chunk = kinds.text(200_000);
     const stream = new Lz4CompressionStream({ ...cpu, transfer });
@@ -192,12 +192,12 @@ async function reportsProgress() {
 
 export const cases = [
   ["pipes", pipes],
-  ["frames after each other", readsFramesAfterEachOther],
-  ["hold the writer back", holdsTheWriterBack],
-  ["say what is wrong", saysWhatIsWrong],
+  ["concatenated frames", readsConcatenatedFrames],
+  ["apply backpressure", appliesBackpressure],
+  ["errors have codes", reportsErrors],
   ["stop", stops],
   ["share a compressor", sharesACompressor],
-  ["free chunks only with transfer", freesChunksIfAsked],
+  ["detach chunks only with transfer", transfersChunksOnlyIfAsked],
   ["report progress", reportsProgress],
 ];
 
@@ -245,7 +245,7 @@ async function writesAllKindsOfFrames() {
 }
 
 /** Calls of several jobs report the progress of each, and the engine. */
-async function tellsHowFarTheGpuIs() {
+async function reportsGpuProgress() {
   const compressor = await createCompressor(gpu);
   // A job has 32 MiB. Pages of zeros are the fastest on a software GPU; the second job takes longer.
   const bytes = new Uint8Array(35 * MIB);
@@ -307,6 +307,6 @@ async function stopsOnTheGpu() {
 export const casesWithGpu = [
   ["streams run on the GPU", runsOnTheGpu],
   ["frames of all kinds on the GPU", writesAllKindsOfFrames],
-  ["calls tell how far the GPU is", tellsHowFarTheGpuIs],
+  ["calls report the progress of the GPU", reportsGpuProgress],
   ["an abort stops work on the GPU", stopsOnTheGpu],
 ];

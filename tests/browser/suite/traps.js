@@ -33,7 +33,7 @@ WebAssembly.Instance = function (...args) {
 };
 WebAssembly.Instance.prototype = Instance.prototype;
 
-async function opensTheGpuAnew() {
+async function reopensTheGpu() {
   const [gpu, other] = [await createCompressor(software), await createCompressor(software)];
   const bytes = mixed(4096, 2);
   const options = { blockSize: 4096 };
@@ -60,7 +60,7 @@ async function opensTheGpuAnew() {
   await other.dispose();
 }
 
-async function goesOnOnTheCpu() {
+async function fallsBackToTheCpu() {
   const auto = await openAuto({ compressFrom: 1, decompressFrom: 1 });
   const bytes = mixed(65536, 3);
   armed = POLL;
@@ -91,7 +91,7 @@ async function losesTensors() {
 }
 
 export const cases = [
-  ["the GPU is opened anew", opensTheGpuAnew],
-  ["auto goes on on the CPU", goesOnOnTheCpu],
-  ["tensors are lost with a code", losesTensors],
+  ["the GPU is reopened", reopensTheGpu],
+  ["auto falls back to the CPU", fallsBackToTheCpu],
+  ["lost tensors are errors with a code", losesTensors],
 ];

@@ -80,7 +80,7 @@ function findsFaults() {
   });
 }
 
-async function goesOnAlone() {
+async function worksWithoutWorkers() {
   const bytes = kinds.text(1_000_000);
   const refuse = () => {
     throw new Error("no workers today");
@@ -148,8 +148,8 @@ async function sharesWorkers() {
 export const cases = [
   ["frames are the same", writesFrames],
   ["pages are the same", writesPages],
-  ["faults are the same", findsFaults],
-  ["goes on without workers", goesOnAlone],
+  ["errors are the same", findsFaults],
+  ["works without workers", worksWithoutWorkers],
   ["starts workers when needed", startsWorkersWhenNeeded],
   ["are shared by all", sharesWorkers],
 ];
