@@ -8,7 +8,10 @@ import { findProgram } from "../scripts/machine.mjs";
 
 const MOST_BYTES = 2 ** 26;
 
-/** Returns a folder for the command, and a function that runs it there and returns status and output. */
+/**
+ * Returns a folder for the command and functions that run it there: `succeeds` and `fails` check the outcome, and `fails`
+ * also that no file was created. `content` is that of the file `a.txt` in the folder.
+ */
 function runnerIn(place) {
   const folder = join(place, "files");
   mkdirSync(folder);
@@ -17,12 +20,7 @@ function runnerIn(place) {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, input: input ?? "", maxBuffer: MOST_BYTES });
     return { status, stdout, stderr: stderr.toString() };
   };
-  return { folder, program, run, at: (name) => join(folder, name) };
-}
-
-/** Tests the command of the package installed in `place`. */
-export async function checkCommand(report, place) {
-  const { folder, program, run, at } = runnerIn(place);
+  const at = (name) => join(folder, name);
   const content = readFileSync(join(place, "sample.txt"));
   writeFileSync(at("a.txt"), content);
   chmodSync(at("a.txt"), 0o640);
@@ -38,7 +36,19 @@ export async function checkCommand(report, place) {
     assert.equal(result.status, 0, result.stderr);
     return result;
   };
+  return { folder, program, at, content, fails, succeeds };
+}
 
+/** Tests the command of the package installed in `place`. */
+export async function checkCommand(report, place) {
+  const runner = runnerIn(place);
+  await checkFiles(report, runner);
+  await checkMessages(report, runner, place);
+  await checkSignal(report, runner);
+  rmSync(runner.folder, { recursive: true });
+}
+
+async function checkFiles(report, { at, content, fails, succeeds }) {
   await report.run("command, round trip of a file", () => {
     assert.match(succeeds(["a.txt"]).stderr, /^a\.txt -> a\.txt\.lz4: \d+ -> \d+ bytes/);
     assert.equal(statSync(at("a.txt.lz4")).mode & 0o777, 0o640);
@@ -65,6 +75,9 @@ export async function checkCommand(report, place) {
       assert.ok(succeeds(["-dc"], packed).stdout.equals(content), flags.join(" "));
     }
   });
+}
+
+async function checkMessages(report, { at, fails, succeeds }, place) {
   await report.run("command, errors", () => {
     fails(["-d", "a.txt"], 1, /a\.txt does not end in \.lz4/);
     fails(["-t", "a.txt"], 1, /a\.txt: not an LZ4 frame/);
@@ -81,6 +94,9 @@ export async function checkCommand(report, place) {
     const { version } = JSON.parse(readFileSync(join(place, "node_modules/pagepress/package.json"), "utf8"));
     assert.equal(succeeds(["--version"]).stdout.toString(), `pagepress ${version}\n`);
   });
+}
+
+async function checkSignal(report, { folder, program, at, content }) {
   await report.run("command, a signal removes partial output", async () => {
     const child = spawn(program, ["-o", "late.lz4", "-"], { cwd: folder, stdio: ["pipe", "ignore", "ignore"] });
     const isBegun = () => readdirSync(folder).some((name) => name.startsWith(".late"));
@@ -92,5 +108,4 @@ export async function checkCommand(report, place) {
     assert.equal(signal, "SIGTERM");
     assert.ok(!isBegun() && !existsSync(at("late.lz4")), "files were left");
   });
-  rmSync(folder, { recursive: true });
 }

@@ -29,14 +29,8 @@ const browserRunner = (scope) => ({
   [`WASM_BINDGEN_USE_${scope}`]: "1",
 });
 
-/**
- * Steps as `{group, name, command: [program, arguments], env}`.
- *
- * Cargo steps share one target folder and follow each other so that each configuration is built once.
- */
-export function steps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
-  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+/** Returns the steps of the group `native`. */
+function nativeSteps() {
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
@@ -95,6 +89,14 @@ export function steps() {
       env: driver(swiftshader()),
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--doc", "--all-features"), env: driver(lavapipe()) },
+  ];
+}
+
+/** Returns the steps of the group `browser`, and the build of the package. */
+function browserSteps() {
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
+  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+  return [
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
@@ -106,6 +108,12 @@ export function steps() {
     { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+  ];
+}
+
+/** Returns the steps of the other groups. */
+function otherSteps() {
+  return [
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
@@ -134,6 +142,13 @@ export function steps() {
     { group: "fuzz", name: "fuzzing", command: check("fuzz"), minutes: 60 * 24 },
   ];
 }
+
+/**
+ * Returns all steps as `{group, name, command: [program, arguments], env, minutes}`.
+ *
+ * Cargo steps share one target folder and are ordered so that each configuration is built once.
+ */
+export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
 
 /** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "page", "supply"];

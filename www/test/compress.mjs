@@ -66,7 +66,13 @@ export async function testFiles(label, page, engine) {
 /** Tests inputs and options, which do not depend on the engine. */
 export async function testInputs(page) {
   await measureOnly(page);
+  await testGivenInputs(page);
+  await testSamples(page);
+  await testOptions(page);
+}
 
+/** Tests dropped and chosen files, and pasted text. */
+async function testGivenInputs(page) {
   await check("several dropped files become one archive", async () => {
     const file = await finding(page, "file", () => drop(page, "edge-4097.bin", "edge-13.bin"));
     assert.equal(file.outputName, "files.tar.lz4");
@@ -109,7 +115,9 @@ export async function testInputs(page) {
     await finding(page, "file", () => page.click("#paste-use"));
     assert.equal(lz4("-dc", await download(page, "pasted.txt.lz4")).toString(), "typed into the dialog, naïvely");
   });
+}
 
+async function testSamples(page) {
   for (const sample of ["memory", "json", "text", "source", "random", "zeros"]) {
     await check(`generated data is compressed: ${sample}`, async () => {
       await page.selectOption("#sample", sample);
@@ -122,7 +130,9 @@ export async function testInputs(page) {
       assertRestores(await download(page, file.outputName), readFileSync(original));
     });
   }
+}
 
+async function testOptions(page) {
   await check("the selected block size, level and index are applied", async () => {
     await page.selectOption("#block-size", "4096");
     await page.selectOption("#level", "high");
@@ -148,6 +158,11 @@ async function thePackage() {
 
 /** Tests benchmarks, whose output sizes must equal those of the packages in Node. */
 export async function testBench(page) {
+  await testBenchResults(page);
+  await testBenchCancellation(page);
+}
+
+async function testBenchResults(page) {
   await check("benchmarks have the output sizes of the packages", async () => {
     await measureOnly(page, "gpu", "cpu", "one", "fast", "lz4-wasm", "fflate-1", "fflate-6", "gzip");
     await page.selectOption("#runs", "3");
@@ -185,7 +200,9 @@ export async function testBench(page) {
     const { engines } = await finding(page, "bench", () => page.click("#again"));
     assert.deepEqual(Object.keys(engines), ["one"]);
   });
+}
 
+async function testBenchCancellation(page) {
   await check("a benchmark of a package without support for cancellation can be cancelled", async () => {
     await measureOnly(page, "fflate-6");
     await page.selectOption("#runs", "15");

@@ -4,7 +4,11 @@ import { check, finding } from "./harness.mjs";
 
 export async function testTensors(label, page) {
   const hasGpu = label !== "no GPU";
+  await testProducts(label, page, hasGpu);
+  await testConvolution(label, page, hasGpu);
+}
 
+async function testProducts(label, page, hasGpu) {
   await check(`${label}: matrix products are measured and exact`, async () => {
     await page.click("#tab-tensor");
     await page.selectOption("#matmul-most", "256");
@@ -20,7 +24,9 @@ export async function testTensors(label, page) {
     assert.equal(await page.locator("#matmul-rows tr").count(), 3);
     assert.ok((await page.locator("#matmul-text").innerText()).includes(hasGpu ? "software" : "No GPU"));
   });
+}
 
+async function testConvolution(label, page, hasGpu) {
   await check(`${label}: a convolution runs until it is stopped, and is exact`, async () => {
     for (const kernel of ["edges", "blur"]) {
       await page.selectOption("#convolve-kernel", kernel);

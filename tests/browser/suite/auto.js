@@ -14,7 +14,7 @@ function findsTheCrossover() {
   check(crossover(rows.slice(0, 3)) === 5, `past the last size: ${crossover(rows.slice(0, 3))}`);
   check(crossover([[1, 5, 1], [2, 9, 2]]) === 1, "at once");
   check(crossover([[1, 1, 2], [2, 2, 4]]) === null, "never");
-  check(crossover([[4, 2, 3]]) === null && crossover([]) === null, "too little to tell");
+  check(crossover([[4, 2, 3]]) === null && crossover([]) === null, "too few rows for a crossover");
   check(crossover([[1, 5, 1], [2, 3, 4], [4, 9, 5]]) === 3, "a stray gain at first");
 }
 

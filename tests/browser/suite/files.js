@@ -1,21 +1,12 @@
 // Tests files of other writers: frames without a content size or with a wrong one, and several frames in a file.
 import { createCompressor, decompressSync, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
-import { kinds, mixed } from "./data.js";
+import { join, kinds, mixed } from "./data.js";
 
 const HEADER_BYTES = 15;
 const SKIPPABLE = new Uint8Array([0x5c, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
 
-/** Concatenates `parts`. */
-function joined(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
+const joined = (...parts) => join(parts);
 
 /** The two ways to decompress. */
 const ways = (from) => [

@@ -1,5 +1,6 @@
 // Simple decoders of LZ4 blocks, frames and packed pages, written from the specification without code of the package. They
 // check all checksums and sizes.
+import { join } from "./data.js";
 
 const P1 = 0x9e3779b1;
 const P2 = 0x85ebca77;
@@ -128,14 +129,4 @@ export function decodePages({ packed, table, pageSize, byteLength }) {
 
 function exactly(bytes, length, page) {
   return bytes.length === length ? bytes : fail(`page ${page} has ${bytes.length} bytes, expected ${length}`);
-}
-
-function join(parts) {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,5 +1,5 @@
 // Helpers that create and read streams.
-import { randomNumbers } from "./data.js";
+import { join, randomNumbers } from "./data.js";
 
 /** Returns a stream of `bytes` in chunks of varying sizes, which counts the bytes pulled in `given`. */
 export function source(bytes, given = { bytes: 0 }, most = 300_000) {
@@ -22,15 +22,5 @@ export async function collect(stream) {
   const parts = [];
   const reader = stream.getReader();
   for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) parts.push(value);
-  return join(...parts);
-}
-
-export function join(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return join(parts);
 }

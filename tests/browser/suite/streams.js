@@ -9,8 +9,8 @@ import {
   PagepressError,
 } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
-import { kinds, mixed } from "./data.js";
-import { collect, join, source } from "./pipes.js";
+import { join, kinds, mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
 
 const MIB = 2 ** 20;
 const cpu = { backend: "cpu" };
@@ -30,21 +30,21 @@ async function pipes() {
 async function readsConcatenatedFrames() {
   const compressor = await createCompressor(cpu);
   const [first, second] = [kinds.text(100_000), mixed(65536, 2)];
-  const skippable = join(new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0]), kinds.random(5));
+  const skippable = join([new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0]), kinds.random(5)]);
   const empty = await compressor.compress(new Uint8Array(0));
-  const frames = join(
+  const frames = join([
     skippable,
     await compressor.compress(first),
     empty,
     skippable,
     await compressor.compress(second, { blockSize: 2 * MIB }),
     skippable,
-  );
+  ]);
   for (const most of [3, 50_000]) {
     const input = most === 3 ? frames.subarray(0, 3000) : frames;
     const stream = source(input, { bytes: 0 }, most).pipeThrough(new Lz4DecompressionStream({ compressor }));
     if (most === 3) await rejects(collect(stream), "TRUNCATED_FRAME", PagepressError);
-    else same(await collect(stream), join(first, second), "content");
+    else same(await collect(stream), join([first, second]), "content");
   }
   await compressor.dispose();
 }

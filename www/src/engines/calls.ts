@@ -42,7 +42,7 @@ export interface BenchResult {
   outputBytes: number;
   warm: Warm;
   runs: Run[];
-  /** Whether decompression restored the input. */
+  /** True if decompression restored the input. */
   verified: boolean;
   /** The package's own timing; null for other packages. */
   timing: { compress: Timing; decompress: Timing } | null;

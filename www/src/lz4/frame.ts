@@ -28,7 +28,7 @@ export interface Block {
   /** Bytes of its data in the file. */
   bytes: number;
   stored: boolean;
-  /** Whether the block checksum matches; null if there is none. */
+  /** True if the block checksum matches; null if there is none. */
   checksumMatches: boolean | null;
 }
 

@@ -9,7 +9,7 @@ export interface SeekIndex {
   frameBytes: number;
   /** Bytes of content of all blocks. */
   contentBytes: number;
-  /** Whether the checksum of the index matches. */
+  /** True if the checksum of the index matches. */
   checksumMatches: boolean;
 }
 

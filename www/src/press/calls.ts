@@ -113,7 +113,7 @@ export interface LossResult {
   counters: DeviceCounters;
   /** The losses that the package reported to `onDeviceLost`. */
   lossMessages: string[];
-  /** Whether the interrupted call gave the right bytes, and the next call. */
+  /** True if the interrupted call returned the right bytes, and if the next call did. */
   duringEqual: boolean;
   afterEqual: boolean;
   milliseconds: number;
