@@ -1,4 +1,4 @@
-// The command of the package, from the packed tarball, beside the command `lz4`.
+// Tests the command of the packed tarball against the command `lz4`.
 import { strict as assert } from "node:assert";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,10 @@ import { findProgram } from "../scripts/machine.mjs";
 
 const MOST_BYTES = 2 ** 26;
 
-/** Runs the command in a folder of its own, and says what came of it. */
+/**
+ * Returns a folder for the command and functions that run it there: `succeeds` and `fails` check the outcome, and `fails`
+ * also that no file was created. `content` is that of the file `a.txt` in the folder.
+ */
 function runnerIn(place) {
   const folder = join(place, "files");
   mkdirSync(folder);
@@ -17,12 +20,7 @@ function runnerIn(place) {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, input: input ?? "", maxBuffer: MOST_BYTES });
     return { status, stdout, stderr: stderr.toString() };
   };
-  return { folder, program, run, at: (name) => join(folder, name) };
-}
-
-/** Checks it with the package installed in `place`. */
-export async function checkCommand(report, place) {
-  const { folder, program, run, at } = runnerIn(place);
+  const at = (name) => join(folder, name);
   const content = readFileSync(join(place, "sample.txt"));
   writeFileSync(at("a.txt"), content);
   chmodSync(at("a.txt"), 0o640);
@@ -38,8 +36,20 @@ export async function checkCommand(report, place) {
     assert.equal(result.status, 0, result.stderr);
     return result;
   };
+  return { folder, program, at, content, fails, succeeds };
+}
 
-  await report.run("command, a file there and back", () => {
+/** Tests the command of the package installed in `place`. */
+export async function checkCommand(report, place) {
+  const runner = runnerIn(place);
+  await checkFiles(report, runner);
+  await checkMessages(report, runner, place);
+  await checkSignal(report, runner);
+  rmSync(runner.folder, { recursive: true });
+}
+
+async function checkFiles(report, { at, content, fails, succeeds }) {
+  await report.run("command, round trip of a file", () => {
     assert.match(succeeds(["a.txt"]).stderr, /^a\.txt -> a\.txt\.lz4: \d+ -> \d+ bytes/);
     assert.equal(statSync(at("a.txt.lz4")).mode & 0o777, 0o640);
     assert.equal(succeeds(["-d", "-q", "-o", "b.txt", "a.txt.lz4"]).stderr, "");
@@ -53,7 +63,7 @@ export async function checkCommand(report, place) {
     const packed = succeeds([], content).stdout;
     assert.ok(succeeds(["-dc"], packed).stdout.equals(content));
   });
-  await report.run("command, beside lz4", () => {
+  await report.run("command, files from and for lz4", () => {
     const lz4 = findProgram("lz4");
     assert.ok(lz4, "lz4 is not installed");
     for (const level of ["-1", "-9"]) {
@@ -65,6 +75,9 @@ export async function checkCommand(report, place) {
       assert.ok(succeeds(["-dc"], packed).stdout.equals(content), flags.join(" "));
     }
   });
+}
+
+async function checkMessages(report, { at, fails, succeeds }, place) {
   await report.run("command, errors", () => {
     fails(["-d", "a.txt"], 1, /a\.txt does not end in \.lz4/);
     fails(["-t", "a.txt"], 1, /a\.txt: not an LZ4 frame/);
@@ -81,10 +94,13 @@ export async function checkCommand(report, place) {
     const { version } = JSON.parse(readFileSync(join(place, "node_modules/pagepress/package.json"), "utf8"));
     assert.equal(succeeds(["--version"]).stdout.toString(), `pagepress ${version}\n`);
   });
-  await report.run("command, a signal leaves no output", async () => {
+}
+
+async function checkSignal(report, { folder, program, at, content }) {
+  await report.run("command, a signal removes partial output", async () => {
     const child = spawn(program, ["-o", "late.lz4", "-"], { cwd: folder, stdio: ["pipe", "ignore", "ignore"] });
     const isBegun = () => readdirSync(folder).some((name) => name.startsWith(".late"));
-    // It ends before it has read all of this.
+    // The command is killed before it has read all input.
     child.stdin.on("error", () => undefined).write(content);
     while (!isBegun() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
     child.kill("SIGTERM");
@@ -92,5 +108,4 @@ export async function checkCommand(report, place) {
     assert.equal(signal, "SIGTERM");
     assert.ok(!isBegun() && !existsSync(at("late.lz4")), "files were left");
   });
-  rmSync(folder, { recursive: true });
 }

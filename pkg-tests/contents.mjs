@@ -1,11 +1,11 @@
-// What is in the tarball, and how large it is.
+// Checks the contents and the size of the tarball.
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../scripts/build/run.mjs";
 import { measureSizes } from "../scripts/build/sizes.mjs";
 
-/** Most bytes after gzip: of each module with its JavaScript, and of the package's own JavaScript. */
+/** Budgets in bytes after gzip, for each module with its glue and for the JavaScript of each entry. */
 const budgets = {
   cpu: 33_300,
   seek: 24_000,
@@ -27,21 +27,20 @@ const wanted = [
   ...["cpu", "gpu", "seek", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),
   "package.json",
 ];
-/** Entries and parts that they share, modules, and types. */
+/** Entries and their shared chunks, modules, and types. */
 const allowed =
   /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
-/** Most files of JavaScript that a page loads before it compresses on the CPU: the entry, what it shares with two others, and a helper of
- * the bundler. */
+/** Most JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a helper of the bundler. */
 const MOST_FILES = 4;
 
-/** Everything that is needed is there, and nothing else. */
+/** Checks that the tarball has all required files and no others. */
 export function checkFiles(files) {
   assert.deepEqual(wanted.filter((file) => !files.includes(file)), [], "missing");
   assert.deepEqual(files.filter((file) => !allowed.test(file)), [], "not wanted");
-  assert.ok(!files.includes("dist/internals.js"), "what only tests need is packed");
+  assert.ok(!files.includes("dist/internals.js"), "the internals for tests are in the tarball");
 }
 
-/** A page without a bundler asks for few files. */
+/** Checks the number of JavaScript files that a page without a bundler loads. */
 export async function checkRequests() {
   const loaded = new Set(["index.js"]);
   for (const file of loaded) {
@@ -51,7 +50,7 @@ export async function checkRequests() {
   assert.ok(loaded.size <= MOST_FILES, `index.js loads ${[...loaded].join(", ")}`);
 }
 
-/** The modules import from their generated JavaScript and from nothing else. */
+/** Checks that the modules import only from their generated JavaScript. */
 export async function checkModules() {
   for (const name of ["cpu", "seek", "gpu", "tensor"]) {
     const module = new WebAssembly.Module(await readFile(join(root, `dist/${name}_bg.wasm`)));
@@ -60,7 +59,7 @@ export async function checkModules() {
   }
 }
 
-/** The manifest runs nothing at installation and asks for nothing. */
+/** Checks that the manifest has no install scripts and no dependencies, and that types come first in each entry. */
 export async function checkManifest() {
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   for (const name of ["preinstall", "install", "postinstall", "prepare"]) {
@@ -73,7 +72,7 @@ export async function checkManifest() {
   }
 }
 
-/** No part has outgrown its budget. */
+/** Checks the size budgets. */
 export async function checkSizes() {
   for (const { part, gzip } of await measureSizes()) {
     assert.ok(gzip <= budgets[part], `${part} is ${gzip} bytes after gzip, more than ${budgets[part]}`);

@@ -1,6 +1,6 @@
-// The built package against input that means it harm, in Node. Needs dist/: `npm run build`. With an argument only the cases
-// whose line holds it. PAGEPRESS_TRAPS is how often modules trap, PAGEPRESS_MUTATIONS how many changed inputs are tried, and
-// PAGEPRESS_SEED which.
+// Tests the built package in Node with malicious input. Needs dist/: `npm run build`. An argument selects the cases whose
+// line contains it. PAGEPRESS_TRAPS is the number of traps, PAGEPRESS_MUTATIONS the number of mutated inputs, and
+// PAGEPRESS_SEED their seed.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { output, root } from "../scripts/build/run.mjs";
@@ -10,14 +10,14 @@ import { cases as lengths } from "./hostile/lengths.mjs";
 const { PAGEPRESS_TRAPS = "300", PAGEPRESS_MUTATIONS = "20000", PAGEPRESS_SEED = "1" } = process.env;
 const SMALL_MEMORY = "--wasm-max-mem-pages=4096";
 
-/** Seconds that a script may take: some for its start, and 20 ms a repetition. */
+/** Returns the time limit of a script in seconds: 600, and 20 ms per repetition. */
 const limit = (n) => 600 + Number(n) / 50;
 
-/** Memory limits are those of a process, and modules are loaded once in one: scripts, flags of Node, arguments. */
+/** Cases that need their own process, for memory limits or fresh modules: name, script, flags of Node, arguments. */
 const scripts = [
-  ["input that claims more than there is, 256 MiB", "claims", [SMALL_MEMORY], []],
-  [`${PAGEPRESS_TRAPS} traps, 256 MiB`, "traps", ["--expose-gc", SMALL_MEMORY], [PAGEPRESS_TRAPS]],
-  [`${PAGEPRESS_MUTATIONS} changed inputs`, "mutations", ["--expose-gc"], [PAGEPRESS_MUTATIONS, PAGEPRESS_SEED]],
+  ["sizes beyond the memory limit of 256 MiB", "claims", [SMALL_MEMORY], []],
+  [`${PAGEPRESS_TRAPS} traps with a memory limit of 256 MiB`, "traps", ["--expose-gc", SMALL_MEMORY], [PAGEPRESS_TRAPS]],
+  [`${PAGEPRESS_MUTATIONS} mutated inputs`, "mutations", ["--expose-gc"], [PAGEPRESS_MUTATIONS, PAGEPRESS_SEED]],
 ];
 
 async function main() {

@@ -1,4 +1,4 @@
-// The tarball, and folders in which it is installed.
+// Packs the package and installs it in temporary folders.
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,26 +6,26 @@ import { output, root, run } from "../scripts/build/run.mjs";
 
 const fixtures = join(root, "pkg-tests/fixtures");
 const scopes = ["page.js", "page-worker.js", "shared-worker.js", "service-worker.js"];
-/** The folder whose files some serve. */
+/** The folders of static files of some tools. */
 const publicFolders = { vite: "public", next: "public", nuxt: "public", sveltekit: "static" };
 const shared = ["options.js", "round-trip.js", ...scopes];
 
-/** A temporary folder for everything that a run makes, outside the project unless `parent` is in it. */
+/** Creates a temporary folder for all files of a run, in `parent`. */
 export async function makeWorkplace(parent = tmpdir()) {
   const folder = await mkdtemp(join(parent, "pagepress-package-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Packs the package as it is in `dist`; gives the tarball's path and the paths in it. */
+/** Packs the package from `dist`; returns the path of the tarball and the paths in it. */
 export async function pack(folder) {
   const packed = await output("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]);
   const found = JSON.parse(packed);
-  // npm 11 gives a list; newer ones an object by name.
+  // npm 11 prints a list, newer versions an object by package name.
   const [{ filename, files }] = Array.isArray(found) ? found : Object.values(found);
   return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
 }
 
-/** A real file of some megabytes, so that workers share it. */
+/** Returns at least 2.5 MB of real files, enough to be split among workers. */
 async function sample() {
   const files = ["Cargo.lock", "package-lock.json", "LICENSE-APACHE", "dist/cpu_bg.wasm"];
   const once = await Promise.all(files.map((file) => readFile(join(root, file))));
@@ -34,9 +34,9 @@ async function sample() {
 }
 
 /**
- * A folder with the fixture `name` of the folder `from` and the tarball installed, as a stranger would.
+ * Copies the fixture `name` of the folder `from`, installs the tarball in it with npm, and returns its folder.
  *
- * Its files import the package as `entry`.
+ * The files of the fixture import the package as `entry`.
  */
 export async function installFixture(folder, name, tarball, entry = "pagepress", from = fixtures) {
   const place = join(folder, name);

@@ -1,12 +1,11 @@
-// What a page with the package must do, whoever served it.
+// Checks pages with the package, which any server or bundler may serve.
 import { strict as assert } from "node:assert";
 import { launch, openPage } from "../tests/browser/harness/chromium.mjs";
 
-/** Scopes in which the pool's workers can be started. Chromium's shared and service workers have none of their own. */
+/** The scopes that can start workers. In Chromium shared and service workers cannot. */
 const withWorkers = ["window", "worker"];
 
-/** Outcomes of one scope: round trips that are right, on these engines, with the same bytes on each, the CPU with workers or
- * without. */
+/** Checks the outcomes of a scope: round trips on these engines with the same bytes, and whether the CPU used workers. */
 export function checkOutcomes(outcomes, engines, hasWorkers) {
   assert.ok(Array.isArray(outcomes), JSON.stringify(outcomes));
   assert.deepEqual(outcomes.map(({ engine }) => engine), engines);
@@ -31,7 +30,7 @@ async function checkPage(browser, site, gpu, scopes, { engines, inPlace }) {
   assert.deepEqual(page.faults, []);
 }
 
-/** Each module that is needed is fetched, once a scope and not by the workers of the pool; no other one is. */
+/** Checks that exactly the required modules are fetched, at most once per scope and not by the workers of the pool. */
 function checkRequests(requests, scopes, modules) {
   const fetched = requests.filter((path) => path.endsWith(".wasm")).map((path) => /(cpu|gpu|seek)_bg/.exec(path)?.[1]);
   assert.deepEqual([...new Set(fetched)].sort(), modules, "modules fetched");
@@ -41,7 +40,7 @@ function checkRequests(requests, scopes, modules) {
   }
 }
 
-/** Who only reads parts of files loads the module for that, and no other. */
+/** Checks that reading a part of a file loads the module for that and no other. */
 async function checkPart(browser, site) {
   const before = site.requests.length;
   const page = await openPage(browser, `${site.url}?part`);
@@ -53,9 +52,9 @@ async function checkPart(browser, site) {
 }
 
 /**
- * The same page on a software GPU, in the scopes `gpuScopes`, and without one, in `scopes`.
+ * Checks a site with a software GPU, in the scopes `gpuScopes`, and without a GPU, in `scopes`.
  *
- * `inline` says that the modules are in the scripts, `inPlace` that no workers can be started.
+ * With `inline` the modules are part of the scripts; with `inPlace` no workers can be started.
  */
 export async function checkSite(report, browsers, name, open, { scopes, gpuScopes = ["window"], inline = false, inPlace = false }) {
   const scopesOf = { software: gpuScopes, none: scopes };
@@ -78,7 +77,7 @@ export async function checkSite(report, browsers, name, open, { scopes, gpuScope
   if (!(site instanceof Error)) await site.close();
 }
 
-/** What the fixture `tensor` made. */
+/** Checks the outcome of the fixture `tensor`. */
 export function checkTensorOutcome(outcome, engine) {
   assert.equal(outcome.error, undefined);
   assert.equal(outcome.engine, engine);
@@ -86,7 +85,7 @@ export function checkTensorOutcome(outcome, engine) {
   assert.equal(outcome.code, "LENGTH_MISMATCH");
 }
 
-/** A page with tensors, on a software GPU and without one. Only the module of tensors is fetched. */
+/** Checks a page with tensors with and without a software GPU, and that it fetches only the module for tensors. */
 export async function checkTensorSite(report, browsers, name, open, query = {}) {
   const site = await open().catch((error) => error);
   for (const gpu of ["software", "none"]) {
@@ -107,7 +106,7 @@ export async function checkTensorSite(report, browsers, name, open, query = {}) 
   if (!(site instanceof Error)) await site.close();
 }
 
-/** A browser with a software GPU and one without. */
+/** Starts a browser with a software GPU and one without a GPU. */
 export async function openBrowsers() {
   const [software, none] = await Promise.all([launch("software"), launch("none")]);
   return { software, none, close: () => Promise.all([software.close(), none.close()]) };

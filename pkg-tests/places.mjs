@@ -1,4 +1,4 @@
-// Places that need no tool beyond those of the project: CommonJS, pages that are files, other origins, Trusted Types.
+// Tests hosts that need no further tools: CommonJS, pages opened from files, other origins, Trusted Types.
 import { strict as assert } from "node:assert";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ import { installFixture } from "./install.mjs";
 import { checkOutcomes, checkSite } from "./pages.mjs";
 import { strictPolicy } from "./sites.mjs";
 
-/** That the package could not load its WebAssembly, and says what to do. */
+/** Checks the error of a package that cannot load its modules, which must name the remedy. */
 function checkRemedy({ code, message }) {
   assert.equal(code, "MODULE_LOAD");
   assert.match(message, /pagepress\/inline/);
 }
 
-/** Bundles the script `name` of a fixture to `out` beside it. */
+/** Bundles the script `name` of a fixture to `out` in the same folder. */
 async function bundle(place, name, out, options) {
   const outfile = join(place, out);
   await build({ absWorkingDir: place, entryPoints: [join(place, name)], outfile, bundle: true, logLevel: "error", ...options });
@@ -30,14 +30,14 @@ async function runCommonJs(place, options = {}) {
   return JSON.parse(await output(process.execPath, [script], { cwd: place }));
 }
 
-/** CommonJS in Node: `require`, and bundles such as those of extensions of editors. */
+/** Tests CommonJS in Node: `require`, and bundles such as those of editor extensions. */
 export async function checkCommonJs(report, folder, tarball) {
   const main = await installFixture(join(folder, "main"), "commonjs", tarball);
   const inline = await installFixture(join(folder, "inline"), "commonjs", tarball, "pagepress/inline");
   const external = { packages: "external" };
   await report.run("CommonJS, require", async () => checkOutcomes(await runCommonJs(main, external), ["cpu"], true));
   await report.run("CommonJS, require inline", async () => checkOutcomes(await runCommonJs(inline, external), ["cpu"], true));
-  await report.run("CommonJS, require and import give the same", async () => {
+  await report.run("CommonJS, require resolves to the ES module", async () => {
     const require = createRequire(join(main, "main.js"));
     const required = require.resolve("pagepress");
     assert.equal(required, join(main, "node_modules/pagepress/dist/index.js"));
@@ -46,7 +46,7 @@ export async function checkCommonJs(report, folder, tarball) {
   await report.run("CommonJS bundle, error", async () => checkRemedy(await runCommonJs(main)));
 }
 
-/** What the page at `url` leaves as its result. */
+/** Opens the page at `url` and returns its result. */
 async function resultOf(browser, url) {
   const page = await openPage(browser, url);
   await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
@@ -58,7 +58,7 @@ async function resultOf(browser, url) {
   return result;
 }
 
-/** Pages that are files: with one classic script, and with modules where the browser lets files import files. */
+/** Tests pages opened from files: with a classic script, and with modules where the browser allows them. */
 export async function checkFiles(report, folder, tarball) {
   const main = await installFixture(join(folder, "main"), "file", tarball);
   const inline = await installFixture(join(folder, "inline"), "file", tarball, "pagepress/inline");
@@ -80,7 +80,7 @@ export async function checkFiles(report, folder, tarball) {
 
 const anyOrigin = { "access-control-allow-origin": "*" };
 
-/** A page that imports the package from another origin, which its `policy` calls `%`. */
+/** Serves a page that imports the package from another origin, for which `%` stands in `policy`. */
 async function openOtherOrigin(folder, tarball, policy) {
   const source = await installFixture(join(folder, "source"), "plain", tarball);
   const packages = await serve(join(source, "node_modules/pagepress"), anyOrigin);
@@ -91,7 +91,7 @@ async function openOtherOrigin(folder, tarball, policy) {
   return { url: page.url, requests: packages.requests, close };
 }
 
-/** Pages that get the package from another origin, whose scripts browsers start no worker from. */
+/** Tests pages that load the package from another origin, whose scripts cannot be workers. */
 export async function checkOtherOrigin(report, browsers, folder, tarball) {
   const open = (name, policy) => () => openOtherOrigin(join(folder, name), tarball, policy);
   await checkSite(report, browsers, "other origin", open("free"), { scopes: ["window", "worker"] });
@@ -99,7 +99,7 @@ export async function checkOtherOrigin(report, browsers, folder, tarball) {
   await checkSite(report, browsers, "other origin, strict policy", open("strict", policy), { scopes: ["window"], inPlace: true });
 }
 
-/** Pages in which only scripts of a policy run: one that lets the package make its own, and one that does not. */
+/** Tests pages with Trusted Types: with a policy that allows the package's own policy, and with one that does not. */
 export async function checkTrustedTypes(report, browsers, place) {
   const policy = `${strictPolicy}; require-trusted-types-for 'script'; trusted-types`;
   const open = (names) => () => serve(place, { "content-security-policy": `${policy} ${names}` });

@@ -1,5 +1,6 @@
-// The package as strangers use it: packed, installed in temporary folders, run in Node, Deno, Bun and a real browser.
-// Needs dist/: `npm run build`. With an argument only the cases whose line holds it.
+// Tests the packed package in temporary folders, as its users install it: in Node, Deno, Bun and Chromium.
+//
+// Needs dist/: `npm run build`. An argument selects the cases whose line contains it.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile } from "node:fs/promises";
@@ -18,13 +19,13 @@ import * as sites from "./sites.mjs";
 const bin = (path) => join(root, "node_modules", path);
 const tool = (path, ...args) => run(process.execPath, [bin(path), ...args]);
 
-/** The first outcome of `make`, always. */
+/** Returns a function that calls `make` once and always returns its result. */
 function once(make) {
   let made;
   return () => (made ??= make());
 }
 
-/** The types hold for strict callers, with the module resolution of Node and of bundlers. */
+/** Compiles a file with strict options, with the module resolution of Node and of bundlers. */
 async function checkTypes(place, file) {
   for (const module of [["nodenext"], ["esnext", "--moduleResolution", "bundler"]]) {
     const flags = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--lib", "es2022,dom"];
@@ -34,7 +35,7 @@ async function checkTypes(place, file) {
   }
 }
 
-/** The types hold in Node without those of browsers, and so do all of theirs. */
+/** Compiles a file with the types of Node and without those of browsers, checking all declaration files. */
 async function checkNodeTypes(place) {
   for (const name of ["@types/node", "undici-types"]) await cp(bin(name), join(place, "node_modules", name), { recursive: true });
   const flags = ["--strict", "--noEmit", "--skipLibCheck", "false", "--lib", "es2022", "--types", "node"];
@@ -42,7 +43,7 @@ async function checkNodeTypes(place) {
   await run(process.execPath, [bin("typescript/bin/tsc"), ...flags, ...target, join(place, "node.ts")], { cwd: place });
 }
 
-/** Servers that render pages import the package: that loads no module and touches no global. */
+/** Checks the exports, and that an import alone, as in server-side rendering, changes no globals. */
 async function checkImport() {
   const before = Object.keys(globalThis);
   const module = await import(pathToFileURL(join(root, "dist/index.js")).href);
@@ -69,7 +70,7 @@ async function checkPackage(report, tarball, files) {
   // The worker is an ES module only, and wasm files have no types.
   const wasm = ["./cpu.wasm", "./gpu.wasm", "./seek.wasm", "./tensor.wasm"];
   const exceptions = ["--ignore-rules", "cjs-resolves-to-esm", "--exclude-entrypoints", ...wasm];
-  await report.run("types are not wrong", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...exceptions));
+  await report.run("types resolve in all module systems", () => tool("@arethetypeswrong/cli/dist/index.js", tarball, ...exceptions));
   await report.run("import has no side effect", checkImport);
 }
 
@@ -90,7 +91,7 @@ async function checkConsumers(report, folder, tarball) {
   await places.checkCommonJs(report, join(folder, "commonjs"), tarball);
 }
 
-/** The folder lies in the project, where it finds Next.js and React. */
+/** Tests Next.js. The folder is in the project, where Next.js and React are installed. */
 async function checkNext(report, browsers, tarball) {
   await mkdir(join(root, "target"), { recursive: true });
   const { folder, remove } = await makeWorkplace(join(root, "target"));

@@ -1,4 +1,4 @@
-// The package without a browser: in Node, Deno and Bun, on the CPU and on a software GPU.
+// Tests the package in Node, Deno and Bun, on the CPU and on a software GPU.
 import { strict as assert } from "node:assert";
 import { symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { checkOutcomes, checkTensorOutcome } from "./pages.mjs";
 
 const bin = (path) => join(root, "node_modules", path);
 
-/** Runs the fixture in `place`, and checks what it prints. */
+/** Runs the fixture in `place` and checks its output. */
 async function check(place, command, args, asked = []) {
   const env = {
     ...process.env,
@@ -23,7 +23,7 @@ async function check(place, command, args, asked = []) {
   checkOutcomes(JSON.parse(printed), asked.includes("gpu") ? ["webgpu", "cpu"] : ["cpu"], true);
 }
 
-/** Checks tensors, with the package installed in `place`: on the CPU, and on the GPU of the package webgpu. */
+/** Tests tensors in the fixture in `place`: on the CPU, and on the GPU of the npm package webgpu. */
 export async function checkTensorRuntimes(report, place) {
   const env = { ...process.env, VK_DRIVER_FILES: swiftshader(), VK_ICD_FILENAMES: swiftshader() };
   await symlink(bin("webgpu"), join(place, "node_modules/webgpu"));
@@ -35,7 +35,7 @@ export async function checkTensorRuntimes(report, place) {
   }
 }
 
-/** Checks all of them with the package installed in `place`. */
+/** Tests all runtimes with the package installed in `place`. */
 export async function checkRuntimes(report, place) {
   const node = (...asked) => check(place, process.execPath, [], asked);
   await symlink(bin("webgpu"), join(place, "node_modules/webgpu"));

@@ -1,21 +1,21 @@
-// The package in pages: as it is, and through each bundler. A site is `{ url, requests, close }`.
+// Serves pages with the package, without a bundler and built by each bundler. A site is `{ url, requests, close }`.
 import { cp, mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { root, run } from "../scripts/build/run.mjs";
 import { serve } from "../tests/browser/harness/server.mjs";
 
-/** The policy that the README promises to be enough. */
+/** The content security policy that suffices according to the README. */
 export const strictPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 const headers = { "content-security-policy": strictPolicy };
 
-/** Serves a folder as it is. */
+/** Serves a folder. */
 export const servePlain = (place) => serve(place);
 
-/** Serves a folder as it is, under the strict policy. */
+/** Serves a folder under the strict policy. */
 export const serveStrict = (place) => serve(place, headers);
 
-/** The folder that a bundler writes to, with what it does not make. */
+/** Creates the output folder of a bundler, with the files that the bundler does not write. */
 async function makeOut(place) {
   const out = join(place, "built");
   await mkdir(out, { recursive: true });
@@ -23,7 +23,7 @@ async function makeOut(place) {
   return out;
 }
 
-/** Serves with Vite as it develops; `vite` says which. */
+/** Starts the development server of Vite; `vite` is the package to import. */
 export async function startVite(place, vite = "vite") {
   const { createServer } = await import(vite);
   const server = await createServer({
@@ -37,7 +37,7 @@ export async function startVite(place, vite = "vite") {
   return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
-/** Builds with Vite; `command` is its script. */
+/** Builds with Vite and serves the result; `command` is the script of Vite. */
 export async function buildWithVite(place, command = join(root, "node_modules/vite/bin/vite.js")) {
   const out = join(place, "built");
   await mkdir(out, { recursive: true });
@@ -53,7 +53,7 @@ export async function buildWithWebpack(place) {
     mode: "production",
     context: place,
     entry: { page: "./page.js" },
-    // Names without hashes, so that the test knows which module was fetched.
+    // Names without hashes, so that the test recognises the modules.
     output: { path: out, filename: "[name].js", assetModuleFilename: "[name][ext]", publicPath: "auto" },
     performance: { hints: false },
   };
@@ -67,7 +67,7 @@ export async function buildWithWebpack(place) {
   return serve(out, headers);
 }
 
-/** Rollup leaves URLs as they are: the modules are copied, and the worker of the pool is an entry. */
+/** Builds with Rollup, which does not process URLs: the modules are copied, and the worker of the pool is an entry. */
 export async function buildWithRollup(place) {
   const { rollup } = await import("rollup");
   const out = await makeOut(place);
@@ -94,7 +94,7 @@ export async function buildWithEsbuild(place) {
   return serve(out, headers);
 }
 
-/** esbuild drops the file of the module, so the page copies it and says where it is. */
+/** Builds with esbuild, which does not copy the module: it is copied here, and the page configures its URL. */
 export async function buildTensorsWithEsbuild(place) {
   const { build } = await import("esbuild");
   const out = join(place, "built-by-esbuild");
@@ -106,7 +106,7 @@ export async function buildTensorsWithEsbuild(place) {
   return serve(out, headers);
 }
 
-/** Next.js, as it builds and serves by itself: pages are rendered on the server first. */
+/** Builds with Next.js and starts its own server, which pre-renders pages. */
 export async function buildWithNext(place) {
   const cli = join(root, "node_modules/next/dist/bin/next");
   const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };

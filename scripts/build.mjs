@@ -1,12 +1,12 @@
-// Builds the npm package into dist/: wasm modules and the TypeScript around them.
-// `scripts/setup.mjs` installs what this needs.
+// Builds the npm package to dist/: the wasm modules, the JavaScript and the types.
+// `scripts/setup.mjs` installs its dependencies.
 import { pathToFileURL } from "node:url";
 import { fail } from "./build/run.mjs";
 import { buildJavaScript } from "./build/javascript.mjs";
 import { reportSizes } from "./build/sizes.mjs";
 import { buildModules } from "./build/wasm.mjs";
 
-/** Builds dist/. Modules whose compiled input did not change are kept. */
+/** Builds dist/. wasm-opt runs only for modules that changed. */
 export async function buildPackage() {
   await buildModules();
   await buildJavaScript();

@@ -1,9 +1,9 @@
-// What this machine has: programs, browsers, Vulkan drivers.
+// Finds programs, browsers and Vulkan drivers on this machine.
 import { accessSync, constants, existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { ask, root } from "./process.mjs";
 
-/** Path of the first of these programs that PATH knows, or null. */
+/** Returns the path of the first of these programs that is in PATH, or null. */
 export function findProgram(...names) {
   const folders = (process.env.PATH ?? "").split(path.delimiter).filter(Boolean);
   for (const name of names) {
@@ -20,7 +20,7 @@ export function findProgram(...names) {
   return null;
 }
 
-/** Path of the browser the tests drive: `CHROMIUM` of the environment, then PATH; null when there is none. */
+/** Returns the path of the browser for tests: the variable `CHROMIUM`, else Chromium or Chrome in PATH; null if there is none. */
 export function findChromium() {
   const chosen = process.env.CHROMIUM;
   return chosen || findProgram("chromium", "chromium-browser", "google-chrome-stable", "google-chrome");
@@ -28,7 +28,7 @@ export function findChromium() {
 
 const driverFolders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
 
-/** Manifest of Mesa's software Vulkan driver, for this machine's architecture, or null. */
+/** Returns the manifest of lavapipe, Mesa's software Vulkan driver, or null. */
 export function lavapipe() {
   for (const folder of driverFolders.filter((folder) => existsSync(folder))) {
     const manifest = readdirSync(folder).find((name) => /^lvp_icd\..*json$/.test(name));
@@ -37,22 +37,22 @@ export function lavapipe() {
   return null;
 }
 
-/** Manifest of SwiftShader's Vulkan driver, which comes with Chromium, or null. */
+/** Returns the manifest of SwiftShader's Vulkan driver, which is part of Chromium, or null. */
 export function swiftshader() {
   const folders = ["/usr/lib/chromium", "/usr/lib/chromium-browser", "/opt/google/chrome"];
   return folders.map((folder) => path.join(folder, "vk_swiftshader_icd.json")).find((file) => existsSync(file)) ?? null;
 }
 
-/** The wasm-bindgen version of Cargo.lock; the command-line tool must have the same. */
+/** Returns the version of wasm-bindgen in Cargo.lock. The command-line tool must have the same version. */
 export function wasmBindgenVersion() {
   const lock = readFileSync(path.join(root, "Cargo.lock"), "utf8");
   return /name = "wasm-bindgen"\nversion = "([^"]+)"/.exec(lock)?.[1];
 }
 
-/** Where setup builds tools that PATH does not have. */
+/** The folder in which setup builds tools that are not in PATH. */
 export const toolsFolder = path.join(root, "target", "tools");
 
-/** Path of one of wasm-bindgen's programs, of Cargo.lock's version, or null. */
+/** Returns the path of a program of wasm-bindgen with the version in Cargo.lock, or null. */
 export function findWasmBindgen(program) {
   const candidates = [path.join(toolsFolder, "bin", program), findProgram(program)];
   return candidates.find((file) => file && ask(file, ["--version"])?.endsWith(` ${wasmBindgenVersion()}`)) ?? null;

@@ -1,4 +1,4 @@
-// Checks the types of the demo page and builds it from `www` into `www/dist`; the package in `dist` must be there.
+// Checks the types of the demo page and builds it from `www` to `www/dist`. Needs the package in `dist`.
 import path from "node:path";
 import { Remedy, exitWith, root, run } from "./process.mjs";
 

@@ -3,22 +3,22 @@ import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Root of the repository. */
+/** The root of the repository. */
 export const root = path.resolve(fileURLToPath(import.meta.url), "../..");
 
-/** A failure whose message tells the user what to do; shown without a stack. */
+/** A failure with a message that says how to fix it; printed without a stack. */
 export class Remedy extends Error {}
 
-/** Exit code of a step that could not run, as in Automake's tests. */
+/** The exit code of a skipped step, as in Automake. */
 export const skippedCode = 77;
 
-/** The reason why a step cannot run here, which is no failure. */
+/** The reason why a step cannot run on this machine; not a failure. */
 export class Skip extends Remedy {}
 
-/** Most minutes of one program, far more than any needs on a slow machine: one that takes longer hangs. */
+/** Time limit of a program in minutes. Far more than any needs, so that only programs that hang reach it. */
 const LIMIT_MINUTES = Number(process.env.PAGEPRESS_STEP_MINUTES ?? 60);
 
-/** Programs that run now, ended with this one. */
+/** The running programs, which end with this process. */
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
@@ -27,22 +27,21 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-/** Sends a signal to a program and to all that it started. */
+/** Sends a signal to a program and its descendants. */
 function end(child, signal) {
   try {
     if (process.platform === "win32") spawnSync("taskkill", ["/pid", String(child.pid), "/t", "/f"]);
     else process.kill(-child.pid, signal);
   } catch {
-    // It ended by itself.
+    // The program has already exited.
   }
 }
 
 /**
- * Runs a program to its end and shows its output as it comes. One that has not ended after `minutes` is killed, with all
- * that it started.
+ * Runs a program and forwards its output. Kills it and its descendants after `minutes`.
  *
- * Resolves to its exit code (124 when it was killed for its time, 127 when it cannot be started, 1 when a signal ended it)
- * and its whole output as text.
+ * Resolves to `{code, output}`: the exit code (124 after a timeout, 127 if the program cannot be started, 1 after a
+ * signal) and the complete output as text.
  */
 export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUTES } = {}) {
   return new Promise((resolve) => {
@@ -50,7 +49,7 @@ export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUT
       cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      // A process group of its own, so that its children can be killed with it.
+      // A separate process group, so that descendants can be killed as well.
       detached: process.platform !== "win32",
     });
     running.add(child);
@@ -76,7 +75,7 @@ export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUT
       console.error(`\n${command} ${args.join(" ")}: not done after ${minutes} minutes, killed`);
       end(child, "SIGTERM");
       after(10_000, () => end(child, "SIGKILL"));
-      // Whoever left the process group may hold the pipes for ever.
+      // Processes that left the group may keep the pipes open forever.
       after(15_000, () => (child.stdout.destroy(), child.stderr.destroy(), done(124)));
       child.removeAllListeners("close").on("close", () => done(124));
     });
@@ -85,13 +84,13 @@ export function run(command, args, { cwd = root, env = {}, minutes = LIMIT_MINUT
   });
 }
 
-/** Output of a short command, or null when it fails, is not there or takes more than a minute. */
+/** Returns the trimmed output of a command; null if it fails, does not exist or takes more than a minute. */
 export function ask(command, args) {
   const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8", timeout: 60_000 });
   return status === 0 ? stdout.trim() : null;
 }
 
-/** Runs `main`; a failure is printed, a `Remedy` without its stack, and sets the exit code. A `Skip` is no failure. */
+/** Runs `main`, prints an error it throws (a `Remedy` without stack) and sets the exit code: 1, or `skippedCode` for a `Skip`. */
 export async function exitWith(main) {
   try {
     await main();

@@ -1,25 +1,11 @@
-// A small static server on localhost for the built page and for tests.
-import { createReadStream, statSync } from "node:fs";
+// Serves the built page on localhost, for visitors of `npm start` and for tests.
 import { createServer } from "node:http";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Remedy, exitWith, root } from "./process.mjs";
 
-const types = {
-  ".css": "text/css; charset=utf-8",
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".json": "application/json",
-  ".map": "application/json",
-  ".md": "text/markdown; charset=utf-8",
-  ".mjs": "text/javascript; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".ts": "text/plain; charset=utf-8",
-  ".wasm": "application/wasm",
-};
-
-/** What the page may load: itself, and WebAssembly. Workers take their policy from this header. */
-export const contentSecurityPolicy = [
+/** The page may load its own files and compile WebAssembly. Workers take their policy from this header. */
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
@@ -30,38 +16,7 @@ export const contentSecurityPolicy = [
   "form-action 'none'",
 ].join("; ");
 
-/** The file in `folder` that a request path names, or null; never one outside. */
-function fileOf(folder, requestPath) {
-  let name;
-  try {
-    name = decodeURIComponent(requestPath);
-  } catch {
-    return null;
-  }
-  let file = path.join(folder, name);
-  if (name.includes("\0") || (file !== folder && !file.startsWith(folder + path.sep))) return null;
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) file = path.join(file, "index.html");
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? file : null;
-}
-
-function answer(folder, request, response) {
-  const file = fileOf(folder, new URL(request.url, "http://localhost").pathname);
-  if (file === null || !["GET", "HEAD"].includes(request.method)) {
-    response.writeHead(file === null ? 404 : 405, { "content-type": "text/plain" });
-    response.end(file === null ? "not found\n" : "only GET\n");
-    return;
-  }
-  response.writeHead(200, {
-    "cache-control": "no-cache",
-    "content-length": statSync(file).size,
-    "content-security-policy": contentSecurityPolicy,
-    "content-type": types[path.extname(file)] ?? "application/octet-stream",
-    "x-content-type-options": "nosniff",
-  });
-  if (request.method === "HEAD") response.end();
-  else createReadStream(file).on("error", () => response.destroy()).pipe(response);
-}
-
+/** Starts `server` on `port` of localhost and resolves to the port it got. */
 function listen(server, port) {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -72,12 +27,19 @@ function listen(server, port) {
 /**
  * Serves `folder` on localhost and resolves to `{url, close}`.
  *
- * Takes `port`, or with `search` the first free one of the ten from there; 0 is any free one.
+ * Listens on `port`, where 0 is any free one; with `search` on the first free port of the ten from `port`. Throws a
+ * `Remedy` when none of them is free.
  */
 export async function serve(folder, { port = 0, search = false } = {}) {
-  const absolute = path.resolve(folder);
+  // Imported here: `npm start` loads this file before it has installed the npm packages.
+  const { default: sirv } = await import("sirv");
+  const setHeaders = (response) => {
+    response.setHeader("content-security-policy", contentSecurityPolicy);
+    response.setHeader("x-content-type-options", "nosniff");
+  };
+  const answer = sirv(folder, { dev: true, etag: true, setHeaders });
   for (let candidate = port; ; candidate += 1) {
-    const server = createServer((request, response) => answer(absolute, request, response));
+    const server = createServer((request, response) => answer(request, response));
     try {
       const bound = await listen(server, candidate);
       const close = () => new Promise((resolve) => (server.close(resolve), server.closeAllConnections()));
@@ -90,7 +52,7 @@ export async function serve(folder, { port = 0, search = false } = {}) {
   }
 }
 
-/** The number after `--port`, or null without that flag. */
+/** Returns the number after `--port`, or null without that flag. Throws a `Remedy` for anything but a port. */
 export function portOf(args) {
   const at = args.indexOf("--port");
   if (at < 0) return null;
@@ -99,7 +61,7 @@ export function portOf(args) {
   return port;
 }
 
-/** Serves the built page until the process is ended, and says where. */
+/** Serves the built page until the process ends, and prints its address. */
 export async function servePage(args) {
   const port = portOf(args);
   const { url } = await serve(path.join(root, "www", "dist"), { port: port ?? 8080, search: port === null });

@@ -1,6 +1,6 @@
-// Installs what building and testing need and is not there yet; does nothing where all is there.
+// Installs missing dependencies of building and testing.
 //
-// It runs before node_modules exists, so it uses only what Node brings.
+// Runs before node_modules exists, so it imports only modules of Node.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -19,7 +19,7 @@ import { Remedy, ask, exitWith, root, run } from "./process.mjs";
 
 const wasmTarget = "wasm32-unknown-unknown";
 
-/** What each Debian package is for, and how to tell that it is there. */
+/** The Debian packages with their purpose and a test for their presence. */
 const debianPackages = [
   { name: "build-essential", use: "a C compiler and linker for Rust", there: () => findProgram("cc") },
   { name: "lz4", use: "the lz4 command, which tests compare with", there: () => findProgram("lz4"), test: true },
@@ -44,9 +44,9 @@ const debianPackages = [
 ];
 
 /**
- * Makes the machine ready.
+ * Installs the missing dependencies; with `tests` also those of tests only.
  *
- * `tests` also installs what only tests need. Throws a `Remedy` that says what is missing and how to get it.
+ * Throws a `Remedy` that names what is missing and how to install it.
  */
 export async function setup({ tests = false } = {}) {
   checkNode();
@@ -71,10 +71,10 @@ async function installDebianPackages(tests) {
   for (const { name, use } of missing) console.log(`setup: missing ${name}: ${use}`);
   const command = `apt-get install -y --no-install-recommends ${names.join(" ")}`;
   if (!findProgram("apt-get")) {
-    throw new Remedy(`Install these by this system's means, then try again: ${names.join(", ")}`);
+    throw new Remedy(`Install these with your system's package manager, then try again: ${names.join(", ")}`);
   }
   if (process.getuid?.() !== 0) {
-    throw new Remedy(`Not root, so run this, then try again:\n  sudo ${command}`);
+    throw new Remedy(`Root is needed. Run this, then try again:\n  sudo ${command}`);
   }
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   await must("apt-get", ["update"], { env });
@@ -84,7 +84,7 @@ async function installDebianPackages(tests) {
 function checkRust() {
   const cargoFolder = path.join(process.env.CARGO_HOME ?? path.join(homedir(), ".cargo"), "bin");
   if (!findProgram("rustc") && existsSync(path.join(cargoFolder, "rustc"))) {
-    // Installed, but this shell is older than the installation.
+    // Rust is installed, but the shell started before and has an old PATH.
     process.env.PATH = `${cargoFolder}${path.delimiter}${process.env.PATH}`;
   }
   const found = /rustc (\d+)\.(\d+)/.exec(ask("rustc", ["--version"]) ?? "");
@@ -99,7 +99,7 @@ function checkRust() {
   }
 }
 
-/** The wasm target, and for tests the formatter and the linter. */
+/** Installs the wasm target, and for tests the formatter and the linter. */
 async function installRustParts(tests) {
   const sysroot = ask("rustc", ["--print", "sysroot"]);
   if (!existsSync(path.join(sysroot, "lib", "rustlib", wasmTarget))) {
@@ -121,16 +121,16 @@ function needRustup(what) {
   }
 }
 
-/** The test runner of wasm-bindgen, of Cargo.lock's version, built once into target/tools unless PATH has it. */
+/** Builds the test runner of wasm-bindgen into target/tools, unless the version of Cargo.lock is already installed. */
 async function installWasmBindgen() {
   const version = wasmBindgenVersion();
   if (findWasmBindgen("wasm-bindgen-test-runner")) return;
   console.log(`setup: building wasm-bindgen ${version} into target/tools; once, 2 to 5 minutes`);
-  // Without --locked: a dependency in its lock file is no longer in the index.
+  // Without --locked: its lock file names a dependency that is no longer in the index.
   await must("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", toolsFolder]);
 }
 
-/** The npm packages of package-lock.json; again only when that file has changed. */
+/** Installs the npm packages of package-lock.json, unless they were installed from the same file before. */
 async function installNpmPackages() {
   const mark = path.join(root, "node_modules", ".pagepress-lock");
   const hash = createHash("sha256").update(readFileSync(path.join(root, "package-lock.json"))).digest("hex");

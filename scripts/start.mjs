@@ -1,4 +1,4 @@
-// `npm start`: installs what is missing, builds the package and the page, serves the page on localhost.
+// `npm start`: installs missing dependencies, builds the package and the page, and serves the page on localhost.
 //
 // `npm start -- --port 9000` chooses the port.
 import { Remedy, exitWith, run } from "./process.mjs";

@@ -1,4 +1,4 @@
-// The steps of `npm test`, in the order in which they run.
+// The steps of `npm test`, in execution order.
 import { tmpdir } from "node:os";
 import { findProgram, findWasmBindgen, lavapipe, swiftshader } from "./machine.mjs";
 
@@ -9,35 +9,28 @@ const check = (name) => node(`scripts/checks/${name}.mjs`);
 const cargo = (...args) => ["cargo", args];
 const clippy = (...args) => cargo("clippy", ...args, "--", "-D", "warnings");
 
-/** How long each step of the group `soak` makes calls. */
+/** Duration of each step of the group `soak`, in seconds. */
 const soakSeconds = process.env.PAGEPRESS_SOAK_SECONDS ?? "3600";
 
-/** The software GPU that a step's Vulkan loader shall find, and no other. */
+/** Returns the variables that restrict the Vulkan loader to one driver. */
 const driver = (manifest) => ({
   VK_ICD_FILENAMES: manifest,
   VK_DRIVER_FILES: manifest,
-  // Without one, as in containers, drivers complain at every start.
+  // Drivers print a warning at every start without it, as in containers.
   XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
 });
 
-/** Runs Rust tests for wasm in Chromium, as webdriver.json starts it, in a `place` that wasm-bindgen's runner knows. */
-const browserRunner = (place) => ({
+/** Returns the variables that run Rust tests in Chromium, configured by webdriver.json, in a `scope` of wasm-bindgen's runner. */
+const browserRunner = (scope) => ({
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner"),
   CHROMEDRIVER: findProgram("chromedriver"),
-  // Seconds for all tests of a suite together, which says nothing about one: each has a limit of its own
-  // (`tests/common/limit.rs`), and this one only ends a runner whose browser is gone.
+  // The limit of a whole suite, for browsers that crashed. Each test has its own limit (`tests/common/limit.rs`).
   WASM_BINDGEN_TEST_TIMEOUT: "3000",
-  [`WASM_BINDGEN_USE_${place}`]: "1",
+  [`WASM_BINDGEN_USE_${scope}`]: "1",
 });
 
-/**
- * Steps as `{group, name, command: [program, arguments], env}`.
- *
- * Cargo steps share one target folder and follow each other so that each configuration is built once.
- */
-export function steps() {
-  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
-  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+/** Returns the steps of the group `native`. */
+function nativeSteps() {
   const gpuSuites = ["engine", "engine_batch", "conformance"].flatMap((suite) => ["--test", suite]);
   return [
     { group: "native", name: "format", command: cargo("fmt", "--all", "--check") },
@@ -97,6 +90,14 @@ export function steps() {
       env: driver(swiftshader()),
     },
     { group: "native", name: "documentation tests", command: cargo("test", "--doc", "--all-features"), env: driver(lavapipe()) },
+  ];
+}
+
+/** Returns the steps of the group `browser`, and the build of the package. */
+function browserSteps() {
+  const rustInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "web");
+  const tensorsInBrowser = cargo("test", ...wasm, "--no-default-features", "--features", "wgpu", "--test", "tensor");
+  return [
     {
       group: "browser",
       name: "encoder as WebAssembly, in Node",
@@ -108,6 +109,12 @@ export function steps() {
     { group: "browser", name: "tensors in a window", command: tensorsInBrowser, env: browserRunner("BROWSER") },
     { group: "browser", name: "build the package", command: node("scripts/build.mjs"), shared: true },
     { group: "browser", name: "browser tests", command: node("tests/browser/run.mjs") },
+  ];
+}
+
+/** Returns the steps of the other groups. */
+function otherSteps() {
+  return [
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
@@ -137,22 +144,29 @@ export function steps() {
   ];
 }
 
-/** What `npm test` runs. */
+/**
+ * Returns all steps as `{group, name, command: [program, arguments], env, minutes}`.
+ *
+ * Cargo steps share one target folder and are ordered so that each configuration is built once.
+ */
+export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
+
+/** The groups that `npm test` runs. */
 export const groups = ["native", "browser", "package", "page", "supply"];
 
-/** What runs only by its name: it takes long, or needs a nightly toolchain. */
+/** The groups that run only by name, as they take long or need a nightly toolchain. */
 export const longGroups = ["release", "matrix", "miri", "sanitizers", "emulated", "soak", "fuzz"];
 
-/** Groups that need the built package. */
+/** The groups that need the built package. */
 const withPackage = ["browser", "package", "matrix", "page", "release", "soak"];
 
-/** The steps of the chosen groups; the build belongs to all that need its result. */
+/** Returns the steps of the chosen groups, including the build of the package if one of them needs it. */
 export function choose(chosen) {
   const isNeeded = chosen.some((group) => withPackage.includes(group));
   return steps().filter((step) => chosen.includes(step.group) || (step.shared && isNeeded));
 }
 
-/** Counts `{passed, failed, skipped}` that a step's output reports for its single tests, or null. */
+/** Returns the sums `{passed, failed, skipped}` of the test counts in the output of a step, or null if there are none. */
 export function countTests(output) {
   const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
   const pattern = /^(?:test result: .*?\. )?(\d+) passed[;,] (\d+) failed(?:[;,] (\d+) (?:ignored|skipped))?/gm;

@@ -1,4 +1,4 @@
-// `npm test`: installs what is missing, runs every step, shows a table, fails when a step fails.
+// `npm test`: installs missing dependencies, runs all steps and prints a summary. Fails if a step fails.
 //
 // `npm test -- native browser package page supply` runs only the groups named; release, matrix, miri, sanitizers,
 // emulated, soak and fuzz run only by their names.
@@ -7,10 +7,10 @@ import { setup } from "./setup.mjs";
 import { choose, countTests, groups, longGroups } from "./steps.mjs";
 
 /**
- * Runs a step. One whose own count has failures fails even when its exit code is 0.
+ * Runs a step. A step that reports failed tests fails even with exit code 0.
  *
- * Gives `{outcome, tests}`: "pass", "FAIL" or "skip", and how many tests passed, failed and were skipped. A step without a
- * count of its own is one test.
+ * Resolves to the step's result, with `outcome` "pass", "FAIL" or "skip", and with `tests`, the numbers of passed, failed
+ * and skipped tests. A step that reports no numbers counts as one test.
  */
 async function runStep({ group, name, command: [program, args], env, minutes }) {
   console.log(`\n=== ${group}: ${name}\n$ ${program} ${args.join(" ")}`);

@@ -1,7 +1,7 @@
-// Builds the page, serves it and uses it in Chromium as a person would: with no GPU, and on a software GPU.
+// Builds the page, serves it and drives it in Chromium as a visitor would: without a GPU and with a software GPU.
 //
-// What the page gives back goes through the real `lz4` command. Needs the package in `dist`. `node www/test.mjs WORD`
-// runs only the parts whose names hold the word.
+// Checks the page's output with the `lz4` command. Needs the package in `dist`. `node www/test.mjs WORD` runs only the
+// parts whose names contain the word.
 import path from "node:path";
 import { strict as assert } from "node:assert";
 import { Remedy, exitWith, root, run } from "../scripts/process.mjs";
@@ -40,13 +40,13 @@ async function without(url) {
     await testTensors("no GPU", page);
     await testLearn(page);
     await testAccessibility(page);
-    await check("no GPU: forcing the GPU says that it is not available", async () => {
+    await check("no GPU: backend=webgpu shows that no GPU is available", async () => {
       const forced = await open(context, `${url}?backend=webgpu`);
       assert.equal((await forced.evaluate(() => window.__backend)).code, "BACKEND_UNAVAILABLE");
       assert.ok((await forced.locator("#badge").innerText()).includes("BACKEND_UNAVAILABLE"));
       await forced.close();
     });
-    await noComplaints("no GPU", page);
+    await noFaults("no GPU", page);
   } finally {
     await browser.close();
   }
@@ -79,7 +79,7 @@ async function onSoftwareGpu(url) {
     await testLoss(page, true);
     await testTensors("software GPU", page);
 
-    await check("software GPU: a bench has stages and says what it ran on", async () => {
+    await check("software GPU: a benchmark shows its stages and the adapter", async () => {
       await measureOnly(page, "gpu");
       writeSample("stages.bin", 200_000);
       const { engines } = await finding(page, "bench", () => choose(page, "stages.bin"));
@@ -90,7 +90,7 @@ async function onSoftwareGpu(url) {
       for (const word of ["Upload", "Kernels", "Read back", "Whole call"]) assert.ok(stages.includes(word), stages);
     });
 
-    await check("GPU and CPU give the same file at a level that both have", async () => {
+    await check("GPU and CPU write the same file at level Fast", async () => {
       const files = {};
       for (const backend of ["webgpu", "cpu"]) {
         await page.click("#tab-compress");
@@ -106,25 +106,25 @@ async function onSoftwareGpu(url) {
       await page.selectOption("#level", "auto");
     });
 
-    await check("automatic choice takes no software GPU, and says so", async () => {
+    await check("automatic mode rejects a software GPU and gives the reason", async () => {
       const one = await open(context, url);
       const backend = await one.evaluate(() => window.__backend);
       assert.equal(backend.engine, "cpu");
       assert.match(backend.rejected[0].reason, /software/);
       await one.close();
     });
-    await noComplaints("software GPU", page);
+    await noFaults("software GPU", page);
   } finally {
     await browser.close();
   }
 }
 
-const noComplaints = (label, page) =>
-  check(`${label}: no complaint of the browser, nothing asked of another host`, () => assert.deepEqual(page.complaints, []));
+const noFaults = (label, page) =>
+  check(`${label}: the browser reports no errors, and no request goes to another host`, () => assert.deepEqual(page.faults, []));
 
 await exitWith(async () => {
   const { code } = await run("node", ["scripts/page.mjs"]);
-  if (code !== 0) throw new Remedy("The page does not build; node scripts/build.mjs makes the package it needs");
+  if (code !== 0) throw new Remedy("The page does not build. It needs the package: node scripts/build.mjs");
   const server = await serve(path.join(root, "www", "dist"));
   const [, , wanted = ""] = process.argv;
   const parts = { modules: testModules, without, states, software: onSoftwareGpu };

@@ -13,7 +13,7 @@ export default defineConfig({
   plugins: [offline()],
   build: {
     target: "es2022",
-    // Those that know light-dark().
+    // The first versions that support light-dark().
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Files, not data URLs or inline scripts: the page has a strict content security policy.
     assetsInlineLimit: 0,

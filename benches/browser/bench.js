@@ -1,4 +1,4 @@
-// Times Pagepress in this browser: kernels on resident pages, and the package from array to array.
+// Benchmarks Pagepress in this browser: kernels on resident pages, and the package from array to array.
 import { createCompressor } from "/dist/index.js";
 import { benchResident } from "./resident.js";
 
@@ -8,7 +8,7 @@ const PAGE_SIZE = 4096;
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
 const gbps = (bytes, ms) => Math.round(bytes / ms / 1e4) / 100;
 
-/** Whole pages of `bytes` again and again, `atLeast` bytes or a little more. */
+/** Returns the whole pages of `bytes`, repeated to at least `atLeast` bytes. */
 function repeat(bytes, atLeast) {
   const out = new Uint8Array(Math.max(1, Math.ceil(atLeast / bytes.length)) * bytes.length);
   for (let at = 0; at < out.length; at += bytes.length) out.set(bytes, at);
@@ -58,7 +58,7 @@ async function endToEnd(bytes, runs, allowSoftware) {
   return result;
 }
 
-/** Benches each file of `options.files`; gives each result to `note` as it comes. No end to end with 0 bytes. */
+/** Benchmarks each file of `options.files` and passes each result to `note`. With 0 bytes the end-to-end part is skipped. */
 export async function bench({ files, residentBytes, endToEndBytes = END_TO_END_BYTES, runs = 5, allowSoftware }, note) {
   for (const file of files) {
     const response = await fetch(file);

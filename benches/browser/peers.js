@@ -1,4 +1,4 @@
-// Times compression beside other libraries in one worker of this browser, on the same data and by turns.
+// Compares compression libraries in one worker of this browser, on the same data and in turns.
 import { createCompressor } from "/dist/index.js";
 import { lz4Wasm, fflate } from "/target/browser-bench/peers.js";
 
@@ -6,10 +6,10 @@ const MB = 1e6;
 
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
 
-/** Significant digits enough to compare. */
+/** Rounds to enough significant digits for comparison. */
 const short = (value) => Number(value.toPrecision(4));
 
-/** One of Pagepress's ways; `close` ends its workers. */
+/** Returns a configuration of Pagepress as a contender; `close` ends its workers. */
 async function pagepress(workers, { level, blockSize = 65536, contentChecksum = true }) {
   const compressor = await createCompressor({ backend: "cpu", workers });
   const place = workers === 0 ? "in place" : `${workers} workers`;
@@ -23,7 +23,7 @@ async function pagepress(workers, { level, blockSize = 65536, contentChecksum = 
   };
 }
 
-/** What a transform of the browser makes of `bytes`. */
+/** Transforms `bytes` by a stream of the browser. */
 async function transformed(bytes, transform) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());
 }
@@ -38,7 +38,7 @@ const others = [
   },
 ];
 
-/** 1, 2, 4, ... and all cores. */
+/** Returns 1, 2, 4, ... and the number of cores. */
 function workerCounts() {
   const all = navigator.hardwareConcurrency;
   const counts = [];
@@ -51,7 +51,7 @@ async function contenders() {
   for (const blockSize of [undefined, 4096]) {
     for (const level of ["auto", "fast", "high"]) list.push(await pagepress(0, { level, blockSize }));
   }
-  // lz4-wasm has no checksum, either.
+  // Without a checksum, as lz4-wasm.
   list.push(await pagepress(0, { level: "auto", contentChecksum: false }));
   list.push(...others);
   for (const n of workerCounts()) {
@@ -76,7 +76,7 @@ function shuffled(list) {
 }
 
 async function time(times, work) {
-  // What others left is not for this one to clear away.
+  // The garbage of other contenders must not be collected during this one.
   globalThis.gc?.();
   const begin = performance.now();
   const value = await work();
@@ -84,7 +84,7 @@ async function time(times, work) {
   return value;
 }
 
-/** What all did with `bytes`, in MB/s of content: the median, and the best, which says more where others use the machine. */
+/** Measures all contenders in MB/s of uncompressed bytes: the median, and the best, which is robust on a busy machine. */
 async function race(list, bytes, runs) {
   const entries = [];
   for (const one of list) {
@@ -93,9 +93,9 @@ async function race(list, bytes, runs) {
     entries.push({ one, ratio: bytes.length / packed.length, there: [], back: [] });
   }
   for (let i = 0; i < runs; i += 1) {
-    // What the one before has left, memory that is still being given back, is to be another's each time.
+    // A new order each round, so that the memory that the previous contender still frees affects each of them in turn.
     for (const { one, there, back } of shuffled(entries)) {
-      // Workers that have nothing to do for long are ended.
+      // Restarts workers, which end after an idle time.
       if (one.isShared) await one.decompress(await one.compress(bytes));
       const packed = await time(there, () => one.compress(bytes));
       await time(back, () => one.decompress(packed));
@@ -106,7 +106,7 @@ async function race(list, bytes, runs) {
   return entries.map(({ one, ratio, there, back }) => ({ name: one.name, ratio, compress: rates(there), decompress: rates(back) }));
 }
 
-/** Benches the first `maxBytes` of each of `files`; gives a line for each contender to `note`. */
+/** Benchmarks the first `maxBytes` of each of `files` and passes a line per contender to `note`. */
 async function benchPeers({ files, maxBytes, runs }, note) {
   const list = await contenders();
   for (const file of files) {

@@ -1,11 +1,11 @@
-// Times pages that are in GPU memory and stay there, by the device's own clock.
+// Benchmarks pages that stay in GPU memory, by timestamps of the device.
 import { createCompressor } from "/dist/index.js";
 
-/** The clock of a GPU falls when there is nothing to do. */
+/** Duration of the warm-up: idle GPUs lower their clock. */
 const WARM_UP_MS = 1500;
 const COMPARED_BYTES = 32 << 20;
 
-/** `bytes`, `copies` times over, in GPU memory. */
+/** Uploads `copies` copies of `bytes` to GPU memory. */
 function fill(device, bytes, copies) {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
   const one = device.createBuffer({ size: bytes.length, usage });
@@ -20,7 +20,7 @@ function fill(device, bytes, copies) {
   return all;
 }
 
-/** The median kernel time of `runs` calls after a warm-up, in nanoseconds, and what the last call gave. */
+/** Returns the median kernel time of `runs` calls after a warm-up, in nanoseconds, and the last result. */
 async function time(compressor, runs, work, free) {
   const times = [];
   let value;
@@ -52,7 +52,7 @@ function same(actual, expected, what) {
   if (a.length !== b.length || a.some((word, i) => word !== b[i])) throw new Error(`${what} differ`);
 }
 
-/** The blocks of the first copy are those of the CPU, and all copies come back. */
+/** Checks that the blocks of the first copy equal those of the CPU, and that all copies are restored. */
 async function verify(device, bytes, copies, pages, back) {
   const cpu = await createCompressor({ backend: "cpu" });
   const expected = await cpu.compressPages(bytes, { pageSize: pages.pageSize, level: "fast" });
@@ -68,7 +68,7 @@ async function verify(device, bytes, copies, pages, back) {
   }
 }
 
-/** Benches `bytes`, `copies` times over. */
+/** Benchmarks `copies` copies of `bytes`. */
 export async function benchResident(bytes, copies, pageSize, runs, allowSoftware) {
   const compressor = await createCompressor({ backend: "webgpu", allowSoftware });
   const { device } = compressor;

@@ -1,12 +1,13 @@
-// Benches the package in Chromium on this machine's GPU: node benches/browser/run.mjs FILE... [-- FLAG...]
+// Benchmarks the package in Chromium on this machine's GPU: node benches/browser/run.mjs FILE... [-- FLAG...]
 //
-// Prints one JSON object a line. With --tensors in place of files it multiplies matrices beside TensorFlow.js, which it
-// installs under this folder. With --peers before the files it times the CPU beside lz4-wasm, fflate and the browser's gzip, on
-// the first 64 MiB of each. --built takes dist/ and target/browser-bench/ as they are: for a copy of this folder elsewhere,
-// which needs benches, dist, scripts, target/browser-bench, tests and node_modules/playwright-core. CHROMIUM or --chromium
-// PATH names the browser. Flags go to Chromium; on Linux it may need --use-angle=vulkan
-// --enable-features=Vulkan --disable-vulkan-surface --enable-unsafe-webgpu --enable-webgpu-developer-features.
-// PAGEPRESS_SOFTWARE=1 takes SwiftShader and little work: to see that the bench works, not to measure.
+// Prints one JSON object per line. With --tensors instead of files it compares matrix products with TensorFlow.js, which it
+// installs under this folder. With --peers before the files it compares the CPU with lz4-wasm, fflate and the browser's gzip,
+// on the first 64 MiB of each file. --built uses dist/ and target/browser-bench/ without building them, for a copy of the
+// repository elsewhere, which needs benches, dist, scripts, target/browser-bench, tests, and from node_modules
+// playwright-core, sirv and its dependencies @polka/url, mrmime and totalist. CHROMIUM or --chromium PATH names the browser.
+// Flags go to Chromium; on Linux it may need --use-angle=vulkan --enable-features=Vulkan --disable-vulkan-surface
+// --enable-unsafe-webgpu --enable-webgpu-developer-features. PAGEPRESS_SOFTWARE=1 uses SwiftShader and little work, to test
+// the benchmark itself.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -21,10 +22,10 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const out = join(root, "target/browser-bench");
 const software = process.env.PAGEPRESS_SOFTWARE === "1";
 
-/** Content that libraries are compared on. */
+/** Most bytes of content in a comparison of libraries. */
 const PEER_BYTES = 64 * 2 ** 20;
 
-/** A page with the benches, and what closes it. */
+/** Opens a page with the benchmarks; returns it with a function that closes it. */
 async function openPage(flags) {
   const server = await serve(root);
   const always = ["--js-flags=--expose-gc", "--no-first-run", "--disable-background-networking", "--disable-component-update"];
@@ -43,7 +44,7 @@ async function openPage(flags) {
   return { page, close };
 }
 
-/** Has `work` bench a page with copies of `files`, whose addresses it gets. */
+/** Copies `files` to the server, and calls `work` with a page and their URLs. */
 async function withFiles(files, flags, work) {
   await mkdir(join(out, "data"), { recursive: true });
   for (const file of files) await copyFile(file, join(out, "data", basename(file)));
@@ -64,7 +65,7 @@ async function benchPages(page, files) {
   await page.evaluate((given) => globalThis.bench(given, globalThis.note), options);
 }
 
-/** Has the WebAssembly of lz4-wasm, which is built for webpack, lie beside the bundle, and what it exports be a module. */
+/** An esbuild plugin for lz4-wasm, which is built for webpack: copies the WebAssembly and makes its exports a module. */
 const webAssemblyModules = {
   name: "wasm",
   setup: (build) =>
@@ -84,7 +85,7 @@ const webAssemblyModules = {
     }),
 };
 
-/** lz4-wasm and fflate as one file for the page. */
+/** Bundles lz4-wasm and fflate to one file for the page. */
 async function bundlePeers() {
   const { build } = await import("esbuild");
   const contents = 'export * as lz4Wasm from "lz4-wasm"; export * as fflate from "fflate";';
@@ -98,7 +99,7 @@ async function benchPeers(page, files) {
   await page.evaluate((given) => globalThis.benchPeers(given, globalThis.note), options);
 }
 
-/** TensorFlow.js as one file for the page. */
+/** Bundles TensorFlow.js to one file for the page. */
 async function bundleTensorflow() {
   if (!existsSync(join(here, "node_modules"))) {
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];

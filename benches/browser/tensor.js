@@ -1,10 +1,10 @@
-// Times products of matrices that stay on the GPU, beside TensorFlow.js on the same adapter: so many products in a row, and
-// the last one read back.
+// Compares matrix products on the GPU with TensorFlow.js on the same adapter: several products in a row, of which the last
+// is read back.
 import { GpuDevice } from "/dist/tensor.js";
 
-/** The clock of a GPU falls when there is nothing to do. */
+/** Duration of the warm-up: idle GPUs lower their clock. */
 const WARM_UP_MS = 1000;
-/** Elements of each product that are compared with a plain sum. */
+/** Number of elements of each product that are checked. */
 const N_COMPARED = 200;
 
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
@@ -17,7 +17,7 @@ function numbers(n, seed) {
   });
 }
 
-/** Pagepress: a function that makes tensors, and the product of two. */
+/** Returns the functions of Pagepress that create a tensor and multiply two. */
 async function pagepress(allowSoftware) {
   const device = await GpuDevice.open({ allowSoftware });
   return {
@@ -30,9 +30,9 @@ async function pagepress(allowSoftware) {
   };
 }
 
-/** TensorFlow.js, likewise. */
+/** Returns the same functions of TensorFlow.js. */
 async function tensorflow() {
-  // A call that it makes and that browsers no longer have.
+  // TensorFlow.js calls this method, which browsers have removed.
   GPUAdapter.prototype.requestAdapterInfo ??= async function requestAdapterInfo() {
     return this.info;
   };
@@ -49,7 +49,7 @@ async function tensorflow() {
   };
 }
 
-/** Fails unless some elements of c are those of a b. */
+/** Fails unless some elements of c equal those of a b. */
 function compare(name, a, b, c, n) {
   for (let i = 0; i < N_COMPARED; i += 1) {
     const [row, col] = [Math.imul(i, 7919) % n, Math.imul(i, 104729) % n];
@@ -64,7 +64,7 @@ function compare(name, a, b, c, n) {
   }
 }
 
-/** Milliseconds of `nProducts` products and the reading of the last. */
+/** Returns the milliseconds of `nProducts` products and of reading the last. */
 async function run(package_, a, b, nProducts) {
   const begin = performance.now();
   let product = null;
@@ -90,7 +90,7 @@ async function time(package_, data, n, { nProducts, runs, warmUpMs }) {
   return median(times);
 }
 
-/** Times both at each size, one after the other; gives each result to `note` as it comes. */
+/** Benchmarks both at each size and passes each result to `note`. */
 export async function benchTensors({ sizes, nProducts, runs, allowSoftware }, note) {
   const packages = [await pagepress(allowSoftware), await tensorflow()];
   note({ adapter: packages[0].adapter, packages: packages.map(({ name }) => name), nProducts, runs });

@@ -1,8 +1,8 @@
-// Times packages of npm on one thread of Node, by size: node benches/packages/run.mjs FILE...
+// Benchmarks npm packages on one thread of Node, by size: node benches/packages/run.mjs FILE...
 //
-// Prints a Markdown table for each size from 1 kB to 64 MB of the content of FILEs, which are repeated: ratio, and MB/s of
-// content to compress and to decompress, the median of rounds in which the packages take turns. Each result is checked first. Needs
-// dist/: `npm run build`. --built takes the packages as they are installed.
+// Prints a Markdown table for each size from 1 kB to 64 MB of the content of FILEs, repeated as needed: ratio, and MB/s of
+// uncompressed bytes in both directions, as medians of rounds in which the packages take turns. Each result is verified
+// first. Needs dist/: `npm run build`. --built uses the packages as installed.
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
@@ -12,10 +12,10 @@ import { run } from "../../scripts/build/run.mjs";
 
 const SIZES = [1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6, 64e6];
 const N_ROUNDS = 9;
-/** Shortest time that is measured, in calls of one kind after each other. */
+/** Shortest time of a measurement, over which calls are repeated. */
 const LEAST_MS = 20;
 
-/** The packages as `{name, compress, decompress}`. lz4-wasm writes a block after its size; @foxglove/wasm-lz4 only reads. */
+/** The packages as `{name, compress, decompress}`. lz4-wasm writes a size and a block; @foxglove/wasm-lz4 only decompresses. */
 async function contenders() {
   const lz4Wasm = (await import("lz4-wasm-nodejs")).default;
   const foxglove = (await import("@foxglove/wasm-lz4")).default;
@@ -35,7 +35,7 @@ async function contenders() {
   ];
 }
 
-/** Milliseconds of one call of `work`, of as many as take a while. */
+/** Returns the milliseconds of one call of `work`, averaged over repeated calls. */
 function time(work) {
   let calls = 0;
   const start = performance.now();
@@ -56,7 +56,7 @@ function compare(list, bytes) {
     return { name, compress: compress && (() => compress(bytes)), decompress: () => decompress(made, bytes.length), ratio: bytes.length / made.length, times: [[], []] };
   });
   for (let round = 0; round < N_ROUNDS; round += 1) {
-    // Each round begins with another one.
+    // Each round starts with another package.
     for (const row of [...rows.slice(round % rows.length), ...rows.slice(0, round % rows.length)]) {
       if (row.compress) row.times[0].push(time(row.compress));
       row.times[1].push(time(row.decompress));
@@ -84,7 +84,7 @@ for (let at = 0; at < content.length; at += once.length) content.set(once.subarr
 await init();
 const list = await contenders();
 console.log(`Node ${process.version}, ${cpus()[0].model}`);
-// From another place of the content for each size, so that small ones are not all alike.
+// Sizes start at different positions of the content, so that small ones differ.
 for (const [i, size] of SIZES.entries()) {
   const start = size < once.length / 2 ? Math.floor((once.length / 2 / SIZES.length) * i) : 0;
   print(size, compare(list, content.slice(start, start + size)));

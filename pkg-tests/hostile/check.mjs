@@ -1,11 +1,11 @@
-// What the hostile suites share: the built package, random numbers, and what counts as a typed error.
+// Helpers of the hostile tests: the built package, random numbers, and the check for typed errors.
 import { strict as assert } from "node:assert";
 import * as pagepress from "../../dist/index.js";
 import { randomNumbers } from "../../tests/browser/suite/data.js";
 
 export { pagepress, randomNumbers };
 
-/** Codes of errors that are a caller's or an input's fault. `INTERNAL` is none: it stands for a trap. */
+/** The codes of errors caused by the caller or the input. `INTERNAL` is not among them: it stands for a trap. */
 const TYPED = new Set([
   "CHECKSUM_MISMATCH",
   "CONTENT_SIZE_MISMATCH",
@@ -20,7 +20,7 @@ const TYPED = new Set([
   "TRUNCATED_FRAME",
 ]);
 
-/** The value of `work`, or the code of its error, which must be a typed one or among `more`. */
+/** Returns the value of `work`, or the code of its error, which must be typed or in `more`. */
 export async function outcomeOf(work, more = []) {
   try {
     return { value: await work() };
@@ -31,7 +31,7 @@ export async function outcomeOf(work, more = []) {
   }
 }
 
-/** Words of a small vocabulary: compressible, with matches at many distances. */
+/** Returns words of a small vocabulary: compressible, with matches at many offsets. */
 export function textOf(length, seed) {
   const next = randomNumbers(seed);
   const words = "page block frame token literal match offset table index of the to and in a is".split(" ");
@@ -40,8 +40,10 @@ export function textOf(length, seed) {
   return new TextEncoder().encode(text.slice(0, length));
 }
 
-/** Bytes in use after a collection: of JavaScript's objects and of all buffers and WebAssembly memories, and of the process,
- * which keeps some that nothing uses. Needs `--expose-gc`. */
+/**
+ * Returns the bytes in use after a garbage collection: of the heap with all buffers and WebAssembly memories, and of the
+ * process, which includes unused memory. Needs `--expose-gc`.
+ */
 export async function memoryInUse() {
   for (let i = 0; i < 3; i += 1) {
     globalThis.gc();
@@ -51,10 +53,10 @@ export async function memoryInUse() {
   return { used: heapUsed + external, resident: rss };
 }
 
-/** Both in MB, before and after; throws if it grew by more than a few of the modules' memories. */
+/** Returns both in MB, before and after; throws if they grew by more than the memories of a few instances. */
 export function checkMemory(before, after) {
   const mb = (bytes) => Math.round(bytes / 1e6);
-  const told = { usedMb: [mb(before.used), mb(after.used)], residentMb: [mb(before.resident), mb(after.resident)] };
-  assert.ok(after.used < before.used + 24e6 && after.resident < before.resident + 128e6, JSON.stringify(told));
-  return told;
+  const summary = { usedMb: [mb(before.used), mb(after.used)], residentMb: [mb(before.resident), mb(after.resident)] };
+  assert.ok(after.used < before.used + 24e6 && after.resident < before.resident + 128e6, JSON.stringify(summary));
+  return summary;
 }

@@ -1,5 +1,5 @@
-// Input that claims, or becomes, more than a memory of 256 MiB holds: a typed error each time, and the next honest call works.
-// Run by `hostile.mjs` with `--wasm-max-mem-pages=4096`.
+// Tests input that claims, or decompresses to, more than the memory limit of 256 MiB: each gives a typed error, and the next
+// valid call works. Run by `hostile.mjs` with `--wasm-max-mem-pages=4096`.
 import { strict as assert } from "node:assert";
 import { outcomeOf, pagepress, textOf } from "./check.mjs";
 
@@ -7,15 +7,15 @@ const { compressSync, createCompressor, decompressSync } = pagepress;
 const ROUNDS = 8;
 
 const compressor = await createCompressor({ backend: "cpu", workers: 0 });
-/** Content whose blocks of 4 MiB take a part of the memory. */
+/** Content for blocks of 4 MiB, which take a part of the memory. */
 const content = textOf(6_000_000, 5);
 const options = { blockSize: 2 ** 22 };
 const frame = compressSync(content, options);
 
-/** The bytes after a token for a length beyond the 15 that it holds. */
+/** Returns the extra bytes after a token for a length of 15 or more. */
 const extended = (length) => [...new Uint8Array(Math.floor(length / 255)).fill(255), length % 255];
 
-/** A block of so many literals, and a match that goes on for `length` bytes. */
+/** Returns a block of literals and a match of `length` bytes. */
 function bomb(literals, length) {
   const start = Uint8Array.from([0xff, ...extended(literals - 15)]);
   const end = Uint8Array.from([1, 0, ...extended(length - 19), 0x50, 1, 2, 3, 4, 5]);
@@ -34,7 +34,7 @@ const seen = {};
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const [name, { bytes, ...format }] of Object.entries(hostile)) {
     for (const work of [() => compressor.decompress(bytes, format), async () => decompressSync(bytes, format)]) {
-      // A trap is replaced by a new instance, and is an error with a code too.
+      // After a trap, which also gives an error with a code, the instance is replaced.
       const { code } = await outcomeOf(work, ["INTERNAL"]);
       assert.ok(code, `${name}: no error`);
       (seen[name] ??= new Set()).add(code);

@@ -1,5 +1,5 @@
-// Arrays that lie about their length, or lie in shared memory that grows and changes while it is read: every entry that takes
-// bytes reads a length once, and gives nothing of an earlier call's memory.
+// Tests arrays with false lengths, and arrays in shared memory that grows and changes during a call: every entry that takes
+// bytes reads the length once, and never returns memory of an earlier call.
 import { strict as assert } from "node:assert";
 import { Worker } from "node:worker_threads";
 import { outcomeOf, pagepress, textOf } from "./check.mjs";
@@ -7,18 +7,18 @@ import { outcomeOf, pagepress, textOf } from "./check.mjs";
 const { compressSync, createCompressor, decompressSync, Lz4CompressionStream, openFrame } = pagepress;
 
 const content = textOf(70_000, 3);
-/** What no output of another call may hold. */
+/** Content of one call that no output of another call may contain. */
 const SECRET = new TextEncoder().encode("secret of an earlier call;");
 
-/** An array of the type that shows `shown` as each of its properties of these names. */
-function lying(Type, values, shown) {
-  const Liar = class extends Type {};
-  for (const [name, get] of Object.entries(shown)) Object.defineProperty(Liar.prototype, name, { get });
-  return new Liar(values);
+/** Returns an array of `values` whose properties are overridden by the getters in `shown`. */
+function withFalseProperties(Type, values, shown) {
+  const FalseArray = class extends Type {};
+  for (const [name, get] of Object.entries(shown)) Object.defineProperty(FalseArray.prototype, name, { get });
+  return new FalseArray(values);
 }
 
-/** The lies: lengths that are too long, too short or change, and methods that give other memory. */
-const lies = {
+/** The false arrays: lengths that are too long, too short or change, and methods that return other memory. */
+const falseProperties = {
   longer: { length: () => 200_000, byteLength: () => 200_000 },
   shorter: { length: () => 10, byteLength: () => 10 },
   endless: { length: () => 2 ** 32, byteLength: () => 2 ** 32 },
@@ -31,7 +31,7 @@ const lies = {
 
 const holdsSecret = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(SECRET);
 
-/** Has the module's memory hold the secret where later calls get theirs. */
+/** Fills freed memory of the module, which later calls reuse, with the secret. */
 function leaveSecret() {
   const secrets = new Uint8Array(400_000);
   for (let at = 0; at < secrets.length; at += SECRET.length) secrets.set(SECRET.subarray(0, secrets.length - at), at);
@@ -49,7 +49,7 @@ async function streamed(bytes, compressor) {
   return Buffer.concat(parts);
 }
 
-/** What every entry makes of arrays, in ways that give the content back: `view` makes the array of bytes. */
+/** Round trips through every entry; `view` makes the array that an entry gets from bytes. */
 function entries(compressor) {
   const frame = compressSync(content);
   return {
@@ -71,20 +71,20 @@ function entries(compressor) {
   };
 }
 
-async function seesThroughLies() {
+async function ignoresFalseLengths() {
   const compressor = await createCompressor({ backend: "cpu", workers: 0 });
-  for (const [lie, shown] of Object.entries(lies)) {
+  for (const [kind, shown] of Object.entries(falseProperties)) {
     for (const [entry, work] of Object.entries(entries(compressor))) {
       leaveSecret();
-      const made = await work((values) => lying(values.constructor, values, shown));
-      assert.ok(!holdsSecret(made), `${entry}, ${lie}: memory of an earlier call`);
-      assert.ok(Buffer.compare(made, content) === 0, `${entry}, ${lie}: other content`);
+      const made = await work((values) => withFalseProperties(values.constructor, values, shown));
+      assert.ok(!holdsSecret(made), `${entry}, ${kind}: memory of an earlier call`);
+      assert.ok(Buffer.compare(made, content) === 0, `${entry}, ${kind}: other content`);
     }
   }
   await compressor.dispose();
 }
 
-/** Arrays in shared memory that another thread makes longer and overwrites meanwhile. */
+/** Tests arrays in shared memory that another thread grows and overwrites during the calls. */
 async function takesSnapshots() {
   const compressor = await createCompressor({ backend: "cpu", workers: 0 });
   const memory = new SharedArrayBuffer(65536, { maxByteLength: 2 ** 21 });
@@ -118,13 +118,13 @@ async function takesSnapshots() {
   await compressor.dispose();
 }
 
-/** Arrays to decompress to: shared, resizable and those that lie, and those that shrink before the call's turn. */
-async function writesOnlyWhatThereIs() {
+/** Tests target arrays of decompression: shared, resizable, with false lengths, and shrunk before the call starts. */
+async function writesWithinTargets() {
   const compressor = await createCompressor({ backend: "cpu", workers: 0 });
   const frame = compressSync(content);
   const shared = new Uint8Array(new SharedArrayBuffer(content.length + 9), 9);
   const resizable = new Uint8Array(new ArrayBuffer(content.length, { maxByteLength: 2 * content.length }));
-  const liars = Object.values(lies).map((shown) => lying(Uint8Array, content.length, shown));
+  const liars = Object.values(falseProperties).map((shown) => withFalseProperties(Uint8Array, content.length, shown));
   for (const into of [shared, resizable, ...liars]) {
     for (const found of [decompressSync(frame, { into }), await compressor.decompress(frame, { into })]) {
       assert.ok(Buffer.compare(found, content) === 0);
@@ -142,8 +142,8 @@ async function writesOnlyWhatThereIs() {
   await compressor.dispose();
 }
 
-/** Input that shrinks or goes away before its call's turn is an error, never less content. */
-async function noticesWhatShrinks() {
+/** Input that is shrunk or detached before the call starts is an error, never truncated content. */
+async function rejectsShrunkInput() {
   const compressor = await createCompressor({ backend: "cpu", workers: 0 });
   for (const shrink of [(bytes) => bytes.buffer.resize(1000), (bytes) => structuredClone(0, { transfer: [bytes.buffer] })]) {
     for (const call of [(input) => compressor.compress(input), (input) => compressor.compressPages(input)]) {
@@ -159,8 +159,8 @@ async function noticesWhatShrinks() {
 }
 
 export const cases = [
-  ["arrays that lie about themselves", seesThroughLies],
+  ["arrays with false lengths", ignoresFalseLengths],
   ["shared memory that grows and changes", takesSnapshots],
-  ["input that shrinks before its turn", noticesWhatShrinks],
-  ["arrays to decompress to", writesOnlyWhatThereIs],
+  ["input that shrinks before its call starts", rejectsShrunkInput],
+  ["target arrays of decompression", writesWithinTargets],
 ];

@@ -1,6 +1,5 @@
-// Changed files through the built modules: frames, blocks in all formats, tables of pages, indexes. Typed errors only,
-// all ways to read agree, and memory stays as it is. Run by `hostile.mjs` with `--expose-gc`. Arguments: how many inputs, and
-// a seed, with which a run can be repeated.
+// Tests mutated frames, blocks in all formats, page tables and indexes: errors are typed, all readers agree, and memory does
+// not grow. Run by `hostile.mjs` with `--expose-gc`. Arguments: the number of inputs, and the seed.
 import { strict as assert } from "node:assert";
 import { checkMemory, memoryInUse, outcomeOf, pagepress, randomNumbers, textOf } from "./check.mjs";
 
@@ -12,7 +11,7 @@ const next = randomNumbers(seed);
 const one = (list) => list[next() % list.length];
 const compressor = await createCompressor({ backend: "cpu", workers: 0 });
 
-/** Content with text, noise and fills, of some pages and a short one. */
+/** Returns content with text, noise and fills, of a few pages and a short one. */
 function contentOf(length, i) {
   const content = textOf(length, i);
   const random = randomNumbers(i);
@@ -38,7 +37,7 @@ const frames = contents.flatMap((content) => [
 frames.push(joined(skippable, frames[6], skippable, frames[9]));
 const indexed = contents.map((content) => compressSync(content, { index: true, blockSize: 4096, contentChecksum: content.length % 2 === 0 }));
 
-/** The one block of a frame, and the content's size. */
+/** Returns the only block of a frame, and the size of the content. */
 function blockOf(content) {
   const frame = compressSync(content, { contentChecksum: false });
   return frame.slice(19, frame.length - 4);
@@ -49,7 +48,7 @@ const prefixed = contents.slice(1, 5).map((content) => {
   const size = new Uint8Array(Uint32Array.of(content.length).buffer);
   return joined(size, blockOf(content));
 });
-// A legacy frame: its magic number, then blocks after their sizes.
+// A legacy frame: a magic number and blocks, each preceded by its size.
 const legacyBlock = blocks[2];
 frames.push(joined(Uint8Array.of(0x02, 0x21, 0x4c, 0x18), new Uint8Array(Uint32Array.of(legacyBlock.length).buffer), legacyBlock));
 
@@ -60,7 +59,7 @@ for (const content of contents) {
 
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 4096, 65536, 2 ** 22, 2 ** 30];
 
-/** `bytes` with a few changes: bits, bytes, words, pieces left out, doubled or from elsewhere, an end cut off. */
+/** Returns `bytes` with a few mutations: bits, bytes and words changed, pieces removed, doubled or moved, the end truncated. */
 function changed(bytes, others) {
   let made = bytes.slice();
   for (let n = 1 + (next() % 4); n > 0; n -= 1) {
@@ -89,7 +88,7 @@ async function streamed(bytes) {
   return new Uint8Array(await new Response(stream.readable).arrayBuffer());
 }
 
-/** All ways agree: the same content, or the same code. */
+/** Checks that all readers agree: on the content, or on the code of the error. */
 function agree(outcomes) {
   const [first, ...rest] = outcomes;
   for (const other of rest) {
@@ -149,7 +148,7 @@ const counts = {};
 let before;
 const start = performance.now();
 for (let i = 0; i < nInputs; i += 1) {
-  // Instances and arrays of the first inputs are what a process needs anyway.
+  // Memory is compared with that after the first inputs, which create the instances.
   if (i === Math.min(2000, nInputs >> 1)) before = await memoryInUse();
   try {
     const { code = "content" } = await tries[i % tries.length](i);

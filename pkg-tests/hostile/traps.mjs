@@ -1,5 +1,5 @@
-// A module that traps again and again, its memory limited to 256 MiB: the next honest call works, and memory stays as it is.
-// Run by `hostile.mjs` with `--expose-gc --wasm-max-mem-pages=4096`. The argument is how often it traps.
+// Tests a module that traps repeatedly with a memory limit of 256 MiB: the next valid call works, and memory does not grow.
+// Run by `hostile.mjs` with `--expose-gc --wasm-max-mem-pages=4096`. The argument is the number of traps.
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import binaryen from "binaryen";
@@ -7,15 +7,17 @@ import { cpuGlue as cpu } from "../../dist/internals.js";
 import { checkMemory, memoryInUse, outcomeOf, pagepress, textOf } from "./check.mjs";
 
 const { compressSync, createCompressor, decompressSync, openFrame } = pagepress;
-/** The first byte of input that the patched modules trap at. */
+/** The first input byte at which the patched modules trap. */
 const POISON = 0xee;
-/** The limit of a raw block that they trap at, whose input is not in their memory yet. */
+/** The output limit of a raw block at which they trap, before its input is in their memory. */
 const POISONED_LIMIT = 12_345;
 const nTraps = Number(process.argv[2]);
 const file = (name) => new URL(`../../dist/${name}_bg.wasm`, import.meta.url);
 
-/** The module, with functions that trap when byte 0 of the memory that parameter `at` points to is the poison, or when
- * parameter `limit` is the poisoned one. What the call was given is not freed then. */
+/**
+ * Patches functions of the module to trap when the byte at the address in parameter `at` is the poison, or when parameter
+ * `limit` is the poisoned limit. The memory of the call's arguments is then not freed.
+ */
 async function poisoned(name, exports) {
   const module = binaryen.readBinary(await readFile(file(name)));
   const { BulkMemory, Multivalue, MutableGlobals, NontrappingFPToInt, ReferenceTypes, SignExt, SIMD128 } = binaryen.Features;
@@ -47,7 +49,7 @@ const poison = new Uint8Array(2_000_000).fill(POISON);
 const frame = compressSync(content, { index: true });
 const file0 = await openFrame(frame, { modules });
 
-/** Objects that were freed after their instance was replaced, by whose address another object of the next one is freed. */
+/** Number of objects freed after their instance was replaced, which would free an object of the new instance. */
 let nStale = 0;
 const { free: freeEncoder } = cpu.FrameEncoder.prototype;
 for (const { prototype } of [cpu.FrameEncoder, cpu.FrameDecoder, cpu.PageDecoder]) {
@@ -60,7 +62,7 @@ for (const { prototype } of [cpu.FrameEncoder, cpu.FrameDecoder, cpu.PageDecoder
   };
 }
 
-/** Each of these traps. */
+/** Calls that trap. */
 const hostile = [
   () => alone.decompress(poison, { format: "block", maxOutputSize: POISONED_LIMIT }),
   async () => decompressSync(poison, { format: "size-prefixed", maxOutputSize: POISONED_LIMIT }),
@@ -73,7 +75,7 @@ const hostile = [
   () => pool.compressPages(poison),
 ];
 
-/** Each of these works, whatever trapped before. */
+/** Valid calls, which work after any trap. */
 const honest = [
   async () => assert.deepEqual(await alone.decompress(await alone.compress(content)), content),
   async () => assert.deepEqual(decompressSync(compressSync(content)), content),
@@ -83,7 +85,7 @@ const honest = [
   async () => assert.deepEqual(await pool.decompress(await pool.compress(content)), content),
 ];
 
-/** Calls that trap, and one honest call after each. */
+/** Makes calls that trap, each followed by a valid call. */
 async function run(n) {
   for (let i = 0; i < n; i += 1) {
     const work = hostile[i % hostile.length];
@@ -93,7 +95,7 @@ async function run(n) {
   }
 }
 
-// Sessions that another call's trap took with it fail with a code, and the stream's compressor goes on.
+// Sessions of an instance that trapped in another call fail with a code, and the stream's compressor keeps working.
 const stream = new pagepress.Lz4CompressionStream({ compressor: alone });
 const writer = stream.writable.getWriter();
 for (const promise of [writer.write(content), writer.closed]) promise.catch(() => undefined);

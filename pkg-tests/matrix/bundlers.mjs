@@ -1,4 +1,4 @@
-// Bundlers that are older than those of the project, or others. Each builds in its default configuration.
+// Tests older versions of the project's bundlers, and other bundlers, in their default configuration.
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ import { buildWithVite, startVite } from "../sites.mjs";
 
 const scopes = ["window", "worker", "shared"];
 
-/** Vite 5 to 7, in development and built; they build workers as classic scripts. */
+/** Tests Vite 5 to 7, in development and built. They build workers as classic scripts. */
 export async function checkVites(report, browsers, folder, tarball, tools) {
   for (const version of [5, 6, 7]) {
     const vite = join(tools, "node_modules", `vite${version}`);
@@ -31,8 +31,7 @@ async function buildWithParcel(place, tools) {
   return serve(out);
 }
 
-/** Parcel 2, which reads no `exports` unless told to. Two workers that share a script do not start as it builds them, so
- * that there is only one. */
+/** Tests Parcel 2, which ignores `exports` by default. Only one worker is used: two that share a script do not start when built by Parcel. */
 export async function checkParcel(report, browsers, folder, tarball, tools) {
   const open = async () => {
     const place = await installFixture(join(folder, "parcel"), "plain", tarball);

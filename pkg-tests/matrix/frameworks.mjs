@@ -1,4 +1,4 @@
-// Frameworks that render pages on a server of their own. Their fixtures lie in the folder of their tools, which they find there.
+// Tests frameworks with server-side rendering. Their fixtures are copied to the folder with their tools.
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { checkSite } from "../pages.mjs";
 const fixtures = fileURLToPath(new URL("fixtures", import.meta.url));
 const env = { ...process.env, NODE_ENV: "production", NUXT_TELEMETRY_DISABLED: "1" };
 
-/** A port that is free. */
+/** Returns a free port. */
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -23,7 +23,7 @@ async function freePort() {
   return port;
 }
 
-/** Starts the server that a framework built with `node`, and waits until it answers. */
+/** Starts the server that a framework built, with the Node at `node`, and waits until it responds. */
 async function startServer(node, script, cwd) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
@@ -41,7 +41,7 @@ async function startServer(node, script, cwd) {
   return { url, close };
 }
 
-/** Builds the fixture `name` with `command`, run by `node`, runs what it made, and checks it on the server and in pages. */
+/** Builds the fixture `name` with `command`, run by `node`, starts its server, and checks the server and the pages. */
 async function checkFramework(report, browsers, title, { tarball, tree, node, name, command, script }) {
   const { folder, remove } = await makeWorkplace(tree);
   let site;
@@ -60,7 +60,7 @@ async function checkFramework(report, browsers, title, { tarball, tree, node, na
   try {
     await report.run(`${title}, on the server`, async () => {
       const { url, place } = await open();
-      // Less than what these servers take of a request.
+      // Below the request size limit of these servers.
       const body = (await readFile(join(place, "sample.txt"))).subarray(0, 100_000);
       const headers = { "content-type": "application/octet-stream" };
       const answer = await fetch(new URL("server", url), { method: "POST", body, headers });

@@ -1,4 +1,4 @@
-// The tools of the matrix, each tree in a folder of its own under target/, installed when it is needed first.
+// Installs the tools of the matrix on first use, each dependency tree in its own folder under target/.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { root } from "../../scripts/build/run.mjs";
 import { Remedy, run, Skip } from "../../scripts/process.mjs";
 
-/** Installs the tree `name` as its lock file says, and gives its folder. Throws a `Skip` where there is no network. */
+/** Installs the tree `name` from its lock file and returns its folder. Throws a `Skip` without a network. */
 export async function installTree(name) {
   const from = join(root, "pkg-tests/matrix", name);
   const to = join(root, "target/matrix", name);

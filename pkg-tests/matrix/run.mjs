@@ -1,5 +1,5 @@
-// The packed tarball with what people use beside the newest tools, in each for real. Needs dist/: `npm run build`, and the
-// network once. With an argument only the cases whose line holds it.
+// Tests the packed tarball with older and other tools. Needs dist/: `npm run build`, and the network once. An argument
+// selects the cases whose line contains it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/build/run.mjs";
@@ -25,7 +25,7 @@ async function main() {
     await checkVitest(report, folder, tarball, tools);
     await checkVites(report, browsers, folder, tarball, tools);
     await checkParcel(report, browsers, folder, tarball, tools);
-    // SvelteKit 3 needs Node 22.
+    // SvelteKit 3 requires Node 22.
     const node = nodeOf(tools, 22);
     await checkSvelteKit(report, browsers, tarball, { tree: svelteKit, node });
     await checkNuxt(report, browsers, tarball, { tree: nuxt, node });

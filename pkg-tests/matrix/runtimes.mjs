@@ -1,4 +1,4 @@
-// Versions of Node, and programs that run tests.
+// Tests versions of Node, and test runners.
 import { strict as assert } from "node:assert";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { checkOutcomes } from "../pages.mjs";
 
 const fixtures = fileURLToPath(new URL("fixtures", import.meta.url));
 
-/** The program of a version of Node. */
+/** Returns the path of a version of Node. */
 export const nodeOf = (tools, version) => join(tools, "node_modules", `node${version}`, "bin/node");
 
-/** Every line of Node that is maintained, with `import` and with `require`. */
+/** Tests every maintained release line of Node, with `import` and with `require`. */
 export async function checkNodes(report, folder, tarball, tools) {
   for (const version of [20, 22, 24]) {
     const node = nodeOf(tools, version);
@@ -31,19 +31,19 @@ export async function checkNodes(report, folder, tarball, tools) {
   }
 }
 
-/** A script of Node that requires the package. */
+/** A script that requires the package. */
 const requiring = `
   const bytes = new Uint8Array(require("node:fs").readFileSync("sample.txt"));
   require("./round-trip.cjs").roundTrip(bytes, [{ backend: "auto" }]).then((outcomes) => console.log(JSON.stringify(outcomes)));
 `;
 
-/** Makes `round-trip.cjs`, which requires the package, of `round-trip.js`. */
+/** Writes `round-trip.cjs`, a copy of `round-trip.js` that requires the package. */
 async function bundleRoundTrip(place) {
   const [entry, outfile] = [join(place, "round-trip.js"), join(place, "round-trip.cjs")];
   await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "cjs", packages: "external" });
 }
 
-/** Jest as it is without any configuration, with CommonJS; and with the globals of jsdom. */
+/** Tests Jest without configuration, which uses CommonJS, and with its jsdom environment. */
 export async function checkJest(report, folder, tarball, tools) {
   const jsdom = ["--env", join(tools, "node_modules/jest-environment-jsdom")];
   const uses = [["Node", "pagepress", []], ["inline", "pagepress/inline", []], ["jsdom", "pagepress", jsdom]];
@@ -60,7 +60,7 @@ export async function checkJest(report, folder, tarball, tools) {
   }
 }
 
-/** Vitest without configuration. */
+/** Tests Vitest without configuration. */
 export async function checkVitest(report, folder, tarball, tools) {
   await report.run("Vitest", async () => {
     const place = await installFixture(folder, "vitest", tarball, "pagepress", fixtures);
@@ -69,5 +69,5 @@ export async function checkVitest(report, folder, tarball, tools) {
   });
 }
 
-/** What a test left. */
+/** Reads the outcome that a test wrote. */
 const outcomesOf = async (place) => JSON.parse(await readFile(join(place, "outcomes.json"), "utf8"));

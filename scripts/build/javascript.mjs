@@ -1,4 +1,4 @@
-// The JavaScript and the types of the package.
+// Builds the JavaScript and the types of the package.
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -9,16 +9,16 @@ const dist = join(root, "dist");
 const commonJs = join(dist, "commonjs");
 const source = (file) => join(root, "src/npm", file);
 
-/** Entries by their names in `dist`. */
+/** The entries, by their names in `dist`. */
 const entries = { index: source("index.ts"), inline: source("inline.ts"), tensor: source("tensor/index.ts") };
-/** A worker has a realm of its own, and loads one file. */
+/** The worker, a single file: its realm shares no modules with the entries. */
 const worker = { worker: source("worker.ts") };
-/** The command, which imports the package by its name. */
+/** The command, which imports the package by name. */
 const command = { command: source("bin/pagepress.ts") };
-/** What only tests see of the same parts; the package leaves it out. */
+/** Internals for tests, which are not published. */
 const internals = { internals: join(root, "tests/browser/harness/internals.js") };
 
-/** Finds the generated JavaScript of the modules, which the sources name as a folder beside them. */
+/** Resolves imports of `wasm/NAME.js` in the sources to the generated JavaScript of the modules. */
 export const generated = {
   name: "generated",
   setup({ onResolve }) {
@@ -28,7 +28,7 @@ export const generated = {
 
 const options = { bundle: true, format: "esm", target: "es2022", legalComments: "none", plugins: [generated] };
 
-/** Bundles `src/npm` to one file an entry and the parts that entries share, and writes the types. */
+/** Bundles `src/npm` to one file per entry and chunks that entries share, and writes the types. */
 export async function buildJavaScript() {
   await clean();
   const into = { outdir: dist, chunkNames: "[name]-[hash]", logLevel: "warning" };
@@ -42,18 +42,20 @@ export async function buildJavaScript() {
   for (const file of await readdir(glue)) if (file.endsWith(".d.ts")) await cp(join(glue, file), join(types, file));
   await compile("src/npm/bin");
   await buildCommonJs();
-  // The same types, which there are those of scripts.
+  // A copy, since types are resolved as ES modules or scripts by the package.json of their folder.
   await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
 }
 
-/** The URL of `dist` in place of the script's own, and what Jest's jsdom keeps of Node's globals. */
+/** Defines the URL of `dist`, which replaces `import.meta.url`, and the globals of Node that Jest's jsdom environment lacks. */
 const nodeNames = `const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;
 const { setImmediate } = require("node:timers");
 const { TextDecoder, TextEncoder } = require("node:util");
 const { ReadableStream, WritableStream } = require("node:stream/web");`;
 
-/** Builds what `require` gives to those who cannot require ES modules, as Jest: one script, and a file an entry that gives its
- * part. They read the modules from files, `inline` too: that is for bundlers, which take ES modules. */
+/**
+ * Builds the CommonJS form for hosts that cannot require ES modules, such as Jest: one script, and a file per entry that
+ * exports its part. The script reads the wasm modules from files, also for `inline`, since bundlers use the ES modules.
+ */
 async function buildCommonJs() {
   const parts = { index: "main", inline: "main", tensor: "tensor" };
   const contents = `export * as main from "./index.js"; export * as tensor from "./tensor/index.js";`;
@@ -72,7 +74,7 @@ async function buildCommonJs() {
   await writeFile(join(commonJs, "package.json"), '{ "type": "commonjs" }\n');
 }
 
-/** The JavaScript of the entry `name`, minified, without that of the modules and what is loaded later. */
+/** Returns the minified JavaScript of the entry `name`, without the glue of the modules and without lazily loaded chunks. */
 export async function minified(name) {
   const external = { name: "external", setup: ({ onResolve }) => onResolve({ filter: /\/wasm\// }, ({ path }) => ({ path, external: true })) };
   const entryPoints = [{ ...entries, ...worker }[name]];
@@ -80,7 +82,7 @@ export async function minified(name) {
   return outputFiles.map(({ contents }) => contents);
 }
 
-/** Removes what an earlier build left but the modules. */
+/** Removes the files of an earlier build, except the modules. */
 async function clean() {
   await mkdir(dist, { recursive: true });
   for (const file of await readdir(dist)) {

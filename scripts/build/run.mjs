@@ -1,11 +1,11 @@
-// Commands that the build runs, and how it fails.
+// Runs the commands of the build.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The root of the repository. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Runs a command in the root of the repository; its output goes through. Rejects if it fails. */
+/** Runs a command in the root of the repository with inherited output. Rejects if it fails. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: "inherit", ...options });
@@ -17,7 +17,7 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** Runs a command and gives what it prints. */
+/** Runs a command and resolves to its standard output. Rejects if it fails. */
 export function output(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -31,7 +31,7 @@ export function output(command, args, options = {}) {
   });
 }
 
-/** Prints an error and lets the process end with code 1. */
+/** Prints an error and sets exit code 1. */
 export function fail(error) {
   console.error(`build: ${error.message}`);
   process.exitCode = 1;

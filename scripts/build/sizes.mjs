@@ -1,4 +1,4 @@
-// What a page loads, in bytes.
+// Measures the download sizes of the package.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { glue } from "./wasm.mjs";
 
 const dist = join(root, "dist");
 
-/** Sizes of the modules with their JavaScript, and of the package's own JavaScript as a bundler leaves it. */
+/** Returns the sizes of the modules with their glue, and of the minified JavaScript of the entries. */
 export async function measureSizes() {
   const modules = ["cpu", "seek", "gpu", "tensor"].map(async (name) => {
     const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
@@ -23,7 +23,7 @@ function sizeOf(files) {
   return { raw, gzip: files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0) };
 }
 
-/** Prints them. */
+/** Prints the sizes. */
 export async function reportSizes() {
   const kb = (n) => `${(n / 1000).toFixed(1)} kB`;
   for (const { part, raw, gzip } of await measureSizes()) {

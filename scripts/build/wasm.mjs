@@ -1,4 +1,4 @@
-// The wasm modules: Rust through cargo and wasm-opt.
+// Builds the wasm modules with cargo, wasm-bindgen and wasm-opt.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -8,14 +8,16 @@ import { transform } from "esbuild";
 import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 
-/** What is fast is inlined by name; the rest is called, and loops are not unrolled to more than a few rounds. */
+/** Options for small code: hot functions have inline attributes, everything else is called, and unrolling is limited. */
 const smallCode = ["-Cllvm-args=-inline-threshold=25", "-Cllvm-args=-unroll-full-max-count=8"];
 
-/** What is called compresses better than what is inlined, also where there is but one call. Functions that are alike but for
- * constants stay apart: they are alike for speed. */
+/**
+ * Passes of wasm-opt. Calls compress better than inlined code, even with a single caller. Functions that differ only in
+ * constants are not merged, since they are specialised for speed.
+ */
 const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", "--skip-pass=merge-similar-functions"];
 
-/** Those for LZ4 come as text, too, for the entry `inline`. */
+/** The modules. Those with `isText` are also written as base64, for the entry `inline`. */
 const modules = [
   { name: "cpu", profile: "wasm", features: ["web-files"], isText: true, flags: smallCode },
   { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
@@ -23,12 +25,12 @@ const modules = [
   { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, flags: [] },
 ];
 
-/** Custom sections say nothing that a page needs. */
+/** Custom sections are not needed at run time. */
 const stripping = ["--strip-debug", "--strip-producers", "--strip-target-features"];
 
 const dist = join(root, "dist");
 const target = join(root, "target/wasm32-unknown-unknown");
-/** Generated JavaScript and types. */
+/** The folder of generated JavaScript and types. */
 export const glue = join(root, "target/glue/wasm");
 
 /** Builds the modules, their JavaScript and their types. */
@@ -40,13 +42,13 @@ export async function buildModules() {
   }
 }
 
-/** Names for the glues that differ between machines, so that equal sources give equal modules (panics name files). */
+/** Maps machine-dependent paths, which panic messages contain, to fixed names, so that builds are reproducible. */
 const sameNames = [
   `--remap-path-prefix=${root}=/pagepress/`,
   `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
 ];
 
-/** What cargo is called with for the module `name`, in a checkout of this repository. */
+/** Returns the arguments of cargo that compile the module `name`. */
 export function compileArguments(name) {
   const { profile, features, flags } = modules.find((module) => module.name === name);
   const options = ["--package", "pagepress", "--lib", "--profile", profile, "--target", "wasm32-unknown-unknown"];
@@ -54,7 +56,7 @@ export function compileArguments(name) {
   return ["build", "--config", config, ...options, "--no-default-features", "--features", features.join(",")];
 }
 
-/** Turns what cargo made into a module of the package, unless that was done with the same input before. */
+/** Makes a module of the package from cargo's output, unless the input is unchanged. */
 async function finish({ name, profile, isText }) {
   const compiled = join(target, profile, "pagepress.wasm");
   const stamp = join(target, `${name}.stamp`);
@@ -77,8 +79,10 @@ async function finish({ name, profile, isText }) {
   await writeFile(stamp, digest);
 }
 
-/** Writes the module, its JavaScript, minified, and its types. The package's loader says where the module is, and has it
- * replaced after a panic. */
+/**
+ * Writes the module, its minified JavaScript and its types. The package's loader passes the path of the module and
+ * replaces the instance after a panic.
+ */
 async function bind(compiled, name) {
   const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
   await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", glue, "--out-name", name, compiled]);
@@ -92,11 +96,13 @@ async function bind(compiled, name) {
   await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
 }
 
-/** What a closure of an instance that was replaced does. The browser still calls those that wait for a GPU, and nobody
- * catches what they throw: they shall do nothing. */
+/**
+ * The statement of wasm-bindgen for closures of a replaced instance. The browser still calls closures that wait for a GPU,
+ * and nothing catches their errors, so the build replaces it by `return`.
+ */
 const STALE = "throw new Error('Cannot invoke closure from previous WASM instance');";
 
-/** Replaces the names of imports, whose hashes gzip cannot shorten, by numbers that are as long. */
+/** Returns a function that replaces import names with hashes, which gzip cannot compress, by numbers of the same length. */
 function numbering() {
   const numbers = new Map();
   const numberOf = (name) => {

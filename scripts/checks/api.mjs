@@ -1,6 +1,6 @@
-// Compares the public API with `tests/api/pagepress.txt`, so that no change of it goes unnoticed.
+// Compares the public API with the snapshot `tests/api/pagepress.txt`.
 //
-// `node scripts/checks/api.mjs --write` writes the file.
+// `node scripts/checks/api.mjs --write` updates the snapshot.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,10 +9,10 @@ import { nightly } from "./nightly.mjs";
 
 const snapshot = path.join(root, "tests", "api", "pagepress.txt");
 
-/** Lines of `one` that are not in `other`, each with a sign. */
+/** Returns the lines of `one` that are not in `other`, prefixed with `sign`. */
 const only = (sign, one, other) => one.filter((line) => !other.has(line)).map((line) => `${sign} ${line}`);
 
-/** Runs the lister, which is built. Its output is no one's to read, so it is not shown as it comes. */
+/** Runs the built program that lists the public items. Its output is captured and not forwarded. */
 function list(env) {
   return spawnSync(path.join(env.CARGO_TARGET_DIR, "debug", "pagepress-test-api"), {
     cwd: root,
@@ -37,5 +37,5 @@ await exitWith(async () => {
   const [wanted, found] = [readFileSync(snapshot, "utf8"), stdout].map((text) => text.split("\n"));
   const changes = [...only("-", wanted, new Set(found)), ...only("+", found, new Set(wanted))];
   if (changes.length === 0) return console.log(`${found.length} public items, as in tests/api/pagepress.txt`);
-  throw new Remedy(`the public API changed:\n${changes.join("\n")}\nIf that is meant: node scripts/checks/api.mjs --write`);
+  throw new Remedy(`the public API changed:\n${changes.join("\n")}\nIf this is intended: node scripts/checks/api.mjs --write`);
 });

@@ -1,4 +1,4 @@
-// `cargo deny`: licences, bans and sources of all dependencies, and advisories where their database can be had.
+// Runs `cargo deny`: licences, bans and sources of all dependencies, and advisories if their database can be downloaded.
 import { findProgram } from "../machine.mjs";
 import { Skip, ask, exitWith, run } from "../process.mjs";
 import { must } from "./must.mjs";
@@ -10,7 +10,7 @@ await exitWith(async () => {
   }
   await must("cargo", ["deny", "check", "bans", "licenses", "sources"]);
   if ((await run("cargo", ["deny", "fetch", "db"], { minutes: 5 })).code !== 0) {
-    console.log("skipped: advisories, whose database cannot be reached");
+    console.log("skipped: advisories, as their database cannot be downloaded");
     return;
   }
   await must("cargo", ["deny", "check", "advisories"]);

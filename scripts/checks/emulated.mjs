@@ -1,4 +1,4 @@
-// The codec with NEON on an emulated processor; a long round trip must have the hashes of this machine.
+// Tests the codec with NEON on an emulated processor. A long round trip must have the same hashes as on this machine.
 import { findProgram } from "../machine.mjs";
 import { Remedy, Skip, ask, exitWith, run } from "../process.mjs";
 import { must } from "./must.mjs";
@@ -7,7 +7,7 @@ const target = "aarch64-unknown-linux-gnu";
 const debian = "apt-get install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
 const PAGEPRESS_ROUND_TRIP_MB = process.env.PAGEPRESS_ROUND_TRIP_MB ?? "100";
 
-/** Where the C library of the emulated machine is: its own, on a machine of that kind. */
+/** Returns the variables that compile for the emulated target, and run it with its C library. */
 const emulation = (qemu, gcc) => ({
   CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER: gcc,
   CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER: `${qemu} -L ${process.env.QEMU_LD_PREFIX ?? "/usr/aarch64-linux-gnu"}`,
@@ -44,5 +44,5 @@ await exitWith(async () => {
   if (!hashes(here) || hashes(here) !== hashes(there)) {
     throw new Remedy(`the processors differ:\n${process.arch}\n${hashes(here)}\narm64\n${hashes(there)}`);
   }
-  console.log(`${PAGEPRESS_ROUND_TRIP_MB} MB are the same bytes on ${process.arch} and arm64`);
+  console.log(`${PAGEPRESS_ROUND_TRIP_MB} MB give the same bytes on ${process.arch} and arm64`);
 });

@@ -1,4 +1,4 @@
-// libFuzzer on each target of `fuzz/`, for `PAGEPRESS_FUZZ_SECONDS` each, 60 without it.
+// Runs libFuzzer on each target of `fuzz/` for `PAGEPRESS_FUZZ_SECONDS`, by default 60.
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { Remedy, Skip, ask, exitWith, root } from "../process.mjs";

@@ -1,4 +1,4 @@
-// The portable path of the codec under Miri: with both models of borrows, and on a big-endian machine.
+// Tests the portable path of the codec under Miri: with both borrow models, and for a big-endian target.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { exitWith, root } from "../process.mjs";
@@ -12,8 +12,8 @@ const cases = [
 ];
 
 /**
- * liblz4, with which other tests compare, is C, which Miri does not run: for a target without a C compiler an empty archive
- * stands in for it.
+ * Returns the variables that replace liblz4, which other tests use, by an empty archive: the big-endian target has no C
+ * compiler here, and Miri does not run C.
  */
 function withoutC() {
   const folder = path.join(root, "target", "miri-empty");
@@ -31,7 +31,7 @@ await exitWith(async () => {
   const env = withoutC();
   await each(cases, (flags, target) =>
     must("cargo", [toolchain, "miri", "test", "--no-default-features", "--test", "lz4_miri", ...target], {
-      // Rayon's queues cast integers to pointers.
+      // Permissive provenance: rayon's queues cast integers to pointers.
       env: { MIRIFLAGS: `-Zmiri-permissive-provenance -Zmiri-symbolic-alignment-check ${flags}`.trim(), ...env },
     }),
   );

@@ -1,14 +1,14 @@
-// Commands that a check cannot do without.
+// Runs required commands and lists of cases for the checks.
 import { Remedy, run } from "../process.mjs";
 
-/** Runs a program and gives its output; throws a `Remedy` when it fails. */
+/** Runs a program and resolves to its output. Throws a `Remedy` if it fails. */
 export async function must(program, args, options) {
   const { code, output } = await run(program, args, options);
   if (code !== 0) throw new Remedy(`\`${program} ${args.join(" ")}\` failed (exit code ${code})`);
   return output;
 }
 
-/** Runs `main` for each of `cases`, counts those that fail, and throws a `Remedy` that names them at the end. */
+/** Runs `main` for each of `cases`, given as name and arguments. Throws a `Remedy` that names the failed cases. */
 export async function each(cases, main) {
   const failed = [];
   for (const [name, ...values] of cases) {

@@ -1,11 +1,11 @@
-// The nightly toolchain, which some checks need.
+// Installs the nightly toolchain for checks that need it.
 import { findProgram } from "../machine.mjs";
 import { Skip, ask, run } from "../process.mjs";
 
-/** Name of the toolchain: `PAGEPRESS_NIGHTLY`, or the newest. */
+/** The toolchain's name: `PAGEPRESS_NIGHTLY`, or the newest nightly. */
 const name = process.env.PAGEPRESS_NIGHTLY ?? "nightly";
 
-/** `+toolchain` for cargo, with these components, installed if need be. Throws a `Skip` where it cannot be had. */
+/** Installs the toolchain with `components` if necessary and returns its argument for cargo, `+name`. Throws a `Skip` if it cannot. */
 export async function nightly(...components) {
   if (!findProgram("rustup")) throw new Skip("no rustup to install a nightly toolchain with");
   const installed = ask("rustup", ["component", "list", "--toolchain", name, "--installed"])?.split("\n") ?? [];

@@ -1,16 +1,16 @@
-// Both packages as they would be published, without publishing: warnings are failures.
+// Runs the dry runs of publishing both packages. Warnings are failures.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { Remedy, ask, exitWith, root } from "../process.mjs";
 import { must } from "./must.mjs";
 
-/** Warnings that say nothing about the packages. */
+/** Expected warnings. */
 const known = [
-  // Tests need files that are not for users.
+  // Tests need files that are not published.
   /ignoring (test|example|bench) .* is not included in the published package/,
-  // A dry run needs no login.
+  // The dry run works without a login.
   /requires you to be logged in/,
-  // A machine's own settings of npm.
+  // npm's configuration on this machine.
   /Unknown (user|env|global|builtin) config/,
 ];
 

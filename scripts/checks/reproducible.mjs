@@ -1,4 +1,4 @@
-// Two builds of the CPU's module, in folders of different names, are equal.
+// Builds the CPU module in two folders and checks that the modules are equal.
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -6,14 +6,14 @@ import path from "node:path";
 import { Remedy, ask, exitWith, root } from "../process.mjs";
 import { must } from "./must.mjs";
 
-/** The files of a checkout: those that git knows and new ones that it does not ignore. */
+/** Returns the tracked files of the checkout and the untracked ones that git does not ignore. */
 const files = () => ask("git", ["ls-files", "--cached", "--others", "--exclude-standard"]).split("\n");
 
-/** Copies the checkout to `folder`, builds there and gives the module. */
+/** Copies the checkout to `folder`, builds the CPU module there and returns it. */
 async function build(folder) {
   for (const file of files()) {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    // A file that was removed and is not committed yet.
+    // Ignores files whose removal is not committed.
     await cp(path.join(root, file), path.join(folder, file)).catch((error) => {
       if (error.code !== "ENOENT") throw error;
     });
@@ -35,7 +35,7 @@ await exitWith(async () => {
     if (!one.equals(other)) throw new Remedy("two builds in different folders differ");
     const folders = [place, root, process.env.CARGO_HOME ?? path.join(homedir(), ".cargo")];
     const named = folders.filter((folder) => one.includes(folder));
-    if (named.length > 0) throw new Remedy(`the module names ${named.join(", ")}, which other machines do not have`);
+    if (named.length > 0) throw new Remedy(`the module contains paths of this machine: ${named.join(", ")}`);
   } finally {
     await rm(place, { recursive: true, force: true });
   }

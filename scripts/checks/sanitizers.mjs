@@ -1,9 +1,9 @@
-// The codec under AddressSanitizer, with each instruction set that this machine has.
+// Tests the codec under AddressSanitizer, with each instruction set of this machine.
 import { Remedy, Skip, exitWith } from "../process.mjs";
 import { each, must } from "./must.mjs";
 import { nightly } from "./nightly.mjs";
 
-// Named, so that build scripts and macros are compiled without the sanitizer.
+// An explicit target, so that build scripts and macros are compiled without the sanitizer.
 const target = "x86_64-unknown-linux-gnu";
 
 await exitWith(async () => {

@@ -1,6 +1,7 @@
-// The package in a real browser: window and dedicated worker, on a software GPU and on none.
-// Needs dist/: `npm run build`. With an argument only the cases whose line holds it. PAGEPRESS_STREAM_BYTES is the
-// length of the long stream, PAGEPRESS_GPU_KILLS how often the GPU process is killed.
+// Tests the package in Chromium: in a window and a dedicated worker, with a software GPU and without a GPU.
+//
+// Needs dist/: `npm run build`. An argument selects the cases whose line contains it. PAGEPRESS_STREAM_BYTES is the length
+// of the long stream, PAGEPRESS_GPU_KILLS the number of times that the GPU process is killed.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ import { serve } from "./harness/server.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
 const N_GPU_KILLS = Number(process.env.PAGEPRESS_GPU_KILLS ?? 5);
-/** Most memory of the page that streams, all of the browser's own included. */
+/** Most resident memory of the renderer process during the long stream. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
@@ -47,7 +48,7 @@ async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
       if (page.faults.length > 0) throw new Error(page.faults.splice(0).join("\n"));
     });
     if (failure instanceof Late) {
-      // A case that hangs could answer in the place of a later one.
+      // A new page, since the case that hangs could interfere with later ones.
       await page.close();
       page = await open();
     }
@@ -55,7 +56,7 @@ async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
   await page.close();
 }
 
-/** A long stream goes through a page whose memory does not grow. */
+/** Tests that the memory of a page is bounded while a long stream passes. */
 async function runLongStream(report, url) {
   const line = "long stream [window, none]";
   if (!line.includes(process.argv[2] ?? "")) return;
@@ -76,7 +77,7 @@ async function runLongStream(report, url) {
   await browser.close();
 }
 
-/** The GPU process dies in the middle of calls. */
+/** Tests calls during which the GPU process is killed. */
 async function runDeviceLoss(report, url) {
   const line = `the GPU process killed ${N_GPU_KILLS} times [window, software]`;
   if (!line.includes(process.argv[2] ?? "")) return;

@@ -1,7 +1,7 @@
-// The package under mixed calls, in Node and in Chromium (window and worker, software GPU and none), SECONDS each.
+// Runs mixed calls for a long time in Node and in Chromium (window and worker, with and without a software GPU).
 //
-// `node tests/browser/soak.mjs SECONDS [PART OF A NAME]`. Needs dist/: `npm run build`. At the end memory must be within 5 %
-// of that after a minute, and no timer, worker or thread may be left.
+// `node tests/browser/soak.mjs SECONDS [PART OF A NAME]`, SECONDS for each host. Needs dist/: `npm run build`. At the end
+// memory must be within 5 % of that after a minute, and no timer, worker or thread may be left.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -15,19 +15,19 @@ import { serve } from "./harness/server.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const seconds = Number(process.argv[2] ?? 60);
 const untilSettled = Math.min(60, seconds / 2);
-/** A short run settles before it has met the largest content of each kind. */
+/** Allowed growth. Short runs measure the first time before the largest content of each kind has occurred. */
 const tolerance = seconds < 600 ? 1.25 : 1.05;
-/** Less than this is noise of the collector. */
+/** Growth below this is noise of the garbage collector. */
 const NOISE_BYTES = 8 * 2 ** 20;
 
-/** Samples of memory in use, of which the least counts. */
+/** Number of memory measurements of which the smallest counts. */
 const N_MEASUREMENTS = 8;
-/** Parts of the time after which memory is measured. */
+/** Number of stages, after each of which memory is measured. */
 const N_STAGES = 6;
 
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** Fails unless what is held at the end is what was held after a while: sizes nearly, numbers exactly. */
+/** Fails if sizes at the end exceed the settled ones by more than the tolerance, or if numbers exceed them at all. */
 function compare(settled, end) {
   for (const [name, before] of Object.entries(settled.sizes)) {
     const after = end.sizes[name];
@@ -39,7 +39,7 @@ function compare(settled, end) {
   }
 }
 
-/** The least of several measurements: collectors and allocators give memory back when they see fit. */
+/** Returns the minimum of several measurements, since collectors and allocators release memory at arbitrary times. */
 async function calmest(measure) {
   const least = await measure();
   for (let i = 1; i < N_MEASUREMENTS; i += 1) {
@@ -51,7 +51,7 @@ async function calmest(measure) {
   return least;
 }
 
-/** Makes the calls, and measures after a while, on the way and at the end. */
+/** Makes calls, measures after they have settled and after each stage, and compares. */
 async function watch(soak, measure) {
   await soak(untilSettled);
   const settled = await calmest(measure);
@@ -83,7 +83,7 @@ async function inNode() {
 }
 
 async function inChromium(url, gpu, scope) {
-  // The collector of a worker is not within reach of the page's session.
+  // Exposed, since the debugging session of the page cannot collect the garbage of a worker.
   const browser = await launch(gpu, ["--js-flags=--expose-gc"]);
   try {
     const page = await openPage(browser, `${url}tests/browser/soak.html`);
@@ -93,7 +93,7 @@ async function inChromium(url, gpu, scope) {
     await page.evaluate(([where, options]) => globalThis.soak.begin(where, options), [scope, backend]);
     const measure = async () => {
       await page.evaluate(() => globalThis.soak.rest());
-      // A worker that is busy ends when its turn is over.
+      // Busy workers end after their current task.
       const own = scope === "worker" ? 1 : 0;
       for (let i = 0; i < 60 && page.workers().length > own; i += 1) await new Promise((resolve) => setTimeout(resolve, 1000));
       await session.send("HeapProfiler.collectGarbage");
@@ -120,7 +120,7 @@ async function main() {
   }
   await server.close();
   report.finish();
-  // A worker that is left would keep the process; it was counted above.
+  // A leaked worker, which was counted above, would keep the process alive.
   process.exit();
 }
 

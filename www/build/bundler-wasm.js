@@ -1,11 +1,11 @@
-// Lets lz4-wasm be imported as its documentation says. Built for webpack, it imports its module as if that was
-// JavaScript; Vite asks a plugin to do what webpack does by itself.
+// A Vite plugin for `import * as wasm from "./name.wasm"`, which webpack supports without one. lz4-wasm is published in
+// this form.
 import { basename } from "node:path";
 import { readFileSync } from "node:fs";
 
 const suffix = "?as-javascript";
 
-/** Makes of `import * as wasm from "./name.wasm"` a module that has what the WebAssembly exports. */
+/** Resolves imports of WebAssembly files in npm packages to modules that instantiate them and re-export their exports. */
 export function bundlerWasm() {
   return {
     name: "bundler-wasm",

@@ -1,11 +1,11 @@
-// Writes `sw.js`, the service worker that keeps the page when there is no network.
+// Writes `sw.js`, the service worker that serves the page offline.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 
 const template = new URL("../src/shell/offline-worker.js", import.meta.url);
 const publicFolder = new URL("../public/", import.meta.url);
 
-/** Lists all files of the build in the service worker; its cache is named after their names, which tell their content. */
+/** Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which hold content hashes, and of the document. */
 export function offline() {
   return {
     name: "offline",

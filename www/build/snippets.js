@@ -1,7 +1,7 @@
-// The code that the page offers to copy is that of the README, whose code the tests of the package run.
+// Extracts code samples from the README for the page. Tests of the package run them.
 import { readFileSync } from "node:fs";
 
-/** The first JavaScript and the first Rust of a README. */
+/** Returns the first JavaScript and the first Rust code block of the README `file`. */
 export function snippets(file) {
   const text = readFileSync(file, "utf8");
   const first = (language) => {

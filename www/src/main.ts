@@ -1,4 +1,4 @@
-// Wires the page.
+// Initialises all parts of the page.
 import { initCompress } from "./compress/panel";
 import { initCode } from "./learn/code";
 import { initLearn } from "./learn/pictures";
@@ -18,15 +18,15 @@ import { initBadge, openEngine } from "./trust/badge";
 import { initFaults } from "./trust/faults";
 import { initReport } from "./trust/report";
 
-/** The address may ask for an engine: `?backend=webgpu&allow-software`. */
-function obeyAddress(): void {
+/** Applies the query of the address, which may choose an engine: `?backend=webgpu&allow-software`. */
+function applyQuery(): void {
   const query = new URLSearchParams(location.search);
   const asked = query.get("backend");
   if (asked === "webgpu" || asked === "cpu") element<HTMLSelectElement>("backend").value = asked;
   element<HTMLInputElement>("allow-software").checked = query.has("allow-software");
 }
 
-obeyAddress();
+applyQuery();
 initTheme();
 initJobs();
 initCompress();
@@ -44,5 +44,5 @@ onTab("look", showStages);
 onFinding("bench", showStages);
 initTabs();
 keepOffline();
-// The page is painted before anything is loaded for it.
+// Delayed until after the first paint, since it loads WebAssembly and opens a device.
 requestAnimationFrame(() => setTimeout(() => void openEngine()));

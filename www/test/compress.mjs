@@ -1,4 +1,4 @@
-// The tab "Compress", as a person uses it: every way in, every option, the download, the benches, cancelling.
+// Tests of the tab "Compress": all inputs and options, downloads, benchmarks, cancellation.
 import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { spawnSync } from "node:child_process";
@@ -7,14 +7,14 @@ import { strict as assert } from "node:assert";
 import { root } from "../../scripts/process.mjs";
 import { assertRestores, at, check, choose, download, drop, finding, findings, lz4, measureOnly, sampleBytes, writeSample } from "./harness.mjs";
 
-/** Lengths around the rules of the format: last literals, match limits, pages and blocks. */
+/** Lengths around the limits of the format: last literals, last match, pages and blocks. */
 const edgeLengths = [0, 1, 12, 13, 4095, 4096, 4097, 65535, 65536, 65537];
 
-/** Checks that hold on every engine. */
+/** Tests files on one engine. */
 export async function testFiles(label, page, engine) {
   await measureOnly(page);
 
-  await check(`${label}: the badge names the engine and says why`, async () => {
+  await check(`${label}: the badge names the engine, and the tab "Trust" the reason`, async () => {
     const backend = await page.evaluate(() => window.__backend);
     assert.equal(backend.engine, engine, JSON.stringify(backend));
     const badge = await page.locator("#badge").innerText();
@@ -23,7 +23,7 @@ export async function testFiles(label, page, engine) {
     assert.ok(backend.reason.length > 0 && text.includes(backend.reason), text);
   });
 
-  await check(`${label}: a dropped file gives a .lz4 that lz4 restores`, async () => {
+  await check(`${label}: lz4 restores the compressed file of a dropped file`, async () => {
     const bytes = writeSample("dropped.bin", 300_001);
     const file = await finding(page, "file", () => drop(page, "dropped.bin"));
     assert.ok(file.verified && file.engine === engine, JSON.stringify(file));
@@ -32,7 +32,7 @@ export async function testFiles(label, page, engine) {
     assertRestores(saved, bytes);
   });
 
-  await check(`${label}: files of ${edgeLengths.join(", ")} bytes`, async () => {
+  await check(`${label}: files of ${edgeLengths.join(", ")} bytes are restored`, async () => {
     for (const length of edgeLengths) {
       const name = `edge-${length}.bin`;
       const bytes = writeSample(name, length);
@@ -42,7 +42,7 @@ export async function testFiles(label, page, engine) {
     }
   });
 
-  await check(`${label}: .lz4 files of the lz4 command give the originals`, async () => {
+  await check(`${label}: files written by lz4 are decompressed`, async () => {
     const bytes = writeSample("original.bin", 300_007);
     const kinds = { plain: [], linked: ["-B4", "-BD"], sums: ["-B5", "-BX", "--content-size"], legacy: ["-l"] };
     for (const [kind, flags] of Object.entries(kinds)) {
@@ -53,7 +53,7 @@ export async function testFiles(label, page, engine) {
     }
   });
 
-  await check(`${label}: broken files give an error with a code, and the page goes on`, async () => {
+  await check(`${label}: a damaged file is an error with a code, and the next file works`, async () => {
     lz4("-f", "-q", at("original.bin"), at("cut.lz4"));
     writeFileSync(at("cut.lz4"), readFileSync(at("cut.lz4")).subarray(0, 5000));
     const failed = await findings(page, "failure", () => choose(page, "cut.lz4"), 2);
@@ -63,11 +63,17 @@ export async function testFiles(label, page, engine) {
   });
 }
 
-/** Ways in and options, which are the same on every engine. */
+/** Tests inputs and options, which do not depend on the engine. */
 export async function testInputs(page) {
   await measureOnly(page);
+  await testGivenInputs(page);
+  await testSamples(page);
+  await testOptions(page);
+}
 
-  await check("many dropped files become one archive", async () => {
+/** Tests dropped and chosen files, and pasted text. */
+async function testGivenInputs(page) {
+  await check("several dropped files become one archive", async () => {
     const file = await finding(page, "file", () => drop(page, "edge-4097.bin", "edge-13.bin"));
     assert.equal(file.outputName, "files.tar.lz4");
     const saved = await download(page, "files.tar.lz4");
@@ -76,7 +82,7 @@ export async function testInputs(page) {
     assert.ok((await page.locator("#file-card pre").innerText()).includes("tar -tvf"));
   });
 
-  await check("a chosen folder becomes an archive with its paths", async () => {
+  await check("a chosen folder becomes an archive with paths", async () => {
     mkdirSync(at("folder/inner"), { recursive: true });
     writeFileSync(at("folder/one.txt"), "one");
     writeFileSync(at("folder/inner/two.txt"), "two");
@@ -91,7 +97,7 @@ export async function testInputs(page) {
     assert.deepEqual(names, ["folder/inner/two.txt", "folder/one.txt"]);
   });
 
-  await check("text is pasted, with the keyboard and in the dialog", async () => {
+  await check("text can be pasted with the keyboard and in the dialog", async () => {
     const pasted = await finding(page, "file", () =>
       page.evaluate(() => {
         const clipboardData = new DataTransfer();
@@ -109,9 +115,11 @@ export async function testInputs(page) {
     await finding(page, "file", () => page.click("#paste-use"));
     assert.equal(lz4("-dc", await download(page, "pasted.txt.lz4")).toString(), "typed into the dialog, naïvely");
   });
+}
 
+async function testSamples(page) {
   for (const sample of ["memory", "json", "text", "source", "random", "zeros"]) {
-    await check(`sample: ${sample}`, async () => {
+    await check(`generated data is compressed: ${sample}`, async () => {
       await page.selectOption("#sample", sample);
       await page.fill("#sample-size", "20");
       const file = await finding(page, "file", () => page.click("#generate"));
@@ -122,8 +130,10 @@ export async function testInputs(page) {
       assertRestores(await download(page, file.outputName), readFileSync(original));
     });
   }
+}
 
-  await check("block size, level and index are those that were chosen", async () => {
+async function testOptions(page) {
+  await check("the selected block size, level and index are applied", async () => {
     await page.selectOption("#block-size", "4096");
     await page.selectOption("#level", "high");
     await page.check("#index");
@@ -132,23 +142,28 @@ export async function testInputs(page) {
     const file = await download(page, "options.bin.lz4");
     const { compressSync } = await thePackage();
     const own = compressSync(new Uint8Array(sampleBytes(100_000)), { blockSize: 4096, level: "high", index: true });
-    assert.ok(readFileSync(file).equals(Buffer.from(own)), "other bytes than the package's own call");
+    assert.ok(readFileSync(file).equals(Buffer.from(own)), "the file differs from the package's own output");
     await page.selectOption("#block-size", "65536");
     await page.selectOption("#level", "auto");
     await page.uncheck("#index");
   });
 }
 
-/** The package in Node, ready for synchronous calls. */
+/** Imports the package in Node and prepares it for synchronous calls. */
 async function thePackage() {
   const pagepress = await import(pathToFileURL(path.join(root, "dist/index.js")).href);
   await pagepress.init();
   return pagepress;
 }
 
-/** Benches. What they give is what the packages give when they are called here. */
+/** Tests benchmarks, whose output sizes must equal those of the packages in Node. */
 export async function testBench(page) {
-  await check("benches give the sizes of the packages' own calls", async () => {
+  await testBenchResults(page);
+  await testBenchCancellation(page);
+}
+
+async function testBenchResults(page) {
+  await check("benchmarks have the output sizes of the packages", async () => {
     await measureOnly(page, "gpu", "cpu", "one", "fast", "lz4-wasm", "fflate-1", "fflate-6", "gzip");
     await page.selectOption("#runs", "3");
     const bytes = writeSample("bench.bin", 1_000_003);
@@ -173,20 +188,22 @@ export async function testBench(page) {
     assert.equal(engines.gpu.failure.code, "BACKEND_UNAVAILABLE");
   });
 
-  await check("every engine has a row with its speeds, its ratio and its warm-up, or with the reason why not", async () => {
+  await check("each engine has a row with its speed and warm-up, or the reason why it is not available", async () => {
     const rows = await page.locator("#rows tr").allInnerTexts();
     assert.equal(rows.length, 8);
     assert.ok(rows[0].includes("requestAdapter() gives no adapter"), rows[0]);
-    for (const row of rows.slice(1)) assert.ok(/MB\/s|GB\/s/.test(row) && row.includes("warm-up") && row.includes("same bytes back"), row);
+    for (const row of rows.slice(1)) assert.ok(/MB\/s|GB\/s/.test(row) && row.includes("warm-up") && row.includes("verified"), row);
   });
 
-  await check("measuring again measures again", async () => {
+  await check("“Measure again” repeats the benchmark", async () => {
     await measureOnly(page, "one");
     const { engines } = await finding(page, "bench", () => page.click("#again"));
     assert.deepEqual(Object.keys(engines), ["one"]);
   });
+}
 
-  await check("a bench is cancelled while a package works that knows no cancelling", async () => {
+async function testBenchCancellation(page) {
+  await check("a benchmark of a package without support for cancellation can be cancelled", async () => {
     await measureOnly(page, "fflate-6");
     await page.selectOption("#runs", "15");
     await page.selectOption("#sample", "text");
@@ -198,10 +215,10 @@ export async function testBench(page) {
     });
     assert.equal(await page.locator('[data-engine="fflate-6"]').getAttribute("data-state"), "cancelled");
     const link = page.locator('#file-card a[download="text-64MiB.txt.lz4"]');
-    assert.equal(await link.count(), 1, "the file that was done is still there");
+    assert.equal(await link.count(), 1, "the finished file was removed");
   });
 
-  await check("making data is cancelled with Escape", async () => {
+  await check("Escape cancels the generation of data", async () => {
     await page.fill("#sample-size", "28");
     await finding(page, "cancelled", async () => {
       await page.click("#generate");

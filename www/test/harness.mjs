@@ -1,4 +1,4 @@
-// What all tests of the page need: the page in Chromium, its findings, files, and the `lz4` command.
+// Helpers of the page's tests: the page in Chromium, its results, files, and the `lz4` command.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ import { within } from "../../tests/browser/harness/limit.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "pagepress-page-"));
 
-/** A path in the folder of this run. */
+/** Returns a path in the temporary folder of this run. */
 export const at = (name) => path.join(folder, name);
 
-/** Removes what the tests wrote. */
+/** Removes the temporary folder. */
 export const removeFiles = () => rmSync(folder, { recursive: true, force: true });
 
-/** `length` bytes, partly repetitive, with every block different so that swapped ones show. */
+/** Returns `length` partly repetitive bytes. All blocks differ, so that swapped blocks are detected. */
 export function sampleBytes(length) {
   const bytes = Buffer.alloc(length);
   let state = 12345;
@@ -30,14 +30,14 @@ export function sampleBytes(length) {
   return bytes;
 }
 
-/** Writes a file of such bytes and gives them. */
+/** Writes a file of sample bytes and returns them. */
 export function writeSample(name, length) {
   const bytes = sampleBytes(length);
   writeFileSync(at(name), bytes);
   return bytes;
 }
 
-/** What the `lz4` command prints. */
+/** Runs the `lz4` command and returns its standard output. */
 export function lz4(...args) {
   const { status, stdout, stderr, error } = spawnSync("lz4", args, { maxBuffer: 1 << 28 });
   if (error) throw new Remedy("The `lz4` command is needed: apt-get install lz4");
@@ -45,21 +45,21 @@ export function lz4(...args) {
   return stdout;
 }
 
-/** Asserts that the real `lz4` accepts a file and restores these bytes from it. */
+/** Asserts that `lz4` accepts a file and decompresses it to `bytes`. */
 export function assertRestores(file, bytes) {
   lz4("-t", file);
   assert.ok(lz4("-d", "-c", file).equals(bytes), `lz4 -d ${file} differs`);
 }
 
-/** The page, with what goes wrong in `page.complaints`. */
+/** Opens the page. Errors, and requests to other hosts, are collected in `page.faults`. */
 export async function open(context, url) {
   const page = await context.newPage();
-  page.complaints = [];
-  page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
-  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.faults = [];
+  page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
+  page.on("pageerror", (error) => page.faults.push(String(error)));
   page.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
-    if (protocol.startsWith("http") && hostname !== "localhost") page.complaints.push(`asks ${request.url()}`);
+    if (protocol.startsWith("http") && hostname !== "localhost") page.faults.push(`requests ${request.url()}`);
   });
   page.setDefaultTimeout(180_000);
   await page.goto(url);
@@ -67,7 +67,7 @@ export async function open(context, url) {
   return page;
 }
 
-/** The findings of `kind` that come while `act` is done, once there are `count` and nothing runs any more. */
+/** Runs `act` and returns the new results of `kind`, once there are `count` and no job runs. */
 export async function findings(page, kind, act, count = 1) {
   const before = await page.evaluate(() => window.__results.length);
   await act();
@@ -84,10 +84,10 @@ export async function findings(page, kind, act, count = 1) {
   ]);
 }
 
-/** The one finding that comes while `act` is done. */
+/** Runs `act` and returns the new result of `kind`. */
 export const finding = async (page, kind, act) => (await findings(page, kind, act))[0];
 
-/** Has only these engines measured, once each. */
+/** Selects only these engines, with one run each. */
 export async function measureOnly(page, ...engines) {
   await page.click("#tab-compress");
   await page.selectOption("#runs", "1");
@@ -97,10 +97,10 @@ export async function measureOnly(page, ...engines) {
   }
 }
 
-/** Chooses files as with the file dialog. */
+/** Selects files as the file dialog does. */
 export const choose = (page, ...names) => page.setInputFiles("#file", names.map(at));
 
-/** Drops files on the page as with the mouse. */
+/** Drops files on the page as the mouse does. */
 export async function drop(page, ...names) {
   const files = names.map((name) => ({ name, base64: readFileSync(at(name)).toString("base64") }));
   const data = await page.evaluateHandle((all) => {
@@ -114,10 +114,10 @@ export async function drop(page, ...names) {
   await page.dispatchEvent("#drop", "drop", { dataTransfer: data });
 }
 
-/** Saves what the card offers under this name, and returns its path. */
+/** Downloads the file that the card offers under this name, and returns its path. */
 export async function download(page, outputName) {
   await page.click("#tab-compress");
-  // Chromium drops downloads beyond ten a second.
+  // Chromium discards downloads beyond ten per second.
   await page.waitForTimeout(150);
   const [event] = await Promise.all([page.waitForEvent("download"), page.locator(`a[download="${outputName}"]`).click()]);
   assert.equal(event.suggestedFilename(), outputName);
@@ -128,7 +128,7 @@ export async function download(page, outputName) {
 
 const results = { passed: 0, failed: 0 };
 
-/** Runs a test and counts it. It fails if it has not ended after the limit of a case. */
+/** Runs a test and counts it. A test that exceeds the time limit of a case fails. */
 export async function check(name, body) {
   const begin = performance.now();
   try {
@@ -141,7 +141,7 @@ export async function check(name, body) {
   }
 }
 
-/** Prints the sum; the process ends with code 1 if anything failed. */
+/** Prints the totals and sets exit code 1 if a test failed or none ran. */
 export function finish() {
   console.log(`${results.passed} passed, ${results.failed} failed`);
   if (results.failed > 0 || results.passed === 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-// A gibibyte dropped on the page: progress, cancelling, bounded memory.
+// Tests of a file of 1 GiB: progress, cancellation, bounded memory.
 import { randomBytes } from "node:crypto";
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { strict as assert } from "node:assert";
@@ -6,10 +6,10 @@ import { watchMemory } from "../../tests/browser/harness/memory.mjs";
 import { assertRestores, at, check, choose, download, finding, measureOnly, open, sampleBytes, writeSample } from "./harness.mjs";
 
 const GIB = 2 ** 30;
-/** What the largest process of the page may take, the content being a gibibyte. */
+/** Most resident bytes of the largest process of the page. */
 const MOST_MEMORY = 500e6;
 
-/** A file of a gibibyte that takes little time to write: content here and there, holes between. */
+/** Writes a sparse file of 1 GiB: 1 MiB of content in every 64 MiB. */
 function writeLarge(name) {
   const file = openSync(at(name), "w");
   const content = sampleBytes(1 << 20);
@@ -22,11 +22,11 @@ export async function testLarge(context, url) {
   const page = await open(context, url);
   await measureOnly(page);
   writeLarge("large.bin");
-  // What the last job left behind does not count.
+  // -1 without a job, so that the position of the last one does not count.
   const fraction = () =>
     page.evaluate(() => (document.getElementById("jobs").hidden ? -1 : document.getElementById("job-progress").position));
 
-  await check("a gibibyte is cancelled on its way", async () => {
+  await check("the compression of 1 GiB can be cancelled", async () => {
     await finding(page, "cancelled", async () => {
       await choose(page, "large.bin");
       await page.waitForFunction(() => document.getElementById("job-progress").position > 0.02);
@@ -35,7 +35,7 @@ export async function testLarge(context, url) {
     assert.ok((await page.locator("#file-card").innerText()).includes("Cancelled"));
   });
 
-  await check("a gibibyte is compressed and checked, with progress and in bounded memory", async () => {
+  await check("1 GiB is compressed and verified, with progress and in bounded memory", async () => {
     const seen = [];
     const timer = setInterval(() => void fraction().then((one) => seen.push(one)).catch(() => undefined), 200);
     const { value: file, peak } = await watchMemory(() => finding(page, "file", () => choose(page, "large.bin")));
@@ -54,7 +54,7 @@ export async function testLarge(context, url) {
       return (await Array.fromAsync(outputs.keys())).length;
     });
 
-  await check("much output goes through a file, comes out whole, and is removed when it is out of date", async () => {
+  await check("large output is stored in a file, is complete, and is removed with the next output", async () => {
     const bytes = randomBytes(40 << 20);
     writeFileSync(at("noise.bin"), bytes);
     const file = await finding(page, "file", () => choose(page, "noise.bin"));

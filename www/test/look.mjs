@@ -1,23 +1,23 @@
-// The tabs "Look", "Trust" and "How it works".
+// Tests of the tabs "Look", "Trust" and "How it works".
 import { writeFileSync, readFileSync } from "node:fs";
 import { strict as assert } from "node:assert";
 import { at, check, choose, download, finding, findings, lz4, measureOnly, sampleBytes } from "./harness.mjs";
 
-/** Pages of known kinds: text, random, zeros, in turns. */
+/** Returns pages of text, random bytes and zeros, in turn. */
 function knownPages(nPages) {
   const bytes = Buffer.alloc(4096 * nPages);
   const noise = sampleBytes(4096 * nPages * 4);
   for (let page = 0; page < nPages; page += 1) {
     const start = page * 4096;
     if (page % 3 === 0) bytes.write("to compress is to remember, ".repeat(200), start, 4096, "latin1");
-    // Only the random quarters of the sample.
+    // Copies only the random quarters of the sample.
     if (page % 3 === 1) for (let i = 0; i < 4; i += 1) noise.copy(bytes, start + 1024 * i, (page * 16 + 4 * i + 3) * 1024, (page * 16 + 4 * i + 4) * 1024);
   }
   return bytes;
 }
 
 export async function testLook(label, page) {
-  await check(`${label}: the map counts pages by kind, and shows one when pointed at`, async () => {
+  await check(`${label}: the map counts pages by kind, and shows the page under the pointer`, async () => {
     await measureOnly(page);
     writeFileSync(at("pages.bin"), knownPages(30));
     await finding(page, "file", () => choose(page, "pages.bin"));
@@ -36,13 +36,13 @@ export async function testLook(label, page) {
     assert.ok((await page.locator("#page-title").innerText()).startsWith("Page 3"));
   });
 
-  await check(`${label}: pages of another size`, async () => {
+  await check(`${label}: the page size of the map can be changed`, async () => {
     const map = await finding(page, "map", () => page.selectOption("#page-size", "16384"));
     assert.equal(map.nPages, 8);
     await finding(page, "map", () => page.selectOption("#page-size", "4096"));
   });
 
-  await check(`${label}: the sweep has both engines, a crossover and what automatic takes`, async () => {
+  await check(`${label}: the sweep measures both engines and the choice of automatic mode`, async () => {
     await page.selectOption("#sweep-most", "20");
     const sweep = await finding(page, "sweep", () => page.click("#sweep-start"));
     const engines = new Set(sweep.points.map(({ engine }) => engine));
@@ -50,7 +50,7 @@ export async function testLook(label, page) {
     assert.equal(sweep.withoutGpu === null, label !== "no GPU");
     assert.ok(sweep.points.every(({ compressMs, decompressMs }) => compressMs >= 0 && decompressMs >= 0));
     assert.equal(sweep.picks.length, 5);
-    assert.ok(sweep.picks.every(({ engine }) => engine === "cpu"), "automatic took a software GPU");
+    assert.ok(sweep.picks.every(({ engine }) => engine === "cpu"), "automatic mode chose a software GPU");
     await page.selectOption("#sweep-way", "decompress");
     await page.waitForSelector("#sweep-chart canvas");
     assert.ok((await page.locator("#sweep-text").innerText()).includes("Automatic"));
@@ -59,7 +59,7 @@ export async function testLook(label, page) {
 
 /** The inspector, with files of the `lz4` command and with one that was made here. */
 export async function testInspector(page) {
-  await check("the inspector takes frames of lz4 apart", async () => {
+  await check("the inspector shows the structure of frames written by lz4", async () => {
     await page.click("#tab-look");
     lz4("-f", "-q", "-B4", "-BX", "--content-size", at("pages.bin"), at("inspect.lz4"));
     const { parts } = await finding(page, "inspected", () => page.setInputFiles("#inspect-file", at("inspect.lz4")));
@@ -68,7 +68,7 @@ export async function testInspector(page) {
     assert.ok((await page.locator("#inspected").innerText()).includes("Header checksum"));
   });
 
-  await check("the inspector reads the seek index of what was made", async () => {
+  await check("the inspector shows the seek index of the compressed file", async () => {
     await page.click("#tab-compress");
     await page.check("#index");
     await finding(page, "file", () => choose(page, "pages.bin"));
@@ -76,11 +76,11 @@ export async function testInspector(page) {
     await page.click("#tab-look");
     const { parts } = await finding(page, "inspected", () => page.click("#inspect-made"));
     assert.deepEqual(parts.map(({ kind }) => kind), ["frame", "skippable"]);
-    const { nBlocks, frameBytes, contentBytes, sound } = parts[1].index;
-    assert.deepEqual([nBlocks, frameBytes, contentBytes, sound], [parts[0].nBlocks, parts[0].bytes, 30 * 4096, true]);
+    const { nBlocks, frameBytes, contentBytes, checksumMatches } = parts[1].index;
+    assert.deepEqual([nBlocks, frameBytes, contentBytes, checksumMatches], [parts[0].nBlocks, parts[0].bytes, 30 * 4096, true]);
   });
 
-  await check("the inspector says what is wrong", async () => {
+  await check("the inspector shows the error of a file that is not LZ4", async () => {
     writeFileSync(at("words.lz4"), "these are words, not LZ4");
     const failure = await finding(page, "failure", () => page.setInputFiles("#inspect-file", at("words.lz4")));
     assert.equal(failure.code, "NOT_LZ4");
@@ -89,7 +89,7 @@ export async function testInspector(page) {
 }
 
 export async function testTrust(label, page) {
-  await check(`${label}: a changed byte gives a typed error, and hurts one page only`, async () => {
+  await check(`${label}: a changed byte is a typed error, and affects one page only`, async () => {
     await page.click("#tab-trust");
     await page.fill("#corrupt-offset", "300");
     const { code, offset, nTried, unnoticed, tally, pages } = await finding(page, "corrupt", () => page.click("#corrupt-start"));
@@ -101,7 +101,7 @@ export async function testTrust(label, page) {
     assert.ok((await page.locator("#corrupt-result").innerText()).includes(code));
   });
 
-  await check(`${label}: capabilities are told and copied`, async () => {
+  await check(`${label}: capabilities are shown and copied`, async () => {
     await finding(page, "capabilities", () => page.click("#capabilities-more summary"));
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.click("#capabilities-copy");
@@ -112,7 +112,7 @@ export async function testTrust(label, page) {
     await page.click("#copy-markdown");
     await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith("Pagepress "));
     const markdown = await page.evaluate(() => navigator.clipboard.readText());
-    for (const part of ["- GPU faster than CPU: ", "- 100 bytes changed: ", "came back the same, sha256 "]) assert.ok(markdown.includes(part), markdown);
+    for (const part of ["- GPU faster than CPU: ", "- 100 bytes changed: ", "round trip verified, sha256 "]) assert.ok(markdown.includes(part), markdown);
     await page.click("#copy-json");
     const json = await page.waitForFunction(async () => {
       const text = await navigator.clipboard.readText();
@@ -125,20 +125,20 @@ export async function testTrust(label, page) {
   });
 }
 
-/** What becomes of a lost device. */
+/** Tests the recovery from a lost device. */
 export async function testLoss(page, hasGpu) {
-  await check(hasGpu ? "a lost device is replaced, and the bytes are right" : "without a GPU there is none to lose", async () => {
+  await check(hasGpu ? "a lost device is replaced, and the bytes are right" : "without a GPU, losing it is an error with a code", async () => {
     await page.click("#tab-trust");
     const found = await finding(page, ["loss", "failure"], () => page.click("#lose-start"));
     if (!hasGpu) return assert.equal(found.code, "BACKEND_UNAVAILABLE");
     assert.ok(found.duringEqual && found.afterEqual, JSON.stringify(found));
     assert.deepEqual(found.counters, { lost: 1, replaced: 1 });
-    assert.equal(found.told.length, 1);
+    assert.equal(found.lossMessages.length, 1);
   });
 }
 
 export async function testLearn(page) {
-  await check("how it works is drawn from the data at hand", async () => {
+  await check("“How it works” is drawn from the current input", async () => {
     const drawn = await finding(page, "learn", () => page.click("#tab-learn"));
     assert.ok(drawn.nSequences > 0);
     assert.ok((await page.locator("#learn-of").innerText()).includes("pages.bin"));
@@ -150,7 +150,7 @@ export async function testLearn(page) {
     await page.waitForFunction(() => document.getElementById("frame-parts").innerText.includes("Header"));
   });
 
-  await check("the code to copy is the README's", async () => {
+  await check("the code samples are those of the README", async () => {
     const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
     const codes = await page.locator("#panel-learn .copyable code").allTextContents();
     assert.equal(codes.length, 4);

@@ -1,4 +1,4 @@
-// The page's own readers of the format, against the `lz4` command; no browser.
+// Tests of the page's modules in Node: the readers of the format against the `lz4` command, the tar writer against `tar`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { root } from "../../scripts/process.mjs";
 import { at, check, lz4, sampleBytes, writeSample } from "./harness.mjs";
 
-/** The exports of modules of the page, by their paths in `www/src`. */
+/** Bundles modules of the page, given by their paths in `www/src`, and returns their exports. */
 async function load(...modules) {
   const contents = modules.map((name) => `export * from ${JSON.stringify(path.join(root, "www/src", name))};`).join("\n");
   const outfile = at("modules.mjs");
@@ -16,7 +16,7 @@ async function load(...modules) {
   return import(pathToFileURL(outfile).href);
 }
 
-/** What the sequences of a block make. */
+/** Decodes a block from its sequences. */
 function decode(block, sequences) {
   const out = [];
   for (const { literalsAt, nLiterals, nMatch, offset, contentAt } of sequences) {
@@ -28,25 +28,23 @@ function decode(block, sequences) {
 }
 
 export async function testModules() {
-  const { partsOf, sequencesOf, xxh32, tarOf, crossoverOf, spreadOf, shellWord } = await load(
-    "lz4/frame.ts",
-    "lz4/sequences.ts",
-    "lz4/xxh32.ts",
-    "compress/tar.ts",
-    "look/crossover.ts",
-    "compress/stats.ts",
-    "compress/shell-word.ts",
-  );
+  await testFormat();
+  await testHelpers();
+}
+
+/** Tests the readers of the format in `www/src/lz4`. */
+async function testFormat() {
+  const { partsOf, sequencesOf, xxh32 } = await load("lz4/frame.ts", "lz4/sequences.ts", "lz4/xxh32.ts");
   const fileOf = (name) => new Blob([readFileSync(at(name))]);
 
-  await check("xxh32 gives the known values", () => {
-    // From the specification of xxHash, and of sixteen bytes and more.
+  await check("xxh32 returns the published test values", () => {
+    // The last input has more than 16 bytes, which takes the path with four lanes.
     assert.equal(xxh32(new Uint8Array()), 0x02cc5d05);
     assert.equal(xxh32(new TextEncoder().encode("abc")), 0x32d153ff);
     assert.equal(xxh32(new TextEncoder().encode("Nobody inspects the spammish repetition")), 0xe2293b2f);
   });
 
-  await check("frames of the lz4 command are read: descriptor, blocks, checksums", async () => {
+  await check("frames written by lz4 are parsed: descriptor, blocks, checksums", async () => {
     const bytes = writeSample("frame.bin", 700_001);
     lz4("-f", "-q", "-B4", "-BX", "--content-size", at("frame.bin"), at("frame.lz4"));
     const parts = await partsOf(fileOf("frame.lz4"));
@@ -57,23 +55,23 @@ export async function testModules() {
     assert.equal(descriptor.blockBytes, 65536);
     assert.equal(descriptor.headerChecksum.stored, descriptor.headerChecksum.computed);
     assert.equal(blocks.length, Math.ceil(700_001 / 65536));
-    assert.ok(blocks.every(({ sound }) => sound === true), JSON.stringify(blocks));
+    assert.ok(blocks.every(({ checksumMatches }) => checksumMatches === true), JSON.stringify(blocks));
     const file = readFileSync(at("frame.lz4"));
     const content = blocks.map(({ at: start, bytes: size, stored }) => {
       const block = file.subarray(start + 4, start + 4 + size);
       return stored ? block : decode(block, sequencesOf(block));
     });
-    assert.ok(Buffer.concat(content).equals(bytes), "the sequences do not make the content");
+    assert.ok(Buffer.concat(content).equals(bytes), "the sequences do not decode to the content");
   });
 
-  await check("a changed byte of a block is seen by its checksum", async () => {
+  await check("a block checksum detects a changed byte", async () => {
     const file = readFileSync(at("frame.lz4"));
     file[5000] ^= 1;
     const [{ blocks }] = await partsOf(new Blob([file]));
-    assert.equal(blocks.filter(({ sound }) => sound === false).length, 1);
+    assert.equal(blocks.filter(({ checksumMatches }) => checksumMatches === false).length, 1);
   });
 
-  await check("legacy, concatenated and skippable frames are told apart", async () => {
+  await check("legacy, concatenated and skippable frames are distinguished", async () => {
     lz4("-f", "-q", "-l", at("frame.bin"), at("legacy.lz4"));
     const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
     const all = Buffer.concat([readFileSync(at("frame.lz4")), skippable, readFileSync(at("legacy.lz4")), readFileSync(at("frame.lz4"))]);
@@ -83,15 +81,24 @@ export async function testModules() {
     assert.equal(parts[1].magic, 0x184d2a53);
   });
 
-  await check("what is cut off or no LZ4 is an error with a code", async () => {
+  await check("truncated files and files other than LZ4 are errors with a code", async () => {
     const file = readFileSync(at("frame.lz4"));
     await assert.rejects(partsOf(new Blob([file.subarray(0, 9000)])), { code: "TRUNCATED_FRAME" });
     await assert.rejects(partsOf(new Blob(["these are words"])), { code: "NOT_LZ4" });
     assert.throws(() => sequencesOf(Uint8Array.of(0x10, 65, 9, 0)), { code: "BROKEN_BLOCK" });
     assert.throws(() => sequencesOf(Uint8Array.of(0xf0, 255)), { code: "BROKEN_BLOCK" });
   });
+}
 
-  await check("tar reads the archives, long names included", async () => {
+async function testHelpers() {
+  const { tarOf, crossoverOf, spreadOf, shellWord } = await load(
+    "compress/tar.ts",
+    "look/crossover.ts",
+    "compress/stats.ts",
+    "compress/shell-word.ts",
+  );
+
+  await check("tar reads the archives, with long names", async () => {
     const long = `${"folder/".repeat(20)}naïve file.txt`;
     const entries = [
       { path: "plain.txt", file: new File(["some text"], "plain.txt", { lastModified: 1e12 }) },
@@ -104,7 +111,7 @@ export async function testModules() {
     assert.ok(content.stdout.equals(sampleBytes(1025)));
   });
 
-  await check("crossovers and medians", () => {
+  await check("crossovers and medians are computed", () => {
     const point = (engine, bytes, ms) => ({ engine, bytes, compressMs: ms, decompressMs: ms });
     const slowAtFirst = [point("webgpu", 4, 8), point("cpu", 4, 1), point("webgpu", 64, 8), point("cpu", 64, 64)];
     assert.equal(crossoverOf(slowAtFirst, "compress"), 16);
@@ -114,7 +121,7 @@ export async function testModules() {
     assert.deepEqual(spreadOf([3, 1, 2, 10]), { median: 2.5, least: 1, most: 10 });
   });
 
-  await check("names are safe words of a shell", () => {
+  await check("file names are quoted for the shell", () => {
     for (const name of ["a b.bin", "it's $HOME.bin", "-rf", "plain.bin"]) {
       const { stdout } = spawnSync("sh", ["-c", `printf %s ${shellWord(name)}`]);
       assert.equal(stdout.toString().replace(/^\.\//, ""), name);

@@ -1,4 +1,4 @@
-// Takes the pictures of the page in `docs`: node www/test/shots.mjs [FOLDER]. Given a folder, it takes all there are.
+// Takes the screenshots in `docs`: node www/test/shots.mjs [FOLDER]. With a folder it takes all screenshots, also as PNG.
 //
 // Needs the built page in `www/dist`.
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const [, , folder] = process.argv;
 const out = path.resolve(folder ?? path.join(root, "docs"));
 mkdirSync(out, { recursive: true });
 
-/** What `docs` has: pictures by the tour and the place they are taken in. */
+/** The screenshots in `docs`, by the label of the tour and the part of the page. */
 const kept = {
   "light-compress": "page-compress",
   "dark-look": "page-look",
@@ -22,7 +22,7 @@ const kept = {
   "phone-bench": "page-phone",
 };
 
-/** Saves what is to be seen as WebP of a size that is enough, which browsers write better than they write PNG. */
+/** Saves a screenshot as scaled-down WebP. */
 async function shoot(page, name, { part } = {}) {
   if (!folder && !kept[name]) return;
   await page.evaluate(() => scrollTo(0, 0));
@@ -51,7 +51,7 @@ async function shoot(page, name, { part } = {}) {
   if (folder) writeFileSync(path.join(out, `${name}.png`), shot);
 }
 
-/** Uses all of the page once, and takes its pictures. */
+/** Uses all parts of the page and takes their screenshots. */
 async function tour(gpu, label, options, { query = "", bits = "24", sweep = "24" }) {
   const browser = await launch(gpu);
   const server = await serve(path.join(root, "www/dist"));

@@ -1,5 +1,5 @@
-// The page in the states that visitors bring along: no WebGPU at all, a slow machine, a phone, the dark, a keyboard
-// alone, no network; and the budgets that it keeps.
+// Tests of the page in the environments of visitors: no WebGPU, a slow machine, a phone, a dark theme, keyboard only, no
+// network, no https; and its budgets.
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,17 +8,17 @@ import { root } from "../../scripts/process.mjs";
 import { launch } from "../../tests/browser/harness/chromium.mjs";
 import { check, choose, finding, measureOnly, open, writeSample } from "./harness.mjs";
 
-/** What the page may weigh, in bytes after gzip, and how long the page's thread may be held, in milliseconds. */
+/** Budgets for sizes in bytes after gzip, and for times in milliseconds. */
 const budgets = {
-  /** What is there before anything is done: document, style, script. */
+  /** Document, style sheets and script of the first paint. */
   firstPaintGzip: 32_000,
-  /** All files, which the service worker keeps. */
+  /** All files, which the service worker caches. */
   everythingGzip: 505_000,
-  /** One task of the page's own thread while benches run. Generous: CI has two busy cores. */
+  /** Longest task of the page's main thread during benchmarks. Generous, as CI has two busy cores. */
   longTaskMs: 250,
-  /** Sum of all shifts of the layout, as browsers measure it. */
+  /** Cumulative layout shift. */
   layoutShift: 0.02,
-  /** From navigation to first paint. */
+  /** Time from navigation to first contentful paint. */
   firstPaintMs: 1000,
 };
 
@@ -26,7 +26,7 @@ const dist = path.join(root, "www/dist");
 const gzipped = (file) => gzipSync(readFileSync(file), { level: 9 }).length;
 const allFiles = () => readdirSync(dist, { recursive: true }).map((name) => path.join(dist, name)).filter((name) => path.extname(name));
 
-/** Everything that axe finds to be serious on the tab that is open. */
+/** Returns the serious and critical violations that axe finds on the open tab. */
 async function seriousFaults(page) {
   const source = readFileSync(path.join(root, "node_modules/axe-core/axe.min.js"), "utf8");
   await page.evaluate(source);
@@ -39,7 +39,7 @@ async function seriousFaults(page) {
 export async function testBudgets(browser, url) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 1000 } });
   const page = await open(context, url);
-  await check("the first paint takes few bytes, and all files not many", async () => {
+  await check("first paint and all files are within their size budgets", async () => {
     const page = readFileSync(path.join(dist, "index.html"), "utf8");
     const named = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => path.join(dist, name));
     assert.ok(named.length >= 2, "no script or style found");
@@ -50,7 +50,7 @@ export async function testBudgets(browser, url) {
     assert.ok(everything <= budgets.everythingGzip, `${everything} bytes`);
   });
 
-  await check("the first paint comes within a second, and nothing jumps or blocks while benches run", async () => {
+  await check("first paint, layout shift and longest task during benchmarks are within their budgets", async () => {
     await measureOnly(page, "cpu", "lz4-wasm", "fflate-1");
     await page.evaluate(() => {
       window.__long = [];
@@ -71,7 +71,7 @@ export async function testBudgets(browser, url) {
           const [paint] = performance.getEntriesByName("first-contentful-paint");
           let shift = 0;
           new PerformanceObserver((list) => {
-            // Those soon after an input count, too: nobody asked for a jump by dropping a file. Those of tabs do not.
+            // Counts shifts soon after a drop as well, which must not move the layout; not those of opening tabs.
             for (const { value, startTime } of list.getEntries()) if (startTime < until) shift += value;
             resolve({ long: window.__long, paint: paint.startTime, shift });
           }).observe({ type: "layout-shift", buffered: true });
@@ -87,10 +87,10 @@ export async function testBudgets(browser, url) {
   await context.close();
 }
 
-/** axe on every tab, light and dark. */
+/** Runs axe on every tab in both themes, and tests the theme button. */
 export async function testAccessibility(page) {
   for (const theme of ["light", "dark"]) {
-    await check(`axe finds nothing serious, ${theme}`, async () => {
+    await check(`axe finds no serious violation, ${theme} theme`, async () => {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       const faults = [];
       for (const tab of ["compress", "look", "trust", "tensor", "learn"]) {
@@ -102,7 +102,7 @@ export async function testAccessibility(page) {
     });
   }
 
-  await check("the button changes light and dark, and the page remembers", async () => {
+  await check("the theme button switches the theme, which persists over a reload", async () => {
     await page.emulateMedia({ colorScheme: "light" });
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper();
@@ -118,7 +118,7 @@ export async function testAccessibility(page) {
 }
 
 export async function testKeyboard(context, url) {
-  await check("with the keyboard alone: make data, compress, look at a page, change a byte", async () => {
+  await check("the keyboard alone can generate data, compress it, inspect a page and corrupt bytes", async () => {
     const page = await open(context, url);
     const focus = async (id, most = 60) => {
       for (let step = 0; step < most; step += 1) {
@@ -147,7 +147,7 @@ export async function testKeyboard(context, url) {
 }
 
 export async function testPhone(browser, url) {
-  await check("a phone shows all without scrolling sideways", async () => {
+  await check("a phone needs no horizontal scrolling, and all controls are large enough", async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
     const page = await open(context, url);
     await measureOnly(page, "one", "lz4-wasm");
@@ -170,7 +170,7 @@ export async function testPhone(browser, url) {
 }
 
 export async function testThrottled(context, url) {
-  await check("on a machine a quarter as fast it works", async () => {
+  await check("a benchmark works on a machine with a quarter of the speed", async () => {
     const page = await open(context, url);
     const session = await context.newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
@@ -182,11 +182,11 @@ export async function testThrottled(context, url) {
   });
 }
 
-/** `navigator.gpu` missing altogether, in workers too, where the package looks. */
+/** Tests the page without `navigator.gpu` in workers, where the package reads it. */
 export async function testWithoutWebGpu(browser, url) {
-  await check("with no navigator.gpu the page says so and works", async () => {
+  await check("without navigator.gpu the page shows the reason and uses the CPU", async () => {
     const context = await browser.newContext();
-    // Workers of the page begin with their modules, so the property is taken from them as they are served.
+    // The property is deleted at the start of the worker's script, which the test changes as it is served.
     await context.route(/\/assets\/worker-[^/]*\.js$/, async (route) => {
       const response = await route.fetch();
       const body = `delete WorkerNavigator.prototype.gpu;\n${await response.text()}`;
@@ -201,15 +201,15 @@ export async function testWithoutWebGpu(browser, url) {
     const { engines } = await finding(page, "bench", () => choose(page, "without.bin"));
     assert.match(engines.gpu.failure.message, /navigator\.gpu/);
     assert.ok(engines.one.verified);
-    // A worker may still be asking for its module.
+    // A worker may still be loading its module.
     await context.unrouteAll({ behavior: "ignoreErrors" });
     await context.close();
   });
 }
 
-/** From a server of the local network, say: no WebGPU, no SHA-256, no files, no clipboard, no service worker. */
+/** Tests an insecure origin, without WebGPU, SHA-256, private files, clipboard and service worker. */
 export async function testWithoutHttps(url) {
-  await check("without https the page works with less", async () => {
+  await check("without https the page compresses and verifies on the CPU", async () => {
     const browser = await launch("none", ["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
     const page = await open(browser, url.replace("localhost", "plain.test"));
     assert.match((await page.evaluate(() => window.__backend)).rejected[0].reason, /secure context/);
@@ -225,7 +225,7 @@ export async function testWithoutHttps(url) {
 }
 
 export async function testOffline(browser, url) {
-  await check("without a network the page opens and works", async () => {
+  await check("without a network the page opens and measures", async () => {
     const context = await browser.newContext();
     const page = await open(context, url);
     await page.evaluate(() => navigator.serviceWorker.ready.then(({ active }) => active.state));

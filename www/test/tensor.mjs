@@ -1,11 +1,15 @@
-// The tab "Tensors".
+// Tests of the tab "Tensors".
 import { strict as assert } from "node:assert";
 import { check, finding } from "./harness.mjs";
 
 export async function testTensors(label, page) {
   const hasGpu = label !== "no GPU";
+  await testProducts(label, page, hasGpu);
+  await testConvolution(label, page, hasGpu);
+}
 
-  await check(`${label}: matrix products have speeds, and are right`, async () => {
+async function testProducts(label, page, hasGpu) {
+  await check(`${label}: matrix products are measured and exact`, async () => {
     await page.click("#tab-tensor");
     await page.selectOption("#matmul-most", "256");
     const { points, device, withoutGpu } = await finding(page, "matmul", () => page.click("#matmul-start"));
@@ -20,17 +24,19 @@ export async function testTensors(label, page) {
     assert.equal(await page.locator("#matmul-rows tr").count(), 3);
     assert.ok((await page.locator("#matmul-text").innerText()).includes(hasGpu ? "software" : "No GPU"));
   });
+}
 
-  await check(`${label}: a convolution runs until it is stopped, and is right`, async () => {
+async function testConvolution(label, page, hasGpu) {
+  await check(`${label}: a convolution runs until it is stopped, and is exact`, async () => {
     for (const kernel of ["edges", "blur"]) {
       await page.selectOption("#convolve-kernel", kernel);
       const run = async () => {
         await page.click("#convolve-start");
-        await page.waitForFunction(() => document.getElementById("convolve-text").innerText.includes("pictures a second"));
+        await page.waitForFunction(() => document.getElementById("convolve-text").innerText.includes("images per second"));
         await page.click("#convolve-start");
       };
       const found = await finding(page, ["convolution", "failure"], run);
-      assert.ok(found.pictures >= 1 && found.error < 1e-4, JSON.stringify(found));
+      assert.ok(found.images >= 1 && found.error < 1e-4, JSON.stringify(found));
       assert.equal(found.isGpu, hasGpu, found.where);
       const isDrawn = await page.evaluate(() => {
         const canvas = document.getElementById("convolve-out");
@@ -45,14 +51,14 @@ export async function testTensors(label, page) {
   await check(`${label}: leaving the tab stops the convolution`, async () => {
     const found = await finding(page, "convolution", async () => {
       await page.click("#convolve-start");
-      await page.waitForFunction(() => document.getElementById("convolve-text").innerText.includes("pictures a second"));
+      await page.waitForFunction(() => document.getElementById("convolve-text").innerText.includes("images per second"));
       await page.click("#tab-trust");
     });
-    assert.ok(found.pictures >= 1);
+    assert.ok(found.images >= 1);
     assert.ok((await page.locator("#report").innerText()).includes("Matrix products"));
   });
 
-  await check(`${label}: a camera that is not there, or not allowed, is said`, async () => {
+  await check(`${label}: a camera that is missing or not allowed is an error`, async () => {
     await page.click("#tab-tensor");
     await page.selectOption("#convolve-source", "camera");
     const failure = await finding(page, "failure", () => page.click("#convolve-start"));

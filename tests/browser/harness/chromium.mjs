@@ -1,4 +1,4 @@
-// Chromium, headless, with its software GPU or with none.
+// Starts headless Chromium with a software GPU or without a GPU.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
@@ -14,8 +14,10 @@ const quiet = [
 ];
 const software = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** Starts Chromium with a fresh profile. `gpu` is `"software"` or `"none"`; with none `requestAdapter()` gives null.
- * `more` are further flags. */
+/**
+ * Starts Chromium with a fresh profile. `gpu` is `"software"`, or `"none"`, with which `requestAdapter()` gives null;
+ * `more` are further flags.
+ */
 export function launch(gpu, more = []) {
   const executablePath = candidates.find((path) => path && existsSync(path));
   if (!executablePath) {
@@ -25,7 +27,7 @@ export function launch(gpu, more = []) {
   return chromium.launch({ executablePath, args, timeout: 180_000 });
 }
 
-/** A page at `url` whose errors are collected in `page.faults`. */
+/** Opens a page at `url` and collects its errors in `page.faults`. */
 export async function openPage(browser, url) {
   const page = await browser.newPage();
   page.faults = [];

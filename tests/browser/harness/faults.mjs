@@ -1,4 +1,4 @@
-// A module of the GPU with a call that panics and one that traps (feature `web-faults`), in target/faults.
+// Builds the GPU module with calls that panic and trap (feature `web-faults`) to target/faults.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { findWasmBindgen } from "../../../scripts/machine.mjs";

@@ -1,21 +1,24 @@
-// The death of the browser's GPU process in the middle of calls, as often as asked.
+// Kills the browser's GPU process during calls.
 import { launch, openPage } from "./chromium.mjs";
 
-/** How long a call runs before its device is lost: from its start to well into it. */
+/** Times from the start of a call to the loss of its device. */
 const DELAYS_MS = [0, 3, 10, 30, 80];
-/** After a kill a call must work again within this time, in which the GPU process starts. */
+/** Time after a kill within which a call must succeed again, including the restart of the GPU process. */
 const RECOVERY_MS = 60_000;
 
-/** The id of the GPU process; undefined while there is none. */
+/** Returns the id of the GPU process; undefined while there is none. */
 async function gpuProcess(session) {
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
   return processInfo.find(({ type }) => type === "GPU")?.id;
 }
 
-/** Kills the GPU process `nKills` times while the page at `url` makes calls of all kinds. Gives how often each outcome came;
- * throws if a call hangs, fails with another code, or none works afterwards. */
+/**
+ * Kills the GPU process `nKills` times while the page at `url` makes calls of all kinds. Returns the number of each outcome.
+ *
+ * Throws if a call hangs, fails with another code than that of a lost device, or does not work again afterwards.
+ */
 export async function loseGpuProcess(url, nKills) {
-  // Browsers give WebGPU up after some crashes in a short time.
+  // By default Chromium disables WebGPU after a few crashes in a short time.
   const browser = await launch("software", ["--disable-gpu-process-crash-limit", "--disable-domain-blocking-for-3d-apis"]);
   const counts = {};
   try {

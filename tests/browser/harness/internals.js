@@ -1,4 +1,4 @@
-// What tests see of the package beside its entries. The build bundles it to dist/internals.js, which is not packed.
+// Exports internals of the package for tests. The build bundles this file to dist/internals.js, which is not published.
 export * from "../../../src/npm/index.ts";
 export { AutoCodec } from "../../../src/npm/codec/auto.ts";
 export { crossover } from "../../../src/npm/codec/calibrate.ts";

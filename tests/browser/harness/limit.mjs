@@ -1,12 +1,12 @@
-// Time limits of single cases.
+// Time limits for single test cases.
 
-/** Far more than any case takes on a slow machine: one that needs longer hangs. */
+/** Far more than any case takes, so that only cases that hang reach it. */
 const LIMIT_SECONDS = Number(process.env.PAGEPRESS_CASE_SECONDS ?? 600);
 
-/** What a case fails with that has not ended after its limit. */
+/** The error of a case that exceeds its time limit. */
 export class Late extends Error {}
 
-/** The outcome of `work`; rejects with a `Late` if there is none after the limit. */
+/** Returns the outcome of `work`, or rejects with a `Late` after the limit. */
 export async function within(work, seconds = LIMIT_SECONDS) {
   let timer;
   const late = new Promise((_, reject) => {

@@ -1,4 +1,4 @@
-// What the pages of a browser take of the machine's memory. Linux only, like the rest of `npm test`.
+// Measures the resident memory of the browser's renderer processes. Linux only, like the rest of `npm test`.
 import { readdir, readFile } from "node:fs/promises";
 
 const SAMPLE_MS = 20;
@@ -8,7 +8,7 @@ async function field(pid, file, pattern) {
   return pattern.exec(text)?.[1];
 }
 
-/** Process ids of the pages that descend from this process. */
+/** Returns the ids of the renderer processes that descend from this process. */
 async function renderers() {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = new Map();
@@ -21,13 +21,13 @@ async function renderers() {
   return found;
 }
 
-/** Resident bytes of the largest page. */
+/** Returns the resident bytes of the largest of these processes. */
 async function residentBytes(pids) {
   const sizes = await Promise.all(pids.map((pid) => field(pid, "status", /^VmRSS:\s+(\d+) kB/m)));
   return 1024 * Math.max(0, ...sizes.map((size) => Number(size ?? 0)));
 }
 
-/** Runs `work` and gives `{ value, before, peak }`: resident bytes of the largest page, sampled all along. */
+/** Runs `work` and returns `{ value, before, peak }`, with resident bytes of the largest renderer, sampled every 20 ms. */
 export async function watchMemory(work) {
   const pids = await renderers();
   const before = await residentBytes(pids);
@@ -44,7 +44,7 @@ export async function watchMemory(work) {
   return { value, before, peak };
 }
 
-/** Resident bytes of the largest page now. */
+/** Returns the current resident bytes of the largest renderer. */
 export async function residentBytesOfPages() {
   return residentBytes(await renderers());
 }

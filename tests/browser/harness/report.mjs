@@ -1,23 +1,23 @@
-// Counts what passed and what failed.
+// Runs test cases and counts their outcomes.
 import { within } from "./limit.mjs";
 
-/** Collects outcomes, prints each, and the sum at the end. */
+/** Runs cases, prints each outcome, and the totals at the end. */
 export class Report {
   #filter;
   #passed = 0;
   #failed = 0;
 
-  /** `filter`: only cases whose name holds it are run. */
+  /** Runs only cases whose name contains `filter`. */
   constructor(filter = "") {
     this.#filter = filter;
   }
 
-  /** Whether a case of this name is run. */
+  /** Returns whether a case of this name is run. */
   wants(name) {
     return name.includes(this.#filter);
   }
 
-  /** Notes one outcome; `error` is null or says what is wrong. */
+  /** Adds an outcome; `error` is null for a case that passed. */
   add(name, error, ms) {
     if (error === null) this.#passed += 1;
     else this.#failed += 1;
@@ -25,7 +25,7 @@ export class Report {
     if (error !== null) console.log(`       ${String(error).replaceAll("\n", "\n       ")}`);
   }
 
-  /** Runs `work` as a case of its own, which fails if it has not ended after `seconds`. Gives null or what it failed with. */
+  /** Runs `work` as a case with a time limit. Returns null, or the error of a failed case. */
   async run(name, work, seconds) {
     if (!this.wants(name)) return null;
     const start = performance.now();
@@ -39,7 +39,7 @@ export class Report {
     }
   }
 
-  /** Prints the sum; the process ends with code 1 if anything failed, or nothing ran. */
+  /** Prints the totals and sets exit code 1 if a case failed or none ran. */
   finish() {
     console.log(`${this.#passed} passed, ${this.#failed} failed`);
     if (this.#failed > 0 || this.#passed === 0) process.exitCode = 1;

@@ -1,26 +1,19 @@
-// A static file server on the loopback interface.
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+// A static file server on the loopback interface, which also serves byte ranges of bodies that tests put there.
+// sirv serves the folder; the ranges are our own, since some must lack headers that a correct server sends.
 import { createServer } from "node:http";
-import { extname, join, normalize, sep } from "node:path";
+import sirv from "sirv";
 
-const types = {
-  ".css": "text/css",
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".json": "application/json",
-  ".mjs": "text/javascript",
-  ".wasm": "application/wasm",
-  ".wgsl": "text/plain; charset=utf-8",
-};
-
-/** The bytes of a file that a request asks for, as `{ start, end }`; null for all of them. */
+/** Returns the range of bytes that a request names, as `{ start, end }` with `end` included, or null for a whole file. */
 function rangeOf(request, size) {
   const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
   return start === undefined ? null : { start: Number(start), end: Math.min(Number(end), size - 1) };
 }
 
-/** Answers with what was put before, with ranges unless the query is `whole`. */
+/**
+ * Stores the body of a PUT request and serves it to later requests, with support for ranges.
+ *
+ * The query `?whole` ignores ranges, and `?secret` omits `content-range`.
+ */
 async function answerFromMemory(memory, request, response) {
   const { pathname, search } = new URL(request.url, "http://localhost");
   if (request.method === "PUT") {
@@ -40,25 +33,21 @@ async function answerFromMemory(memory, request, response) {
   response.writeHead(206, { etag, ...total }).end(bytes.subarray(range.start, range.end + 1));
 }
 
-/** Serves `folder` and gives `{ url, requests, close }`; `requests` lists the paths asked for. What is put under
- * `/memory/` is kept there. */
+/**
+ * Serves `folder` with `headers` and resolves to `{ url, requests, close }`; `requests` lists the paths of all requests.
+ *
+ * Bodies that are PUT under `/memory/` are kept in memory and served from there.
+ */
 export async function serve(folder, headers = {}) {
   const requests = [];
   const memory = new Map();
-  const server = createServer(async (request, response) => {
+  const setHeaders = (response) => Object.entries(headers).forEach(([name, value]) => response.setHeader(name, value));
+  const answerFromFolder = sirv(folder, { dev: true, etag: true, setHeaders });
+  const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     requests.push(pathname);
-    if (pathname.startsWith("/memory/")) return answerFromMemory(memory, request, response);
-    const path = normalize(join(folder, decodeURIComponent(pathname)));
-    const file = path.endsWith(sep) ? join(path, "index.html") : path;
-    const isInside = file.startsWith(normalize(folder + sep));
-    const found = isInside && (await stat(file).catch(() => null))?.isFile();
-    if (!found) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { "content-type": types[extname(file)] ?? "application/octet-stream", ...headers });
-    createReadStream(file).pipe(response);
+    if (pathname.startsWith("/memory/")) void answerFromMemory(memory, request, response);
+    else answerFromFolder(request, response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {

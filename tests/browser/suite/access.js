@@ -1,16 +1,16 @@
-// Parts of frames in memory, in blobs and on a server.
+// Tests random access to frames in memory, in blobs and on a server.
 import { compressSync, createCompressor, decompressSync, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
-/** Puts `bytes` on the server, and gives their URL. */
+/** Uploads `bytes` to the server and returns their URL. */
 async function put(name, bytes) {
   const url = new URL(`/memory/${name}-${Math.random()}`, location.href);
   await fetch(url, { method: "PUT", body: bytes });
   return url;
 }
 
-/** Runs `work` and gives its value and the requests it made: method, and range as a number of bytes. */
+/** Runs `work` and returns its value and its requests: the method, and the length of the range in bytes. */
 async function watchRequests(work) {
   const { fetch } = globalThis;
   const requests = [];
@@ -44,18 +44,18 @@ async function readsAnyPart() {
   }
 }
 
-async function readsNoMoreThanItNeeds() {
+async function readsOnlyNeededBlocks() {
   await init();
   const content = kinds.text(12_000_000);
   const frame = compressSync(content, { index: true });
   const url = await put("large", frame);
   const [file, opening] = await watchRequests(() => openFrame(url));
-  // Its length, its end, and the header of the frame, which the index is compared with.
+  // Requests for the length, the end, and the header of the frame, which must agree with the index.
   check(opening.length === 3 && opening[1][1] <= 65536 && opening[2][1] <= 15, JSON.stringify(opening));
   const [part, reading] = await watchRequests(() => file.read(7_000_000, 1000));
   same(part, content.subarray(7_000_000, 7_001_000), "part");
   check(reading.length === 1 && reading[0][1] < 65536, JSON.stringify(reading));
-  // Without an index the file is read once up to what is asked for.
+  // Without an index the file is read once up to the requested position.
   const plain = await openFrame(await put("plain", compressSync(content)));
   const [, first] = await watchRequests(() => plain.read(1_000_000, 1000));
   const [, again] = await watchRequests(() => plain.read(900_000, 1000));
@@ -63,7 +63,7 @@ async function readsNoMoreThanItNeeds() {
   check(bytes < frame.length / 2 && again.length === 1 && again[0][1] < 65536, JSON.stringify([first, again]));
 }
 
-async function takesServersAsTheyAre() {
+async function supportsServersWithoutRanges() {
   await init();
   const content = kinds.memory(500_000);
   const frame = compressSync(content, { index: true });
@@ -85,7 +85,7 @@ async function takesServersAsTheyAre() {
   check(changed.message.includes("changed"), changed.message);
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   await init();
   const content = kinds.text(300_000);
   await rejects(openFrame(content), "NOT_LZ4", PagepressError);
@@ -108,7 +108,7 @@ async function saysWhatIsWrong() {
   check((await slow) === reason, "a request that is aborted");
 }
 
-/** A block of the file holds the one after it, so that the index and other programs differ about all content from there. */
+/** Builds a file in which one block contains the next, so that the index and sequential readers disagree on the content. */
 async function comparesTheIndexWithTheFile() {
   await init();
   const [blockSize, headerBytes, sizeBytes] = [16384, 7, 4];
@@ -124,7 +124,7 @@ async function comparesTheIndexWithTheFile() {
   for (const source of [frame, new Blob([frame])]) {
     const file = await openFrame(source);
     same(await file.read(20_000, 10), content.subarray(20_000, 20_010), "a block before");
-    // The index says that these are blocks of their own.
+    // According to the index these are separate blocks.
     for (const offset of [50_000, 100_000]) await rejects(file.read(offset, 10), "INVALID_FRAME", PagepressError);
   }
 }
@@ -141,10 +141,10 @@ async function writesIndexes() {
 }
 
 export const cases = [
-  ["any part of a frame", readsAnyPart],
-  ["no more than is needed", readsNoMoreThanItNeeds],
-  ["servers as they are", takesServersAsTheyAre],
-  ["say what is wrong", saysWhatIsWrong],
-  ["indexes that differ from the file", comparesTheIndexWithTheFile],
-  ["indexes", writesIndexes],
+  ["reads any part of a frame", readsAnyPart],
+  ["reads only the blocks that are needed", readsOnlyNeededBlocks],
+  ["works with servers without ranges", supportsServersWithoutRanges],
+  ["errors have codes", reportsErrors],
+  ["detects indexes that disagree with the file", comparesTheIndexWithTheFile],
+  ["writes indexes", writesIndexes],
 ];

@@ -1,5 +1,5 @@
-// The choice between two engines, the loss of a device, and what the package says of both. The software GPU stands for
-// one of hardware: the choice is made of it by the same code.
+// Tests the choice between two engines, the loss of a device, and the reasons that the package reports. The software GPU
+// takes the place of hardware, since both are chosen by the same code.
 import { crossover } from "/dist/internals.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
@@ -14,7 +14,7 @@ function findsTheCrossover() {
   check(crossover(rows.slice(0, 3)) === 5, `past the last size: ${crossover(rows.slice(0, 3))}`);
   check(crossover([[1, 5, 1], [2, 9, 2]]) === 1, "at once");
   check(crossover([[1, 1, 2], [2, 2, 4]]) === null, "never");
-  check(crossover([[4, 2, 3]]) === null && crossover([]) === null, "too little to tell");
+  check(crossover([[4, 2, 3]]) === null && crossover([]) === null, "too few rows for a crossover");
   check(crossover([[1, 5, 1], [2, 3, 4], [4, 9, 5]]) === 3, "a stray gain at first");
 }
 
@@ -55,10 +55,10 @@ async function measuresOnce() {
   await again.dispose();
 }
 
-/** A device destroyed while a call has it is replaced, the work repeated, and both are told. */
+/** A device destroyed during a call is replaced, the work is repeated, and both are reported. */
 async function replaysAfterLoss() {
-  const told = [];
-  const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => told.push(loss) });
+  const losses = [];
+  const gpu = await createCompressor({ ...software, onDeviceLost: (loss) => losses.push(loss) });
   const bytes = mixed(65536, 8);
   const expected = await gpu.compressPages(bytes);
   const first = gpu.device;
@@ -68,13 +68,13 @@ async function replaysAfterLoss() {
   same((await running).packed, expected.packed, "repeated");
   check(gpu.device !== first, "the lost device is in use");
   await first.lost;
-  check(told.length === 1 && told[0].reason === "destroyed" && told[0].lost === 1, JSON.stringify(told));
+  check(losses.length === 1 && losses[0].reason === "destroyed" && losses[0].lost === 1, JSON.stringify(losses));
   same(Object.values(gpu.deviceCounters), [1, 1], "counters");
   await gpu.dispose();
-  check(told.length === 1, "dispose was told as a loss");
+  check(losses.length === 1, "dispose was reported as a loss");
 }
 
-/** Every device is lost as soon as it is made: `"webgpu"` fails, `"auto"` goes on with the CPU. */
+/** Every device is lost as soon as it is created: `"webgpu"` fails, `"auto"` falls back to the CPU. */
 async function fallsBackAfterLoss() {
   const { requestDevice } = GPUAdapter.prototype;
   const bytes = kinds.text(3_000_000);
@@ -104,7 +104,7 @@ async function fallsBackAfterLoss() {
 export const cases = [
   ["finds the crossover", async () => findsTheCrossover()],
   ["chooses by size", choosesBySize],
-  ["measures once", measuresOnce],
+  ["calibrates once", measuresOnce],
   ["repeats a call after its device is lost", replaysAfterLoss],
-  ["falls back when devices are lost again", fallsBackAfterLoss],
+  ["falls back when devices are lost repeatedly", fallsBackAfterLoss],
 ];

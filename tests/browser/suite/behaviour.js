@@ -1,4 +1,4 @@
-// What the package promises beside bytes, with a software GPU at hand.
+// Tests the documented behaviour of the package on a software GPU, apart from the output bytes.
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -42,7 +42,7 @@ async function runsCallsInTurn() {
   await gpu.dispose();
 }
 
-async function tellsTimes() {
+async function reportsTimings() {
   const gpu = await createCompressor(software);
   check(gpu.lastTiming === null, "a timing before the first call");
   await gpu.compressPages(mixed(4096, 8));
@@ -54,7 +54,7 @@ async function tellsTimes() {
   await gpu.dispose();
 }
 
-/** A destroyed device is replaced, or the error says so; the compressor works afterwards. */
+/** A destroyed device is replaced, or the call fails with `DEVICE_LOST`; the next call works. */
 async function survivesDestroyedDevice() {
   const gpu = await createCompressor(software);
   const bytes = mixed(4096, 8);
@@ -73,8 +73,8 @@ async function survivesDestroyedDevice() {
 }
 
 export const cases = [
-  ["takes software only if allowed", choosesSoftwareOnlyIfAllowed],
-  ["runs calls in turn", runsCallsInTurn],
-  ["tells times", tellsTimes],
-  ["survives a destroyed device", survivesDestroyedDevice],
+  ["uses software adapters only if allowed", choosesSoftwareOnlyIfAllowed],
+  ["runs calls one after the other", runsCallsInTurn],
+  ["reports timings", reportsTimings],
+  ["recovers from a destroyed device", survivesDestroyedDevice],
 ];

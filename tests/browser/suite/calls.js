@@ -1,15 +1,15 @@
-// What every call takes: signals, progress, limits, transfer, formats; and the synchronous calls.
+// Tests the options of all calls (signals, progress, limits, transfer, formats) and the synchronous calls.
 import { compress, compressSync, createCompressor, decompress, decompressSync, init, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
 const MIB = 2 ** 20;
-/** Longest time between an abort and the end of the work, on a machine that does much else. The work takes seconds. */
+/** Longest time between an abort and the end of the work on a busy machine. The work takes seconds. */
 const STOP_MS = 500;
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Fails unless `work` throws a `PagepressError` of this code. */
+/** Fails unless `work` throws a `PagepressError` with this code. */
 const throws = (work, code) => rejects(Promise.resolve().then(work), code, PagepressError);
 
 async function needsInitForSync() {
@@ -28,8 +28,8 @@ async function needsInitForSync() {
   await cpu.dispose();
 }
 
-/** Calls that open nothing: they share one engine. */
-async function needsNothingOpened() {
+/** The module-level calls, which share one engine. */
+async function worksAtModuleLevel() {
   const bytes = mixed(65536, 1);
   const frames = await Promise.all([compress(bytes), compress(bytes, { level: "high" })]);
   for (const frame of frames) same(await decompress(frame), bytes, "content");
@@ -39,7 +39,7 @@ async function needsNothingOpened() {
   await rejects(decompress(bytes), "NOT_LZ4", PagepressError);
 }
 
-/** Fails unless progress rises to all of `total`. */
+/** Fails unless progress increases monotonically to `total`. */
 function checkProgress(seen, total, least, backend) {
   check(seen.length >= least, `${seen.length} reports`);
   for (const [i, report] of seen.entries()) {
@@ -136,8 +136,8 @@ async function stopsBeforeItsTurn() {
   await cpu.dispose();
 }
 
-/** Other programs may take the thread too, so one good run of three will do. */
-async function leavesThePageResponsive() {
+/** One good run of three is enough, since other programs may block the thread too. */
+async function yieldsToTheEventLoop() {
   const cpu = await createCompressor({ backend: "cpu" });
   const taken = [];
   do taken.push(await longestWithoutThread(cpu));
@@ -163,7 +163,7 @@ async function longestWithoutThread(cpu) {
   return longest;
 }
 
-async function takesInputOnlyIfAsked() {
+async function transfersInputOnlyIfAsked() {
   const cpu = await createCompressor({ backend: "cpu" });
   const whole = kinds.text(3 * MIB);
   const copy = whole.slice();
@@ -179,7 +179,7 @@ async function takesInputOnlyIfAsked() {
   const memory = new WebAssembly.Memory({ initial: 1 });
   await rejects(cpu.compress(new Uint8Array(memory.buffer), { transfer: true }), "INVALID_ARGUMENT", PagepressError);
   const shrinking = copy.slice();
-  // Workers have all of it by the first report.
+  // By the first report all input has been sent to workers.
   const alone = await createCompressor({ backend: "cpu", workers: 0 });
   const call = alone.compress(shrinking, { onProgress: () => shrinking.length && structuredClone(0, { transfer: [shrinking.buffer] }) });
   await rejects(call, "INVALID_ARGUMENT", PagepressError);
@@ -193,7 +193,7 @@ async function recognisesBlocks() {
   const bytes = kinds.text(50_000);
   const frame = await cpu.compress(bytes);
   const view = new DataView(frame.buffer, frame.byteOffset);
-  // Magic number, flags, block size, content size, checksum; then the size of the block.
+  // Magic number, flags, block size, content size and checksum precede the size of the block.
   const at = 4 + 2 + 8 + 1;
   const block = frame.slice(at + 4, at + 4 + view.getUint32(at, true));
   const prefixed = new Uint8Array(4 + block.length);
@@ -262,7 +262,7 @@ async function decompressesInto() {
   await cpu.dispose();
 }
 
-async function asksOnceForAnAdapter() {
+async function requestsOneAdapter() {
   const { gpu } = navigator;
   let asked = 0;
   const { requestAdapter } = Object.getPrototypeOf(gpu);
@@ -281,14 +281,14 @@ async function asksOnceForAnAdapter() {
 
 export const cases = [
   ["synchronous calls need init", needsInitForSync],
-  ["calls that open nothing", needsNothingOpened],
-  ["progress rises to all", reportsProgress],
-  ["an abort stops the work in time", stopsInTime],
-  ["an abort before a call's turn", stopsBeforeItsTurn],
-  ["the thread stays responsive", leavesThePageResponsive],
-  ["input is taken only with transfer", takesInputOnlyIfAsked],
-  ["blocks are recognised", recognisesBlocks],
+  ["module-level calls share one engine", worksAtModuleLevel],
+  ["progress increases to the total", reportsProgress],
+  ["an abort stops the work soon", stopsInTime],
+  ["an abort removes a waiting call", stopsBeforeItsTurn],
+  ["the calling thread stays responsive", yieldsToTheEventLoop],
+  ["input is detached only with transfer", transfersInputOnlyIfAsked],
+  ["block formats are recognised", recognisesBlocks],
   ["every format is written and read", writesFormats],
-  ["content goes into a given array", decompressesInto],
-  ["an adapter is asked for once", asksOnceForAnAdapter],
+  ["decompression writes to a given array", decompressesInto],
+  ["an adapter is requested once", requestsOneAdapter],
 ];

@@ -1,11 +1,11 @@
-// What the cases check with.
+// Assertions of the test cases.
 
 /** Fails unless `condition`. */
 export function check(condition, message) {
   if (!condition) throw new Error(message);
 }
 
-/** Fails unless both arrays hold the same numbers. */
+/** Fails unless both arrays are equal. */
 export function same(actual, expected, what) {
   check(actual.length === expected.length, `${what}: ${actual.length} long, expected ${expected.length}`);
   for (let i = 0; i < expected.length; i += 1) {
@@ -13,7 +13,7 @@ export function same(actual, expected, what) {
   }
 }
 
-/** Fails unless `work` rejects with a `PagepressError` of this code; gives the error. */
+/** Fails unless `work` rejects with a `PagepressError` with this code; returns the error. */
 export async function rejects(work, code, PagepressError) {
   const error = await work.then(
     () => null,

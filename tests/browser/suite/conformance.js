@@ -1,4 +1,4 @@
-// The GPU writes the bytes of the CPU and finds the same faults.
+// Tests that the GPU writes the same bytes as the CPU and detects the same faults.
 import { createCompressor } from "/dist/index.js";
 import { check, same } from "./check.js";
 import { kinds, mixed, randomNumbers } from "./data.js";
@@ -34,7 +34,7 @@ function pagesCase(pageSize, level) {
   });
 }
 
-/** Bytes of blocks and words of tables changed at random: same statuses, same bytes. */
+/** Random changes to blocks and tables give the same statuses and the same bytes on both engines. */
 function corruptCase(pageSize) {
   return both(async (gpu, cpu) => {
     const sound = await cpu.compressPages(mixed(pageSize, 4), { pageSize });
@@ -45,7 +45,7 @@ function corruptCase(pageSize) {
       const table = sound.table.slice();
       for (let i = 0; i < 40; i += 1) packed[next() % packed.length] = next();
       for (let i = 0; i < 3; i += 1) table[next() % table.length] ^= 1 << (next() % 32);
-      // No kind has this number, which is the fault of one page.
+      // An invalid kind, which is a fault of one page.
       table[1] |= 0xc000_0000;
       const broken = { ...sound, packed, table };
       const expected = await cpu.checkPages(broken);
@@ -70,7 +70,7 @@ function framesCase(blockSize, level) {
   });
 }
 
-/** Frames whose blocks have no checksums, which are put together elsewhere; some of their pages are one word all over. */
+/** Frames without block checksums, which another path assembles, with some fill pages. */
 function pageFramesCase(blockSize, contentChecksum) {
   return both(async (gpu, cpu) => {
     const bytes = mixed(blockSize, 3);
@@ -100,8 +100,8 @@ function edgesCase() {
   });
 }
 
-/** Without a level each engine takes the one that it is quickest at. */
-function quickestCase() {
+/** Without a level each engine uses its fastest level. */
+function fastestLevelCase() {
   return both(async (gpu, cpu) => {
     const bytes = mixed(4096, 2);
     for (const [compressor, quickest] of [[gpu, "fast"], [cpu, "sequential"]]) {
@@ -121,7 +121,7 @@ function quickestCase() {
 export const cases = [
   ...pageSizes.flatMap((size) => levels.map((level) => [`pages of ${size}, ${level}`, () => pagesCase(size, level)])),
   ["short and empty pages", edgesCase],
-  ["the quickest level of each engine", quickestCase],
+  ["the default level of each engine is its fastest", fastestLevelCase],
   ["corrupt pages of 4096", () => corruptCase(4096)],
   ["corrupt pages of 65536", () => corruptCase(65536)],
   ["frames of pages of 4096", () => pageFramesCase(4096, true)],

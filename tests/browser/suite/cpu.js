@@ -1,4 +1,4 @@
-// What the package does on the CPU, where there is no GPU or none is asked for.
+// Tests the package on the CPU, without a GPU or with backend `"cpu"`.
 import { compressSync, createCompressor, PagepressError, timingOf } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -17,7 +17,7 @@ async function fallsBack() {
   await auto.dispose();
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   const cpu = await createCompressor({ backend: "cpu" });
   const bytes = kinds.text(100_000);
   const frame = await cpu.compress(bytes, { blockChecksums: true });
@@ -64,8 +64,8 @@ async function takesViews() {
   await cpu.dispose();
 }
 
-/** Large outputs are put together in memory that calls share, one after the other. */
-async function givesEachItsOwn() {
+/** Large outputs of concurrent calls are assembled in shared memory, one after the other. */
+async function returnsSeparateArrays() {
   const cpus = await Promise.all([0, 1].map(() => createCompressor({ backend: "cpu", workers: 0 })));
   const inputs = [kinds.memory(9_000_001), kinds.random(6_000_000), kinds.text(5_000_000), kinds.random(300_000), kinds.text(99_999)];
   const kindsOfFrames = [{ index: true }, {}, { blockSize: 4 << 20 }, { blockSize: 4096, index: true }, {}];
@@ -84,9 +84,9 @@ async function givesEachItsOwn() {
 }
 
 export const cases = [
-  ["says what is wrong", saysWhatIsWrong],
-  ["takes views, keeps its level", takesViews],
-  ["gives each caller its own", givesEachItsOwn],
+  ["errors have codes", reportsErrors],
+  ["accepts views and keeps its level", takesViews],
+  ["returns separate arrays to concurrent callers", returnsSeparateArrays],
 ];
 
 export const casesWithoutGpu = [["falls back to the CPU", fallsBack], ...cases];

@@ -1,5 +1,5 @@
-// Every engine x every call x every block size x every kind of page x short last pages x levels. What one engine writes is
-// read by a decoder that shares no code with the package, and by the other engine.
+// Tests all combinations of engine, call, block size, page kind, short last page and level. The output of one engine is
+// decoded by a decoder that shares no code with the package, and by the other engine.
 import {
   compressSync,
   createCompressor,
@@ -17,11 +17,11 @@ import { collect, source } from "./pipes.js";
 
 const pageSizes = [4096, 8192, 16384, 32768, 65536];
 const kindNames = Object.keys(pageKinds);
-/** Least content that workers share, and that a GPU takes in `"auto"` mode. */
+/** Least content that is split among workers, and that `"auto"` runs on a GPU. */
 const SHARED_BYTES = 2 ** 18;
 const AUTO_BYTES = 2 ** 20;
 
-/** Options of frames; an input takes one of them in turn, so that each meets every kind and tail. */
+/** Options of frames, which inputs use in turn, so that each is combined with every kind and tail. */
 const frameKinds = [
   {},
   { contentChecksum: false, index: true },
@@ -30,20 +30,22 @@ const frameKinds = [
   { contentChecksum: false },
 ];
 
-/** Lengths of the last page. Multiples of 8 can be fills, the others cannot; 0 is none. */
+/** Lengths of the last page: multiples of 8, which can be fill pages, others, which cannot, and 0 for no short page. */
 const tailsOf = (blockSize) => [24, blockSize - 1, blockSize - 8, 1, 8, 0];
 
 const pages = new Map();
 
-/** The page of a kind, made once. */
+/** Returns a page of a kind from a cache. */
 function page(kind, length, seed) {
   const key = `${kind} ${length} ${seed}`;
   if (!pages.has(key)) pages.set(key, pageOf(kind, length, seed));
   return pages.get(key);
 }
 
-/** A page of the kind, one of another kind, and a last page of the first kind: for every kind, and every length of that at
- * blocks of 4096 bytes; at larger ones for two of them, which change from kind to kind and from level to level. */
+/**
+ * Yields inputs of a page of each kind, one of another kind, and a short last page of the first kind. Blocks of 4096 bytes
+ * are combined with all lengths of the last page, larger ones with two lengths that vary with kind and level.
+ */
 function* shortInputs(blockSize, level) {
   let n = 0;
   for (const [i, kind] of kindNames.entries()) {
@@ -58,7 +60,7 @@ function* shortInputs(blockSize, level) {
   }
 }
 
-/** At least so many bytes of pages of all kinds, with a last page of a kind and length that change. */
+/** Yields inputs of at least `least` bytes with pages of all kinds and a last page of varying kind and length. */
 function* longInputs(blockSize, leastBytes, nInputs) {
   for (let n = 0; n < nInputs; n += 1) {
     const parts = [];
@@ -71,13 +73,13 @@ function* longInputs(blockSize, leastBytes, nInputs) {
   }
 }
 
-/** What a compression stream makes of `bytes`; every second one knows their number. */
+/** Compresses `bytes` with a stream; every second stream is given the content size. */
 function streamed(compressor, { bytes, frame, n }, options) {
   const size = n % 2 === 0 ? { contentSize: bytes.length } : {};
   return collect(source(bytes).pipeThrough(new Lz4CompressionStream({ ...options, ...frame, ...size, compressor })));
 }
 
-/** A buffer on the device that holds `bytes`. */
+/** Creates a buffer on the device with `bytes`. */
 function bufferOf(device, bytes) {
   const size = Math.max(4, Math.ceil(bytes.length / 4) * 4);
   const buffer = device.createBuffer({ size, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
@@ -86,7 +88,7 @@ function bufferOf(device, bytes) {
   return buffer;
 }
 
-/** The first bytes of a buffer, which is freed. */
+/** Reads the first bytes of a buffer and destroys it. */
 async function contentOf(device, { buffer, byteLength }) {
   const size = Math.ceil(byteLength / 4) * 4;
   const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
@@ -99,7 +101,7 @@ async function contentOf(device, { buffer, byteLength }) {
   return bytes;
 }
 
-/** What `compressResident` makes of `bytes`, and what comes back of it without leaving the GPU. */
+/** Compresses `bytes` with `compressResident`, and decompresses the result without leaving the GPU. */
 async function resident(gpu, bytes, options) {
   const buffer = bufferOf(gpu.device, bytes);
   const made = await gpu.compressResident(buffer, { ...options, byteLength: bytes.length });
@@ -110,7 +112,7 @@ async function resident(gpu, bytes, options) {
   return { read, back };
 }
 
-/** Checks a frame with all readers that are not its writer's: the naive decoder, the CPU's module, parts, and a stream. */
+/** Checks a frame with all independent readers: the naive decoder, the CPU module, random access, and a stream. */
 async function checkFrame(frame, { bytes, what, n }) {
   same(decodeFrames(frame), bytes, `${what}, naive decoder`);
   same(decompressSync(frame), bytes, `${what}, decompressSync`);
@@ -121,14 +123,14 @@ async function checkFrame(frame, { bytes, what, n }) {
   if (n % 3 === 0) same(await collect(source(frame).pipeThrough(stream)), bytes, `${what}, stream`);
 }
 
-/** Fails unless the last call ran where it was to. */
+/** Fails unless the last call ran on `engine`. */
 function checkEngine(compressor, engine, what) {
   const { engine: actual, reason, workers } = compressor.lastTiming;
   check(actual === engine, `${what} ran on ${actual}: ${reason}`);
   return workers;
 }
 
-/** All that a GPU writes and reads, with the CPU for the other direction. */
+/** Tests all calls of the GPU, with the CPU for the other direction. */
 function onGpu(blockSize, level) {
   return withCompressors(["gpu", "cpu"], async ({ gpu, cpu }) => {
     for (const input of shortInputs(blockSize, level)) {
@@ -140,7 +142,7 @@ function onGpu(blockSize, level) {
       checkEngine(gpu, "webgpu", "compressPages");
       same(decodePages(packed), bytes, `${what}, pages, naive decoder`);
       same(await cpu.decompressPages(packed), bytes, `${what}, pages on the CPU`);
-      // The rest goes through the same code for every kind; each meets each kind with some tail.
+      // The remaining calls share code for all kinds, so each is tested with every kind but only some tails.
       if (n % 2 === 0) same(decodeFrames(await streamed(gpu, input, { blockSize, level })), bytes, `${what}, compression stream`);
       if (n % 2 === 1) {
         const { read, back } = await resident(gpu, bytes, { pageSize: blockSize, level });
@@ -161,7 +163,7 @@ function onGpu(blockSize, level) {
   });
 }
 
-/** The CPU in place, and the synchronous calls: every level, and a block size that GPUs do not take. */
+/** Tests the CPU without workers and the synchronous calls, with all levels and a block size that GPUs do not support. */
 function inPlace(blockSize, level) {
   return withCompressors(["cpu"], async ({ cpu }) => {
     for (const input of shortInputs(blockSize, level)) {
@@ -179,7 +181,7 @@ function inPlace(blockSize, level) {
   });
 }
 
-/** Inputs so long that workers share them. */
+/** Tests inputs that are split among workers. */
 function onWorkers(blockSize, level) {
   return withCompressors(["pool"], async ({ pool }) => {
     for (const input of longInputs(blockSize, SHARED_BYTES, 3)) {
@@ -197,7 +199,7 @@ function onWorkers(blockSize, level) {
   });
 }
 
-/** The choice between both engines, with a calibration by which the GPU takes what it may. */
+/** Tests the choice between both engines, with a calibration that prefers the GPU. */
 function onBoth(blockSize, level) {
   return withCompressors(["auto"], async ({ auto }) => {
     for (const input of longInputs(blockSize, AUTO_BYTES, 1)) {

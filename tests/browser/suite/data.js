@@ -1,6 +1,6 @@
-// Generated pages: the same on every run.
+// Generates deterministic pages.
 
-/** A small generator of 32-bit numbers. */
+/** Returns a generator of pseudo-random 32-bit numbers. */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -14,7 +14,7 @@ export function randomNumbers(seed) {
 
 const words = "the of and to in page memory block match literal offset kernel a is that frame it was for on".split(" ");
 
-/** Each kind fills an array of a given length. */
+/** The kinds, as functions that return an array of a given length. */
 export const kinds = {
   zeros: (n) => new Uint8Array(n),
   painted: (n) => Uint8Array.from({ length: n }, (_, i) => i % 251),
@@ -28,7 +28,7 @@ export const kinds = {
     while (text.length < n) text += `${words[next() % words.length]} `;
     return new TextEncoder().encode(text.slice(0, n));
   },
-  /** 64-bit words as in a heap: small numbers, pointers to near places, zeros. */
+  /** 64-bit words as in a heap: small numbers, pointers to nearby addresses, zeros. */
   memory: (n) => {
     const next = randomNumbers(3);
     const view = new DataView(new ArrayBuffer(Math.ceil(n / 8) * 8));
@@ -52,13 +52,13 @@ export const kinds = {
   },
 };
 
-/** Bytes of a word, no two halves or pairs of them alike. */
+/** The bytes of a word without a repeated half or pair. */
 const WORD = [0x9d, 0x21, 0x53, 0xf7, 0x0b, 0x6c, 0xe8, 0x3a];
 
-/** Fills an array with a word of `period` bytes. Of 1, 2, 4 and 8 bytes it is what the formats call a fill, of 3 it is not. */
+/** Fills an array with a word of `period` bytes. The formats encode periods of 1, 2, 4 and 8 as a fill, but not 3. */
 const fill = (period) => (n) => Uint8Array.from({ length: n }, (_, i) => WORD[i % period]);
 
-/** What one page may hold: the kinds above, words of every period, and parts of several. */
+/** The kinds of pages: those above, words of every period, and combinations. */
 export const pageKinds = {
   ...kinds,
   "fill of 1": fill(1),
@@ -66,18 +66,18 @@ export const pageKinds = {
   "fill of 3": fill(3),
   "fill of 4": fill(4),
   "fill of 8": fill(8),
-  /** No fill for its last byte. */
+  /** Differs from a fill in the last byte. */
   "all but a fill": (n) => fill(8)(n).map((byte, i) => (i === n - 1 ? byte ^ 1 : byte)),
   "half a fill": (n) => join([fill(8)(n >> 1), kinds.text(n - (n >> 1))]),
   "text and noise": (n) => join([kinds.text(n >> 2), kinds.random(n >> 1), kinds.zeros(n - (n >> 1) - (n >> 2))]),
 };
 
-/** A page of a kind; pages of other seeds begin elsewhere in it. */
+/** Returns a page of a kind; the seed selects the position in the data of the kind. */
 export function pageOf(kind, length, seed) {
   return pageKinds[kind](length + 9 * seed).subarray(9 * seed);
 }
 
-/** Parts of every kind one after the other, a page of each fill, and a short page of text at the end. */
+/** Returns parts of every kind in turn, a page of each fill, and a short page of text at the end. */
 export function mixed(pageSize, pagesOfKind) {
   const parts = Object.values(kinds).map((kind) => kind(pageSize * pagesOfKind));
   for (const period of [1, 2, 3, 4, 8]) parts.push(fill(period)(pageSize));
@@ -85,7 +85,7 @@ export function mixed(pageSize, pagesOfKind) {
   return join(parts);
 }
 
-/** Arrays one after the other. */
+/** Concatenates arrays. */
 export function join(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -1,7 +1,7 @@
-// Compressors for tests, opened in ways that the public interface leaves to chance or to hardware.
+// Opens compressors in states that the public API reaches only by timing or with hardware.
 import { AutoCodec, Compressor, CpuCodec, GpuCodec, load } from "/dist/internals.js";
 
-/** Waits until workers take part in the calls of `compressor`, which does them in place while the first one starts. */
+/** Waits until calls of `compressor` run on workers; they run on the calling thread while the first worker starts. */
 export async function startWorkers(compressor) {
   const end = performance.now() + 20_000;
   do {
@@ -11,7 +11,7 @@ export async function startWorkers(compressor) {
   return compressor;
 }
 
-/** A compressor in `"auto"` mode on the software GPU, with what was measured given. */
+/** Opens a compressor in `"auto"` mode on the software GPU with a given calibration. */
 export async function openAuto(calibration, onDeviceLost) {
   const [gpu, cpu] = [await load("gpu"), await load("cpu")];
   const onGpu = await GpuCodec.open(gpu, cpu, ({ glue }) => glue.GpuCodec.open(false, true));

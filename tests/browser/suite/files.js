@@ -1,29 +1,20 @@
-// Files of other makings: frames that do not name their content size, or a wrong one, and several in a file.
+// Tests files of other writers: frames without a content size or with a wrong one, and several frames in a file.
 import { createCompressor, decompressSync, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
-import { kinds, mixed } from "./data.js";
+import { join, kinds, mixed } from "./data.js";
 
 const HEADER_BYTES = 15;
 const SKIPPABLE = new Uint8Array([0x5c, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
 
-/** All of `parts` in one array. */
-function joined(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
+const joined = (...parts) => join(parts);
 
-/** Both ways to decompress. */
+/** The two ways to decompress. */
 const ways = (from) => [
   ["decompress", (bytes, options) => from.decompress(bytes, options)],
   ["decompressSync", async (bytes, options) => decompressSync(bytes, options)],
 ];
 
-/** `frame` with other flags and content size; what checks a header is found by trying. */
+/** Returns `frame` with other flags and content size; finds the header checksum by trial. */
 async function withHeader(frame, flags, size) {
   const field = new Uint8Array(size === null ? 0 : 8);
   if (size !== null) new DataView(field.buffer).setBigUint64(0, size, true);
@@ -36,7 +27,7 @@ async function withHeader(frame, flags, size) {
   throw new Error("no sum fits the header");
 }
 
-/** The largest array that `work` asked for by its length. */
+/** Returns the length of the largest array that `work` allocates. */
 async function largestArray(work) {
   const { Uint8Array: own } = globalThis;
   let largest = 0;
@@ -86,7 +77,7 @@ async function readsSeveral() {
   const [a, b, text] = [mixed(65536, 6), kinds.text(300_000), kinds.text(60_000)];
   const [first, second] = [await cpu.compress(a, { blockSize: 4096 }), await cpu.compress(b, { blockChecksums: true })];
   const unsized = await withHeader(first, first[4] & ~8, null);
-  // A legacy frame is its magic number, and blocks after their sizes.
+  // A legacy frame is a magic number and blocks, each preceded by its size.
   const one = await cpu.compress(text, { contentChecksum: false });
   const legacy = joined([0x02, 0x21, 0x4c, 0x18], one.subarray(HEADER_BYTES, one.length - 4));
   const files = [
@@ -112,6 +103,6 @@ async function readsSeveral() {
 }
 
 export const cases = [
-  ["wrong content sizes are found", findsWrongSizes],
-  ["several frames of any kind", readsSeveral],
+  ["wrong content sizes are detected", findsWrongSizes],
+  ["several frames of all kinds are read", readsSeveral],
 ];

@@ -1,13 +1,13 @@
-// Content of any length through both streams; the test that starts it watches the memory.
+// Passes content of any length through both streams while the calling test measures memory.
 import { Lz4CompressionStream, Lz4DecompressionStream } from "/dist/index.js";
 import { check } from "./check.js";
 import { mixed } from "./data.js";
 
 const CHUNK_BYTES = 2 ** 20;
-/** More than most machines keep busy: each has memory of its own. */
+/** More workers than usual, since each has its own memory. */
 const WORKERS = 16;
 
-/** Makes `chunk` the one of number `i` of the content: what compresses well and what does not, no two alike. */
+/** Fills `chunk` with the `i`-th chunk of the content: distinct chunks, some compressible. */
 function fill(chunk, template, i) {
   chunk.set(template);
   const words = new Uint32Array(chunk.buffer);
@@ -16,7 +16,7 @@ function fill(chunk, template, i) {
   return chunk;
 }
 
-/** Compresses and decompresses `length` bytes, compares them, and tells bytes and times. */
+/** Compresses and decompresses `length` bytes, compares them, and returns sizes and times. */
 export async function run(length) {
   const template = mixed(65536, 3).slice(0, CHUNK_BYTES);
   const n = Math.ceil(length / CHUNK_BYTES);
@@ -47,7 +47,7 @@ export async function run(length) {
       if (at === 0 && read > 0) fill(expected, template, read / CHUNK_BYTES);
       if (value[i] !== expected[at]) throw new Error(`byte ${read} is wrong`);
     }
-    // What the test holds is not what the streams hold.
+    // The test itself must not keep chunks, as the memory of the streams is measured.
     value.buffer.transfer(0);
   }
   check(read === total, `${read} bytes of ${total}`);

@@ -1,5 +1,5 @@
-// Calls that run while the browser's GPU process dies, which `harness/gpu-process.mjs` sees to: each succeeds on a new device, or
-// fails with the code of a lost one; none hangs, and none gives wrong bytes.
+// Calls that run while `harness/gpu-process.mjs` kills the GPU process. Each succeeds on a new device or fails with the code
+// of a lost device; none hangs or returns wrong bytes.
 import { compressSync, createCompressor, decompressSync, Lz4CompressionStream, PagepressError } from "/dist/index.js";
 import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
@@ -7,9 +7,9 @@ import { mixed } from "./data.js";
 import { collect, source } from "./pipes.js";
 
 const software = { backend: "webgpu", allowSoftware: true };
-/** What a call may fail with when its device is lost, or the browser has none while its GPU process starts again. */
+/** The codes of a call whose device is lost, or that finds no adapter while the GPU process restarts. */
 const LOST = ["DEVICE_LOST", "BACKEND_UNAVAILABLE"];
-/** A call that takes longer hangs. */
+/** Time limit of a call. */
 const LONGEST_MS = 60_000;
 
 const bytes = mixed(65536, 8);
@@ -17,7 +17,7 @@ let frame;
 let packed;
 let gpu;
 
-/** A buffer on the compressor's device with the content. A lost device may refuse to make one; a call then replaces it. */
+/** Creates a buffer with the content. If the lost device refuses, a call of the compressor replaces the device first. */
 async function buffer() {
   let made;
   try {
@@ -56,7 +56,7 @@ async function arrays() {
   }
 }
 
-/** What may be under way. Each checks what it gives. */
+/** The calls, which check their results. */
 export const calls = {
   compress: async () => same(decompressSync(await gpu.compress(bytes)), bytes, "compress"),
   tensors: product,
@@ -76,14 +76,14 @@ export const calls = {
   backend: arrays,
 };
 
-/** Makes the compressor and what calls read. */
+/** Opens the compressor and prepares the inputs of the calls. */
 export async function begin() {
   gpu = await createCompressor(software);
   packed = await gpu.compressPages(bytes, { level: "high" });
   frame = compressSync(bytes, { level: "fast" });
 }
 
-/** Runs a call again and again for `ms`, at least once, and gives what each run came to: `"done"` or a code. */
+/** Repeats a call for `ms` milliseconds, at least once, and returns the outcome of each: `"done"` or a code. */
 export async function run(name, ms) {
   const outcomes = [];
   const start = performance.now();

@@ -1,5 +1,6 @@
-// Decoders of LZ4 blocks, frames and packed pages that are written from the format's description, share no code with the
-// package, and check every checksum and size that there is.
+// Simple decoders of LZ4 blocks, frames and packed pages, written from the specification without code of the package. They
+// check all checksums and sizes.
+import { join } from "./data.js";
 
 const P1 = 0x9e3779b1;
 const P2 = 0x85ebca77;
@@ -13,7 +14,7 @@ const fail = (message) => {
   throw new Error(`naive decoder: ${message}`);
 };
 
-/** XXH32 of `bytes` with seed 0. */
+/** Returns the XXH32 of `bytes` with seed 0. */
 export function xxh32(bytes) {
   const view = viewOf(bytes);
   let at = 0;
@@ -37,7 +38,7 @@ export function xxh32(bytes) {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The content of a block, of at most `most` bytes. */
+/** Decodes a block to at most `most` bytes. */
 export function decodeBlock(block, most) {
   const out = new Uint8Array(most);
   let [at, end] = [0, 0];
@@ -63,7 +64,7 @@ export function decodeBlock(block, most) {
   return fail("a block that ends with a match");
 }
 
-/** The content of the frames of independent blocks in `bytes`, skippable frames left out. */
+/** Decodes the frames in `bytes`, which must have independent blocks; ignores skippable frames. */
 export function decodeFrames(bytes) {
   const view = viewOf(bytes);
   const parts = [];
@@ -109,7 +110,7 @@ function decodeFrame(bytes, view, start, parts) {
   return at;
 }
 
-/** The content of packed pages. */
+/** Decodes packed pages. */
 export function decodePages({ packed, table, pageSize, byteLength }) {
   const nPages = Math.ceil(byteLength / pageSize);
   if (table.length !== 2 * nPages) fail(`a table of ${table.length} words for ${nPages} pages`);
@@ -128,14 +129,4 @@ export function decodePages({ packed, table, pageSize, byteLength }) {
 
 function exactly(bytes, length, page) {
   return bytes.length === length ? bytes : fail(`page ${page} has ${bytes.length} bytes, expected ${length}`);
-}
-
-function join(parts) {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,14 +1,14 @@
-// Panics and traps of the module itself: `harness/faults.mjs` builds one with calls that do so.
+// Tests panics and traps of the module, with the calls for that in the module built by `harness/faults.mjs`.
 import init, * as gpu from "/target/faults/gpu.js";
 import { check } from "./check.js";
 import { kinds } from "./data.js";
 
 const ready = init();
 
-/** The error that `work` throws or rejects with. */
+/** Returns the error that `work` throws or rejects with. */
 const errorOf = (work) => Promise.resolve().then(work).then(() => null, (error) => error);
 
-/** A call that panics or traps ends all calls under way, and a new instance works. */
+/** A call that panics or traps ends all pending calls, and a new instance works. */
 async function ends(kind, inPromise, isCoded) {
   await ready;
   const codec = await gpu.GpuCodec.open(false, true);
@@ -17,7 +17,7 @@ async function ends(kind, inPromise, isCoded) {
   const error = await errorOf(() => gpu.failForTests(kind, inPromise));
   check(isCoded ? error?.code === "INTERNAL" : error instanceof WebAssembly.RuntimeError, `${error?.code} ${error}`);
   if (kind === "panic") check(error.message.includes("a test has it panic"), error.message);
-  // What JavaScript has to do where no code came: the package does.
+  // Without a code in the error JavaScript must reset the module, as the package does.
   if (!isCoded) gpu.stop("it trapped");
   const other = await waiting;
   check(other?.code === "INTERNAL", `the other call: ${other}`);
@@ -35,8 +35,8 @@ addEventListener("unhandledrejection", (event) => {
   if (event.reason?.message === "Cannot invoke closure from previous WASM instance") event.preventDefault();
 });
 
-/** A device of the page's own is used as it is, and stays. */
-async function takesThePagesDevice() {
+/** A device of the page is used without changes, and is not destroyed. */
+async function usesThePagesDevice() {
   await ready;
   const adapter = await navigator.gpu.requestAdapter();
   const device = await adapter.requestDevice();
@@ -74,5 +74,5 @@ export const cases = [
   ["a trap in a promise", () => ends("trap", true, true)],
   ["a panic in a call", () => ends("panic", false, true)],
   ["a trap in a call", () => ends("trap", false, false)],
-  ["takes the page's own device", takesThePagesDevice],
+  ["uses a device of the page", usesThePagesDevice],
 ];

@@ -1,7 +1,7 @@
-// Streams of known content, and what comes out of others.
-import { randomNumbers } from "./data.js";
+// Helpers that create and read streams.
+import { join, randomNumbers } from "./data.js";
 
-/** Gives `bytes` in pieces of changing, odd sizes, and counts in `given` how many bytes were asked for. */
+/** Returns a stream of `bytes` in chunks of varying sizes, which counts the bytes pulled in `given`. */
 export function source(bytes, given = { bytes: 0 }, most = 300_000) {
   const next = randomNumbers(bytes.length);
   return new ReadableStream(
@@ -17,20 +17,10 @@ export function source(bytes, given = { bytes: 0 }, most = 300_000) {
   );
 }
 
-/** All that a stream gives; unlike a Response it rejects with the stream's own error. */
+/** Reads a stream to its end. Unlike a Response it rejects with the error of the stream. */
 export async function collect(stream) {
   const parts = [];
   const reader = stream.getReader();
   for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) parts.push(value);
-  return join(...parts);
-}
-
-export function join(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return join(parts);
 }

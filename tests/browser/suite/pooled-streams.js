@@ -1,5 +1,5 @@
-// Compression streams whose parts workers compress: the same bytes and errors as in place, and nothing is lost with a
-// worker.
+// Tests compression streams on workers: the same bytes and errors as on the calling thread, and no loss of data when a
+// worker dies.
 import { compressSync, createCompressor, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -10,10 +10,10 @@ const MIB = 2 ** 20;
 
 const startWorker = () => new Worker("/dist/worker.js", { type: "module" });
 
-/** What a stream makes of `bytes`. */
+/** Compresses `bytes` with a stream. */
 const compressed = (bytes, options) => collect(source(bytes).pipeThrough(new Lz4CompressionStream(options)));
 
-/** A worker that dies with its `n`-th part of a stream, and is told of in `deaths`. */
+/** Returns a worker class that dies with its `n`-th part of a stream and records that in `deaths`. */
 function mortal(n, deaths) {
   const worker = startWorker();
   let orders = 0;
@@ -48,7 +48,7 @@ async function writesTheSameBytes() {
         check(compressor.lastTiming.workers === (length < 262_144 ? undefined : 3), `${what}: ${compressor.lastTiming.workers} workers`);
       }
     }
-    // Without a content size the header is another.
+    // The header differs without a content size.
     const alone = await createCompressor({ backend: "cpu", workers: 0 });
     const expected = await compressed(bytes, { compressor: alone, index: true });
     same(await compressed(bytes, { compressor, index: true }), expected, `${length} bytes of a stream without a size`);
@@ -57,7 +57,7 @@ async function writesTheSameBytes() {
   await compressor.dispose();
 }
 
-async function survivesWorkersThatDie() {
+async function survivesDeadWorkers() {
   await init();
   const bytes = mixed(65536, 16);
   const options = { level: "high", index: true };
@@ -77,7 +77,7 @@ async function survivesWorkersThatDie() {
   check(deaths.length > 0 && deaths.every((call) => call === "compressLent"), `died with ${deaths}`);
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   const compressor = await createCompressor({ backend: "cpu", workers: 2 });
   const bytes = kinds.text(3 * MIB);
   for (const contentSize of [5, 3 * MIB - 1, 3 * MIB + 1]) {
@@ -98,7 +98,7 @@ async function saysWhatIsWrong() {
   await read;
 }
 
-/** Whatever stops a stream, it stops soon, and workers get nothing more of it. */
+/** Every way to stop a stream stops it soon, and workers get no more of its parts. */
 async function stopsInTime() {
   const reason = new Error("enough");
   const bytes = kinds.text(8 * MIB);
@@ -180,8 +180,8 @@ async function reportsProgress() {
   await compressor.dispose();
 }
 
-/** No part of any size is empty, and an index tells where the blocks of workers are. */
-async function givesPiecesAndIndexes() {
+/** No chunk of any size is empty, and an index locates the blocks of workers. */
+async function writesChunksAndIndexes() {
   await init();
   const bytes = mixed(65536, 16);
   const stream = new Lz4CompressionStream({ backend: "cpu", workers: 2, index: true, blockSize: 16384, blockChecksums: true });
@@ -200,11 +200,11 @@ async function givesPiecesAndIndexes() {
 }
 
 export const cases = [
-  ["the same bytes as in place", writesTheSameBytes],
-  ["workers that die", survivesWorkersThatDie],
-  ["say what is wrong", saysWhatIsWrong],
-  ["stop in time", stopsInTime],
+  ["the same bytes as without workers", writesTheSameBytes],
+  ["dead workers lose no data", survivesDeadWorkers],
+  ["errors have codes", reportsErrors],
+  ["stop soon", stopsInTime],
   ["share a compressor", sharesACompressor],
   ["report progress", reportsProgress],
-  ["pieces and indexes", givesPiecesAndIndexes],
+  ["chunks and indexes", writesChunksAndIndexes],
 ];

@@ -1,7 +1,7 @@
-// Finds a case by suite and name, and runs it.
+// Finds a test case by suite and name, and runs it.
 import { casesFor } from "./shaders.js";
 
-/** Suites that are part of a module of another name. */
+/** The suites that are part of another module. */
 const parts = {
   "cpu-without-gpu": ["cpu", "casesWithoutGpu"],
   "tensor-without-gpu": ["tensor", "casesWithoutGpu"],
@@ -14,12 +14,12 @@ async function casesOf(suite, shaders) {
   return (await import(`./${file}.js`))[cases];
 }
 
-/** The names of the cases in a suite. */
+/** Returns the names of the cases in a suite. */
 export async function namesOf(suite, shaders) {
   return (await casesOf(suite, shaders)).map(([name]) => name);
 }
 
-/** Runs a case: null, or what went wrong. */
+/** Runs a case and returns null or the text of its error. */
 export async function runCase({ suite, name, shaders }) {
   try {
     const found = (await casesOf(suite, shaders)).find(([candidate]) => candidate === name);

@@ -1,4 +1,4 @@
-// The browser compiles every shader and has nothing to say about it.
+// Tests that the browser compiles every shader without messages.
 import { check } from "./check.js";
 
 async function compile(name) {
@@ -16,5 +16,5 @@ async function compile(name) {
   }
 }
 
-/** A case for each of the files `names`. */
+/** Returns a case per shader file in `names`. */
 export const casesFor = (names) => names.map((name) => [`shader ${name}`, () => compile(name)]);

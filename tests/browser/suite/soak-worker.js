@@ -1,4 +1,4 @@
-// Mixed calls in a dedicated worker: messages say with what to begin, and for how long; an empty one asks for rest.
+// Runs mixed calls in a dedicated worker. Messages hold the options to begin with, or a duration; an empty message calls `rest`.
 import { begin, rest, soak } from "./soak.js";
 
 let state;

@@ -1,4 +1,4 @@
-// Mixed calls for a while, the same in a window, a worker and Node: pages, frames, streams, parts of files, aborts, damage.
+// Mixed calls for a window, a worker and Node: pages, frames, streams, random access, aborts, corrupted input.
 import {
   createCompressor,
   Lz4CompressionStream,
@@ -39,7 +39,7 @@ async function streams({ backend }) {
   same(await collect(compressed.pipeThrough(new Lz4DecompressionStream(backend))), bytes, "stream");
 }
 
-/** A reader that goes away takes the workers of its stream with it. */
+/** A cancelled reader releases the workers of its stream. */
 async function leftStreams({ backend }) {
   const compressed = source(content(3_000_000)).pipeThrough(new Lz4CompressionStream({ ...backend, ...options() }));
   const reader = compressed.getReader();
@@ -96,8 +96,10 @@ export async function begin(backend) {
   return state;
 }
 
-/** Disposes of what the state holds, workers among it, gives them a moment to end, and collects garbage where a host offers
- * that. `soak` goes on afterwards. */
+/**
+ * Disposes of the resources of the state, waits for its workers to end, and collects garbage if the host allows it. `soak`
+ * can continue afterwards.
+ */
 export async function rest(state) {
   await state.compressor.dispose();
   state.compressor = await createCompressor(state.backend);
@@ -107,7 +109,7 @@ export async function rest(state) {
   }
 }
 
-/** Makes calls for `seconds`; each kind first once. */
+/** Makes calls for `seconds`, beginning with one of each kind. */
 export async function soak(state, seconds) {
   const end = performance.now() + 1000 * seconds;
   const first = Object.keys(calls).filter((name) => !state.counts[name]);

@@ -1,4 +1,4 @@
-// Streams in the browser's own sense: pipes, back-pressure, aborts.
+// Tests the web streams: pipes, backpressure, aborts.
 import {
   compressSync,
   createCompressor,
@@ -9,8 +9,8 @@ import {
   PagepressError,
 } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
-import { kinds, mixed } from "./data.js";
-import { collect, join, source } from "./pipes.js";
+import { join, kinds, mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
 
 const MIB = 2 ** 20;
 const cpu = { backend: "cpu" };
@@ -27,29 +27,29 @@ async function pipes() {
   await compressor.dispose();
 }
 
-async function readsFramesAfterEachOther() {
+async function readsConcatenatedFrames() {
   const compressor = await createCompressor(cpu);
   const [first, second] = [kinds.text(100_000), mixed(65536, 2)];
-  const skippable = join(new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0]), kinds.random(5));
+  const skippable = join([new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 5, 0, 0, 0]), kinds.random(5)]);
   const empty = await compressor.compress(new Uint8Array(0));
-  const frames = join(
+  const frames = join([
     skippable,
     await compressor.compress(first),
     empty,
     skippable,
     await compressor.compress(second, { blockSize: 2 * MIB }),
     skippable,
-  );
+  ]);
   for (const most of [3, 50_000]) {
     const input = most === 3 ? frames.subarray(0, 3000) : frames;
     const stream = source(input, { bytes: 0 }, most).pipeThrough(new Lz4DecompressionStream({ compressor }));
     if (most === 3) await rejects(collect(stream), "TRUNCATED_FRAME", PagepressError);
-    else same(await collect(stream), join(first, second), "content");
+    else same(await collect(stream), join([first, second]), "content");
   }
   await compressor.dispose();
 }
 
-async function holdsTheWriterBack() {
+async function appliesBackpressure() {
   const compressor = await createCompressor(cpu);
   const bytes = kinds.random(24 * MIB);
   const given = { bytes: 0 };
@@ -60,7 +60,7 @@ async function holdsTheWriterBack() {
   let n = 0;
   for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) n += value.length;
   check(n > bytes.length && given.bytes === bytes.length, `${n} bytes of ${given.bytes}`);
-  // A little input that becomes much comes in pieces, not at once.
+  // A small input with a large output is read in chunks.
   const zeros = await compressor.compress(new Uint8Array(96 * MIB));
   const bomb = new Lz4DecompressionStream({ compressor });
   const writer = bomb.writable.getWriter();
@@ -76,7 +76,7 @@ async function holdsTheWriterBack() {
   await compressor.dispose();
 }
 
-async function saysWhatIsWrong() {
+async function reportsErrors() {
   const compressor = await createCompressor(cpu);
   const bytes = kinds.text(2 * MIB);
   const frame = await compressor.compress(bytes);
@@ -101,7 +101,7 @@ async function saysWhatIsWrong() {
   const reading = rejects(collect(text.readable), "INVALID_ARGUMENT", PagepressError);
   await rejects(textWriter.write("text"), "INVALID_ARGUMENT", PagepressError);
   await reading;
-  // The writer learns of an error too, also at the end.
+  // The writer rejects with the error as well, also at the end.
   const cut = new Lz4DecompressionStream({ compressor });
   const writer = cut.writable.getWriter();
   const cutRead = rejects(collect(cut.readable), "TRUNCATED_FRAME", PagepressError);
@@ -162,7 +162,7 @@ async function sharesACompressor() {
   await compressor.dispose();
 }
 
-async function freesChunksIfAsked() {
+async function transfersChunksOnlyIfAsked() {
   for (const transfer of [false, true]) {
     const chunk = kinds.text(200_000);
     const stream = new Lz4CompressionStream({ ...cpu, transfer });
@@ -192,12 +192,12 @@ async function reportsProgress() {
 
 export const cases = [
   ["pipes", pipes],
-  ["frames after each other", readsFramesAfterEachOther],
-  ["hold the writer back", holdsTheWriterBack],
-  ["say what is wrong", saysWhatIsWrong],
+  ["concatenated frames", readsConcatenatedFrames],
+  ["apply backpressure", appliesBackpressure],
+  ["errors have codes", reportsErrors],
   ["stop", stops],
   ["share a compressor", sharesACompressor],
-  ["free chunks only with transfer", freesChunksIfAsked],
+  ["detach chunks only with transfer", transfersChunksOnlyIfAsked],
   ["report progress", reportsProgress],
 ];
 
@@ -216,7 +216,7 @@ async function runsOnTheGpu() {
   check(seen.length > 0 && seen.every(({ backend }) => backend === "cpu"), JSON.stringify(seen));
 }
 
-/** Checksums of blocks and an index are put around what the GPU makes; frames and streams are those of the CPU. */
+/** Block checksums and an index are added to the GPU's blocks; frames and streams equal those of the CPU. */
 async function writesAllKindsOfFrames() {
   await init();
   const compressor = await createCompressor(gpu);
@@ -244,10 +244,10 @@ async function writesAllKindsOfFrames() {
   await compressor.dispose();
 }
 
-/** Calls of several jobs tell of each, and of the engine. */
-async function tellsHowFarTheGpuIs() {
+/** Calls of several jobs report the progress of each, and the engine. */
+async function reportsGpuProgress() {
   const compressor = await createCompressor(gpu);
-  // A job is of 32 MiB. Pages of zeros cost a software GPU the least; the second job takes its time.
+  // A job has 32 MiB. Pages of zeros are the fastest on a software GPU; the second job takes longer.
   const bytes = new Uint8Array(35 * MIB);
   bytes.set(mixed(65536, 4), 33 * MIB);
   let [pages, frame] = [];
@@ -260,7 +260,7 @@ async function tellsHowFarTheGpuIs() {
     const seen = [];
     await call({ onProgress: (progress) => seen.push(progress) });
     const total = name === "decompress" ? frame.length : bytes.length;
-    // Two jobs that are done at the same time are told of together, as they may be where the second one is quick, too.
+    // Jobs that end at the same time may be reported together.
     const isSlow = name.startsWith("compress");
     check(seen.length > (isSlow ? 1 : 0), `${name}: ${JSON.stringify(seen)}`);
     for (const [i, { bytesIn, bytesOut, totalBytes, backend }] of seen.entries()) {
@@ -274,7 +274,7 @@ async function tellsHowFarTheGpuIs() {
   await compressor.dispose();
 }
 
-/** Work that waits for the GPU is given up at once, and the engine is ready for more. */
+/** Work that waits for the GPU is aborted at once, and the engine works afterwards. */
 async function stopsOnTheGpu() {
   const compressor = await createCompressor(gpu);
   const bytes = mixed(65536, 4);
@@ -294,7 +294,7 @@ async function stopsOnTheGpu() {
     }, 5);
     const outcome = await call(controller.signal).then(() => "done", (error) => error);
     const ms = performance.now() - abortedAt;
-    // A GPU may be done before; software is not.
+    // A hardware GPU could finish before the abort; a software GPU does not.
     const isTooQuick = outcome === "done" && abortedAt === Infinity && !compressor.backend.software;
     check(isTooQuick || (outcome === name && ms < 500), `${name}: ${outcome} after ${ms} ms`);
     same(await compressor.compress(bytes), expected, `after an aborted ${name}`);
@@ -307,6 +307,6 @@ async function stopsOnTheGpu() {
 export const casesWithGpu = [
   ["streams run on the GPU", runsOnTheGpu],
   ["frames of all kinds on the GPU", writesAllKindsOfFrames],
-  ["calls tell how far the GPU is", tellsHowFarTheGpuIs],
+  ["calls report the progress of the GPU", reportsGpuProgress],
   ["an abort stops work on the GPU", stopsOnTheGpu],
 ];

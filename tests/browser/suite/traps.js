@@ -1,5 +1,5 @@
-// Modules of the GPU that trap: the call fails with a code, what waits for the same instance does not hang, and the next
-// call has a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the modules of the CPU.
+// Tests traps in the GPU module: the call fails with a code, pending calls of the instance do not hang, and the next call
+// gets a new instance and a new device. `pkg-tests/hostile/traps.mjs` does this for the CPU modules.
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { GpuDevice } from "/dist/tensor.js";
 import { check, rejects, same } from "./check.js";
@@ -8,10 +8,10 @@ import { openAuto } from "./engines.js";
 
 const software = { backend: "webgpu", allowSoftware: true };
 
-/** Begins the name of the export that throws the next time it is called, as a trap does. */
+/** Prefix of the export that throws at its next call, as a trap does. */
 let armed = null;
 
-/** The closure that polls the promises of the module: the one that is called with a number. */
+/** The closure that polls the promises of the module, recognised by its numeric argument. */
 const POLL = "wasm_bindgen__convert__closures";
 
 function trapping({ exports }) {
@@ -22,7 +22,7 @@ function trapping({ exports }) {
     throw new WebAssembly.RuntimeError("unreachable");
   };
   const wrapped = Object.entries(exports).map(([name, value]) => [name, typeof value === "function" ? wrap(name, value) : value]);
-  // Generated JavaScript asks whether it is an instance.
+  // The generated JavaScript checks with instanceof.
   return Object.create(Instance.prototype, { exports: { value: Object.fromEntries(wrapped) } });
 }
 
@@ -33,7 +33,7 @@ WebAssembly.Instance = function (...args) {
 };
 WebAssembly.Instance.prototype = Instance.prototype;
 
-async function opensTheGpuAnew() {
+async function reopensTheGpu() {
   const [gpu, other] = [await createCompressor(software), await createCompressor(software)];
   const bytes = mixed(4096, 2);
   const options = { blockSize: 4096 };
@@ -60,7 +60,7 @@ async function opensTheGpuAnew() {
   await other.dispose();
 }
 
-async function goesOnOnTheCpu() {
+async function fallsBackToTheCpu() {
   const auto = await openAuto({ compressFrom: 1, decompressFrom: 1 });
   const bytes = mixed(65536, 3);
   armed = POLL;
@@ -91,7 +91,7 @@ async function losesTensors() {
 }
 
 export const cases = [
-  ["the GPU is opened anew", opensTheGpuAnew],
-  ["auto goes on on the CPU", goesOnOnTheCpu],
-  ["tensors are lost with a code", losesTensors],
+  ["the GPU is reopened", reopensTheGpu],
+  ["auto falls back to the CPU", fallsBackToTheCpu],
+  ["lost tensors are errors with a code", losesTensors],
 ];

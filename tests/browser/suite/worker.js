@@ -1,4 +1,4 @@
-// Runs one case in a dedicated worker: the message says which.
+// Runs the case that a message names in a dedicated worker.
 import { runCase } from "./run-case.js";
 
 self.onmessage = async ({ data }) => self.postMessage(await runCase(data));

@@ -1,13 +1,13 @@
-// The pool of the CPU: the same bytes and errors as without it, and a way on where workers cannot be had.
+// Tests the worker pool of the CPU: the same bytes and errors as without it, and a fallback where workers cannot start.
 import { createCompressor, Lz4CompressionStream, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 import { startWorkers } from "./engines.js";
 import { collect, source } from "./pipes.js";
 
-/** Runs `work` with a compressor that shares and with one that does not. */
+/** Runs `work` with a compressor with workers and with one without. */
 async function both(work) {
-  // With fewer than four, decompression is done in place.
+  // With fewer than four workers decompression runs on the calling thread.
   const pool = await startWorkers(await createCompressor({ backend: "cpu", workers: 4 }));
   const alone = await createCompressor({ backend: "cpu", workers: 0 });
   try {
@@ -80,14 +80,14 @@ function findsFaults() {
   });
 }
 
-async function goesOnAlone() {
+async function worksWithoutWorkers() {
   const bytes = kinds.text(1_000_000);
   const refuse = () => {
     throw new Error("no workers today");
   };
   const missing = () => new Worker("/dist/no-such-file.js", { type: "module" });
   const silent = () => new Worker("/tests/browser/suite/data.js", { type: "module" });
-  // To notice the last one takes 10 s, which once is enough.
+  // The last failure is detected after 10 s, so it is tested once.
   const isWindow = typeof document === "object";
   for (const createWorker of isWindow ? [refuse, missing, silent] : [refuse, missing]) {
     const cpu = await createCompressor({ backend: "cpu", workers: 2, createWorker });
@@ -121,7 +121,7 @@ async function startsWorkersWhenNeeded() {
   await disposed;
 }
 
-/** Compressors and streams at a time use the same workers, and one that is disposed of leaves them to the others. */
+/** Concurrent compressors and streams share workers, and disposing of one keeps them for the others. */
 async function sharesWorkers() {
   let n = 0;
   const createWorker = () => {
@@ -148,8 +148,8 @@ async function sharesWorkers() {
 export const cases = [
   ["frames are the same", writesFrames],
   ["pages are the same", writesPages],
-  ["faults are the same", findsFaults],
-  ["goes on without workers", goesOnAlone],
+  ["errors are the same", findsFaults],
+  ["works without workers", worksWithoutWorkers],
   ["starts workers when needed", startsWorkersWhenNeeded],
   ["are shared by all", sharesWorkers],
 ];

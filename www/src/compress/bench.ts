@@ -1,4 +1,4 @@
-// Runs the engines one after the other, each in a worker of its own.
+// Benchmarks the engines one after the other, each in its own worker.
 import type { BenchResult, EngineCalls, EngineId, Run } from "../engines/calls";
 import { engines } from "../engines/list";
 import { Client, failureOf } from "../rpc/client";
@@ -10,13 +10,12 @@ import type { Subject } from "../shell/subject";
 import type { Rows } from "./rows";
 import { spreadsOf } from "./stats";
 
-/** What engines are measured on at most: all of them the same bytes, of which the slow ones take seconds, and which lie
- * in memory a few times. */
+/** Most input bytes of a benchmark. Slow engines take seconds for them, and several copies of them are in memory. */
 export const BENCH_BYTES = ((navigator as { deviceMemory?: number }).deviceMemory ?? 8) > 4 ? 64 << 20 : 16 << 20;
-/** An engine begins no further run after so long. */
+/** No run of an engine starts after this time. */
 const BUDGET_MS = 6000;
 
-/** Measures the chosen engines on the start of the subject. */
+/** Benchmarks the selected engines on the first `BENCH_BYTES` of the input. */
 export async function benchAll({ name, blob }: Subject, rows: Rows, { signal, report }: JobControl): Promise<void> {
   const data = blob.slice(0, BENCH_BYTES);
   const chosen = rows.chosen();
@@ -28,10 +27,10 @@ export async function benchAll({ name, blob }: Subject, rows: Rows, { signal, re
   for (const [at, id] of chosen.entries()) {
     signal.throwIfAborted();
     const title = engines.find((entry) => entry.id === id)?.name ?? id;
-    const tell = (done: number): void => report(title, (at + done) / chosen.length);
-    tell(0);
+    const reportShare = (done: number): void => report(title, (at + done) / chosen.length);
+    reportShare(0);
     try {
-      const result = await benchOne(id, data, rows, signal, tell);
+      const result = await benchOne(id, data, rows, signal, reportShare);
       rows.done(id, result);
       results[id] = { ...result, ...spreadsOf(result.runs) };
     } catch (error) {
@@ -51,7 +50,7 @@ async function benchOne(
   data: Blob,
   rows: Rows,
   signal: AbortSignal,
-  tell: (done: number) => void,
+  reportShare: (done: number) => void,
 ): Promise<BenchResult> {
   const worker = new Client<EngineCalls>(
     () => new Worker(new URL("../engines/worker.ts", import.meta.url), { type: "module", name: engine }),
@@ -72,7 +71,7 @@ async function benchOne(
           else {
             runs.push(progress.run);
             rows.runs(engine, data.size, runs);
-            tell(runs.length / (nRuns + 1));
+            reportShare(runs.length / (nRuns + 1));
           }
         },
       },

@@ -1,4 +1,4 @@
-// What became of a file: its sizes, the proof that it comes back, the download, and how to check it elsewhere.
+// The card of a result: sizes, verification, download, and commands that check the file elsewhere.
 import type { Digest, FileResult } from "../press/calls";
 import { button, copyable, element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
@@ -22,13 +22,13 @@ function show(...children: HTMLElement[]): void {
   element("file-card").replaceChildren(...children);
 }
 
-/** Gives up what the last card offered. */
+/** Shows that `name` is being processed, and revokes the URLs of the last card's downloads. */
 export function clearCard(name: string): void {
   for (const url of urls.splice(0)) URL.revokeObjectURL(url);
   show(make("p", "soft", `Working on ${name}`));
 }
 
-/** How to check the file with the `lz4` command. */
+/** Returns shell commands that check the downloaded file with `lz4`. */
 export function checkLines({ name, source }: Pick<Subject, "name" | "source">): string {
   const [plain, packed] = [shellWord(name), shellWord(`${name}.lz4`)];
   const back = source === "archive" ? `lz4 -dc ${packed} | tar -tvf -` : `lz4 -dc ${packed} | cmp - ${plain} && echo same`;
@@ -43,8 +43,8 @@ function figures(entries: [string, string][]): HTMLElement {
 
 const DIGESTS: Record<Digest["kind"], string> = {
   sha256: "SHA-256",
-  "sha256-of-pieces": "SHA-256 of the SHA-256s of 4 MiB pieces",
-  "xxh32-of-pieces": "XXH32 of the XXH32s of 4 MiB pieces, since there is no SHA-256 without https",
+  "sha256-of-pieces": "SHA-256 over the SHA-256 digests of 4 MiB pieces",
+  "xxh32-of-pieces": "XXH32 over the XXH32 digests of 4 MiB pieces (SHA-256 needs https)",
 };
 
 function digestLine({ hex, kind }: Digest): HTMLElement {
@@ -52,37 +52,37 @@ function digestLine({ hex, kind }: Digest): HTMLElement {
   return make("p", "soft", `${DIGESTS[kind]} `, code);
 }
 
-function engineWords({ engine, reason }: FileResult): string {
+function engineText({ engine, reason }: FileResult): string {
   return `${engine === "webgpu" ? "GPU" : "CPU"}: ${reason}`;
 }
 
-/** The card of a file that was compressed. */
+/** Shows the result of compressing the input. */
 export function showCompressed(subject: Subject, result: FileResult): void {
   const { digest, roundTrip, output, inputBytes, outputBytes, milliseconds } = result;
   const isSame = roundTrip?.hex === digest.hex;
   const check = isSame
-    ? make("p", "verified", "Decompressed again: every byte is the same.")
-    : failureCard({ code: "ROUND_TRIP", message: "The content did not come back: do not use this output." });
+    ? make("p", "verified", "Verified: decompression restores every byte.")
+    : failureCard({ code: "ROUND_TRIP", message: "Decompression gives other content. Do not use this file." });
   const downloads = make("p", "actions", link(output, `${subject.name}.lz4`, "Download", "primary"));
-  if (subject.source !== "file") downloads.append(link(subject.blob, subject.name, "The original", "secondary"));
+  if (subject.source !== "file") downloads.append(link(subject.blob, subject.name, "Original", "secondary"));
   show(
     make("h2", "", subject.name),
     figures([
       ["Before", format.size(inputBytes)],
       ["After", format.size(outputBytes)],
       ["Ratio", inputBytes > 0 ? format.ratio(inputBytes / outputBytes) : "–"],
-      ["Read, compressed, written in", format.duration(milliseconds)],
+      ["Time with reading and writing", format.duration(milliseconds)],
     ]),
     check,
     digestLine(digest),
     downloads,
     copyable(checkLines(subject), "commands that check the download"),
-    make("p", "soft", engineWords(result)),
+    make("p", "soft", engineText(result)),
   );
 }
 
-/** The card of an LZ4 file that was decompressed. */
-export function showDecompressed(name: string, outputName: string, result: FileResult, look: () => void): void {
+/** Shows the result of decompressing an LZ4 file. */
+export function showDecompressed(name: string, outputName: string, result: FileResult, inspectFrame: () => void): void {
   const { digest, output, inputBytes, outputBytes, milliseconds } = result;
   show(
     make("h2", "", `${name} → ${outputName}`),
@@ -90,21 +90,21 @@ export function showDecompressed(name: string, outputName: string, result: FileR
       ["Before", format.size(inputBytes)],
       ["After", format.size(outputBytes)],
       ["Ratio", format.ratio(outputBytes / inputBytes)],
-      ["Read, decompressed, written in", format.duration(milliseconds)],
+      ["Time with reading and writing", format.duration(milliseconds)],
     ]),
-    make("p", "verified", "Complete, and every checksum in it is right."),
+    make("p", "verified", "Complete; all checksums match."),
     digestLine(digest),
-    make("p", "actions", link(output, outputName, "Download", "primary"), button("Look inside the frame", "secondary", look)),
-    make("p", "soft", engineWords(result)),
+    make("p", "actions", link(output, outputName, "Download", "primary"), button("Inspect the frame", "secondary", inspectFrame)),
+    make("p", "soft", engineText(result)),
   );
 }
 
-/** The card of what went wrong. */
+/** Shows why a file could not be processed. */
 export function showFailure(name: string, failure: Failure): void {
   show(make("h2", "", name), failureCard(failure));
 }
 
-/** The card of what was cancelled. */
+/** Shows that the work on a file was cancelled. */
 export function showCancelled(name: string): void {
   show(make("h2", "", name), make("p", "soft", "Cancelled."));
 }

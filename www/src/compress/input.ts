@@ -1,4 +1,4 @@
-// The ways in: drop, choose, paste, type, generate. All of them end in one subject.
+// All inputs (dropped, chosen, pasted, typed or generated) become one subject.
 import type { Sample } from "../press/calls";
 import { failureOf } from "../rpc/client";
 import type { Failure } from "../rpc/messages";
@@ -21,7 +21,7 @@ const extensions: Record<Sample, string> = {
   zeros: "bin",
 };
 
-/** One subject of files: the file itself, or an archive of several. */
+/** Returns one file as it is, several as a tar archive, and null for none. */
 export function subjectOf(entries: Entry[], archiveName: string): Subject | null {
   const [first] = entries;
   if (!first) return null;
@@ -34,9 +34,9 @@ function chosenFiles(input: HTMLInputElement): Subject | null {
   return subjectOf(entries, entries[0]?.path.split("/")[0]?.replace(/\.[^.]*$/, "") ?? "files");
 }
 
-/** All files under what was dropped. */
+/** Collects all dropped files, including those in folders. */
 async function droppedFiles(data: DataTransfer): Promise<Subject | null> {
-  // Entries are to be taken before anything is awaited.
+  // The browser clears the items after the event handler returns.
   const roots = [...data.items].map((item) => item.webkitGetAsEntry?.() ?? null);
   const files = [...data.files];
   if (!roots.some((root) => root?.isDirectory)) {
@@ -57,7 +57,7 @@ async function walk(entry: FileSystemEntry, entries: Entry[]): Promise<void> {
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const next = (): Promise<FileSystemEntry[]> => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-  // A reader gives a hundred at a time.
+  // readEntries returns at most 100 entries per call.
   for (let some = await next(); some.length > 0; some = await next()) {
     for (const one of some) await walk(one, entries);
   }
@@ -65,7 +65,7 @@ async function walk(entry: FileSystemEntry, entries: Entry[]): Promise<void> {
 
 function listenForDrops(take: Take, failed: Failed): void {
   const drop = element("drop");
-  // Anywhere on the page: a file that misses the area must not replace the page.
+  // On the whole page, since a file dropped outside the area would navigate away.
   window.addEventListener("dragover", (event) => {
     event.preventDefault();
     drop.classList.add("over");
@@ -105,7 +105,7 @@ function listenForPastes(take: Take): void {
   });
 }
 
-/** The slider has the power of two. */
+/** Returns the size of generated data; the slider holds its binary logarithm. */
 function sampleBytes(): number {
   return 2 ** Number(element<HTMLInputElement>("sample-size").value);
 }
@@ -121,12 +121,12 @@ function generate(take: Take, failed: Failed): void {
   const bytes = sampleBytes();
   const name = `${sample}-${format.size(bytes).replace(" ", "")}.${extensions[sample]}`;
   void runJob(
-    `Making ${name}`,
+    `Generating ${name}`,
     async ({ signal, report }) => {
       const blob = await press.call(
         "generate",
         { sample, bytes },
-        { signal, onProgress: (made) => report(format.size(made.bytes), made.bytes / bytes) },
+        { signal, onProgress: (done) => report(format.size(done.bytes), done.bytes / bytes) },
       );
       take({ name, blob, source: "sample" });
     },
@@ -134,7 +134,7 @@ function generate(take: Take, failed: Failed): void {
   );
 }
 
-/** Wires all ways in. */
+/** Connects all inputs of the page; `take` gets each new subject. */
 export function initInput(take: Take, failed: Failed): void {
   for (const id of ["file", "folder"]) {
     const input = element<HTMLInputElement>(id);

@@ -1,4 +1,4 @@
-// The tab "Compress": takes a subject, compresses it to a file, then measures the engines on it.
+// The tab "Compress": compresses or decompresses the input, then benchmarks the engines on it.
 import { isLz4Magic } from "../lz4/frame";
 import type { FileProgress } from "../press/calls";
 import { element } from "../shell/dom";
@@ -6,7 +6,7 @@ import * as format from "../shell/format";
 import { runJob, type JobControl } from "../shell/jobs";
 import { engineChoice, fileOptions, press } from "../shell/press";
 import { record } from "../shell/results";
-import { currentSubject, setMade, setSubject, type Subject } from "../shell/subject";
+import { currentSubject, setCompressed, setSubject, type Subject } from "../shell/subject";
 import { openTab } from "../shell/tabs";
 import { benchAll, BENCH_BYTES } from "./bench";
 import { clearCard, showCancelled, showCompressed, showDecompressed, showFailure } from "./file-card";
@@ -15,7 +15,7 @@ import { Rows } from "./rows";
 
 let rows: Rows;
 
-/** Whether the file is LZ4, by its first four bytes. */
+/** Returns whether a file starts with the magic number of an LZ4 frame. */
 async function isLz4(blob: Blob): Promise<boolean> {
   if (blob.size < 4) return false;
   return isLz4Magic(new DataView(await blob.slice(0, 4).arrayBuffer()).getUint32(0, true));
@@ -23,12 +23,12 @@ async function isLz4(blob: Blob): Promise<boolean> {
 
 const STAGES = { compressing: 0, decompressing: 0, checking: 1 };
 
-/** Shows how far a file is; `nStages` is how often it is read. */
+/** Returns a function that shows the progress of a file with `nStages` passes. */
 function reporter({ report }: JobControl, nStages: number): (progress: FileProgress) => void {
   return ({ stage, bytesIn, totalBytes }) => {
     const fraction = totalBytes > 0 ? bytesIn / totalBytes : 1;
-    const words = `${stage}, ${format.size(bytesIn)} of ${format.size(totalBytes)}`;
-    report(words, nStages === 1 ? fraction : (STAGES[stage] + fraction) / nStages);
+    const text = `${stage}, ${format.size(bytesIn)} of ${format.size(totalBytes)}`;
+    report(text, nStages === 1 ? fraction : (STAGES[stage] + fraction) / nStages);
   };
 }
 
@@ -38,7 +38,7 @@ async function pack(subject: Subject, control: JobControl): Promise<void> {
   const result = await press.call("compress", { file, options }, { signal: control.signal, onProgress: reporter(control, 2) });
   showCompressed(subject, result);
   const { output, ...facts } = result;
-  setMade({ name: `${subject.name}.lz4`, blob: output });
+  setCompressed({ name: `${subject.name}.lz4`, blob: output });
   const verified = result.roundTrip?.hex === result.digest.hex;
   record({ kind: "file", name: subject.name, outputName: `${subject.name}.lz4`, verified, ...facts });
 }
@@ -57,7 +57,7 @@ async function unpack(subject: Subject, control: JobControl): Promise<void> {
   record({ kind: "unpacked", name, outputName, ...facts });
 }
 
-/** Says what the figures are of. */
+/** Shows which bytes the benchmark uses. */
 function describeSubject({ name, blob }: Subject): void {
   const part = blob.size > BENCH_BYTES ? `the first ${format.size(BENCH_BYTES)} of ` : "";
   element("bench-of").textContent = `Measured on ${part}${name}, ${format.size(blob.size)}.`;
@@ -66,7 +66,7 @@ function describeSubject({ name, blob }: Subject): void {
 function take(subject: Subject): void {
   setSubject(subject);
   clearCard(subject.name);
-  // On a phone it is far below the button.
+  // On phones the card is below the visible part of the page.
   element("file-card").scrollIntoView({ block: "nearest" });
   void work(subject);
 }

@@ -1,4 +1,4 @@
-// The table of engines: a row each, with bars that grow while runs come in.
+// The benchmark table: one row per engine, with bars that are updated after each run.
 import type { BenchResult, EngineId, Run, Warm } from "../engines/calls";
 import { engines, type EngineEntry } from "../engines/list";
 import type { Failure } from "../rpc/messages";
@@ -14,13 +14,13 @@ interface Metric {
   whisker: HTMLElement;
   value: HTMLElement;
   sub: HTMLElement;
-  /** Megabytes a second; 0 while there is nothing. */
+  /** Throughput in MB/s; 0 before the first run. */
   speed: number;
   fastest: number;
   slowest: number;
 }
 
-/** One row. */
+/** The row of an engine. */
 class Row {
   readonly entry: EngineEntry;
   readonly line = make("tr");
@@ -57,12 +57,12 @@ class Row {
     }
   }
 
-  say(text: string): void {
+  showDetail(text: string): void {
     this.#detail.textContent = text;
   }
 
   showWarm(warm: Warm): void {
-    this.say(`warmed up in ${format.duration(warm.startMs + warm.compressMs + warm.decompressMs)}`);
+    this.showDetail(`warmed up in ${format.duration(warm.startMs + warm.compressMs + warm.decompressMs)}`);
   }
 
   showRuns(bytes: number, runs: Run[]): void {
@@ -73,8 +73,8 @@ class Row {
 
   showResult({ detail, inputBytes, outputBytes, warm, runs, verified }: BenchResult): void {
     const warmUp = format.duration(warm.startMs + warm.compressMs + warm.decompressMs);
-    this.say(`${detail}. ${runs.length} ${runs.length === 1 ? "run" : "runs"}, warm-up ${warmUp}`);
-    const check = verified ? "same bytes back" : "other bytes back!";
+    this.showDetail(`${detail}. ${runs.length} ${runs.length === 1 ? "run" : "runs"}, warm-up ${warmUp}`);
+    const check = verified ? "verified" : "wrong bytes!";
     this.#ratio.replaceChildren(
       make("strong", "", format.ratio(inputBytes / outputBytes)),
       make("span", "sub", format.size(outputBytes)),
@@ -100,12 +100,12 @@ function showMetric(metric: Metric, bytes: number, { median, least, most }: Spre
   metric.speed = speed ?? 0;
   metric.fastest = megabytesPerSecond(bytes, least) ?? 0;
   metric.slowest = megabytesPerSecond(bytes, most) ?? 0;
-  metric.value.textContent = format.speed(bytes, median) ?? "too short to tell";
+  metric.value.textContent = format.speed(bytes, median) ?? "too fast to measure";
   const range = least === most ? "" : ` (${format.duration(least)} to ${format.duration(most)})`;
   metric.sub.textContent = `${format.duration(median)}${range}`;
 }
 
-/** All rows. */
+/** All rows of the table. */
 export class Rows {
   readonly #rows = new Map<EngineId, Row>();
 
@@ -114,7 +114,7 @@ export class Rows {
     element("rows").replaceChildren(...[...this.#rows.values()].map(({ line }) => line));
   }
 
-  /** The engines that the visitor wants. */
+  /** Returns the selected engines. */
   chosen(): EngineId[] {
     return [...this.#rows.values()].filter(({ chosen }) => chosen.checked).map(({ entry }) => entry.id);
   }
@@ -126,7 +126,7 @@ export class Rows {
 
   running(id: EngineId, text: string): void {
     this.#of(id).state = "running";
-    this.#of(id).say(text);
+    this.#of(id).showDetail(text);
   }
 
   warm(id: EngineId, warm: Warm): void {
@@ -143,15 +143,15 @@ export class Rows {
     this.#of(id).showResult(result);
   }
 
-  /** Says why there is nothing: engines that are not there are no failures. */
+  /** Shows why an engine has no result. A missing GPU is not shown as a failure. */
   failed(id: EngineId, { code, message }: Failure): void {
     const isAbsent = code === "BACKEND_UNAVAILABLE";
     const row = this.#of(id);
     row.reset(isAbsent ? "absent" : "failed");
-    row.say(isAbsent ? message.replace("backend webgpu is not available: ", "Not here: ") : `${code}: ${message}`);
+    row.showDetail(isAbsent ? message.replace("backend webgpu is not available: ", "Not available: ") : `${code}: ${message}`);
   }
 
-  /** Rows that wait or run will not be done. */
+  /** Marks waiting and running rows as cancelled. */
   cancelled(): void {
     for (const { line } of this.#rows.values()) {
       if (line.dataset["state"] === "waiting" || line.dataset["state"] === "running") {
@@ -165,7 +165,7 @@ export class Rows {
     return this.#rows.get(id) as Row;
   }
 
-  /** Bars of one way share a scale, from zero. */
+  /** Scales the bars of a column to its fastest run. */
   #scale(): void {
     for (const way of ["compress", "decompress"] as const) {
       const metrics = [...this.#rows.values()].map((row) => row.metrics[way]);

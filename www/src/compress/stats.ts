@@ -1,4 +1,4 @@
-// What several runs say together.
+// Statistics over the runs of a benchmark.
 import type { Run } from "../engines/calls";
 
 export interface Spread {
@@ -7,7 +7,7 @@ export interface Spread {
   most: number;
 }
 
-/** Median and range of `values`, of which there is at least one. */
+/** Returns median and range of `values`, which must not be empty. */
 export function spreadOf(values: number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (i: number): number => sorted[i] ?? NaN;
@@ -16,7 +16,7 @@ export function spreadOf(values: number[]): Spread {
   return { median, least: at(0), most: at(sorted.length - 1) };
 }
 
-/** Milliseconds of both ways. */
+/** Returns the spread of both directions in milliseconds. */
 export function spreadsOf(runs: Run[]): { compress: Spread; decompress: Spread } {
   return {
     compress: spreadOf(runs.map(({ compressMs }) => compressMs)),
@@ -24,7 +24,7 @@ export function spreadsOf(runs: Run[]): { compress: Spread; decompress: Spread }
   };
 }
 
-/** Megabytes (a million bytes) a second; null where time is too short for the clock to tell. */
+/** Returns the throughput in MB/s (10^6 bytes); null when the time is below the clock's resolution. */
 export function megabytesPerSecond(bytes: number, milliseconds: number): number | null {
   return bytes > 0 && milliseconds > 0 ? bytes / 1e3 / milliseconds : null;
 }

@@ -1,4 +1,7 @@
-// Several files as one: a tar archive, which is a blob of headers and of the files, none of which is read.
+// Builds a tar archive of several files as a Blob that references the files without reading them.
+//
+// Libraries for tar read each entry into memory or into a stream; the page needs a Blob of known size that it can slice
+// and read several times, however large the files are.
 
 export interface Entry {
   /** Path within the archive. */
@@ -8,12 +11,12 @@ export interface Entry {
 
 const BLOCK = 512;
 
-/** The archive of `entries`. */
+/** Returns the archive of `entries`. */
 export function tarOf(entries: Entry[]): Blob {
   const parts: BlobPart[] = [];
   for (const { path, file } of entries) {
     const name = new TextEncoder().encode(path);
-    // Long paths and large files take a record before the file that tells them.
+    // Paths over 100 bytes and sizes from 8 GiB on do not fit the header: a pax record holds them.
     if (name.length > 100 || file.size >= 8 ** 11) {
       const record = extended({ path, size: String(file.size) });
       parts.push(header("pax", record.length, 0, "x"), record, padding(record.length));
@@ -47,7 +50,7 @@ function header(path: string, size: number, seconds: number, type: string): Uint
   return block;
 }
 
-/** A record of fields, each with its own length before it. */
+/** Encodes the records of a pax header: `length key=value\n`, where the length includes itself. */
 function extended(fields: Record<string, string>): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
   const lines = Object.entries(fields).map(([key, value]) => {

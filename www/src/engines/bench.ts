@@ -1,11 +1,11 @@
-// Runs an engine: opens it, warms it up, then takes the time of each run.
+// Benchmarks an engine: opens it, warms it up, then times each run.
 import type { Control } from "../rpc/serve";
 import type { BenchOrder, BenchProgress, BenchResult, Run } from "./calls";
 import type { Engine } from "./engine";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Opens the engine of an order; modules of the others are not loaded. */
+/** Opens an engine. Imports are dynamic, so that the other engines are not loaded. */
 async function open({ engine, blockSize, level, allowSoftware }: BenchOrder): Promise<Engine> {
   if (engine === "gzip") return (await import("./gzip")).openGzip();
   if (engine === "lz4-wasm") return (await import("./lz4wasm")).openLz4Wasm();
@@ -29,7 +29,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Benches one engine. */
+/** Benchmarks one engine. */
 export async function bench(
   order: BenchOrder,
   { progress, signal }: Control<BenchProgress>,
@@ -59,7 +59,7 @@ export async function bench(
   while (runs.length < order.runs && (runs.length === 0 || performance.now() - begin < order.budgetMs)) {
     last = await roundTrip(input);
     runs.push(last.run);
-    // Once is enough: engines do the same each time.
+    // Engines are deterministic, so one check is enough.
     if (runs.length === 1) verified = equal(last.back, input);
     progress({ phase: "run", run: last.run });
   }

@@ -1,27 +1,27 @@
-// What the worker of an engine is asked, and what it answers. Times are in milliseconds, sizes in bytes.
+// The calls of the worker of an engine. Times are in milliseconds, sizes in bytes.
 import type { BackendInfo, Level, Timing } from "pagepress";
 
-/** Pagepress on the GPU, on all cores, on one, and on one with the bytes of a GPU; and the packages it is compared with. */
+/** Pagepress on the GPU, on all cores, on one thread, and on one thread at level Fast; and the other packages. */
 export type EngineId = "gpu" | "cpu" | "one" | "fast" | "lz4-wasm" | "fflate-1" | "fflate-6" | "gzip";
 
-/** How to run an engine. The last three are for Pagepress alone. */
+/** The parameters of a benchmark. The last three apply to Pagepress only. */
 export interface BenchOrder {
   engine: EngineId;
   data: Blob;
-  /** How often to compress and decompress, the warm-up not counted. */
+  /** The number of runs after the warm-up. */
   runs: number;
-  /** No run is begun after so long; one always is. */
+  /** No run but the first starts after this time. */
   budgetMs: number;
   blockSize: number;
   level: Level;
   allowSoftware: boolean;
 }
 
-/** What is known before the first measured run. */
+/** The times of start and warm-up. */
 export interface Warm {
-  /** To load and open the engine. */
+  /** Time to load and open the engine. */
   startMs: number;
-  /** The first compression and decompression, of `bytes`. */
+  /** The first compression and decompression, of `bytes` bytes. */
   compressMs: number;
   decompressMs: number;
   bytes: number;
@@ -36,15 +36,15 @@ export interface Run {
 export type BenchProgress = { phase: "opening" } | { phase: "warming" } | { phase: "warm"; warm: Warm } | { phase: "run"; run: Run };
 
 export interface BenchResult {
-  /** What ran, in words: adapter, workers, version. */
+  /** A description of the engine: adapter, workers, version. */
   detail: string;
   inputBytes: number;
   outputBytes: number;
   warm: Warm;
   runs: Run[];
-  /** Whether the bytes came back as they were. */
+  /** True if decompression restored the input. */
   verified: boolean;
-  /** Where the package says that time went; null for others. */
+  /** The package's own timing; null for other packages. */
   timing: { compress: Timing; decompress: Timing } | null;
   backend: BackendInfo | null;
 }

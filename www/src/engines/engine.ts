@@ -1,24 +1,24 @@
-// What every engine offers to the bench.
+// The interface of the engines to the benchmark.
 import type { BackendInfo, Timing } from "pagepress";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface Engine {
-  /** What runs, in words. Asked after the runs. */
+  /** Describes the engine; called after the runs. */
   detail(): string;
   compress(bytes: Bytes): Promise<Bytes>;
-  /** `length` is that of the content. */
+  /** Decompresses to `length` bytes. */
   decompress(packed: Bytes, length: number): Promise<Bytes>;
-  /** Bytes that are enough to warm it up. */
+  /** Bytes that are enough for a warm-up. */
   readonly warmUpBytes: number;
   readonly backend: BackendInfo | null;
-  /** Where the time of the last call went, where that is known. */
+  /** Returns the timing of the last call, if it is known. */
   timing(): Timing | null;
   close(): Promise<void>;
 }
 
-/** What engines other than Pagepress say of themselves: nothing. */
-export const silent = {
+/** The members that only Pagepress implements. */
+export const peerDefaults = {
   backend: null,
   timing: () => null,
   close: () => Promise.resolve(),

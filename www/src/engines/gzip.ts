@@ -1,13 +1,13 @@
-// The browser's own gzip, CompressionStream. It has no levels.
-import { silent, type Engine } from "./engine";
+// The browser's gzip, CompressionStream, which has no levels.
+import { peerDefaults, type Engine } from "./engine";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** All that comes out when `bytes` go in at once: chunks of a stream would cost a message each. */
+/** Transforms `bytes`, written as one chunk to avoid the cost per chunk. `length` is the expected output size. */
 async function through(bytes: Bytes, by: CompressionStream | DecompressionStream, length: number): Promise<Bytes> {
   const writer = by.writable.getWriter();
   const written = writer.write(bytes).then(() => writer.close());
-  // What is wrong with the input is told by the reader, too.
+  // Errors of the input reject the reader as well.
   written.catch(() => undefined);
   let out = new Uint8Array(length);
   let at = 0;
@@ -27,7 +27,7 @@ async function through(bytes: Bytes, by: CompressionStream | DecompressionStream
 
 export function openGzip(): Engine {
   return {
-    ...silent,
+    ...peerDefaults,
     warmUpBytes: 4 << 20,
     detail: () => "CompressionStream, gzip, one thread",
     compress: (bytes) => through(bytes, new CompressionStream("gzip"), bytes.length >> 1),

@@ -1,10 +1,10 @@
-// The engines side by side, in the order in which they are shown and run.
+// The engines of the benchmark, in the order in which they are shown and run.
 import type { EngineId } from "./calls";
 
 export interface EngineEntry {
   id: EngineId;
   name: string;
-  /** Decides the colour. */
+  /** Determines the colour of the bars. */
   family: "gpu" | "cpu" | "peer";
 }
 

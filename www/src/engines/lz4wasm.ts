@@ -1,12 +1,12 @@
-// lz4-wasm, as its documentation shows it: two functions. Its output is an LZ4 block after its length.
+// lz4-wasm, by its two documented functions. Its output is the content size and one LZ4 block.
 import { compress, decompress } from "lz4-wasm";
-import { silent, type Engine } from "./engine";
+import { peerDefaults, type Engine } from "./engine";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export function openLz4Wasm(): Engine {
   return {
-    ...silent,
+    ...peerDefaults,
     warmUpBytes: Infinity,
     detail: () => "WebAssembly, one thread",
     compress: async (bytes) => compress(bytes) as Bytes,

@@ -1,11 +1,11 @@
-// Pagepress, by its public calls.
+// Pagepress, by its public API.
 import { createCompressor } from "pagepress";
 import type { CompressorOptions, Level } from "pagepress";
 import type { Engine } from "./engine";
 
 const threads = (nWorkers: number): string => (nWorkers > 0 ? `${nWorkers} workers` : "one thread");
 
-/** The engine of `backend`; with `workers: 0` it has one thread. */
+/** Opens Pagepress with `options`; `workers: 0` uses one thread. */
 export async function openPagepress(
   options: Pick<CompressorOptions, "backend" | "allowSoftware" | "workers">,
   blockSize: number,
@@ -17,7 +17,7 @@ export async function openPagepress(
     workers[way] = Math.max(workers[way], compressor.lastTiming?.workers ?? 0);
   };
   return {
-    // Large enough that workers are started and buffers are as large as they will be.
+    // The whole input, so that workers are started and buffers have their final size.
     warmUpBytes: Infinity,
     detail() {
       const { engine, adapter } = compressor.backend;

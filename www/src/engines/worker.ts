@@ -1,5 +1,5 @@
-// A worker that benches one engine. It is ended when that is done or cancelled: engines that know no cancelling stop, too,
-// and their memory is given back.
+// The worker that benchmarks one engine. The page terminates it when the benchmark ends or is cancelled, which stops
+// engines without support for cancellation and frees their memory.
 import { serve } from "../rpc/serve";
 import { bench } from "./bench";
 import type { EngineCalls } from "./calls";

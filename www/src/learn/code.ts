@@ -1,4 +1,4 @@
-// The code to copy, which is that of the README.
+// Shows the code samples of the README.
 import { copyable, element } from "../shell/dom";
 
 declare const __SNIPPETS__: { npm: string; rust: string };

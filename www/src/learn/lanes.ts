@@ -1,4 +1,4 @@
-// How lanes share a page: each walks a segment and lists the matches that begin there.
+// Draws the segments of a page and the matches that each lane found in its segment.
 import type { Sequence } from "../lz4/sequences";
 import { make } from "../shell/dom";
 
@@ -30,6 +30,6 @@ export function drawLanes(at: HTMLElement, nBytes: number, sequences: Sequence[]
   const most = Math.max(...counts, 1);
   counts.forEach((count, lane) => rect("found", lane * 20, 84 - (36 * count) / most, 19, (36 * count) / most));
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const caption = `Above: the page in ${N_LANES} segments, matches coloured. Below: how many each lane found, ${Math.max(...counts)} at most and ${total} in all.`;
+  const caption = `Above: the page in ${N_LANES} segments, matches coloured. Below: matches per lane, at most ${Math.max(...counts)}, ${total} in total.`;
   at.replaceChildren(svg, make("figcaption", "soft", caption));
 }

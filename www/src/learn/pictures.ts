@@ -1,5 +1,5 @@
-// "How it works", drawn from the visitor's own data: a page, one of its sequences byte by byte, the lanes that share the
-// search, and the frame that was made.
+// The tab "How it works", drawn from the current input: a page, one of its sequences byte by byte, the lanes of the
+// search, and the frame.
 import { sequencesOf, type Sequence } from "../lz4/sequences";
 import type { FramePart } from "../lz4/frame";
 import type { PageDetail, PageMap } from "../press/calls";
@@ -8,7 +8,7 @@ import { element, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { press } from "../shell/press";
 import { record } from "../shell/results";
-import { currentMade, currentSubject, onMade, onSubject } from "../shell/subject";
+import { currentCompressed, currentSubject, onCompressed, onSubject } from "../shell/subject";
 import { isOpen, onTab } from "../shell/tabs";
 import { drawBytes } from "../look/bytes-picture";
 import { sizeBar } from "../look/size-bar";
@@ -16,7 +16,7 @@ import { onTheme } from "../shell/theme";
 import { drawLanes } from "./lanes";
 
 const PAGE_SIZE = 4096;
-/** Pages that are looked through for one with something to show. */
+/** Bytes of the input, and number of its pages, that are searched for an illustrative page. */
 const SOME_BYTES = 64 * PAGE_SIZE;
 const CANDIDATES = 16;
 
@@ -25,47 +25,47 @@ let sequences: Sequence[] = [];
 let chosen = 0;
 let drawnFor: unknown = null;
 
-/** Finds a page of the subject that shows the most, and draws it. */
+/** Finds the most illustrative page of the input and draws it. */
 async function drawPage(): Promise<void> {
   const subject = currentSubject();
   if (!isOpen("learn") || (drawnFor !== null && drawnFor === subject)) return;
   drawnFor = subject ?? "sample";
   const blob = subject && subject.blob.size >= 64 ? subject.blob.slice(0, SOME_BYTES) : await aSample();
   const map = await press.call("map", { owner: "learn", file: blob, pageSize: PAGE_SIZE, choice: { backend: "cpu", allowSoftware: false } });
-  const best = await findTelling(map);
-  element("learn-of").textContent = subject ? `Drawn from ${subject.name}.` : "Drawn from a sample; drop a file to see your own.";
+  const best = await findIllustrative(map);
+  element("learn-of").textContent = subject ? `Drawn from ${subject.name}.` : "Drawn from a sample. Drop a file to see your own data.";
   element("learn-none").hidden = best !== undefined;
   element("learn-page").hidden = best === undefined;
   if (!best) return;
   detail = best;
   sequences = sequencesOf(detail.block);
-  chosen = Math.max(0, sequences.findIndex(isTelling));
+  chosen = Math.max(0, sequences.findIndex(isIllustrative));
   const { block, content } = detail;
   element("learn-page-text").textContent =
-    `Page ${best.page} has ${format.count(content.length)} bytes. As an LZ4 block it has ${format.count(block.length)}, in ${sequences.length} sequences.`;
+    `Page ${best.page} has ${format.count(content.length)} bytes. Its LZ4 block has ${format.count(block.length)} bytes in ${sequences.length} sequences.`;
   showSequence();
   drawLanes(element("lanes"), detail.content.length, sequences);
   record({ kind: "learn", page: best.page, nSequences: sequences.length });
 }
 
-/** A sequence with a bit of all: literals, and a match from further up. */
-function isTelling({ nLiterals, nMatch, offset }: Sequence): boolean {
+/** Returns whether a sequence has several literals and a match with a large offset. */
+function isIllustrative({ nLiterals, nMatch, offset }: Sequence): boolean {
   return nLiterals > 2 && nMatch > 7 && offset > 300;
 }
 
-/** Of the first pages that are LZ4 blocks, the one with the most sequences that tell something. */
-async function findTelling(map: PageMap): Promise<PageDetail | undefined> {
+/** Returns the one of the first LZ4 pages with the most illustrative sequences. */
+async function findIllustrative(map: PageMap): Promise<PageDetail | undefined> {
   const pages = [...map.kinds.keys()].filter((page) => map.kinds[page] === 0).slice(0, CANDIDATES);
   const details = await Promise.all(pages.map((page) => press.call("page", { owner: "learn", page })));
-  const tells = details.map((one) => ({ one, n: sequencesOf(one.block).filter(isTelling).length }));
-  return tells.sort((a, b) => b.n - a.n)[0]?.one;
+  const ranked = details.map((one) => ({ one, n: sequencesOf(one.block).filter(isIllustrative).length }));
+  return ranked.sort((a, b) => b.n - a.n)[0]?.one;
 }
 
 function aSample(): Promise<Blob> {
   return press.call("generate", { sample: "source", bytes: SOME_BYTES });
 }
 
-/** One sequence: its bytes in the block, and where they come from in the page. */
+/** Shows one sequence: its encoded bytes, and the bytes of the page that it describes. */
 function showSequence(): void {
   const sequence = sequences[chosen];
   if (!detail || !sequence) return;
@@ -76,11 +76,11 @@ function showSequence(): void {
   const group = (name: string, from: number, to: number, text: string): HTMLElement =>
     make("div", `bytes ${name}`, make("span", "cells", ...hexCells(block, from, to)), make("span", "sub", text));
   const groups = [group("token", at, at + 1, `token: ${nLiterals} literals, match of ${nMatch || "none"}`)];
-  if (literalsAt > at + 1) groups.push(group("more", at + 1, literalsAt, "rest of the number of literals"));
+  if (literalsAt > at + 1) groups.push(group("more", at + 1, literalsAt, "extra bytes of the literal length"));
   if (nLiterals > 0) groups.push(group("literals", literalsAt, offsetAt, `literals: ${quoted(content, contentAt, nLiterals)}`));
   if (nMatch > 0) {
-    groups.push(group("offset", offsetAt, offsetAt + 2, `offset: ${offset} bytes back`));
-    if (at + length > offsetAt + 2) groups.push(group("more", offsetAt + 2, at + length, "rest of the length of the match"));
+    groups.push(group("offset", offsetAt, offsetAt + 2, `offset: ${offset} bytes`));
+    if (at + length > offsetAt + 2) groups.push(group("more", offsetAt + 2, at + length, "extra bytes of the match length"));
   }
   element("sequence-bytes").replaceChildren(...groups);
   showMatch(content, sequence);
@@ -103,20 +103,20 @@ function quoted(content: Uint8Array, at: number, length: number): string {
   return `“${text.replace(/[^\x20-\x7e]/g, "·")}${length > 32 ? "…" : ""}”`;
 }
 
-/** What the match copies, before and after, in the words of the page. */
+/** Shows the source and the destination of a match, with its text. */
 function showMatch(content: Uint8Array, { at: start, literalsAt, length, contentAt, nLiterals, nMatch, offset }: Sequence): void {
   const at = element("sequence-match");
-  if (nMatch === 0) return at.replaceChildren("The last sequence has no match: a block ends with literals.");
+  if (nMatch === 0) return at.replaceChildren("The last sequence has no match: blocks end with literals.");
   const to = contentAt + nLiterals;
-  // The token, the offset, and what follows it.
+  // The token, the offset, and the extra bytes of the match length.
   const cost = 1 + start + length - (literalsAt + nLiterals);
   at.replaceChildren(
     `The ${nMatch} bytes at `,
     make("mark", "to", format.count(to)),
-    `, ${quoted(content, to, nMatch)}, already stand at `,
+    `, ${quoted(content, to, nMatch)}, are a copy of those at `,
     make("mark", "from", format.count(to - offset)),
     ". ",
-    `${cost} bytes say so in place of ${nMatch}.`,
+    `The match takes ${cost} bytes instead of ${nMatch}.`,
   );
 }
 
@@ -125,12 +125,12 @@ function step(by: number): void {
   showSequence();
 }
 
-/** The frame that was made, to scale: what is not content of blocks is hardly to be seen, which is the point. */
+/** Shows the parts of the compressed frame with their sizes. */
 async function drawFrame(): Promise<void> {
-  const made = currentMade();
-  if (!made || !isOpen("learn")) return;
+  const compressed = currentCompressed();
+  if (!compressed || !isOpen("learn")) return;
   try {
-    const parts = await press.call("inspect", { file: made.blob });
+    const parts = await press.call("inspect", { file: compressed.blob });
     element("frame-parts").replaceChildren(...parts.flatMap(frameRows));
     element("frame-bar").replaceChildren(...parts.flatMap((part) => (part.kind === "frame" ? [sizeBar(part.blocks)] : [])));
   } catch (error) {
@@ -139,16 +139,16 @@ async function drawFrame(): Promise<void> {
 }
 
 function frameRows(part: FramePart): HTMLElement[] {
-  if (part.kind !== "frame") return [make("li", "", `Index: ${format.size(part.bytes)}, which other programs skip`)];
+  if (part.kind !== "frame") return [make("li", "", `Index: ${format.size(part.bytes)}, skipped by other programs`)];
   const { blocks, descriptor, contentChecksum } = part;
   const first = blocks[0];
   const header = (first?.at ?? part.at + part.bytes) - part.at;
   const data = blocks.reduce((sum, { bytes }) => sum + bytes, 0);
   const stored = blocks.filter((block) => block.stored).length;
   return [
-    make("li", "", `Header: ${header} bytes, with the size of the content and a checksum of its own`),
-    make("li", "", `${format.count(blocks.length)} blocks of up to ${format.size(descriptor.blockBytes)} of content: ${format.size(data)}, ${stored} of them stored as they are, and 4 bytes each for their sizes`),
-    make("li", "", `End: 4 bytes of zeros${contentChecksum === null ? "" : ", and a checksum of all content"}`),
+    make("li", "", `Header: ${header} bytes, with content size and header checksum`),
+    make("li", "", `${format.count(blocks.length)} blocks of up to ${format.size(descriptor.blockBytes)} of content: ${format.size(data)}, plus 4 bytes each for the block size; ${stored} are stored uncompressed`),
+    make("li", "", `End: 4 zero bytes${contentChecksum === null ? "" : " and a checksum of the content"}`),
   ];
 }
 
@@ -165,5 +165,5 @@ export function initLearn(): void {
   onTab("learn", draw);
   onSubject(draw);
   onTheme(drawChosen);
-  onMade(() => void drawFrame());
+  onCompressed(() => void drawFrame());
 }

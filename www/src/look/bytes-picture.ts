@@ -1,9 +1,9 @@
-// The bytes of a page as a picture, a cell for each: what is a literal, and what a match.
+// Draws the bytes of a page, one pixel each, coloured as literals and matches.
 import type { Sequence } from "../lz4/sequences";
 import type { PageDetail } from "../press/calls";
 import { colour } from "../shell/theme";
 
-/** Draws a page. With `only`, all but that sequence and what its match copies stays pale. */
+/** Draws a page. With `only`, everything but that sequence and the source of its match is faded. */
 export function drawBytes(
   canvas: HTMLCanvasElement,
   { content, kind }: Pick<PageDetail, "content" | "kind">,

@@ -1,4 +1,4 @@
-// The chart of a sweep: speed over size.
+// Draws the chart of a sweep: throughput over size.
 import type { SweepPoint } from "../press/calls";
 import * as format from "../shell/format";
 import { drawLines } from "../shell/plot";
@@ -9,7 +9,7 @@ const ENGINES = [
   { id: "cpu", label: "CPU", colour: "cpu" },
 ] as const;
 
-/** Megabytes a second of one engine at each size; null where it was not measured. */
+/** Returns the throughput of an engine at each size in MB/s; null where it was not measured. */
 function speeds(points: SweepPoint[], sizes: number[], engine: string, way: Way): (number | null)[] {
   return sizes.map((bytes) => {
     const point = points.find((one) => one.engine === engine && one.bytes === bytes);
@@ -17,17 +17,17 @@ function speeds(points: SweepPoint[], sizes: number[], engine: string, way: Way)
   });
 }
 
-/** Draws into `at`, in place of what was there. */
+/** Draws the chart into `at`. */
 export function drawChart(at: HTMLElement, points: SweepPoint[], way: Way): void {
   const sizes = [...new Set(points.map(({ bytes }) => bytes))].sort((a, b) => a - b);
   const engines = ENGINES.filter(({ id }) => points.some((point) => point.engine === id));
   drawLines(at, {
     title: "Size",
-    places: sizes,
+    xValues: sizes,
     lines: engines.map(({ id, label, colour }) => ({ label, colour, values: speeds(points, sizes, id, way) })),
-    nameOfPlace: format.size,
-    nameOfValue: (value) => format.speed(value * 1e3, 1) ?? "–",
+    formatX: format.size,
+    formatY: (value) => format.speed(value * 1e3, 1) ?? "–",
     mark: crossoverOf(points, way),
   });
-  at.ariaLabel = `Speed of GPU and CPU over size, ${way}: the list below says the same`;
+  at.ariaLabel = `Speed of GPU and CPU by size, ${way}; the list below has the results as text`;
 }

@@ -1,16 +1,16 @@
-// The colours of pages: one scale of lightness for ratios, and two other hues for pages that are no LZ4 blocks.
+// Colours of pages: a lightness scale for ratios, and two more hues for stored pages and fill pages.
 import { colour } from "../shell/theme";
 
 const STEPS = ["scale-0", "scale-1", "scale-2", "scale-3", "scale-4", "scale-5"];
-/** Ratios at which the steps begin. */
+/** The lowest ratio of each step. */
 export const BOUNDS = [1, 1.25, 1.6, 2.2, 3.5, 8];
 
-/** Colours by step; then that of stored and of filled pages. */
+/** Returns the colours of the steps, then those of stored pages and fill pages. */
 export function pageColours(): string[] {
   return [...STEPS, "stored", "fill"].map(colour);
 }
 
-/** Where in `pageColours` a page's colour is. `kind` is its number in the table of a batch. */
+/** Returns the index of a page's colour in `pageColours`. `kind` is its number in the table of a batch. */
 export function colourIndex(kind: number, ratio: number): number {
   if (kind === 1) return STEPS.length;
   if (kind === 2) return STEPS.length + 1;

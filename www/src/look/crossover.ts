@@ -1,18 +1,18 @@
-// Where two engines are equally fast.
+// Computes the size from which the GPU is faster than the CPU.
 import type { Engine } from "pagepress";
 import type { SweepPoint } from "../press/calls";
 
 export type Way = "compress" | "decompress";
 
-/** Milliseconds of a point. */
+/** Returns the milliseconds of a point in one direction. */
 export function timeOf(point: SweepPoint, way: Way): number {
   return way === "compress" ? point.compressMs : point.decompressMs;
 }
 
 /**
- * Bytes from which the GPU is faster at every larger size measured: 0 if it is at all sizes, null if at none.
+ * Returns the bytes from which the GPU is faster at every larger size measured: 0 if it always is, null if it never is.
  *
- * Between two sizes both logarithms, of time and of size, are taken to go together.
+ * Interpolates between two sizes on a log-log scale.
  */
 export function crossoverOf(points: SweepPoint[], way: Way): number | null {
   const at = (engine: Engine, bytes: number): number | undefined => {

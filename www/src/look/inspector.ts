@@ -1,20 +1,20 @@
-// The inspector: what an LZ4 file is made of, part by part.
+// The inspector: shows the structure of an LZ4 file.
 import type { Block, Descriptor, FramePart } from "../lz4/frame";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { press } from "../shell/press";
 import { record } from "../shell/results";
-import { currentMade, onMade, onSubject } from "../shell/subject";
+import { currentCompressed, onCompressed, onSubject } from "../shell/subject";
 import { sizeBar } from "./size-bar";
 
-/** Blocks that are listed; the bar shows all. */
+/** Most blocks in the list; the bar shows all of them. */
 const MOST_LISTED = 200;
 
 const yes = (value: boolean): string => (value ? "yes" : "no");
 const word = (value: number): string => `0x${value.toString(16).padStart(8, "0")}`;
 
-/** Shows the parts of an LZ4 file. */
+/** Parses an LZ4 file and shows its parts. */
 export function inspect(name: string, file: Blob): void {
   void runJob(
     `Inspecting ${name}`,
@@ -31,7 +31,7 @@ export function inspect(name: string, file: Blob): void {
   );
 }
 
-/** A part without its blocks, of which there may be many. */
+/** Returns a part with the number of its blocks in place of the blocks. */
 function summary(part: FramePart): Record<string, unknown> {
   if (part.kind === "skippable") return { ...part };
   const { blocks, ...rest } = part;
@@ -61,12 +61,12 @@ function descriptorFacts(descriptor: Descriptor): [string, string][] {
   const { headerChecksum, contentSize, dictionaryId } = descriptor;
   const { stored, computed } = headerChecksum;
   return [
-    ["Blocks of up to", format.size(descriptor.blockBytes)],
+    ["Block size", format.size(descriptor.blockBytes)],
     ["Independent blocks", yes(descriptor.independentBlocks)],
     ["Block checksums", yes(descriptor.blockChecksums)],
-    ["Content size", contentSize === null ? "not told" : `${format.count(contentSize)} bytes`],
+    ["Content size", contentSize === null ? "not stored" : `${format.count(contentSize)} bytes`],
     ["Dictionary", dictionaryId === null ? "none" : word(dictionaryId)],
-    ["Header checksum", `0x${format.hex(stored)}, ${stored === computed ? "right" : `wrong: 0x${format.hex(computed)}`}`],
+    ["Header checksum", `0x${format.hex(stored)}, ${stored === computed ? "matches" : `should be 0x${format.hex(computed)}`}`],
   ];
 }
 
@@ -74,9 +74,9 @@ function skippableFacts({ magic, index }: FramePart & { kind: "skippable" }): [s
   if (!index) return [["Magic number", word(magic)]];
   return [
     ["Blocks", format.count(index.nBlocks)],
-    ["Of a frame of", `${format.count(index.frameBytes)} bytes`],
+    ["Frame", `${format.count(index.frameBytes)} bytes`],
     ["Content", `${format.count(index.contentBytes)} bytes`],
-    ["Its checksum", index.sound ? "right" : "wrong"],
+    ["Index checksum", index.checksumMatches ? "matches" : "does not match"],
   ];
 }
 
@@ -88,14 +88,14 @@ function facts(entries: [string, string][]): HTMLElement {
 
 function blocksView(blocks: Block[]): HTMLElement[] {
   const stored = blocks.filter((block) => block.stored).length;
-  const wrong = blocks.filter(({ sound }) => sound === false).length;
-  const text = `${format.count(blocks.length)} blocks, ${format.count(stored)} of them stored${wrong > 0 ? `, ${wrong} with a wrong checksum` : ""}`;
+  const wrong = blocks.filter(({ checksumMatches }) => checksumMatches === false).length;
+  const text = `${format.count(blocks.length)} blocks, ${format.count(stored)} of them stored${wrong > 0 ? `, ${wrong} with a checksum error` : ""}`;
   const rows = blocks.slice(0, MOST_LISTED).map((block, i) => {
-    const sum = block.sound === null ? "none" : block.sound ? "right" : "wrong";
+    const sum = block.checksumMatches === null ? "none" : block.checksumMatches ? "matches" : "error";
     const cells = [String(i), format.count(block.at), format.count(block.bytes), block.stored ? "stored" : "LZ4", sum];
     return make("tr", "", ...cells.map((cell) => make("td", "", cell)));
   });
-  const head = make("tr", "", ...["Block", "At byte", "Bytes", "Kind", "Checksum"].map((cell) => {
+  const head = make("tr", "", ...["Block", "Position", "Bytes", "Kind", "Checksum"].map((cell) => {
     const th = make("th", "", cell);
     th.scope = "col";
     return th;
@@ -116,16 +116,16 @@ export function initInspector(): void {
     input.value = "";
     if (file) inspect(file.name, file);
   });
-  const mine = element<HTMLButtonElement>("inspect-made");
-  onMade(({ name }) => {
-    mine.disabled = false;
-    mine.textContent = `Look into ${name}`;
+  const button = element<HTMLButtonElement>("inspect-made");
+  onCompressed(({ name }) => {
+    button.disabled = false;
+    button.textContent = `Inspect ${name}`;
   });
-  mine.addEventListener("click", () => {
-    const made = currentMade();
-    if (made) inspect(made.name, made.blob);
+  button.addEventListener("click", () => {
+    const file = currentCompressed();
+    if (file) inspect(file.name, file.blob);
   });
-  // A file that was dropped or chosen to be decompressed is looked at, too.
+  // LZ4 files that are dropped or chosen are inspected as well as decompressed.
   onSubject(({ name, blob, source }) => {
     if (source === "file" && name.endsWith(".lz4")) inspect(name, blob);
   });

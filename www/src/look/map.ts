@@ -1,4 +1,4 @@
-// The map of a file: a cell for each page, coloured by how well it compressed. Pointing at one shows what is in it.
+// The map of a file: one cell per page, coloured by its ratio. Hovering over a cell shows the page.
 import { PAGE_KINDS, type PageMap } from "../press/calls";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
@@ -11,9 +11,9 @@ import { onTheme } from "../shell/theme";
 import { BOUNDS, colourIndex, pageColours } from "./colours";
 import { clearPage, showPage } from "./page-view";
 
-/** The map shows at most this much of a file. */
+/** Most bytes of a file that are mapped. */
 const MOST_BYTES = 64 << 20;
-/** Pixels of the style sheet that a cell has at least and at most. */
+/** Limits for the side of a cell, in CSS pixels. */
 const CELL = { least: 4, most: 18 };
 
 interface Shown {
@@ -34,7 +34,7 @@ function chosenPageSize(): number {
   return Number(element<HTMLSelectElement>("page-size").value);
 }
 
-/** Maps the subject, unless that is done or there is none. */
+/** Maps the current input, unless there is none or it is mapped already. */
 function mapSubject(): void {
   const subject = currentSubject();
   const pageSize = chosenPageSize();
@@ -67,9 +67,9 @@ async function showMap(map: PageMap, { name, blob }: Subject): Promise<void> {
   element("map-figure").hidden = n === 0;
   layOut();
   const part = blob.size > map.byteLength ? `The first ${format.size(map.byteLength)} of ${name}` : name;
-  const words: Record<string, string> = { lz4: "compressed", stored: "stored as they are", fill: "filled with one word" };
-  const counts = kinds.map(([kind, count]) => `${format.count(count)} ${words[kind]}`).join(", ");
-  element("map-note").textContent = `${part}: ${format.count(n)} pages, ${counts}. Ratio ${format.ratio(ratio)}, the table counted.`;
+  const names: Record<string, string> = { lz4: "compressed", stored: "stored", fill: "filled with one word" };
+  const counts = kinds.map(([kind, count]) => `${format.count(count)} ${names[kind]}`).join(", ");
+  element("map-note").textContent = `${part}: ${format.count(n)} pages, ${counts}. Ratio ${format.ratio(ratio)}, including the table.`;
   canvas().ariaLabel = `Map of ${n} pages: ${counts}. Arrow keys choose a page.`;
   pageNumber().max = String(Math.max(n - 1, 0));
   record({ kind: "map", name, pageSize: map.pageSize, nPages: n, kinds: Object.fromEntries(kinds), ratio, engine: map.engine });
@@ -77,7 +77,7 @@ async function showMap(map: PageMap, { name, blob }: Subject): Promise<void> {
   else clearPage();
 }
 
-/** Chooses the size of cells for the width there is, and draws. */
+/** Fits the size of the cells to the available width, and draws. */
 function layOut(): void {
   if (!shown) return;
   const width = element("map-frame").clientWidth;
@@ -110,7 +110,7 @@ function draw(scale = Math.min(devicePixelRatio, 2)): void {
   }
 }
 
-/** Puts the frame around the chosen cell, above the canvas, so that nothing is drawn again. */
+/** Moves the frame around the selected cell. It is an element above the canvas, so that nothing is redrawn. */
 function moveCursor(): void {
   if (!shown) return;
   const cursor = element("map-cursor");
@@ -128,13 +128,13 @@ function ratioOf(map: PageMap, page: number): number {
   return bytesOf(map, page) / Math.max(map.lengths[page] ?? 1, 1);
 }
 
-/** Shows a page. The newest wish wins while the worker answers. */
+/** Selects a page and shows it, unless another page is selected before the worker answers. */
 async function select(page: number): Promise<void> {
   if (!shown || page < 0 || page >= nPages()) return;
   selected = page;
   moveCursor();
   if (Number(pageNumber().value) !== page) pageNumber().value = String(page);
-  // Another map may have taken the place of this one meanwhile.
+  // Fails if another file was mapped in the meantime.
   const detail = await press.call("page", { owner: "look", page }).catch(() => null);
   if (detail && selected === page && shown) showPage(detail);
 }
@@ -172,7 +172,7 @@ function listen(): void {
 }
 
 function legend(): void {
-  const entries = BOUNDS.map((bound, i) => [i, i + 1 < BOUNDS.length ? `${bound} to ${BOUNDS[i + 1]}` : `${bound} and more`] as const);
+  const entries = BOUNDS.map((bound, i) => [i, i + 1 < BOUNDS.length ? `${bound} to ${BOUNDS[i + 1]}` : `from ${bound}`] as const);
   const item = (i: number, text: string): HTMLElement => {
     const swatch = make("i", `swatch swatch-${i}`);
     return make("li", "", swatch, text);

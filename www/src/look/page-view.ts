@@ -1,4 +1,4 @@
-// One page: its bytes as a picture, and its sequences as a list.
+// Shows one page: its bytes as a picture, and its sequences as a list.
 import { sequencesOf, type Sequence } from "../lz4/sequences";
 import type { PageDetail } from "../press/calls";
 import { element, make } from "../shell/dom";
@@ -7,12 +7,12 @@ import { record } from "../shell/results";
 import { onTheme } from "../shell/theme";
 import { drawBytes } from "./bytes-picture";
 
-/** Sequences that are listed; the picture shows all. */
+/** Most sequences in the list; the picture shows all of them. */
 const MOST_LISTED = 400;
 
 let shown: { detail: PageDetail; sequences: Sequence[] } | null = null;
 
-/** Shows nothing. */
+/** Hides the view. */
 export function clearPage(): void {
   shown = null;
   element("page-view").hidden = true;
@@ -32,10 +32,10 @@ export function showPage(detail: PageDetail): void {
 
 function titleOf({ page, kind, content, block }: PageDetail, sequences: Sequence[]): string {
   const sizes = `${format.size(content.length)} to ${format.size(block.length)}`;
-  if (kind === "stored") return `Page ${page}: stored as it is, since nothing in it repeats`;
+  if (kind === "stored") return `Page ${page}: incompressible, stored`;
   if (kind === "fill") {
     const word = Array.from(block, format.hex).join(" ");
-    return `Page ${page}: one word of 8 bytes all over${word ? `, ${word}` : ""}`;
+    return `Page ${page}: filled with one 8-byte word${word ? `, ${word}` : ""}`;
   }
   const matched = sequences.reduce((sum, { nMatch }) => sum + nMatch, 0);
   const share = Math.round((100 * matched) / Math.max(content.length, 1));
@@ -46,7 +46,7 @@ function draw(): void {
   if (!shown) return;
   const canvas = element<HTMLCanvasElement>("page-bytes");
   drawBytes(canvas, shown.detail, shown.sequences);
-  canvas.ariaLabel = "The bytes of the page: dark where they are literals, coloured where they are matches";
+  canvas.ariaLabel = "The bytes of the page: literals are dark, matches are coloured";
 }
 
 function list({ content, kind }: PageDetail, sequences: Sequence[]): void {
@@ -56,10 +56,10 @@ function list({ content, kind }: PageDetail, sequences: Sequence[]): void {
   const lines = sequences.slice(0, MOST_LISTED).map((sequence, i) => {
     const { contentAt, nLiterals, nMatch, offset } = sequence;
     const bytes = content.subarray(contentAt, contentAt + Math.min(nLiterals, 24));
-    // What cannot be seen is shown as a dot.
+    // Non-printable characters are shown as dots.
     const text = decoder.decode(bytes).replace(/[^\x21-\x7e ]/g, "·");
     const literals = make("code", "", `${text}${nLiterals > 24 ? "…" : ""}`);
-    const match = nMatch > 0 ? [String(nMatch), `${offset} back`] : ["", "the end"];
+    const match = nMatch > 0 ? [String(nMatch), String(offset)] : ["", "end"];
     return row([String(i), String(nLiterals), literals, ...match]);
   });
   const rest = sequences.length - lines.length;

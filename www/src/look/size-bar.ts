@@ -1,11 +1,11 @@
-// The blocks of a frame, drawn.
+// Draws the block sizes of a frame.
 import type { Block } from "../lz4/frame";
 import { make } from "../shell/dom";
 
-/** Columns at most. */
+/** Most columns. */
 const MOST = 160;
 
-/** Sizes of all blocks along the file, as columns; neighbours share one where there are many. */
+/** Returns a bar chart of block sizes in file order. With many blocks a column is the mean of several. */
 export function sizeBar(blocks: Block[]): HTMLElement {
   const bar = make("div", "columns");
   bar.ariaHidden = "true";

@@ -1,4 +1,4 @@
-// Where the time of a call on the GPU went, as the package tells it after each measured run.
+// Shows the time per stage of a call on the GPU, from the package's timing of the last measured run.
 import type { Timing } from "pagepress";
 import type { BenchResult } from "../engines/calls";
 import { element, make } from "../shell/dom";
@@ -13,21 +13,21 @@ const STAGES: [keyof Timing, string][] = [
 
 type Engines = Record<string, BenchResult | { failure: { message: string } }>;
 
-/** Shows the newest bench. */
+/** Shows the stages of the newest benchmark. */
 export function showStages(): void {
   const engines = newest("bench")?.["engines"] as Engines | undefined;
   const gpu = engines?.["gpu"];
   const at = element("stages");
-  if (!gpu) return at.replaceChildren(make("p", "soft", "Compress something with “Pagepress, GPU” chosen, and its stages stand here."));
+  if (!gpu) return at.replaceChildren(make("p", "soft", "Compress a file with “Pagepress, GPU” selected to see its stages."));
   if ("failure" in gpu) {
-    return at.replaceChildren(make("p", "soft", `There are no stages: ${gpu.failure.message}. On the CPU a call is one stage.`));
+    return at.replaceChildren(make("p", "soft", `No stages: ${gpu.failure.message}. A call on the CPU has a single stage.`));
   }
   if (!gpu.timing) return;
   const [compress, decompress] = [stagesOf("Compress", gpu.timing.compress), stagesOf("Decompress", gpu.timing.decompress)];
   at.replaceChildren(
     compress,
     decompress,
-    make("p", "soft", `${gpu.detail}, ${format.size(gpu.inputBytes)}. Stages of several jobs overlap, so they may add up to more than the whole.`),
+    make("p", "soft", `${gpu.detail}, ${format.size(gpu.inputBytes)}. Jobs overlap, so stages may add up to more than the whole call.`),
   );
 }
 
@@ -43,6 +43,6 @@ function stageLine(name: string, ns: number | null, longest: number, className: 
   fill.style.transform = `scaleX(${(ns ?? 0) / longest})`;
   const track = make("div", "track", fill);
   track.ariaHidden = "true";
-  const value = ns === null ? "not measured here" : format.duration(ns / 1e6);
+  const value = ns === null ? "not available" : format.duration(ns / 1e6);
   return make("div", "stage-line", make("span", "", name), track, make("span", "number", value));
 }

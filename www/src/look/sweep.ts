@@ -1,11 +1,11 @@
-// The sweep: both engines over sizes, where they cross, and what "auto" takes.
+// The sweep: both engines over a range of sizes, their crossover, and the choice of "auto".
 import type { Engine } from "pagepress";
 import type { SweepPoint, SweepResult } from "../press/calls";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { allowsSoftware, press } from "../shell/press";
-import { onLook } from "../shell/redraw";
+import { onThemeOrWidth } from "../shell/redraw";
 import { record } from "../shell/results";
 import { currentSubject } from "../shell/subject";
 import { crossoverOf, type Way } from "./crossover";
@@ -15,18 +15,18 @@ let points: SweepPoint[] = [];
 const chosenWay = (): Way => element<HTMLSelectElement>("sweep-way").value as Way;
 const nameOf = (engine: Engine): string => (engine === "webgpu" ? "GPU" : "CPU");
 
-/** Draws the points there are. The plotting library is loaded when it is first needed. */
+/** Draws the points measured so far. The plotting library is loaded on first use. */
 async function draw(): Promise<void> {
   if (points.length === 0) return;
   const { drawChart } = await import("./chart");
   drawChart(element("sweep-chart"), points, chosenWay());
 }
 
-function tell(result: SweepResult): void {
+function showText(result: SweepResult): void {
   const lines = [
     ...(result.withoutGpu ? [`No GPU: ${result.withoutGpu}`] : crossovers()),
     ...autoLines(result),
-    ...result.stopped.map(({ engine, bytes }) => `${nameOf(engine)}: larger sizes than ${format.size(bytes)} would take too long`),
+    ...result.stopped.map(({ engine, bytes }) => `${nameOf(engine)}: sizes above ${format.size(bytes)} skipped, too slow`),
   ];
   element("sweep-text").replaceChildren(...lines.map((line) => make("li", "", line)));
 }
@@ -37,11 +37,11 @@ function crossovers(): string[] {
     const verb = way === "compress" ? "Compressing" : "Decompressing";
     if (bytes === null) return `${verb}: the CPU is faster at every size measured`;
     if (bytes === 0) return `${verb}: the GPU is faster at every size measured`;
-    return `${verb}: the GPU is faster from about ${format.size(bytes)} on`;
+    return `${verb}: the GPU is faster from about ${format.size(bytes)}`;
   });
 }
 
-/** What "auto" takes, sizes with the same answer together. */
+/** Returns the choices of "auto", one line per range of sizes with the same choice. */
 function autoLines({ picks }: SweepResult): string[] {
   const lines: string[] = [];
   for (let i = 0; i < picks.length; ) {
@@ -73,7 +73,7 @@ function start(): void {
       };
       const argument = { file: currentSubject()?.blob ?? null, mostBytes, allowSoftware: allowsSoftware() };
       const result = await press.call("sweep", argument, { signal, onProgress });
-      tell(result);
+      showText(result);
       const crossover = { compress: crossoverOf(points, "compress"), decompress: crossoverOf(points, "decompress") };
       record({ kind: "sweep", mostBytes, crossover, ...result });
     },
@@ -84,5 +84,5 @@ function start(): void {
 export function initSweep(): void {
   element("sweep-start").addEventListener("click", start);
   element("sweep-way").addEventListener("change", () => void draw());
-  onLook(element("sweep-chart"), () => void draw());
+  onThemeOrWidth(element("sweep-chart"), () => void draw());
 }

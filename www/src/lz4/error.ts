@@ -1,4 +1,4 @@
-/** A file that is no LZ4, or is broken. Its codes are those of the package. */
+/** The error of a file that is not LZ4 or is damaged. Its codes are those of the package. */
 export class FrameError extends Error {
   readonly code: string;
 

@@ -1,4 +1,8 @@
-// What an LZ4 file is made of: frames with their descriptors and blocks, legacy frames, skippable frames, the index.
+// Parses the structure of LZ4 files: frames with descriptors and blocks, legacy frames, skippable frames, seek indexes.
+//
+// This folder shares no code with the package on purpose: the page shows the structure, the checksums and the sequences
+// of the package's output as an independent reader of the LZ4 specification sees them, so an error in the package does
+// not hide itself. It decompresses nothing; `www/test/modules.mjs` checks it against the `lz4` command.
 import { FrameError } from "./error";
 import { readIndex, type SeekIndex } from "./seek-index";
 import { Window } from "./window";
@@ -12,20 +16,20 @@ export interface Descriptor {
   contentChecksum: boolean;
   contentSize: number | null;
   dictionaryId: number | null;
-  /** Most bytes of content of a block. */
+  /** Maximum bytes of content per block. */
   blockBytes: number;
-  /** What the descriptor says of its checksum, and what that should be. */
+  /** The header checksum in the file, and the one computed from the descriptor. */
   headerChecksum: { stored: number; computed: number };
 }
 
-/** A block. `at` is where its size stands in the file. */
+/** A block. `at` is the position of its size field in the file. */
 export interface Block {
   at: number;
   /** Bytes of its data in the file. */
   bytes: number;
   stored: boolean;
-  /** Whether its checksum is right; null if it has none. */
-  sound: boolean | null;
+  /** True if the block checksum matches; null if there is none. */
+  checksumMatches: boolean | null;
 }
 
 export type FramePart =
@@ -38,38 +42,38 @@ const LEGACY = 0x184c2102;
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 const STORED = 0x8000_0000;
 
-/** Whether a file that begins so is LZ4. */
+/** Returns whether a number is the magic number of an LZ4 frame, a legacy frame or a skippable frame. */
 export function isLz4Magic(magic: number): boolean {
   return magic === FRAME || magic === LEGACY || isSkippable(magic);
 }
 
 export interface WalkControl {
   signal?: AbortSignal;
-  /** Told how many bytes of the file were walked. */
+  /** Called with the number of bytes parsed so far. */
   onProgress?: (bytes: number) => void;
 }
 
-/** The parts of the LZ4 file in `blob`, in order. Reads it in windows, however long it is. */
+/** Returns the parts of the LZ4 file in `blob`, in order. Reads the file in windows, so memory is bounded. */
 export async function partsOf(blob: Blob, { signal, onProgress }: WalkControl = {}): Promise<FramePart[]> {
   const file = new Window(blob);
   const parts: FramePart[] = [];
-  const walked = (): void => {
+  const checkpoint = (): void => {
     signal?.throwIfAborted();
     onProgress?.(file.at);
   };
   while (file.at < file.end) {
     const at = file.at;
     const magic = await file.word();
-    if (magic === FRAME) parts.push(await readFrame(file, at, walked));
-    else if (magic === LEGACY) parts.push(await readLegacy(file, at, walked));
+    if (magic === FRAME) parts.push(await readFrame(file, at, checkpoint));
+    else if (magic === LEGACY) parts.push(await readLegacy(file, at, checkpoint));
     else if (isSkippable(magic)) parts.push(await readSkippable(file, at, magic));
     else throw new FrameError("NOT_LZ4", `at byte ${at} there is ${magic.toString(16).padStart(8, "0")}, not an LZ4 frame`);
-    walked();
+    checkpoint();
   }
   return parts;
 }
 
-async function readFrame(file: Window, at: number, walked: () => void): Promise<FramePart> {
+async function readFrame(file: Window, at: number, checkpoint: () => void): Promise<FramePart> {
   const descriptor = await readDescriptor(file);
   const blocks: Block[] = [];
   for (;;) {
@@ -80,15 +84,15 @@ async function readFrame(file: Window, at: number, walked: () => void): Promise<
     if (bytes > descriptor.blockBytes) {
       throw new FrameError("INVALID_FRAME", `the block at byte ${start} claims ${bytes} bytes, more than a block may have`);
     }
-    let sound: boolean | null = null;
+    let checksumMatches: boolean | null = null;
     if (descriptor.blockChecksums) {
       const data = await file.take(bytes);
-      sound = xxh32(data) === (await file.word());
+      checksumMatches = xxh32(data) === (await file.word());
     } else {
       file.skip(bytes);
     }
-    blocks.push({ at: start, bytes, stored: word >>> 31 === 1, sound });
-    walked();
+    blocks.push({ at: start, bytes, stored: word >>> 31 === 1, checksumMatches });
+    checkpoint();
   }
   const contentChecksum = descriptor.contentChecksum ? await file.word() : null;
   return { kind: "frame", at, bytes: file.at - at, descriptor, blocks, contentChecksum };
@@ -99,10 +103,10 @@ async function readDescriptor(file: Window): Promise<Descriptor> {
   const [flags = 0, block = 0] = await file.take(2);
   const has = (bit: number): boolean => (flags & bit) !== 0;
   const code = (block >> 4) & 7;
-  if (code < 4) throw new FrameError("INVALID_FRAME", `the descriptor at byte ${start} has no size of blocks`);
+  if (code < 4) throw new FrameError("INVALID_FRAME", `the descriptor at byte ${start} has the reserved block size code ${code}`);
   const contentSize = has(8) ? (await file.word()) + 2 ** 32 * (await file.word()) : null;
   const dictionaryId = has(1) ? await file.word() : null;
-  const described = await file.again(start, file.at);
+  const described = await file.range(start, file.at);
   const [stored = 0] = await file.take(1);
   return {
     version: flags >> 6,
@@ -116,8 +120,8 @@ async function readDescriptor(file: Window): Promise<Descriptor> {
   };
 }
 
-/** Legacy frames end where the file does, or where another frame begins. */
-async function readLegacy(file: Window, at: number, walked: () => void): Promise<FramePart> {
+/** Reads a legacy frame, which ends at the end of the file or at the magic number of another frame. */
+async function readLegacy(file: Window, at: number, checkpoint: () => void): Promise<FramePart> {
   const blocks: Block[] = [];
   while (file.at < file.end) {
     const start = file.at;
@@ -127,8 +131,8 @@ async function readLegacy(file: Window, at: number, walked: () => void): Promise
       break;
     }
     file.skip(bytes);
-    blocks.push({ at: start, bytes, stored: false, sound: null });
-    walked();
+    blocks.push({ at: start, bytes, stored: false, checksumMatches: null });
+    checkpoint();
   }
   return { kind: "legacy", at, bytes: file.at - at, blocks };
 }

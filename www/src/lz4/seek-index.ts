@@ -1,16 +1,16 @@
-// The index of blocks that Pagepress puts into a skippable frame after a frame, when asked to.
+// Parses the seek index that Pagepress optionally appends to a frame, in a skippable frame.
 import type { Window } from "./window";
 import { xxh32 } from "./xxh32";
 
-/** What an index tells. */
+/** The totals of a seek index. */
 export interface SeekIndex {
   nBlocks: number;
-  /** Bytes of the frame that it describes. */
+  /** Bytes of the indexed frame. */
   frameBytes: number;
-  /** Bytes of all content. */
+  /** Bytes of content of all blocks. */
   contentBytes: number;
-  /** Whether its own checksum is right. */
-  sound: boolean;
+  /** True if the checksum of the index matches. */
+  checksumMatches: boolean;
 }
 
 const MAGIC = 0x184d2a55;
@@ -18,10 +18,10 @@ const SIGNATURE = 0x58495050;
 const FOOTER_BYTES = 28;
 const ENTRY_BYTES = 8;
 
-/** The index in the skippable frame whose `length` bytes begin at `start`; null if it is none. */
+/** Parses the `length` bytes of a skippable frame at `start`; returns null if they are not a seek index. */
 export async function readIndex(file: Window, magic: number, start: number, length: number): Promise<SeekIndex | null> {
   if (magic !== MAGIC || length < FOOTER_BYTES) return null;
-  const bytes = await file.again(start, start + length);
+  const bytes = await file.range(start, start + length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const footer = length - FOOTER_BYTES;
   const word = (at: number): number => view.getUint32(at, true);
@@ -31,5 +31,5 @@ export async function readIndex(file: Window, magic: number, start: number, leng
   let contentBytes = 0;
   for (let i = 0; i < nBlocks; i += 1) contentBytes += word(i * ENTRY_BYTES + 4);
   const frameBytes = word(footer) + 2 ** 32 * word(footer + 4);
-  return { nBlocks, frameBytes, contentBytes, sound: word(length - 8) === xxh32(bytes.subarray(0, length - 8)) };
+  return { nBlocks, frameBytes, contentBytes, checksumMatches: word(length - 8) === xxh32(bytes.subarray(0, length - 8)) };
 }

@@ -1,23 +1,23 @@
-// The sequences of an LZ4 block: literals, then a match. The last one has literals alone.
+// Parses the sequences of an LZ4 block: literals and a match each; the last sequence has literals only.
 
-/** One sequence. All places and lengths are in bytes. */
+/** A sequence. All positions and lengths are in bytes. */
 export interface Sequence {
-  /** Where its token is in the block. */
+  /** Position of the token in the block. */
   at: number;
-  /** Where its literals are in the block. */
+  /** Position of the literals in the block. */
   literalsAt: number;
-  /** Bytes of the whole sequence in the block. */
+  /** Length of the encoded sequence in the block. */
   length: number;
-  /** Where its content begins. */
+  /** Position of the literals in the content. */
   contentAt: number;
   nLiterals: number;
   /** Length of the match; 0 in the last sequence. */
   nMatch: number;
-  /** How far back the match lies; 0 in the last sequence. */
+  /** Offset of the match; 0 in the last sequence. */
   offset: number;
 }
 
-/** A block that breaks the rules of the format. */
+/** The error of a block that violates the format. */
 export class BlockError extends Error {
   readonly code = "BROKEN_BLOCK";
 }
@@ -25,7 +25,7 @@ export class BlockError extends Error {
 const LONG = 15;
 const LEAST_MATCH = 4;
 
-/** The sequences of `block`. Throws a `BlockError` if it is cut off, or a match begins before its content. */
+/** Returns the sequences of `block`. Throws a `BlockError` if the block is truncated or an offset exceeds the content. */
 export function sequencesOf(block: Uint8Array): Sequence[] {
   const found: Sequence[] = [];
   let at = 0;

@@ -1,11 +1,12 @@
-// A file that is read from its start to its end, a window at a time.
+// Reads a file sequentially through a window of 1 MiB.
 import { FrameError } from "./error";
 
 const WINDOW_BYTES = 1 << 20;
 
+/** A sequential reader with a position, `at`. */
 export class Window {
   readonly end: number;
-  /** The next byte to be read. */
+  /** Position of the next byte. */
   at = 0;
   #blob: Blob;
   #bytes: Uint8Array = new Uint8Array();
@@ -16,14 +17,14 @@ export class Window {
     this.end = blob.size;
   }
 
-  /** The next `length` bytes. */
+  /** Reads the next `length` bytes. */
   async take(length: number): Promise<Uint8Array> {
-    const bytes = await this.again(this.at, this.at + length);
+    const bytes = await this.range(this.at, this.at + length);
     this.at += length;
     return bytes;
   }
 
-  /** The next four bytes as a number. */
+  /** Reads the next four bytes as a little-endian number. */
   async word(): Promise<number> {
     const bytes = await this.take(4);
     return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -34,8 +35,8 @@ export class Window {
     this.at += length;
   }
 
-  /** The bytes from `start` to `end`, wherever reading is. */
-  async again(start: number, end: number): Promise<Uint8Array> {
+  /** Returns the bytes from `start` to `end` without moving the position. */
+  async range(start: number, end: number): Promise<Uint8Array> {
     if (end > this.end) throw this.#cutOff();
     if (start < this.#start || end > this.#start + this.#bytes.length) {
       const until = Math.max(end, start + WINDOW_BYTES);

@@ -9,7 +9,7 @@ const P5 = 0x165667b1;
 const rotate = (x: number, bits: number): number => (x << bits) | (x >>> (32 - bits));
 const round = (sum: number, word: number): number => Math.imul(rotate((sum + Math.imul(word, P2)) | 0, 13), P1);
 
-/** XXH32 of `bytes` with seed 0, as an unsigned number. */
+/** Returns the XXH32 of `bytes` with seed 0, as an unsigned number. */
 export function xxh32(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;

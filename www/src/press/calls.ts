@@ -1,4 +1,4 @@
-// What the page asks of the worker that has Pagepress. Times are in milliseconds, sizes in bytes.
+// The calls of the worker that runs Pagepress. Times are in milliseconds, sizes in bytes.
 import type { BackendInfo, Calibration, Capabilities, DeviceCounters, Engine, Level, Timing } from "pagepress";
 import type { FramePart } from "../lz4/frame";
 
@@ -13,7 +13,7 @@ export interface FileOptions extends EngineChoice {
   index: boolean;
 }
 
-/** How far through a file a call is. */
+/** The progress of a call through a file. */
 export interface FileProgress {
   stage: "compressing" | "decompressing" | "checking";
   bytesIn: number;
@@ -21,11 +21,10 @@ export interface FileProgress {
   totalBytes: number;
 }
 
-/** A digest in hexadecimal, and what it is of. */
+/** A digest of content, in hexadecimal. */
 export interface Digest {
   hex: string;
-  /** Whether it is SHA-256 of all bytes, or of the digests of the pieces; or XXH32 of those, where a page without https has
-   * no SHA-256. */
+  /** SHA-256 of all bytes, or over the digests of 4 MiB pieces. Pages without https have no SHA-256 and use XXH32. */
   kind: "sha256" | "sha256-of-pieces" | "xxh32-of-pieces";
 }
 
@@ -35,26 +34,26 @@ export interface FileResult {
   outputBytes: number;
   milliseconds: number;
   digest: Digest;
-  /** The digest after the way there and back; null for files that were only decompressed. */
+  /** The digest of the output after decompression; null if the input itself was decompressed. */
   roundTrip: Digest | null;
-  /** The engine that ran, and why. */
+  /** The engine that ran, and the reason for its choice. */
   engine: Engine;
   reason: string;
 }
 
 export type Sample = "json" | "text" | "source" | "memory" | "random" | "zeros";
 
-/** Kinds of pages in a batch, by their number in its table. */
+/** The kinds of pages, indexed by their number in the table of a batch. */
 export const PAGE_KINDS = ["lz4", "stored", "fill"] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
-/** A batch of pages, page by page. */
+/** The kinds and sizes of all pages of a batch. */
 export interface PageMap {
   pageSize: number;
   byteLength: number;
-  /** The kind of each page, by its place in `PAGE_KINDS`. */
+  /** The kind of each page, as an index into `PAGE_KINDS`. */
   kinds: Uint8Array<ArrayBuffer>;
-  /** Bytes of each page's block. */
+  /** The bytes of the block of each page. */
   lengths: Uint32Array<ArrayBuffer>;
   packedBytes: number;
   engine: Engine;
@@ -64,7 +63,7 @@ export interface PageDetail {
   page: number;
   kind: PageKind;
   content: Uint8Array<ArrayBuffer>;
-  /** Its block; for a page that is filled with one word, that word. */
+  /** The compressed block; for a fill page the repeated word. */
   block: Uint8Array<ArrayBuffer>;
 }
 
@@ -83,28 +82,28 @@ export interface AutoPick {
 
 export interface SweepResult {
   points: SweepPoint[];
-  /** What `"auto"` takes for each size. */
+  /** The engine that `"auto"` chooses for each size. */
   picks: AutoPick[];
   calibration: Calibration | null;
-  /** Why there is nothing of the GPU; null if there is. */
+  /** The reason why there are no results of a GPU; null if there are. */
   withoutGpu: string | null;
-  /** Engines that became too slow to go on, and where. */
+  /** Engines that were too slow for larger sizes, with the last size measured. */
   stopped: { engine: Engine; bytes: number }[];
 }
 
 export interface CorruptResult {
-  /** The one byte that was asked for. */
+  /** The position of the chosen byte. */
   offset: number;
   before: number;
   after: number;
   code: string;
   message: string;
-  /** How many of `nTried` random bytes gave which code. */
+  /** The number of random changes, of `nTried`, that led to each error code. */
   tally: Record<string, number>;
   nTried: number;
-  /** Flips that gave back the content unchanged or, worse, changed. */
+  /** Changes without an error that gave the right content, or wrong content. */
   unnoticed: { same: number; changed: number };
-  /** The same in a batch of pages: which are wrong, and whether all others are as they were. */
+  /** The same in a batch of pages, of which page `hit` is damaged: the pages with a fault, and whether all others are intact. */
   pages: { nPages: number; hit: number; wrong: { page: number; status: string }[]; othersIntact: boolean };
 }
 
@@ -112,9 +111,9 @@ export interface LossResult {
   before: BackendInfo;
   after: BackendInfo;
   counters: DeviceCounters;
-  /** What the package was told of the loss. */
-  told: string[];
-  /** Whether the call under way gave the right bytes, and one after it. */
+  /** The losses that the package reported to `onDeviceLost`. */
+  lossMessages: string[];
+  /** True if the interrupted call returned the right bytes, and if the next call did. */
   duringEqual: boolean;
   afterEqual: boolean;
   milliseconds: number;

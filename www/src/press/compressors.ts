@@ -1,11 +1,11 @@
-// The open compressors of the page's worker: one for each choice of engine, opened when it is first needed.
+// The open compressors of the worker: one per choice of engine, opened on first use.
 import { createCompressor } from "pagepress";
 import type { Compressor } from "pagepress";
 import type { EngineChoice } from "./calls";
 
 const open = new Map<string, Promise<Compressor>>();
 
-/** The compressor for a choice. One that does not open is tried again the next time. */
+/** Returns the compressor for a choice. After a failure the next call opens it again. */
 export function compressorFor({ backend, allowSoftware }: EngineChoice): Promise<Compressor> {
   const key = `${backend} ${allowSoftware}`;
   const earlier = open.get(key);

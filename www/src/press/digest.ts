@@ -1,19 +1,20 @@
-// Digests of content that comes in parts. The browser's SHA-256 takes only whole buffers, so long content is cut into
-// pieces, and the digest is that of the digests of the pieces.
+// Digests of streamed content. The browser's SHA-256 takes only whole buffers, so long content is cut into pieces, and
+// the result is the digest over the digests of the pieces.
 import { xxh32 } from "../lz4/xxh32";
 import type { Digest } from "./calls";
 
-/** Content up to here is digested whole, and `sha256sum` gives the same. */
+/** Content up to this size is digested in one piece, so that `sha256sum` gives the same. */
 const WHOLE_BYTES = 64 << 20;
 const PIECE_BYTES = 4 << 20;
 
+/** Computes the digest of content that arrives in parts. */
 export class ContentDigest {
   readonly #kind: Digest["kind"];
   #piece: Uint8Array<ArrayBuffer>;
   #at = 0;
   #digests: Uint8Array<ArrayBuffer>[] = [];
 
-  /** `totalBytes` is how much will come. */
+  /** `totalBytes` is the expected size of the content. */
   constructor(totalBytes: number) {
     const kind = totalBytes <= WHOLE_BYTES ? "sha256" : "sha256-of-pieces";
     this.#kind = hasSha256() ? kind : "xxh32-of-pieces";
@@ -40,14 +41,14 @@ export class ContentDigest {
   }
 
   async #endPiece(): Promise<void> {
-    // More came than was said: what follows is cut into pieces.
+    // The content is longer than expected: the rest is digested in pieces.
     if (this.#piece.length === 0) this.#piece = new Uint8Array(PIECE_BYTES);
     if (this.#at > 0) this.#digests.push(await digestOf(this.#piece.subarray(0, this.#at)));
     this.#at = 0;
   }
 }
 
-/** Pages that came without https have none. */
+/** Returns whether SHA-256 is available, which needs https. */
 function hasSha256(): boolean {
   return (crypto as { subtle?: SubtleCrypto }).subtle !== undefined;
 }

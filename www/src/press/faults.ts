@@ -1,4 +1,4 @@
-// What happens when things go wrong: a byte that changes on its way, a device that is lost.
+// Provokes faults: corrupted input and lost devices.
 import { createCompressor, PAGE_STATUS, PagepressError } from "pagepress";
 import type { Compressor } from "pagepress";
 import type { Control } from "../rpc/serve";
@@ -10,10 +10,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const RANDOM_FLIPS = 100;
 const PAGE_SIZE = 4096;
-/** Long enough for a call to be under way when the device goes. */
+/** Bytes that take long enough to compress that the call still runs when the device is destroyed. */
 const LOSS_BYTES = { hardware: 32 << 20, software: 1 << 20 };
 
-/** Changes one byte of the compressed file, then random ones, then one of a batch of pages. */
+/** Changes one byte of the compressed file, then random bytes one at a time, then a block in a batch of pages. */
 export async function corrupt(
   { file, offset, choice }: { file: Blob; offset: number; choice: EngineChoice },
   { signal, progress }: Control<{ done: number; of: number }>,
@@ -41,7 +41,7 @@ export async function corrupt(
   return { offset: at, before, after: before ^ 0xff, ...asked, tally, nTried: RANDOM_FLIPS, unnoticed, pages };
 }
 
-/** Decompresses `frame` with one byte changed. */
+/** Decompresses `frame` with one byte changed by XOR with `bits`. */
 async function flip(
   compressor: Compressor,
   frame: Bytes,
@@ -60,7 +60,7 @@ async function flip(
   }
 }
 
-/** Makes the block of one page of a batch impossible, and sees what becomes of all pages. */
+/** Damages the block of one page in a batch and checks the status and the content of all pages. */
 async function corruptPage(compressor: Compressor, content: Bytes, signal: AbortSignal): Promise<CorruptResult["pages"]> {
   const batch = await compressor.compressPages(content, { pageSize: PAGE_SIZE, signal });
   const nPages = batch.table.length / 2;
@@ -69,7 +69,7 @@ async function corruptPage(compressor: Compressor, content: Bytes, signal: Abort
   for (let i = 0; i < nPages && !isLz4(hit); i += 1) hit = (hit + 1) % nPages;
   const at = 4 * (batch.table[2 * hit] ?? 0);
   const packed = batch.packed.slice();
-  // Literals of unheard-of length.
+  // Claims more literals than the block holds.
   packed.fill(0xff, at, at + Math.min(8, (batch.table[2 * hit + 1] ?? 0) & (2 ** 30 - 1)));
   const { bytes, status } = await compressor.checkPages({ ...batch, packed }, { signal });
   const wrong: CorruptResult["pages"]["wrong"] = [];
@@ -83,13 +83,13 @@ async function corruptPage(compressor: Compressor, content: Bytes, signal: Abort
   return { nPages, hit, wrong, othersIntact };
 }
 
-/** Destroys the device in the middle of a call. */
+/** Destroys the device during a call, and checks that call and the next. */
 export async function loseDevice({ allowSoftware }: { allowSoftware: boolean }, control: Control<never>): Promise<LossResult> {
-  const told: string[] = [];
+  const lossMessages: string[] = [];
   const compressor = await createCompressor({
     backend: "webgpu",
     allowSoftware,
-    onDeviceLost: ({ reason, message, lost }) => told.push(`${lost}: ${reason}${message ? `, ${message}` : ""}`),
+    onDeviceLost: ({ reason, message, lost }) => lossMessages.push(`${lost}: ${reason}${message ? `, ${message}` : ""}`),
   });
   try {
     const { signal } = control;
@@ -100,14 +100,14 @@ export async function loseDevice({ allowSoftware }: { allowSoftware: boolean }, 
     const before = compressor.backend;
     const start = performance.now();
     const during = compressor.compress(content, { signal });
-    // The call is begun once its turn has come.
+    // The call starts after pending microtasks.
     await new Promise((resolve) => setTimeout(resolve, 1));
     (compressor.device as { destroy?(): void } | null)?.destroy?.();
     const duringEqual = equal(await during, right);
     const afterEqual = equal(await compressor.compress(content, { signal }), right);
     const milliseconds = performance.now() - start;
     const { backend: after, deviceCounters: counters } = compressor;
-    return { before, after, counters, told, duringEqual, afterEqual, milliseconds };
+    return { before, after, counters, lossMessages, duringEqual, afterEqual, milliseconds };
   } finally {
     await compressor.dispose();
   }

@@ -1,4 +1,4 @@
-// Files of any length through the streams of the package, in bounded memory; and the proof that they come back.
+// Compresses and decompresses files of any size through the package's streams in bounded memory, and verifies the result.
 import { Lz4CompressionStream, Lz4DecompressionStream } from "pagepress";
 import type { Compressor, Progress } from "pagepress";
 import type { Control } from "../rpc/serve";
@@ -9,11 +9,11 @@ import { Output, removeOutputs } from "./storage";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Least time between two messages about progress. */
-const TELL_MS = 50;
+/** Least time between two progress messages. */
+const PROGRESS_INTERVAL_MS = 50;
 
-/** A reporter of one stage that does not flood the page with messages. */
-function teller(
+/** Returns a function that reports progress of a stage, rate-limited to keep the page responsive. */
+function progressReporter(
   stage: FileProgress["stage"],
   totalBytes: number,
   { progress }: Control<FileProgress>,
@@ -21,13 +21,13 @@ function teller(
   let last = -Infinity;
   return ({ bytesIn, bytesOut }) => {
     const now = performance.now();
-    if (now - last < TELL_MS && bytesIn < totalBytes) return;
+    if (now - last < PROGRESS_INTERVAL_MS && bytesIn < totalBytes) return;
     last = now;
     progress({ stage, bytesIn, bytesOut, totalBytes });
   };
 }
 
-/** Digests what passes. */
+/** Returns a stream that updates `digest` with the bytes it forwards. */
 function digesting(digest: ContentDigest): TransformStream<Bytes, Bytes> {
   return new TransformStream({
     async transform(bytes, controller) {
@@ -48,7 +48,7 @@ async function write(stream: ReadableStream<Bytes>, signal: AbortSignal): Promis
   }
 }
 
-/** Compresses a file, then decompresses the result and compares digests. */
+/** Compresses a file, then decompresses the output and returns the digests of both contents. */
 export async function compressFile(
   { file, options }: { file: Blob; options: FileOptions },
   control: Control<FileProgress>,
@@ -66,7 +66,7 @@ export async function compressFile(
     index,
     contentSize: file.size,
     signal,
-    onProgress: teller("compressing", file.size, control),
+    onProgress: progressReporter("compressing", file.size, control),
   });
   const packed = (file.stream() as ReadableStream<Bytes>).pipeThrough(digesting(digest)).pipeThrough(compression);
   const output = await write(packed, signal);
@@ -78,7 +78,7 @@ export async function compressFile(
   return { output: blob, inputBytes, outputBytes: blob.size, milliseconds, digest: await digest.finish(), roundTrip, ...engine };
 }
 
-/** The digest of what an LZ4 file decompresses to. */
+/** Decompresses an LZ4 file and returns the digest of its content. */
 async function digestOfContent(
   file: Blob,
   contentBytes: number,
@@ -87,7 +87,7 @@ async function digestOfContent(
 ): Promise<Digest> {
   const digest = new ContentDigest(contentBytes);
   const { signal } = control;
-  const options = { compressor, inputSize: file.size, signal, onProgress: teller("checking", file.size, control) };
+  const options = { compressor, inputSize: file.size, signal, onProgress: progressReporter("checking", file.size, control) };
   await (file.stream() as ReadableStream<Bytes>)
     .pipeThrough(new Lz4DecompressionStream(options))
     .pipeTo(new WritableStream({ write: (bytes) => digest.add(bytes) }), { signal });
@@ -103,7 +103,7 @@ export async function decompressFile(
   const compressor = await compressorFor(choice);
   const { signal } = control;
   const start = performance.now();
-  const options = { compressor, inputSize: file.size, signal, onProgress: teller("decompressing", file.size, control) };
+  const options = { compressor, inputSize: file.size, signal, onProgress: progressReporter("decompressing", file.size, control) };
   const content = (file.stream() as ReadableStream<Bytes>).pipeThrough(new Lz4DecompressionStream(options));
   const output = await write(content, signal);
   const milliseconds = performance.now() - start;

@@ -1,4 +1,4 @@
-// A file as a batch of pages, kept so that single pages can be looked at.
+// Compresses files as batches of pages and keeps them, so that single pages can be inspected.
 import type { PackedPages } from "pagepress";
 import type { Control } from "../rpc/serve";
 import { PAGE_KINDS, type EngineChoice, type PageDetail, type PageMap } from "./calls";
@@ -6,18 +6,18 @@ import { compressorFor } from "./compressors";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bits of a length in the table; the kind is above them. */
+/** Bits of the length in a table entry; the kind is in the bits above. */
 const LENGTH_BITS = 30;
 
-/** What was mapped last, by who asked for it. */
-const kept = new Map<string, { content: Bytes; pages: PackedPages }>();
+/** The last batch of each owner, a part of the page. */
+const batches = new Map<string, { content: Bytes; pages: PackedPages }>();
 
-/** Compresses a file page by page. */
+/** Compresses a file as pages and returns the kind and size of each. */
 export async function mapPages(
   { owner, file, pageSize, choice }: { owner: string; file: Blob; pageSize: number; choice: EngineChoice },
   { signal, progress }: Control<{ bytes: number }>,
 ): Promise<PageMap> {
-  kept.delete(owner);
+  batches.delete(owner);
   const content = new Uint8Array(await file.arrayBuffer());
   const compressor = await compressorFor(choice);
   const pages = await compressor.compressPages(content, {
@@ -25,7 +25,7 @@ export async function mapPages(
     signal,
     onProgress: ({ bytesIn }) => progress({ bytes: bytesIn }),
   });
-  kept.set(owner, { content, pages });
+  batches.set(owner, { content, pages });
   const nPages = pages.table.length / 2;
   const kinds = new Uint8Array(nPages);
   const lengths = new Uint32Array(nPages);
@@ -38,11 +38,11 @@ export async function mapPages(
   return { pageSize, byteLength: content.length, kinds, lengths, packedBytes: pages.packed.length, engine };
 }
 
-/** One page of the batch that `owner` had mapped. */
+/** Returns one page of the last batch of `owner`. */
 export async function pageDetail({ owner, page }: { owner: string; page: number }): Promise<PageDetail> {
-  const mapped = kept.get(owner);
-  if (!mapped) throw new Error("no pages were mapped");
-  const { content, pages } = mapped;
+  const batch = batches.get(owner);
+  if (!batch) throw new Error("no pages were mapped");
+  const { content, pages } = batch;
   const at = 4 * (pages.table[2 * page] ?? 0);
   const word = pages.table[2 * page + 1] ?? 0;
   const length = word & (2 ** LENGTH_BITS - 1);

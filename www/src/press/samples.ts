@@ -1,10 +1,10 @@
-// Data to try; all but random bytes are the same on every visit.
+// Generates sample data. All kinds but random bytes are the same on every visit.
 import type { Control } from "../rpc/serve";
 import type { Sample } from "./calls";
 
 type Random = () => number;
 
-/** Numbers in [0, 1), by mulberry32. */
+/** Returns a generator of numbers in [0, 1) (mulberry32). */
 function randomFrom(seed: number): Random {
   let state = seed;
   return () => {
@@ -15,10 +15,10 @@ function randomFrom(seed: number): Random {
   };
 }
 
-/** Index below `count`, small ones far more often, as words of a language are. */
+/** Returns an index below `count` with a skewed distribution, as of the words of a language. */
 const skewed = (random: Random, count: number) => Math.floor(count * random() ** 3);
 
-/** `count` words that sound like a language. */
+/** Returns `count` pronounceable words. */
 function vocabulary(random: Random, count: number): string[] {
   const onsets = ["b", "br", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "st", "t", "th", "v", "w"];
   const vowels = ["a", "e", "i", "o", "u", "ea", "ou"];
@@ -30,10 +30,10 @@ function vocabulary(random: Random, count: number): string[] {
   });
 }
 
-/** Gives the next `length` bytes each time it is asked. */
+/** Returns the next `length` bytes of a sample. */
 type Maker = (length: number) => Uint8Array<ArrayBuffer>;
 
-/** A maker of the pieces of text that `next` gives. */
+/** Returns a maker that concatenates the texts that `next` returns. */
 function textMaker(next: () => string): Maker {
   const encoder = new TextEncoder();
   let rest = new Uint8Array();
@@ -79,7 +79,7 @@ function json(): Maker {
   });
 }
 
-/** Functions of a program: few words, many forms that come again, indentation. */
+/** Source code: few words, repeated forms, indentation. */
 function source(): Maker {
   const random = randomFrom(4);
   const words = vocabulary(random, 900);
@@ -98,7 +98,7 @@ function source(): Maker {
   });
 }
 
-/** Pages of a process: zeros, objects, small numbers, text, and a few that do not shrink. */
+/** Memory pages of a process: zeros, objects, small numbers, text, and a few incompressible ones. */
 function memory(): Maker {
   const random = randomFrom(3);
   const prose = text()(1 << 16);
@@ -131,7 +131,7 @@ function fillPage(view: DataView<ArrayBuffer>, page: number, end: number, random
   }
 }
 
-/** Objects of 48 bytes: class, next, another, two small numbers, nothing, a hash. */
+/** Objects of 48 bytes: pointers to the class, the next and another object, two small numbers, 8 zero bytes, a hash. */
 function fillWithObjects(view: DataView, page: number, end: number, random: Random, heap: number): void {
   const size = 48;
   const pointer = (at: number, low: number): void => {
@@ -166,10 +166,10 @@ const makers: Record<Sample, () => Maker> = {
   zeros: () => (length) => new Uint8Array(length),
 };
 
-/** Bytes that are made at a time: a blob takes them, so memory stays small. */
+/** Bytes that are generated at a time; a blob takes each part, which bounds memory. */
 const PART_BYTES = 1 << 20;
 
-/** `bytes` bytes of a sample. */
+/** Generates `bytes` bytes of a sample. */
 export async function makeSample(
   { sample, bytes }: { sample: Sample; bytes: number },
   { signal, progress }: Pick<Control<{ bytes: number }>, "signal" | "progress">,
@@ -179,7 +179,7 @@ export async function makeSample(
   for (let at = 0; at < bytes; at += PART_BYTES) {
     parts.push(new Blob([make(Math.min(PART_BYTES, bytes - at))]));
     progress({ bytes: Math.min(at + PART_BYTES, bytes) });
-    // Lets a cancellation come through.
+    // Yields, so that messages to cancel are handled.
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
   }

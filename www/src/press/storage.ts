@@ -1,7 +1,7 @@
-// Where output goes: into memory while it is small, then into a file of the browser's own, so that memory stays bounded
-// however long the output is. Files that no open page owns are removed.
+// Stores output in memory while it is small, then in a file of the origin private file system, which bounds memory.
+// Files that no open page owns are removed.
 
-/** More output than this goes to a file. */
+/** Output beyond this size goes to a file. */
 const IN_MEMORY_BYTES = 32 << 20;
 const FOLDER = "outputs";
 const LOCK = "pagepress output ";
@@ -13,7 +13,7 @@ interface SyncFile {
 }
 type FileHandle = FileSystemFileHandle & { createSyncAccessHandle?(): Promise<SyncFile> };
 
-/** Output that is being written. */
+/** An output that is being written. */
 export class Output {
   #parts: Blob[] = [];
   #length = 0;
@@ -42,7 +42,7 @@ export class Output {
     this.#file?.sync.close();
   }
 
-  /** Browsers that offer no files go on with blobs, which they keep where they like. */
+  /** Moves the output to a file. Browsers without private files keep using blobs. */
   async #moveToFile(): Promise<void> {
     const file = await newFile().catch(() => null);
     if (!file) return;
@@ -56,11 +56,11 @@ export class Output {
   }
 }
 
-/** The lock says that this page is open; it is let go when the page is closed. */
+/** A lock of this name is held while this page is open, so that other pages do not remove its files. */
 const owner = randomName();
 void navigator.locks?.request(LOCK + owner, () => new Promise(() => {}));
 
-/** `crypto.randomUUID` is not there without https. */
+/** Returns a random name. `crypto.randomUUID` needs https. */
 function randomName(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-");
 }
@@ -75,7 +75,7 @@ async function newFile(): Promise<{ sync: SyncFile; handle: FileHandle } | null>
   return { handle, sync: await handle.createSyncAccessHandle() };
 }
 
-/** Removes the files of pages that were closed, and with `mine` those of this page. */
+/** Removes the files of closed pages, and with `mine` those of this page. */
 export async function removeOutputs(mine: boolean): Promise<void> {
   try {
     const { held = [] } = await navigator.locks.query();
@@ -89,6 +89,6 @@ export async function removeOutputs(mine: boolean): Promise<void> {
       await outputs.removeEntry(name).catch(() => undefined);
     }
   } catch {
-    // Without files there is nothing to remove.
+    // Without private files or locks there is nothing to remove.
   }
 }

@@ -1,4 +1,4 @@
-// Times both engines over sizes, and asks `auto` what it takes for each.
+// Measures both engines over a range of sizes, and the choice of `auto` for each size.
 import type { Compressor, Engine } from "pagepress";
 import type { Control } from "../rpc/serve";
 import type { AutoPick, SweepPoint, SweepResult } from "./calls";
@@ -9,14 +9,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const LEAST_BYTES = 4096;
 const STEP = 4;
-/** Less content than this says little about sizes above it: a sample takes its place. */
+/** Smaller files are not repeated to larger sizes, as that is not representative: a sample is used. */
 const WORTH_TILING_BYTES = 65536;
-/** Runs of one size, within so much time; and how long one may take for a larger size to be begun. */
+/** Limits per size: the number of runs, their time in total, and the time of a run after which larger sizes are skipped. */
 const RUNS = 3;
 const SIZE_BUDGET_MS = 1500;
 const LONGEST_MS = 4000;
 
-/** Times of each size up to `mostBytes`, the smallest first. */
+/** Measures each size up to `mostBytes`, in ascending order. */
 export async function sweep(
   { file, mostBytes, allowSoftware }: { file: Blob | null; mostBytes: number; allowSoftware: boolean },
   control: Control<SweepPoint>,
@@ -30,7 +30,7 @@ export async function sweep(
     withoutGpu = error instanceof Error ? error.message : String(error);
   }
   engines.push(["cpu", await compressorFor({ backend: "cpu", allowSoftware: false })]);
-  // Compiles kernels and starts workers.
+  // Warm-up: compiles kernels and starts workers.
   for (const [, compressor] of engines) await timeSize(compressor, content.subarray(0, 1 << 20), control.signal);
 
   const points: SweepPoint[] = [];
@@ -48,7 +48,7 @@ export async function sweep(
   return { points, ...(await askAuto(content, mostBytes, control.signal)), withoutGpu, stopped };
 }
 
-/** What `auto` takes for each size. Where it has no GPU to weigh, it need not be run for that. */
+/** Returns the engine that `auto` chooses for each size. Without a GPU one call is enough, as the choice is always the CPU. */
 async function askAuto(
   content: Bytes,
   mostBytes: number,
@@ -66,7 +66,7 @@ async function askAuto(
   return { picks, calibration };
 }
 
-/** Medians of a few runs. */
+/** Returns the medians of a few runs. */
 async function timeSize(
   compressor: Compressor,
   bytes: Bytes,
@@ -91,7 +91,7 @@ function median(values: number[]): number {
   return sorted[sorted.length >> 1] ?? NaN;
 }
 
-/** The file again and again, `length` bytes long. Blocks know nothing of each other, so that repeats gain nothing. */
+/** Returns `length` bytes of the file, repeated. Blocks are independent, so repeating does not raise the ratio. */
 async function tiled(file: Blob | null, length: number, signal: AbortSignal): Promise<Bytes> {
   const blob =
     file && file.size >= WORTH_TILING_BYTES

@@ -1,4 +1,4 @@
-// The worker that has Pagepress: all that the page does beside its benches.
+// The worker that runs Pagepress for everything but benchmarks.
 import { partsOf } from "../lz4/frame";
 import { serve } from "../rpc/serve";
 import type { PressCalls } from "./calls";

@@ -1,7 +1,7 @@
-// The page's side of a worker.
-import type { Ask, Calls, Failure, Reply } from "./messages";
+// The page's end of the calls to a worker.
+import type { WorkerRequest, Calls, Failure, WorkerReply } from "./messages";
 
-/** A failure of a call, with its code. */
+/** The error of a call, with a stable code. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;
@@ -12,7 +12,7 @@ export class CallError extends Error {
   }
 }
 
-/** Any error as code and sentence. */
+/** Converts any error to a code and a message. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CallError) return { code: error.code, message: error.message };
   if (error instanceof DOMException) return { code: error.name, message: error.message };
@@ -25,13 +25,13 @@ interface Waiting {
   progress(progress: unknown): void;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallControl<Progress> {
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
 
-/** Sends calls to a worker and hands its answers back. The worker starts with the first call. */
+/** Sends calls to a worker and resolves them with its answers. The first call starts the worker. */
 export class Client<C extends Calls> {
   readonly #start: () => Worker;
   readonly #waiting = new Map<number, Waiting>();
@@ -42,7 +42,7 @@ export class Client<C extends Calls> {
     this.#start = start;
   }
 
-  /** Runs one call. Rejects with a `CallError`, or with the signal's reason as soon as that is aborted. */
+  /** Runs one call. Rejects with a `CallError`, or with the reason of the signal as soon as it is aborted. */
   call<Name extends keyof C & string>(
     name: Name,
     argument: C[Name]["argument"],
@@ -68,21 +68,21 @@ export class Client<C extends Calls> {
     return answered as Promise<C[Name]["answer"]>;
   }
 
-  /** Ends the worker, whatever it does; calls that wait reject. The next call starts another. */
+  /** Terminates the worker and rejects all pending calls. The next call starts a new worker. */
   end(): void {
     this.#worker?.terminate();
     this.#worker = null;
     this.#failAll({ code: "ENDED", message: "the worker was ended" });
   }
 
-  #post(ask: Ask): void {
+  #post(request: WorkerRequest): void {
     this.#worker ??= this.#open();
-    this.#worker.postMessage(ask);
+    this.#worker.postMessage(request);
   }
 
   #open(): Worker {
     const worker = this.#start();
-    worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => this.#receive(data));
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerReply>) => this.#receive(data));
     worker.addEventListener("error", (event) => {
       event.preventDefault();
       if (this.#worker === worker) this.#worker = null;
@@ -92,7 +92,7 @@ export class Client<C extends Calls> {
     return worker;
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: WorkerReply): void {
     const waiting = this.#waiting.get(reply.id);
     if (!waiting) return;
     if ("progress" in reply) return waiting.progress(reply.progress);

@@ -1,17 +1,17 @@
-// What a page and its workers say to each other.
+// The messages between the page and its workers.
 
-/** Why something failed: a stable code and a sentence. */
+/** An error as a stable code and a message. */
 export interface Failure {
   code: string;
   message: string;
 }
 
-/** The calls that a worker takes, by name. */
+/** The types of the calls of a worker, by name. */
 export type Calls = Record<string, { argument: unknown; answer: unknown; progress: unknown }>;
 
-export type Ask = { id: number; name: string; argument: unknown } | { id: number; cancel: true };
+export type WorkerRequest = { id: number; name: string; argument: unknown } | { id: number; cancel: true };
 
-export type Reply =
+export type WorkerReply =
   | { id: number; progress: unknown }
   | { id: number; answer: unknown }
   | { id: number; failure: Failure };

@@ -1,7 +1,7 @@
-// The worker's side of calls.
-import type { Ask, Calls, Failure, Reply } from "./messages";
+// The worker's end of the calls from the page.
+import type { WorkerRequest, Calls, Failure, WorkerReply } from "./messages";
 
-/** What a handler may use beside its argument. */
+/** The signal of a call, and a function that sends progress to the page. */
 export interface Control<Progress> {
   signal: AbortSignal;
   progress(progress: Progress): void;
@@ -22,10 +22,10 @@ function failureOf(error: unknown): Failure {
   return { code: "UNEXPECTED", message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Answers the calls of a page, one after the other: they share one machine, and times are to be clean. */
+/** Handles calls of the page strictly one after the other, so that concurrent work does not distort measurements. */
 export function serve<C extends Calls>(handlers: Handlers<C>): void {
   const controllers = new Map<number, AbortController>();
-  const reply = (message: Reply): void => self.postMessage(message);
+  const reply = (message: WorkerReply): void => self.postMessage(message);
 
   async function handle(id: number, name: string, argument: unknown): Promise<void> {
     const { signal } = controllers.get(id) as AbortController;
@@ -41,9 +41,9 @@ export function serve<C extends Calls>(handlers: Handlers<C>): void {
   }
 
   let last: Promise<void> = Promise.resolve();
-  self.addEventListener("message", ({ data: ask }: MessageEvent<Ask>) => {
-    if ("cancel" in ask) return controllers.get(ask.id)?.abort(new DOMException("cancelled", "AbortError"));
-    controllers.set(ask.id, new AbortController());
-    last = last.then(() => handle(ask.id, ask.name, ask.argument));
+  self.addEventListener("message", ({ data: request }: MessageEvent<WorkerRequest>) => {
+    if ("cancel" in request) return controllers.get(request.id)?.abort(new DOMException("cancelled", "AbortError"));
+    controllers.set(request.id, new AbortController());
+    last = last.then(() => handle(request.id, request.name, request.argument));
   });
 }

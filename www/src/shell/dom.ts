@@ -1,13 +1,13 @@
-// Shorthands for the document.
+// Helpers for the DOM.
 
-/** The element of the page with this id; the page and this code ship together, so it is there. */
+/** Returns the element with this id. `index.html` and the scripts ship together, so it exists. */
 export function element<Type extends HTMLElement = HTMLElement>(id: string): Type {
   return document.getElementById(id) as Type;
 }
 
 export type Child = Node | string;
 
-/** A new element with a class, if any, and children. */
+/** Creates an element with children and, unless it is empty, a class. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className = "",
@@ -19,7 +19,7 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button that does something. */
+/** Creates a button that calls `act` when it is clicked. */
 export function button(text: string, className: string, act: () => void): HTMLButtonElement {
   const made = make("button", className, text);
   made.type = "button";
@@ -27,32 +27,32 @@ export function button(text: string, className: string, act: () => void): HTMLBu
   return made;
 }
 
-/** Code with a button that copies it. */
+/** Creates a code block with a button that copies it; `label` names the code for screen readers. */
 export function copyable(code: string, label: string): HTMLElement {
   const copy = button("Copy", "copy", () => void copyText(code, copy));
   copy.ariaLabel = `Copy ${label}`;
   const pre = make("pre", "", make("code", "", code));
-  // It scrolls, so it is reached by keyboard.
+  // Scrollable areas must be focusable for keyboard users.
   pre.tabIndex = 0;
   pre.role = "region";
   pre.ariaLabel = label;
   return make("div", "copyable", pre, copy);
 }
 
-/** Copies a text and says so on the button for a moment. */
-export async function copyText(text: string, said: HTMLElement): Promise<void> {
-  const before = said.dataset["text"] ?? said.textContent ?? "";
-  said.dataset["text"] = before;
+/** Copies `text` to the clipboard and shows the outcome on `button` for 1.5 s. */
+export async function copyText(text: string, button: HTMLElement): Promise<void> {
+  const label = button.dataset["text"] ?? button.textContent ?? "";
+  button.dataset["text"] = label;
   try {
     await navigator.clipboard.writeText(text);
-    said.textContent = "Copied";
+    button.textContent = "Copied";
   } catch {
-    said.textContent = "Not allowed";
+    button.textContent = "Not allowed";
   }
-  setTimeout(() => (said.textContent = before), 1500);
+  setTimeout(() => (button.textContent = label), 1500);
 }
 
-/** The card that says what went wrong. */
+/** Creates an alert with the code and the message of an error. */
 export function failureCard({ code, message }: { code: string; message: string }): HTMLElement {
   const card = make("div", "failure", make("code", "", code), ` ${message}`);
   card.role = "alert";

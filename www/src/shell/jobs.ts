@@ -1,5 +1,5 @@
-// Work that takes a while: one job at a time, so that times are clean and memory bounded. The bar at the bottom shows how
-// far it is, and cancels it.
+// Runs long jobs one at a time, so that measurements do not disturb each other and memory is bounded. The bar at the
+// bottom shows progress and cancels the job.
 import { failureOf } from "../rpc/client";
 import type { Failure } from "../rpc/messages";
 import { element } from "./dom";
@@ -7,7 +7,7 @@ import { record } from "./results";
 
 export interface JobControl {
   signal: AbortSignal;
-  /** Shows what is going on; `fraction` is null where it is not known. */
+  /** Shows the current step and the fraction that is done, or null if that is unknown. */
   report(text: string, fraction: number | null): void;
 }
 
@@ -15,7 +15,7 @@ let last: Promise<unknown> = Promise.resolve();
 let current: AbortController | null = null;
 let nWaiting = 0;
 
-/** Runs `work` when its turn comes. A failure goes to `onFailure`; a job that was cancelled just ends. */
+/** Runs `work` after all earlier jobs. Errors go to `onFailure`, except those of a cancelled job. */
 export function runJob(title: string, work: (control: JobControl) => Promise<void>, onFailure: (failure: Failure) => void): Promise<void> {
   nWaiting += 1;
   const job = last.then(async () => {
@@ -46,17 +46,17 @@ export function runJob(title: string, work: (control: JobControl) => Promise<voi
   return job;
 }
 
-/** Whether nothing runs or waits. */
+/** Returns whether no job runs or waits. */
 export function isIdle(): boolean {
   return current === null && nWaiting === 0;
 }
 
-/** Stops the job under way. */
+/** Aborts the running job. */
 export function cancelJob(): void {
   current?.abort(new DOMException("cancelled", "AbortError"));
 }
 
-/** Tells people who do not see the page. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   element("announcer").textContent = text;
 }
@@ -75,7 +75,7 @@ function hide(): void {
   if (nWaiting === 0) element("jobs").hidden = true;
 }
 
-/** Wires the bar. */
+/** Connects the cancel button and the Escape key. */
 export function initJobs(): void {
   element("job-cancel").addEventListener("click", cancelJob);
   document.addEventListener("keydown", (event) => {

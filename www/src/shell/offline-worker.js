@@ -1,8 +1,8 @@
-// Keeps all files of the page, so that it opens without a network. The build fills in the two constants.
+// A service worker that caches all files of the page, so that it works offline. The build inserts the two constants.
 const cacheName = `pagepress-${__VERSION__}`;
 const files = __FILES__;
 
-// A newer worker waits until the pages of the older one are closed, since those ask for older files.
+// No skipWaiting: open pages of an older version still request its files.
 self.addEventListener("install", (event) => {
   event.waitUntil(
     caches.open(cacheName).then((cache) => cache.addAll(files)),
@@ -19,7 +19,7 @@ self.addEventListener("activate", (event) => {
   );
 });
 
-/** The page itself comes from the network where there is one; files have their content in their names. */
+/** Serves the document from the network if possible, and files from the cache: their names contain content hashes. */
 async function answer(request) {
   const cache = await caches.open(cacheName);
   if (request.mode === "navigate") return fetch(request).catch(() => cache.match("./"));

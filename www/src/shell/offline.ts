@@ -1,6 +1,6 @@
-// The service worker that keeps the page when there is no network.
+// Registers the service worker that serves the page offline.
 
-/** Registers it once the page has nothing better to do. */
+/** Registers the service worker one second after the page has loaded, so that caching does not delay the page. */
 export function keepOffline(): void {
   if (!("serviceWorker" in navigator)) return;
   const register = (): void => void navigator.serviceWorker.register("./sw.js").catch(() => undefined);

@@ -1,4 +1,4 @@
-// A chart of lines, both scales logarithmic.
+// Draws line charts with two logarithmic axes.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { colour } from "./theme";
@@ -7,36 +7,36 @@ const HEIGHT = 300;
 
 export interface Line {
   label: string;
-  /** A colour of the style sheet. */
+  /** Name of a colour of the style sheet. */
   colour: string;
-  /** A value for each place; null where nothing was measured. */
+  /** One value per x value; null where nothing was measured. */
   values: (number | null)[];
 }
 
 export interface Lines {
-  /** What the places are, for the legend. */
+  /** Name of the x axis in the legend. */
   title: string;
-  /** Where the values are, the least first. */
-  places: number[];
+  /** The x values in ascending order. */
+  xValues: number[];
   lines: Line[];
-  nameOfPlace: (place: number) => string;
-  nameOfValue: (value: number) => string;
-  /** A place to mark by a line down. */
+  formatX: (x: number) => string;
+  formatY: (value: number) => string;
+  /** An x value to mark with a vertical line. */
   mark?: number | null;
 }
 
-/** As wide as the longest name needs. */
+/** Returns the width in pixels that the longest label of the y axis needs. */
 const widthOf = (_: uPlot, names: string[] | null): number => 20 + 7 * Math.max(0, ...(names ?? []).map(({ length }) => length));
 
 const charts = new WeakMap<HTMLElement, uPlot>();
 
-/** A line down, dashed. */
-function downLine(place: number | null | undefined): uPlot.Plugin {
+/** Returns a plugin that draws a dashed vertical line at an x value. */
+function verticalLine(at: number | null | undefined): uPlot.Plugin {
   return {
     hooks: {
       draw(plot) {
-        if (!place) return;
-        const x = plot.valToPos(place, "x", true);
+        if (!at) return;
+        const x = plot.valToPos(at, "x", true);
         const { ctx, bbox } = plot;
         ctx.save();
         ctx.strokeStyle = colour("ink");
@@ -51,8 +51,8 @@ function downLine(place: number | null | undefined): uPlot.Plugin {
   };
 }
 
-/** Draws into `at`, in place of what was there. */
-export function drawLines(at: HTMLElement, { title, places, lines, nameOfPlace, nameOfValue, mark }: Lines): void {
+/** Draws a chart into `at` and destroys the previous one. */
+export function drawLines(at: HTMLElement, { title, xValues, lines, formatX, formatY, mark }: Lines): void {
   const [ink, line] = [colour("soft"), colour("line")];
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const orDash = (value: number | null, name: (value: number) => string): string => (value === null ? "–" : name(value));
@@ -61,7 +61,7 @@ export function drawLines(at: HTMLElement, { title, places, lines, nameOfPlace, 
     stroke: colour(one.colour),
     width: 2,
     points: { show: true, size: 7, fill: colour("paper"), width: 2 },
-    value: (_, value) => orDash(value, nameOfValue),
+    value: (_, value) => orDash(value, formatY),
   });
   const isNarrow = at.clientWidth < 600;
   const labels = { rotate: isNarrow ? -60 : 0, size: isNarrow ? 76 : 40 };
@@ -73,13 +73,13 @@ export function drawLines(at: HTMLElement, { title, places, lines, nameOfPlace, 
       padding: [8, 24, 0, 0],
       scales: { x: { time: false, distr: 3, log: 2 }, y: { distr: 3, log: 10 } },
       axes: [
-        { ...axis, ...labels, splits: () => places, filter: (_, splits) => splits, values: (_, splits) => splits.map(nameOfPlace) },
-        { ...axis, size: widthOf, values: (_, splits) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? nameOfValue(value) : "")) },
+        { ...axis, ...labels, splits: () => xValues, filter: (_, splits) => splits, values: (_, splits) => splits.map(formatX) },
+        { ...axis, size: widthOf, values: (_, splits) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? formatY(value) : "")) },
       ],
-      series: [{ label: title, value: (_, place) => orDash(place, nameOfPlace) }, ...lines.map(series)],
-      plugins: [downLine(mark)],
+      series: [{ label: title, value: (_, x) => orDash(x, formatX) }, ...lines.map(series)],
+      plugins: [verticalLine(mark)],
     },
-    [places, ...lines.map(({ values }) => values)],
+    [xValues, ...lines.map(({ values }) => values)],
     at,
   );
   charts.set(at, chart);

@@ -1,26 +1,26 @@
-// The worker that has Pagepress, as the page uses it; and what the visitor chose for it.
+// The client of the worker that runs Pagepress, and the visitor's choice of options.
 import { Client } from "../rpc/client";
 import type { EngineChoice, FileOptions, PressCalls } from "../press/calls";
 import { element } from "./dom";
 
-/** The one worker for all but benches. */
+/** The worker of all calls but benchmarks, which run in a worker per engine. */
 export const press = new Client<PressCalls>(
   () => new Worker(new URL("../press/worker.ts", import.meta.url), { type: "module", name: "press" }),
 );
 
 const select = (id: string): HTMLSelectElement => element<HTMLSelectElement>(id);
 
-/** The engine that the visitor asks for. */
+/** Returns the selected backend. */
 export function engineChoice(): EngineChoice {
   return { backend: select("backend").value as EngineChoice["backend"], allowSoftware: allowsSoftware() };
 }
 
-/** Whether a GPU may be one in software. */
+/** Returns whether software adapters are allowed. */
 export function allowsSoftware(): boolean {
   return element<HTMLInputElement>("allow-software").checked;
 }
 
-/** The frame that the visitor asks for, and the engine. */
+/** Returns the selected frame options and backend. */
 export function fileOptions(): FileOptions {
   return {
     ...engineChoice(),
@@ -30,7 +30,7 @@ export function fileOptions(): FileOptions {
   };
 }
 
-/** Measured runs of each engine. */
+/** Returns the selected number of measured runs per engine. */
 export function chosenRuns(): number {
   return Number(select("runs").value);
 }

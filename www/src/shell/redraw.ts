@@ -1,8 +1,8 @@
-// Drawings that depend on colours and on their width.
+// Redraws drawings that depend on the theme and on their width.
 import { onTheme } from "./theme";
 
-/** Has `draw` called when the theme changes, and when `at` becomes another width than before, unless it is hidden. */
-export function onLook(at: HTMLElement, draw: () => void): void {
+/** Calls `draw` when the theme changes and when the width of `at` changes to anything but 0 (hidden). */
+export function onThemeOrWidth(at: HTMLElement, draw: () => void): void {
   onTheme(draw);
   let width = 0;
   new ResizeObserver(([entry]) => {

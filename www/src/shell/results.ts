@@ -1,6 +1,6 @@
-// What was found out, in order: for the report, and for tests, which read `window.__results`.
+// The list of all results, for the report and for tests, which read `window.__results`.
 
-/** One finding; `kind` says what the other fields are. */
+/** One result; `kind` determines the other fields. */
 export type Finding = { kind: string } & Record<string, unknown>;
 
 declare global {
@@ -13,18 +13,18 @@ window.__results = [];
 
 const listeners = new Map<string, (() => void)[]>();
 
-/** Notes a finding. Blobs and images stay out of it. */
+/** Appends a result, which must not hold blobs or images, and notifies the listeners of its kind. */
 export function record(finding: Finding): void {
   window.__results.push(finding);
   for (const found of listeners.get(finding.kind) ?? []) found();
 }
 
-/** Has `found` called after each finding of a kind. */
+/** Calls `found` after each new result of a kind. */
 export function onFinding(kind: string, found: () => void): void {
   listeners.set(kind, [...(listeners.get(kind) ?? []), found]);
 }
 
-/** The newest finding of a kind. */
+/** Returns the newest result of a kind. */
 export function newest(kind: string): Finding | undefined {
   return window.__results.findLast((finding) => finding.kind === kind);
 }

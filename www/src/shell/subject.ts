@@ -1,5 +1,6 @@
-// What the visitor looks at: a file, several as one archive, a text, or a sample. All tabs share it.
+// The current input of the visitor and its compressed file, which all tabs share.
 
+/** An input: a file, several files as one archive, a text, or generated data. */
 export interface Subject {
   name: string;
   blob: Blob;
@@ -13,7 +14,7 @@ export function currentSubject(): Subject | null {
   return current;
 }
 
-/** Has `changed` called with each new subject. */
+/** Calls `changed` with each new input. */
 export function onSubject(changed: (subject: Subject) => void): void {
   listeners.push(changed);
 }
@@ -23,25 +24,25 @@ export function setSubject(subject: Subject): void {
   for (const changed of listeners) changed(subject);
 }
 
-/** The `.lz4` that was made of the subject. */
-export interface Made {
+/** The `.lz4` file of the current input. */
+export interface CompressedFile {
   name: string;
   blob: Blob;
 }
 
-let made: Made | null = null;
-const waiting: ((made: Made) => void)[] = [];
+let compressed: CompressedFile | null = null;
+const compressedListeners: ((file: CompressedFile) => void)[] = [];
 
-export function currentMade(): Made | null {
-  return made;
+export function currentCompressed(): CompressedFile | null {
+  return compressed;
 }
 
-/** Has `changed` called with each file that is made. */
-export function onMade(changed: (made: Made) => void): void {
-  waiting.push(changed);
+/** Calls `changed` with each new compressed file. */
+export function onCompressed(changed: (file: CompressedFile) => void): void {
+  compressedListeners.push(changed);
 }
 
-export function setMade(output: Made): void {
-  made = output;
-  for (const changed of waiting) changed(output);
+export function setCompressed(file: CompressedFile): void {
+  compressed = file;
+  for (const changed of compressedListeners) changed(file);
 }

@@ -1,4 +1,4 @@
-// The tabs: arrow keys move between them, and the address names the one that is open.
+// The tabs. Arrow keys move between them, and the fragment of the address names the open one.
 import { element } from "./dom";
 
 type Opened = () => void;
@@ -6,12 +6,12 @@ const listeners = new Map<string, Opened[]>();
 const tabs = (): HTMLButtonElement[] => [...document.querySelectorAll<HTMLButtonElement>("[role=tab]")];
 const nameOf = (tab: HTMLElement): string => tab.id.replace("tab-", "");
 
-/** Has `opened` called each time the tab is opened. */
+/** Calls `opened` each time the tab is opened. */
 export function onTab(name: string, opened: Opened): void {
   listeners.set(name, [...(listeners.get(name) ?? []), opened]);
 }
 
-/** Whether a tab is open. */
+/** Returns whether a tab is open. */
 export function isOpen(name: string): boolean {
   return element(`tab-${name}`).ariaSelected === "true";
 }
@@ -37,7 +37,7 @@ function choose(tab: HTMLButtonElement | undefined): void {
   history.replaceState(null, "", `#${nameOf(tab)}`);
   openTab(nameOf(tab));
   tab.focus();
-  // A panel is read from its start.
+  // Scrolls back to the start of the panel.
   const top = element("main").getBoundingClientRect().top + scrollY - element("tabs").offsetHeight;
   if (scrollY > top) scrollTo({ top });
 }

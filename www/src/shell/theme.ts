@@ -1,19 +1,19 @@
-// Light or dark: as the system has it, until the visitor chooses.
+// The light or dark theme: that of the system until the visitor chooses one.
 import { element } from "./dom";
 
 const KEY = "pagepress-theme";
 const listeners: (() => void)[] = [];
 
-/** Has `changed` called when colours change, for what is drawn. */
+/** Calls `changed` when the theme changes, so that canvases are redrawn. */
 export function onTheme(changed: () => void): void {
   listeners.push(changed);
 }
 
-/** Has the browser resolve colours, which depend on the theme. */
+/** A hidden element on which the browser resolves colours of the current theme. */
 const probe = document.createElement("i");
 probe.hidden = true;
 
-/** The value of a colour of the style sheet. */
+/** Returns the current value of a colour of the style sheet. */
 export function colour(name: string): string {
   if (!probe.isConnected) document.body.append(probe);
   probe.style.color = `var(--${name})`;
@@ -36,7 +36,7 @@ export function initTheme(): void {
   try {
     kept = localStorage.getItem(KEY);
   } catch {
-    // Without storage the system decides.
+    // Storage is blocked: the theme of the system applies.
   }
   apply(kept === "dark" || kept === "light" ? kept : null);
   element("theme").addEventListener("click", () => {
@@ -45,7 +45,7 @@ export function initTheme(): void {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // It holds for this visit.
+      // Storage is blocked: the choice lasts until the page is closed.
     }
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => apply(null));

@@ -1,32 +1,32 @@
-// What the page asks of the worker that has tensors. Times are in milliseconds.
+// The calls of the worker for tensors. Times are in milliseconds.
 
-/** What multiplies: the GPU, and for comparison plain JavaScript on one thread. */
+/** The engines of matrix products: the GPU, and plain JavaScript on one thread for comparison. */
 export type Multiplier = "webgpu" | "javascript";
 
-/** A product of two square matrices. */
+/** A measured product of two square matrices. */
 export interface MatmulPoint {
   engine: Multiplier;
   /** Rows and columns of each. */
   size: number;
-  /** Of one product; on the GPU with all three matrices in its memory. */
+  /** Time of one product; on the GPU with all three matrices in GPU memory. */
   milliseconds: number;
   gflops: number;
-  /** The largest error of the elements that were computed again in 64 bits, relative to the largest of those. */
+  /** The largest error of the elements checked in 64 bits, relative to the largest of them. */
   error: number;
   checked: number;
 }
 
 export interface MatmulResult {
   points: MatmulPoint[];
-  /** The GPU; null if there is none. */
+  /** Name of the GPU; null if there is none. */
   device: string | null;
-  /** Why there is nothing of the GPU; null if there is. */
+  /** The reason why there are no results of a GPU; null if there are. */
   withoutGpu: string | null;
-  /** Engines that became too slow to go on, and where. */
+  /** Engines that were too slow for larger sizes, with the last size measured. */
   stopped: { engine: Multiplier; size: number }[];
 }
 
-/** A grey picture, rows from the top, elements from 0 to 1. */
+/** A greyscale image, row by row from the top, with values from 0 to 1. */
 export interface Picture {
   pixels: Float32Array<ArrayBuffer>;
   rows: number;
@@ -35,10 +35,10 @@ export interface Picture {
 
 export interface Convolved extends Picture {
   milliseconds: number;
-  /** Where it ran: a device by its name, or the CPU and why. */
+  /** The name of the GPU, or the CPU and the reason for it. */
   where: string;
   isGpu: boolean;
-  /** The largest error of some elements that were computed again, where that was asked for. */
+  /** The largest error of the checked elements; null if none were checked. */
   error: number | null;
 }
 

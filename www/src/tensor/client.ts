@@ -1,8 +1,8 @@
-// The worker that has tensors, as the page uses it.
+// The client of the worker for tensors.
 import { Client } from "../rpc/client";
 import type { TensorCalls } from "./calls";
 
-/** It is started, and the module of tensors loaded, with the first call. */
+/** The worker; the first call starts it and loads `pagepress/tensor`. */
 export const tensors = new Client<TensorCalls>(
   () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "tensors" }),
 );

@@ -1,4 +1,4 @@
-// A convolution of moving pictures, live.
+// A live convolution of moving images.
 import { spreadOf } from "../compress/stats";
 import { failureOf } from "../rpc/client";
 import { element, failureCard } from "../shell/dom";
@@ -12,8 +12,8 @@ import { tensors } from "./client";
 import { KERNELS } from "./kernels";
 import { camera, COLS, generated, greyOf, ROWS, show, type Source } from "./source";
 
-/** Pictures of which the medians are told. */
-const TOLD = 30;
+/** Number of images over which the displayed medians are taken. */
+const MEDIAN_FRAMES = 30;
 
 let stop: (() => void) | null = null;
 
@@ -24,7 +24,7 @@ async function openSource(): Promise<Source> {
   return element<HTMLSelectElement>("convolve-source").value === "camera" ? camera() : generated();
 }
 
-/** One picture: from the source through the kernel to the canvas. */
+/** Draws one image of the source and its convolution. */
 async function picture(source: Source, isChecked: boolean): Promise<Convolved> {
   const from = context("convolve-in");
   source.draw(from, performance.now());
@@ -37,11 +37,11 @@ async function picture(source: Source, isChecked: boolean): Promise<Convolved> {
   return made;
 }
 
-function tell(times: number[], frames: number[], { where }: Convolved, error: number): void {
+function showSpeed(times: number[], frames: number[], { where }: Convolved, error: number): void {
   const perSecond = 1000 / spreadOf(frames).median;
   element("convolve-text").textContent =
-    `${where}: ${format.duration(spreadOf(times).median)} a picture of ${COLS} × ${ROWS}, there and back; ` +
-    `${format.round(perSecond)} pictures a second; largest error ${error.toExponential(1)}`;
+    `${where}: ${format.duration(spreadOf(times).median)} per image of ${COLS} × ${ROWS}, with transfers; ` +
+    `${format.round(perSecond)} images per second; largest error ${error.toExponential(1)}`;
 }
 
 async function run(): Promise<void> {
@@ -56,14 +56,14 @@ async function run(): Promise<void> {
   try {
     source = await openSource();
     for (let before = performance.now(); isOn && isOpen("tensor"); ) {
-      const made = await picture(source, last === null || frames.length % TOLD === 0);
+      const made = await picture(source, last === null || frames.length % MEDIAN_FRAMES === 0);
       const now = performance.now();
-      // The first one loads and compiles.
+      // The first image is not counted: it loads the module and compiles kernels.
       if (last) {
         times.push(made.milliseconds);
         frames.push(now - before);
         error = Math.max(error, made.error ?? 0);
-        tell(times.slice(-TOLD), frames.slice(-TOLD), made, error);
+        showSpeed(times.slice(-MEDIAN_FRAMES), frames.slice(-MEDIAN_FRAMES), made, error);
       }
       [last, before] = [made, now];
       await new Promise(requestAnimationFrame);
@@ -78,7 +78,7 @@ async function run(): Promise<void> {
   button.textContent = "Start";
   if (!last || times.length === 0) return;
   const { where, isGpu } = last;
-  record({ kind: "convolution", pictures: times.length, milliseconds: spreadOf(times).median, where, isGpu, error });
+  record({ kind: "convolution", images: times.length, milliseconds: spreadOf(times).median, where, isGpu, error });
   announce("Convolution: stopped");
 }
 
@@ -88,6 +88,6 @@ export function initConvolution(): void {
     [canvas.width, canvas.height] = [COLS, ROWS];
   }
   element("convolve-start").addEventListener("click", () => (stop ? stop() : void run()));
-  // So that there is something to see before anything is started.
+  // A still image before the start.
   onTab("tensor", () => stop ?? generated().draw(context("convolve-in"), 0));
 }

@@ -1,14 +1,14 @@
-// Convolutions of pictures: on the GPU where there is one, else on the CPU.
+// Convolves images on the GPU, or on the CPU where there is none.
 import { GpuBackend } from "pagepress/tensor";
 import type { Convolved, Picture } from "./calls";
 import { nameOf, openDevice } from "./device";
 
-/** Elements of a result that are computed again where that is asked for. */
+/** Number of elements that a check recomputes. */
 const CHECKED = 256;
 
 const backends = new Map<boolean, Promise<[backend: GpuBackend, device: string | null]>>();
 
-/** What convolves: the GPU if it may be used, else whatever is there. */
+/** Returns the backend on the GPU with the name of the device, or the package's own choice if no GPU can be opened. */
 function backendFor(allowSoftware: boolean): Promise<[GpuBackend, string | null]> {
   const earlier = backends.get(allowSoftware);
   if (earlier) return earlier;
@@ -47,7 +47,7 @@ export async function convolve({
   return { ...made, milliseconds, where, isGpu, error: isChecked ? errorOf(made, picture, kernel) : null };
 }
 
-/** The largest error of elements all over the result. */
+/** Returns the largest error of evenly spaced elements of the result. */
 function errorOf(made: Picture, picture: Picture, kernel: Picture): number {
   const step = Math.max(1, Math.floor(made.pixels.length / CHECKED)) | 1;
   let error = 0;

@@ -1,9 +1,9 @@
-// Products of matrices, from small to large: how fast, and how exact.
+// Shows the speed and the error of matrix products over a range of sizes.
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
 import { runJob } from "../shell/jobs";
 import { allowsSoftware } from "../shell/press";
-import { onLook } from "../shell/redraw";
+import { onThemeOrWidth } from "../shell/redraw";
 import { record } from "../shell/results";
 import type { MatmulPoint, MatmulResult, Multiplier } from "./calls";
 import { tensors } from "./client";
@@ -22,25 +22,25 @@ const at = (engine: Multiplier, size: number): MatmulPoint | undefined =>
 const nameOfSpeed = (gflops: number): string =>
   gflops >= 1000 ? `${format.round(gflops / 1000)} TFLOP/s` : `${format.round(gflops)} GFLOP/s`;
 
-/** The plotting library is loaded when it is first needed. */
+/** Draws the chart. The plotting library is loaded on first use. */
 async function draw(): Promise<void> {
   if (points.length === 0) return;
   const { drawLines } = await import("../shell/plot");
-  const places = sizes();
+  const xValues = sizes();
   const engines = ENGINES.filter(({ id }) => points.some(({ engine }) => engine === id));
   const chart = element("matmul-chart");
   drawLines(chart, {
     title: "Rows and columns",
-    places,
+    xValues,
     lines: engines.map(({ id, label, colour }) => ({
       label,
       colour,
-      values: places.map((size) => at(id, size)?.gflops ?? null),
+      values: xValues.map((size) => at(id, size)?.gflops ?? null),
     })),
-    nameOfPlace: String,
-    nameOfValue: nameOfSpeed,
+    formatX: String,
+    formatY: nameOfSpeed,
   });
-  chart.ariaLabel = "Speed of matrix products over size: the table below says the same";
+  chart.ariaLabel = "Speed of matrix products by size; the table below has the same results";
 }
 
 function fillTable(): void {
@@ -57,10 +57,10 @@ function fillTable(): void {
   element("matmul-rows").replaceChildren(...rows);
 }
 
-function tell({ device, withoutGpu, stopped }: MatmulResult): void {
+function showText({ device, withoutGpu, stopped }: MatmulResult): void {
   const lines = [
-    device ? `On ${device}, through pagepress/tensor; all three matrices in GPU memory.` : `No GPU: ${withoutGpu}`,
-    ...stopped.map(({ engine, size }) => `${labelOf(engine)}: larger ones than ${size} would take too long`),
+    device ? `On ${device}, with pagepress/tensor; all three matrices in GPU memory.` : `No GPU: ${withoutGpu}`,
+    ...stopped.map(({ engine, size }) => `${labelOf(engine)}: sizes above ${size} skipped, too slow`),
   ];
   element("matmul-text").replaceChildren(...lines.map((line) => make("li", "", line)));
 }
@@ -79,7 +79,7 @@ function start(): void {
       };
       report("opening the device", null);
       const result = await tensors.call("matmul", { mostSize, allowSoftware: allowsSoftware() }, { signal, onProgress });
-      tell(result);
+      showText(result);
       record({ kind: "matmul", mostSize, ...result });
     },
     (failure) => element("matmul-text").replaceChildren(failureCard(failure)),
@@ -88,5 +88,5 @@ function start(): void {
 
 export function initMatmul(): void {
   element("matmul-start").addEventListener("click", start);
-  onLook(element("matmul-chart"), () => void draw());
+  onThemeOrWidth(element("matmul-chart"), () => void draw());
 }

@@ -1,4 +1,4 @@
-// Times products of square matrices, and checks them.
+// Times and checks products of square matrices.
 import type { GpuDevice, GpuTensor } from "pagepress/tensor";
 import type { Control } from "../rpc/serve";
 import type { MatmulPoint, MatmulResult, Multiplier } from "./calls";
@@ -7,18 +7,18 @@ import { nameOf, openDevice, reasonOf } from "./device";
 type Floats = Float32Array<ArrayBuffer>;
 
 const LEAST_SIZE = 64;
-/** A size is measured for about so long, in rounds of which the fastest counts: others use the machine, too. */
+/** Duration and number of the rounds per size. The fastest round counts, since other programs may slow some. */
 const ROUND_MS = 80;
 const ROUNDS = 3;
-/** An engine that needs longer for a size is not asked for the next, which takes eight times as long. */
+/** Longest time of a size: larger ones, expected to take eight times as long, are skipped. */
 const LONGEST_MS = 1500;
-/** Elements of a product that are computed again. */
+/** Number of elements of a product that are recomputed. */
 const CHECKED = 512;
 
-/** Multiplies `a` and `b`, of `size` rows and columns, on an engine; `times` again and again. */
+/** Computes the same product `times` times. */
 type Multiply = (times: number) => Promise<void>;
 
-/** Times of each size up to `mostSize`, the smallest first. */
+/** Measures each size up to `mostSize`, in ascending order. */
 export async function measureMatmul(
   { mostSize, allowSoftware }: { mostSize: number; allowSoftware: boolean },
   { signal, progress }: Control<MatmulPoint>,
@@ -71,7 +71,7 @@ async function inJavaScript(a: Floats, b: Floats, size: number, signal: AbortSig
   return point("javascript", size, milliseconds, a, b, values);
 }
 
-/** Rows of `b` are read in order, so that the browser's compiler and the caches do what they can. */
+/** Computes c = a b. The loop order reads `b` and `c` sequentially, which suits caches. */
 function multiply(a: Floats, b: Floats, c: Floats, size: number): void {
   c.fill(0);
   for (let row = 0; row < size; row += 1) {
@@ -84,7 +84,7 @@ function multiply(a: Floats, b: Floats, c: Floats, size: number): void {
   }
 }
 
-/** Milliseconds of one run, after one that does not count. */
+/** Returns the milliseconds of one product, after a warm-up. */
 async function timed(multiplyTimes: Multiply, signal: AbortSignal): Promise<number> {
   const time = async (times: number): Promise<number> => {
     signal.throwIfAborted();
@@ -106,7 +106,7 @@ function point(engine: Multiplier, size: number, milliseconds: number, a: Floats
   return { engine, size, milliseconds, gflops, ...check(a, b, values, size) };
 }
 
-/** Elements all over the product, computed in 64 bits. */
+/** Recomputes evenly spaced elements in 64 bits and returns the largest relative error. */
 function check(a: Floats, b: Floats, values: Floats, size: number): { error: number; checked: number } {
   const step = Math.max(1, Math.floor((size * size) / CHECKED)) | 1;
   let [error, largest, checked] = [0, 0, 0];
@@ -121,7 +121,7 @@ function check(a: Floats, b: Floats, values: Floats, size: number): { error: num
   return { error: error / largest, checked };
 }
 
-/** Numbers from -1 to 1, the same on every visit. */
+/** Returns a matrix of pseudo-random numbers from -1 to 1. */
 function matrix(size: number, seed: number): Floats {
   let state = seed;
   return Float32Array.from({ length: size * size }, () => {

@@ -1,17 +1,17 @@
-// Pictures to convolve: one that is made here and moves, or those of a camera.
+// Sources of images to convolve: an animation or the camera.
 import type { Picture } from "./calls";
 
 export const ROWS = 360;
 export const COLS = 640;
 
-/** Where pictures come from. */
+/** A source of images. */
 export interface Source {
-  /** Draws the picture of a moment, in milliseconds. */
+  /** Draws the image at `time`, in milliseconds. */
   draw(context: CanvasRenderingContext2D, time: number): void;
   end(): void;
 }
 
-/** Rings, bars and letters that move. */
+/** Returns an animation of rings and text. */
 export function generated(): Source {
   return {
     draw(context, time) {
@@ -34,12 +34,12 @@ export function generated(): Source {
       context.fillText("Pagepress", 40 + ((time / 20) % (COLS - 320)), ROWS - 40);
     },
     end() {
-      // It holds nothing.
+      // Holds no resources.
     },
   };
 }
 
-/** The visitor's camera, if they let it. */
+/** Opens the camera; rejects if there is none or the visitor does not allow it. */
 export async function camera(): Promise<Source> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { width: COLS, height: ROWS }, audio: false });
   const video = document.createElement("video");
@@ -53,7 +53,7 @@ export async function camera(): Promise<Source> {
   };
 }
 
-/** What is on a canvas, in grey. */
+/** Returns the content of a canvas as a greyscale image. */
 export function greyOf(context: CanvasRenderingContext2D): Picture {
   const { data } = context.getImageData(0, 0, COLS, ROWS);
   const pixels = new Float32Array(ROWS * COLS);
@@ -64,7 +64,7 @@ export function greyOf(context: CanvasRenderingContext2D): Picture {
   return { pixels, rows: ROWS, cols: COLS };
 }
 
-/** Puts a grey picture in the middle of a canvas; `middle` is the grey of 0. */
+/** Draws a greyscale image in the centre of a canvas; `middle` is the grey of 0. */
 export function show(context: CanvasRenderingContext2D, { pixels, rows, cols }: Picture, middle: number): void {
   const image = context.createImageData(cols, rows);
   for (let i = 0; i < pixels.length; i += 1) {

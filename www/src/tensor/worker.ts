@@ -1,4 +1,4 @@
-// The worker that has tensors.
+// The worker for tensors.
 import { serve } from "../rpc/serve";
 import type { TensorCalls } from "./calls";
 import { convolve } from "./convolve";

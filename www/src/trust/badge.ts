@@ -1,4 +1,4 @@
-// The badge: which engine runs, on what, and why no other; in short at the top, in full under "Trust".
+// Shows the selected engine and the reason: in short in the badge, in full on the tab "Trust".
 import type { BackendInfo, Capabilities } from "pagepress";
 import { failureOf } from "../rpc/client";
 import type { Failure } from "../rpc/messages";
@@ -8,14 +8,14 @@ import { record } from "../shell/results";
 
 declare global {
   interface Window {
-    /** The engine, why there is none, or null while it is not known. */
+    /** The engine, the error if none could be opened, or null while it is being opened. */
     __backend: BackendInfo | Failure | null;
   }
 }
 
 window.__backend = null;
 
-/** Name of an engine. */
+/** Returns the name of an engine. */
 function engineName({ engine, software }: BackendInfo): string {
   if (engine === "cpu") return "CPU";
   return software ? "GPU in software" : "GPU";
@@ -32,11 +32,11 @@ function showBackend(backend: BackendInfo): void {
   showBadge(software ? "software" : engine, engineName(backend), adapter ?? "WebAssembly");
   const why = make("p", "", make("strong", "", engineName(backend)), adapter ? `, ${adapter}: ${reason}.` : `: ${reason}.`);
   const items = rejected.map(({ candidate, reason: against }) => make("li", "", make("strong", "", candidate), `: ${against}`));
-  const title = items.length > 0 ? [make("p", "soft", "Not taken:"), make("ul", "", ...items)] : [];
+  const title = items.length > 0 ? [make("p", "soft", "Rejected:"), make("ul", "", ...items)] : [];
   element("engine-text").replaceChildren(why, ...title);
 }
 
-/** Opens the engine that the visitor asks for, and says what it is. */
+/** Opens the selected backend and shows the engine. */
 export async function openEngine(): Promise<void> {
   window.__backend = null;
   showBadge("opening", "Starting", "");
@@ -54,11 +54,11 @@ export async function openEngine(): Promise<void> {
 
 let described: Capabilities | null = null;
 
-/** What this machine offers, in full. In automatic mode with a GPU, both engines are timed for it. */
+/** Shows the adapters and limits of this machine. In automatic mode with a GPU this measures both engines. */
 async function describe(): Promise<void> {
   const at = element("capabilities");
   if (described) return;
-  at.textContent = "Asking this machine…";
+  at.textContent = "Querying adapters…";
   try {
     described = await press.call("capabilities", engineChoice());
     at.textContent = described.text;
@@ -68,7 +68,7 @@ async function describe(): Promise<void> {
   }
 }
 
-/** The adapters, once they were asked for. */
+/** Returns the capabilities, or null before they were queried. */
 export function knownCapabilities(): Capabilities | null {
   return described;
 }

@@ -1,4 +1,4 @@
-// The tab "Trust": change a byte and see the error; lose the GPU and see it come back.
+// The fault tests of the tab "Trust": corrupted bytes and a lost device.
 import type { CorruptResult, LossResult } from "../press/calls";
 import { element, failureCard, make } from "../shell/dom";
 import * as format from "../shell/format";
@@ -7,9 +7,9 @@ import { allowsSoftware, engineChoice, press } from "../shell/press";
 import { record } from "../shell/results";
 import { currentSubject } from "../shell/subject";
 
-/** So much of the subject is enough. */
+/** Most bytes of the input that are used. */
 const MOST_BYTES = 256 << 10;
-/** Content where there is no subject. */
+/** Bytes of the sample that is used without an input. */
 const SAMPLE_BYTES = 128 << 10;
 
 async function someContent({ signal }: JobControl): Promise<Blob> {
@@ -45,14 +45,14 @@ function showCorrupt(at: HTMLElement, result: CorruptResult): void {
   const codes = Object.entries(tally).sort(([, a], [, b]) => b - a);
   const rows = codes.map(([name, n]) => make("li", "", make("code", "", name === "none" ? "no error" : name), ` ${n} times`));
   const noticed = nTried - unnoticed.same - unnoticed.changed;
-  const harmless = unnoticed.same > 0 ? ` ${unnoticed.same} changed nothing of the content.` : "";
-  const wrong = pages.wrong.map(({ page, status }) => `page ${format.count(page)} is “${status}”`).join(", ") || "no page is wrong";
-  const others = pages.othersIntact ? "All others came back as they were." : "Others came back changed!";
+  const harmless = unnoticed.same > 0 ? ` ${unnoticed.same} did not affect the content.` : "";
+  const wrong = pages.wrong.map(({ page, status }) => `page ${format.count(page)} is “${status}”`).join(", ") || "no page has a fault";
+  const others = pages.othersIntact ? "All others are intact." : "Others were damaged!";
   at.replaceChildren(
     make("p", "", asked, make("code", "", code), ` ${message}.`),
-    make("p", "", `Then ${nTried} random bytes, one at a time: ${noticed} noticed, ${unnoticed.changed} wrong results.${harmless}`),
+    make("p", "", `Then ${nTried} random bytes, one at a time: ${noticed} detected, ${unnoticed.changed} wrong results.${harmless}`),
     make("ul", "tally", ...rows),
-    make("p", "", `The same in a batch of ${format.count(pages.nPages)} pages, with page ${format.count(pages.hit)} broken: ${wrong}. ${others}`),
+    make("p", "", `In a batch of ${format.count(pages.nPages)} pages with page ${format.count(pages.hit)} damaged: ${wrong}. ${others}`),
   );
 }
 
@@ -68,19 +68,19 @@ function lose(): void {
     (failure) => {
       const hint =
         failure.code === "BACKEND_UNAVAILABLE"
-          ? [make("p", "soft", "Without a GPU there is none to lose. With “allow a GPU in software” this works on some machines.")]
+          ? [make("p", "soft", "There is no GPU. On some machines “Allow software GPUs” provides one.")]
           : [];
       at.replaceChildren(failureCard(failure), ...hint);
     },
   );
 }
 
-function showLoss(at: HTMLElement, { before, after, counters, told, duringEqual, afterEqual, milliseconds }: LossResult): void {
-  const same = (isSame: boolean): string => (isSame ? "gave the same bytes as before" : "gave other bytes!");
+function showLoss(at: HTMLElement, { before, after, counters, lossMessages, duringEqual, afterEqual, milliseconds }: LossResult): void {
+  const same = (isSame: boolean): string => (isSame ? "returned the right bytes" : "returned wrong bytes!");
   const where = before.adapter === after.adapter ? `on ${after.adapter} again` : `on ${after.adapter ?? "the CPU"} now`;
   at.replaceChildren(
-    make("p", "", `The device was destroyed in the middle of a call. That call ${same(duringEqual)}. The next one ${same(afterEqual)}, ${where}. Both took ${format.duration(milliseconds)}.`),
-    make("p", "", `Devices lost: ${counters.lost}, replaced: ${counters.replaced}. `, make("code", "", told.join("; ") || "nothing was told")),
+    make("p", "", `The device was destroyed during a call, which ${same(duringEqual)}. The next call ${same(afterEqual)}, ${where}. Both took ${format.duration(milliseconds)}.`),
+    make("p", "", `Devices lost: ${counters.lost}, replaced: ${counters.replaced}. `, make("code", "", lossMessages.join("; ") || "no loss was reported")),
   );
 }
 

@@ -1,4 +1,4 @@
-// The report: all that was measured, with the browser and the machine it was measured on, to be copied.
+// The report: all results with the browser and the machine, as Markdown and JSON.
 import type { BenchResult } from "../engines/calls";
 import { engines } from "../engines/list";
 import type { MatmulResult } from "../tensor/calls";
@@ -16,7 +16,7 @@ type Measured = BenchResult & { compress: Spread; decompress: Spread };
 type FileFinding = FileResult & { name: string; verified: boolean };
 type Entry = Measured | { failure: { code: string; message: string } };
 
-/** Where all this was measured. */
+/** Returns the version, the browser and the machine. */
 function machine(): Record<string, unknown> {
   const { userAgent, hardwareConcurrency, language } = navigator;
   const deviceMemory = (navigator as { deviceMemory?: number }).deviceMemory ?? null;
@@ -38,12 +38,12 @@ function machine(): Record<string, unknown> {
   };
 }
 
-/** Everything, for programs. */
+/** Returns all results as JSON. */
 export function jsonReport(): string {
   return JSON.stringify({ ...machine(), findings: window.__results }, null, 2);
 }
 
-/** What people read: a table for each bench. */
+/** Returns the results as Markdown, with a table per benchmark. */
 export function markdownReport(): string {
   const backend = window.__backend;
   const lines = [`Pagepress ${__VERSION__} in ${navigator.userAgent}, ${navigator.hardwareConcurrency} cores.`];
@@ -62,22 +62,22 @@ export function markdownReport(): string {
       if (entry) lines.push(rowOf(name, entry));
     }
   }
-  if (benches.length === 0) lines.push("", "Nothing was measured yet.");
+  if (benches.length === 0) lines.push("", "No measurements yet.");
   const others = window.__results.flatMap(lineOf);
   if (others.length > 0) lines.push("", ...others);
   return lines.join("\n");
 }
 
-/** The other findings, a line each. */
+/** Returns the line of a result other than a benchmark, if its kind has one. */
 function lineOf(finding: Finding): string[] {
   if (finding.kind === "file") {
     const { name, inputBytes, outputBytes, verified, digest } = finding as unknown as FileFinding;
-    const proof = verified ? `came back the same, ${digest.kind} ${digest.hex}` : "did not come back the same";
+    const proof = verified ? `round trip verified, ${digest.kind} ${digest.hex}` : "round trip failed";
     return [`- ${name}: ${format.size(inputBytes)} to ${format.size(outputBytes)}, ${proof}`];
   }
   if (finding.kind === "sweep") {
     const { crossover, withoutGpu } = finding as unknown as SweepResult & { crossover: Record<string, number | null> };
-    const from = (bytes: number | null | undefined): string => (bytes == null ? "never" : `from ${format.size(bytes)} on`);
+    const from = (bytes: number | null | undefined): string => (bytes == null ? "never" : `from ${format.size(bytes)}`);
     const text = withoutGpu ?? `compress ${from(crossover["compress"])}, decompress ${from(crossover["decompress"])}`;
     return [`- GPU faster than CPU: ${text}`];
   }
@@ -88,8 +88,8 @@ function lineOf(finding: Finding): string[] {
     return [`- Matrix products, GFLOP/s by rows: ${device ? `${device}: ${speeds.join(", ")}` : withoutGpu}`];
   }
   if (finding.kind === "convolution") {
-    const { pictures, milliseconds, where } = finding as unknown as { pictures: number; milliseconds: number; where: string };
-    return [`- Convolution of ${pictures} pictures: ${format.duration(milliseconds)} each, ${where}`];
+    const { images, milliseconds, where } = finding as unknown as { images: number; milliseconds: number; where: string };
+    return [`- Convolution of ${images} images: ${format.duration(milliseconds)} each, ${where}`];
   }
   if (finding.kind === "corrupt") {
     const { tally, nTried, unnoticed } = finding as unknown as CorruptResult;
@@ -98,7 +98,7 @@ function lineOf(finding: Finding): string[] {
   }
   if (finding.kind === "loss") {
     const { counters, duringEqual, afterEqual } = finding as unknown as LossResult;
-    return [`- Device lost ${counters.lost}, replaced ${counters.replaced}, ${duringEqual && afterEqual ? "same bytes" : "other bytes"}`];
+    return [`- Device lost ${counters.lost}, replaced ${counters.replaced}, ${duringEqual && afterEqual ? "right bytes" : "wrong bytes"}`];
   }
   return [];
 }
