@@ -1,10 +1,12 @@
-//! Times the C library on all cores beside our CPU path, on the same pages, verified first.
+//! Times the CPU codec beside the C library, on one core and on all, on the same pages, after checking that both restore them.
 //!
 //! ```sh
-//! cargo run --release --example peer_lz4 -- PAGE_SIZE FILE...
+//! cargo bench --bench lz4 -- [PAGE_SIZE FILE...]
 //! ```
-//! Prints one JSON object a line: GB/s of pages, on one core and on all. `compress_gbps` and `decompress_gbps` are page by
-//! page in the same manner for both; `batch_` are our calls for many pages, whose results are in fresh memory.
+//! Without arguments: generated records in pages of 4 KiB. `cargo test` runs it once on little data, for the checks alone.
+//!
+//! Prints one JSON object a line: GB/s of pages. `compress_gbps` and `decompress_gbps` are page by page in the same manner for
+//! both; `batch_` are our calls for many pages, whose results are in fresh memory.
 
 use std::error::Error;
 use std::time::Instant;
@@ -12,36 +14,91 @@ use std::time::Instant;
 use pagepress::lz4::{self, Encoder, Level, PackedPages, Parse};
 use rayon::prelude::*;
 
-const RUNS: usize = 5;
-/// A file is repeated to this many bytes, so that all cores have work for a while.
-const AT_LEAST_BYTES: usize = 256 << 20;
-/// What finding a block takes in a table, as ours does.
+/// Bytes of generated content.
+const GENERATED_BYTES: usize = 4 << 20;
+/// Bytes of a block's entry in a table, as in ours.
 const ENTRY_BYTES: usize = 8;
 
 type Blocks = Vec<Vec<u8>>;
 type Failure = Box<dyn Error + Send + Sync>;
 
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Timed runs, of which the median counts.
+    n_runs: usize,
+    /// Content is repeated to this many bytes, so that all cores have work for a while.
+    at_least_bytes: usize,
+}
+
 fn main() -> Result<(), Failure> {
-    let mut arguments = std::env::args().skip(1);
-    let page_size: usize = arguments.next().ok_or("give a page size")?.parse()?;
-    let n_cores = std::thread::available_parallelism()?.get();
-    for path in arguments {
-        let content = std::fs::read(&path)?;
-        let whole = content.len() / page_size * page_size;
-        if whole == 0 {
-            return Err(format!("{path}: less than a page").into());
-        }
-        let pages = content[..whole].repeat(AT_LEAST_BYTES.div_ceil(whole));
-        for threads in [1, n_cores] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build()?;
-            pool.install(|| bench(&path, &pages, page_size, threads))?;
-        }
+    let (options, arguments): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|argument| argument.starts_with("--"));
+    let effort = match options.iter().any(|option| option == "--bench") {
+        true => Effort {
+            n_runs: 5,
+            at_least_bytes: 256 << 20,
+        },
+        false => Effort {
+            n_runs: 1,
+            at_least_bytes: 0,
+        },
+    };
+    let [page_size, paths @ ..] = arguments.as_slice() else {
+        return on_all_cores("generated", &generated(), 4096, effort);
+    };
+    let page_size: usize = page_size.parse()?;
+    for path in paths {
+        on_all_cores(path, &std::fs::read(path)?, page_size, effort)?;
     }
     Ok(())
 }
 
-fn bench(path: &str, pages: &[u8], page_size: usize, threads: usize) -> Result<(), Failure> {
+/// Records of 24 bytes, half of which repeat: neither noise nor one run.
+fn generated() -> Vec<u8> {
+    let mut state = 1u64;
+    let mut content = Vec::with_capacity(GENERATED_BYTES);
+    while content.len() < GENERATED_BYTES {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        content.extend_from_slice(b"record, next");
+        content.extend_from_slice(&(state >> 40).to_le_bytes());
+        content.extend_from_slice(&(state >> 60).to_le_bytes()[..4]);
+    }
+    content.truncate(GENERATED_BYTES);
+    content
+}
+
+/// Measures with one thread and with as many as there are cores.
+fn on_all_cores(
+    name: &str,
+    content: &[u8],
+    page_size: usize,
+    effort: Effort,
+) -> Result<(), Failure> {
+    let whole = content.len().checked_div(page_size).unwrap_or(0) * page_size;
+    if whole == 0 {
+        return Err(format!("{name}: less than a page").into());
+    }
+    let pages = content[..whole].repeat(effort.at_least_bytes.div_ceil(whole).max(1));
+    for threads in [1, std::thread::available_parallelism()?.get()] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build()?;
+        pool.install(|| bench(name, &pages, page_size, threads, effort))?;
+    }
+    Ok(())
+}
+
+fn bench(
+    path: &str,
+    pages: &[u8],
+    page_size: usize,
+    threads: usize,
+    effort: Effort,
+) -> Result<(), Failure> {
+    let time = |work: &mut dyn FnMut()| median_seconds(effort.n_runs, work);
     let theirs = compress(pages, page_size);
     let mut back = vec![0; pages.len()];
     decompress(&theirs, &mut back, page_size);
@@ -53,8 +110,8 @@ fn bench(path: &str, pages: &[u8], page_size: usize, threads: usize) -> Result<(
     println!(
         r#"{{"file":"{path}","page_size":{page_size},"threads":{threads},"engine":"C lz4","ratio":{:.3},"compress_gbps":{},"decompress_gbps":{},"verified":true}}"#,
         pages.len() as f64 / packed as f64,
-        speed(time(|| drop(compress(pages, page_size)))),
-        speed(time(|| decompress(&theirs, &mut back, page_size))),
+        speed(time(&mut || drop(compress(pages, page_size)))),
+        speed(time(&mut || decompress(&theirs, &mut back, page_size))),
     );
     for level in [Level::Fast, Level::Sequential] {
         let parse = Parse::new(page_size as u32, level)?;
@@ -62,14 +119,14 @@ fn bench(path: &str, pages: &[u8], page_size: usize, threads: usize) -> Result<(
         if lz4::decompress_pages(&ours)? != pages {
             return Err(format!("{path} does not come back").into());
         }
-        let batch = || drop(lz4::compress_pages(pages, page_size as u32, level));
+        let mut batch = || drop(lz4::compress_pages(pages, page_size as u32, level));
         println!(
             r#"{{"file":"{path}","page_size":{page_size},"threads":{threads},"engine":"pagepress, {level:?}","ratio":{:.3},"compress_gbps":{},"decompress_gbps":{},"batch_compress_gbps":{},"batch_decompress_gbps":{},"verified":true}}"#,
             ours.ratio(),
-            speed(time(|| drop(compress_ours(pages, &parse)))),
-            speed(time(|| decompress_ours(&ours, &mut back))),
-            speed(time(batch)),
-            speed(time(|| drop(lz4::decompress_pages(&ours)))),
+            speed(time(&mut || drop(compress_ours(pages, &parse)))),
+            speed(time(&mut || decompress_ours(&ours, &mut back))),
+            speed(time(&mut batch)),
+            speed(time(&mut || drop(lz4::decompress_pages(&ours)))),
         );
     }
     Ok(())
@@ -115,9 +172,9 @@ fn decompress_ours(pages: &PackedPages, out: &mut [u8]) {
     });
 }
 
-/// The median of several runs in seconds.
-fn time(mut work: impl FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..RUNS)
+/// Returns the median of the times of `n_runs` runs.
+fn median_seconds(n_runs: usize, work: &mut dyn FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..n_runs)
         .map(|_| {
             let begin = Instant::now();
             work();
@@ -125,5 +182,5 @@ fn time(mut work: impl FnMut()) -> f64 {
         })
         .collect();
     times.sort_by(f64::total_cmp);
-    times[RUNS / 2]
+    times[n_runs / 2]
 }

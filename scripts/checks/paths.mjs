@@ -10,9 +10,9 @@ const tracked = ask("git", ["ls-files", "--cached", "--others", "--exclude-stand
 /** The files and folders at the top of the repository: a name in code that starts with one is a path. */
 const tops = new Set(tracked.map((file) => file.split("/")[0]));
 
-/** A pattern such as `docs/*.md` or `shaders/**` as a regular expression of whole paths; a folder stands for all in it. */
+/** A pattern such as `docs/*.md` or `/shaders/**` as a regular expression of whole paths; a folder stands for all in it. */
 function expression(pattern) {
-  const source = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*\*\/?|\*/g, (star) => (star === "*" ? "[^/]*" : ".*"));
+  const source = pattern.replace(/^\//, "").replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*\*\/?|\*/g, (star) => (star === "*" ? "[^/]*" : ".*"));
   return new RegExp(`^${source}(/|$)`);
 }
 
