@@ -2,7 +2,80 @@
 
 pub mod batch;
 #[cfg(gpu_engine)]
-pub mod gpu;
+pub mod gpu {
+    //! What runs kernels: devices, and the interface that all work is written against; and, by the names that the documents use,
+    //! what other modules build on it.
+    //!
+    //! [`Backend`] is that interface: compile WGSL, allocate, record launches and copies, submit, wait. An engine
+    //! implements it ([`wgpu`] everywhere, `cuda` natively); [`GpuDevice`] is the front over all engines and implements it too, with handles
+    //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
+    //!
+    //! [`GpuBatchCompressor`] and its relatives are documented in [`batch`](crate::batch), tensors and operations in
+    //! [`tensor`](crate::tensor), where they are defined.
+
+    mod backend;
+    pub(crate) mod batch_sizes;
+    mod budget;
+    mod check;
+    mod choice;
+    #[cfg(cuda_engine)]
+    pub mod cuda;
+    pub(crate) mod detect;
+    mod device;
+    mod device_pool;
+    mod handles;
+    mod id;
+    mod info;
+    mod open;
+    mod pipeline_cache;
+    mod pool;
+    pub mod runtime;
+    pub mod shaders;
+    pub(crate) mod spread;
+    pub(crate) mod times;
+    #[cfg(not(target_arch = "wasm32"))]
+    mod watch;
+    #[cfg(feature = "wgpu")]
+    pub mod wgpu;
+
+    pub use backend::{
+        Backend, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Sized64, Waitable,
+    };
+    pub use choice::{
+        DeviceRequest, EngineChoice, LimitTier, PowerPreference, Rejected, RuntimeChecks,
+        SpirvPassthrough,
+    };
+    #[cfg(cuda_engine)]
+    pub use detect::CudaContext;
+    #[cfg(feature = "wgpu")]
+    pub use detect::WgpuContext;
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use detect::gpu_available;
+    pub use detect::gpu_available_async;
+    pub use device::GpuDevice;
+    pub use device_pool::GpuDevicePool;
+    pub use handles::{Buffer, HostBuffer, Kernel, Stream, Submission};
+    pub use id::DeviceId;
+    pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
+    #[cfg(feature = "fault-injection")]
+    #[doc(hidden)]
+    pub use open::fail_opening;
+    pub use pipeline_cache::PipelineCache;
+    pub use times::{Busy, DeviceTimes};
+
+    // The documents' names for items of the modules above. `src/gpu/` itself imports neither module.
+    pub use crate::batch::{
+        BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
+        GpuPoolCompressor,
+    };
+    pub use crate::engine::{BackendUsed, SelectedBackend, select_backend};
+    pub use crate::tensor::{
+        BufferId, GpuBackend, GpuCommandBatch, GpuMatmulCache, GpuTensor, MaxOp, MemoryLayout,
+        MinOp, PartitionView, QkvLoRA, ReduceOp, SumOp, TILE_SIZE, TensorView, TileInfo,
+        WeightLayout, WgslForwardPass, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
+        tiled_reduce_partial, tiled_sum_2d,
+    };
+}
 #[cfg(gpu_engine)]
 pub mod kernels;
 pub mod lz4;
@@ -15,10 +88,12 @@ mod clock;
 mod copy;
 #[cfg(gpu_engine)]
 mod cost;
+mod engine;
 mod error;
 #[cfg(any(web_pages, web_tensor))]
 mod js_bytes;
 mod memory;
+mod ops;
 #[cfg(gpu_engine)]
 mod signal;
 #[cfg(web)]

@@ -1,15 +1,13 @@
 //! The batch size that suits a device, measured on it.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::PAGE_SIZE;
 use super::compress::Sink;
 use super::ring::Pipeline;
 use super::source::Source;
 use crate::Result;
 use crate::cost::{Cost, Samples};
-use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
+use crate::gpu::batch_sizes::{known_batch_size, remember_batch_size};
+use crate::gpu::{Backend, GpuDevice};
 use crate::lz4::{Level, PackedPages};
 
 /// Pages of the batches that are timed, in this order; a device that took [`ENOUGH_NS`] for one is given no larger.
@@ -23,23 +21,6 @@ const N_RUNS: usize = 2;
 
 /// The fixed cost of a batch of the optimal size is this part of its time.
 const FIXED_PART: f64 = 0.1;
-
-/// Batch sizes measured in this process, by the adapter's description.
-static MEASURED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
-
-fn measured() -> MutexGuard<'static, Option<HashMap<String, usize>>> {
-    MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Tells adapters apart.
-fn key(info: &GpuDeviceInfo) -> String {
-    [info.engine, info.api, &info.name, &info.driver].join("\n")
-}
-
-/// The batch size that was measured on this adapter, if it was.
-pub(crate) fn known_batch_size(info: &GpuDeviceInfo) -> Option<usize> {
-    measured().as_ref()?.get(&key(info)).copied()
-}
 
 /// Pages in the smallest batch whose fixed cost is [`FIXED_PART`] of its time, within what is sensible on any device.
 fn batch_size(cost: Cost) -> usize {
@@ -69,7 +50,7 @@ impl GpuDevice {
     /// Pages of 4 KiB in a batch on which the fixed cost of a job on this device is a tenth of its time: larger batches
     /// gain little. Measured by compressing pages when it is first asked for, which takes a few tens of milliseconds
     /// on a GPU; then remembered for all devices on this adapter, and
-    /// [`GpuDeviceInfo::optimal_batch_size`] tells the same.
+    /// [`GpuDeviceInfo::optimal_batch_size`](crate::gpu::GpuDeviceInfo::optimal_batch_size) returns it too.
     ///
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost), [`OutOfMemory`](crate::Error::OutOfMemory).
@@ -101,9 +82,7 @@ impl GpuDevice {
             }
         }
         let size = batch_size(samples.cost().unwrap_or_default());
-        let mut measured = measured();
-        let sizes = measured.get_or_insert_with(HashMap::new);
-        Ok(*sizes.entry(key(self.info())).or_insert(size))
+        Ok(remember_batch_size(self.info(), size))
     }
 
     /// [`optimal_batch_size_async`](Self::optimal_batch_size_async), blocking. Native only.

@@ -1,12 +1,12 @@
 //! The front for pages: one codec, whichever engine runs it.
 
-#[cfg(not(gpu_engine))]
-use super::choice::Rejected;
-use super::choice::{BackendChoice, BackendRequest, PowerPreference};
 use super::choose::Plan;
 #[cfg(gpu_engine)]
 use super::gpu_codec::GpuCodec;
 use super::timing::Timings;
+#[cfg(not(gpu_engine))]
+use crate::engine::Rejected;
+use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
@@ -42,7 +42,7 @@ impl Report {
     /// Of a call that the CPU did.
     pub(crate) fn cpu(reason: String, timings: Timings) -> Self {
         Self {
-            engine: "cpu",
+            engine: CPU,
             reason,
             timings,
         }
@@ -122,7 +122,7 @@ impl Codec {
     pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
         let options = CodecOptions {
             backend: match device.name() {
-                "cuda" => BackendRequest::Cuda,
+                crate::engine::CUDA => BackendRequest::Cuda,
                 _ => BackendRequest::Wgpu,
             },
             ..CodecOptions::default()
@@ -272,7 +272,7 @@ impl Codec {
 
     /// Why this call does not run on a GPU, whatever it holds; `None` if it may.
     pub(super) fn cpu_only(&self) -> Option<&str> {
-        (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
+        (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
     }
 }
 

@@ -10,6 +10,7 @@ use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
 use crate::cost::Samples;
+use crate::engine::BENEFIT_PAGES;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{BlockError, Level, PackedPages};
 use crate::{Error, Result, memory};
@@ -87,9 +88,6 @@ pub struct GpuBatchCompressor {
 /// Pages of the first batch on which the CPU path and this GPU are timed: few, which tells the fixed cost of a batch,
 /// and many.
 const SAMPLE_PAGES: [usize; 2] = [16, 1024];
-
-/// Pages from which the documents see a benefit; used until there are measurements.
-pub(crate) const BENEFIT_PAGES: usize = 2000;
 
 impl GpuBatchCompressor {
     /// Opens the GPU that `config` names.

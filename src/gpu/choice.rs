@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use crate::batch::{PowerPreference, Rejected};
+pub use crate::engine::{EngineChoice, PowerPreference, Rejected};
 
 /// Whether the engine's own run-time checks are compiled into kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,19 +45,6 @@ impl LimitTier {
             _ => own,
         }
     }
-}
-
-/// Which engine runs a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum EngineChoice {
-    /// CUDA where there is an NVIDIA GPU with its driver, else wgpu.
-    #[default]
-    Auto,
-    /// CUDA, or an error.
-    Cuda,
-    /// wgpu, or an error.
-    Wgpu,
 }
 
 /// What to open and how.

@@ -72,6 +72,18 @@ impl From<GpuBackend> for GpuDevice {
     }
 }
 
+/// Returns whether there is a hardware GPU.
+#[cfg(not(target_arch = "wasm32"))]
+#[must_use]
+pub fn gpu_available() -> bool {
+    GpuDevice::is_available()
+}
+
+/// Returns whether there is a hardware GPU.
+pub async fn gpu_available_async() -> bool {
+    GpuDevice::is_available_async().await
+}
+
 #[cfg(cuda_engine)]
 impl CudaDevice {
     /// Opens the first GPU.

@@ -4,6 +4,7 @@ use super::choice::{DeviceRequest, EngineChoice, Rejected};
 use super::device::GpuDevice;
 use super::info::GpuDeviceInfo;
 use super::spread::{Shareable, spread};
+use crate::engine::{CUDA, WGPU};
 use crate::{Error, Result};
 
 /// Several open GPUs, over which work is spread: rows of tensors, and batches of pages
@@ -143,8 +144,8 @@ fn choose(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> (Vec<usize>, V
     for (index, adapter) in adapters.iter().enumerate() {
         let of_engine = match request.engine {
             EngineChoice::Auto => true,
-            EngineChoice::Cuda => adapter.engine == "cuda",
-            EngineChoice::Wgpu => adapter.engine == "wgpu",
+            EngineChoice::Cuda => adapter.engine == CUDA,
+            EngineChoice::Wgpu => adapter.engine == WGPU,
         };
         let same = taken.iter().map(|&i| &adapters[i]).find(|other| {
             other.name == adapter.name && (other.engine, other.api) != (adapter.engine, adapter.api)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::batch_sizes::known_batch_size;
 use crate::kernels::Processors;
 
 /// Kind of device behind an adapter.
@@ -65,7 +66,7 @@ impl GpuDeviceInfo {
     /// the documents), else 8192.
     #[must_use]
     pub fn optimal_batch_size(&self) -> usize {
-        if let Some(measured) = crate::batch::calibrate::known_batch_size(self) {
+        if let Some(measured) = known_batch_size(self) {
             return measured;
         }
         const KNOWN: [(&str, usize); 5] = [

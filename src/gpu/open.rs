@@ -7,6 +7,9 @@ use super::device::Engine;
 #[cfg(cuda_engine)]
 use super::info::DeviceKind;
 use super::info::GpuDeviceInfo;
+use crate::engine::CUDA;
+#[cfg(any(cuda_engine, not(feature = "wgpu")))]
+use crate::engine::WGPU;
 use crate::{Error, Result};
 
 /// A device just opened, and how it was chosen.
@@ -60,7 +63,7 @@ fn cuda(request: &DeviceRequest, reason: &str) -> Result<Opened> {
         }
     }
     Err(Error::BackendUnavailable {
-        backend: "cuda",
+        backend: CUDA,
         reason: failed.join("; "),
     })
 }
@@ -107,7 +110,7 @@ pub(super) fn fault(backend: &'static str) -> Result<()> {
 #[cfg(not(cuda_engine))]
 fn cuda(_: &DeviceRequest, _: &str) -> Result<Opened> {
     Err(Error::BackendUnavailable {
-        backend: "cuda",
+        backend: CUDA,
         reason: "this build has no CUDA; the feature `cuda` adds it to native builds".into(),
     })
 }
@@ -125,7 +128,7 @@ async fn wgpu_async(request: &DeviceRequest) -> Result<Opened> {
 #[cfg(not(feature = "wgpu"))]
 async fn wgpu_async(_: &DeviceRequest) -> Result<Opened> {
     Err(Error::BackendUnavailable {
-        backend: "wgpu",
+        backend: WGPU,
         reason: "this build has no wgpu; the feature `wgpu` adds it".into(),
     })
 }
@@ -154,7 +157,7 @@ async fn auto_async(request: &DeviceRequest) -> Result<Opened> {
     match cuda(request, "CUDA comes first") {
         Ok(mut opened) => {
             opened.rejected.push(Rejected {
-                candidate: "wgpu".into(),
+                candidate: WGPU.into(),
                 reason: "CUDA comes first; its adapters were not looked at".into(),
             });
             Ok(opened)
@@ -196,7 +199,7 @@ async fn after_cuda_async(request: &DeviceRequest, no_cuda: Error) -> Result<Ope
     match wgpu_async(request).await {
         Ok(mut opened) => {
             opened.rejected.push(Rejected {
-                candidate: "cuda".into(),
+                candidate: CUDA.into(),
                 reason: reason(no_cuda),
             });
             Ok(opened)

@@ -18,6 +18,21 @@ pub struct TableEntry {
     pub length_and_kind: u32,
 }
 
+impl From<TableEntry> for [u32; 2] {
+    fn from(entry: TableEntry) -> Self {
+        [entry.offset_words, entry.length_and_kind]
+    }
+}
+
+impl From<[u32; 2]> for TableEntry {
+    fn from([offset_words, length_and_kind]: [u32; 2]) -> Self {
+        Self {
+            offset_words,
+            length_and_kind,
+        }
+    }
+}
+
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which a page meets them.

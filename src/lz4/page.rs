@@ -116,23 +116,6 @@ impl PageEntry {
     }
 }
 
-#[cfg(gpu_engine)]
-impl From<crate::kernels::lz4::TableEntry> for [u32; 2] {
-    fn from(entry: crate::kernels::lz4::TableEntry) -> Self {
-        [entry.offset_words, entry.length_and_kind]
-    }
-}
-
-#[cfg(gpu_engine)]
-impl From<[u32; 2]> for crate::kernels::lz4::TableEntry {
-    fn from([offset_words, length_and_kind]: [u32; 2]) -> Self {
-        Self {
-            offset_words,
-            length_and_kind,
-        }
-    }
-}
-
 /// Longest block in bytes that can decode to `page_length` bytes: one run of literals.
 const fn longest_block(page_length: usize) -> usize {
     page_length + page_length / 255 + 16

@@ -44,4 +44,4 @@ pub use memory::WgpuBuffer;
 pub use stream::{WgpuStream, WgpuSubmission};
 
 /// Name of the engine.
-const ENGINE: &str = "wgpu";
+const ENGINE: &str = crate::engine::WGPU;
