@@ -101,7 +101,34 @@ mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
 
+/// Internals that the tests, benchmarks and fuzz targets of this repository reach. No part of the API: anything here may change
+/// in any version.
+#[cfg(gpu_engine)]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::kernels::job::Job;
+
+    /// Jobs of the codec.
+    pub mod lz4 {
+        pub use crate::kernels::lz4::{compress_job, decompress_job};
+    }
+
+    /// Jobs of tensor operations.
+    pub mod tensor {
+        pub use crate::kernels::tensor::{
+            AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product,
+            QuantizedProduct, Rotary, SoftmaxLimits, Source, Strided, attention_job,
+            convolve2d_job, copy_job, elementwise_job, matmul_job, matmul_naive_job,
+            matmul_quantized_job, norm_job, reduce_columns_job, reduce_rows_job, rotary_job,
+            softmax_job,
+        };
+    }
+}
+
 pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
 #[cfg(gpu_engine)]
 pub use gpu::detect::GpuBackend;
+/// The version of wgpu whose types this crate takes and gives.
+#[cfg(feature = "wgpu")]
+pub use wgpu;

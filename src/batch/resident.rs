@@ -32,7 +32,7 @@ pub struct ResidentPart {
     pub packed: Buffer,
     /// Bytes of blocks.
     pub packed_bytes: u64,
-    /// Two words a page: [`TableEntry`](crate::kernels::lz4::TableEntry).
+    /// Two words a page, as [`PageEntry::to_words`](crate::lz4::PageEntry::to_words) gives them.
     pub table: Buffer,
     /// Bytes of the pages.
     pub n_bytes: u64,

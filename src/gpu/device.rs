@@ -79,9 +79,9 @@ impl GpuDevice {
     /// # Errors
     /// As [`open_async`](Self::open_async).
     pub async fn reopen_async(&self) -> Result<Self> {
-        // A device that the page lent is the page's to replace.
-        #[cfg(web_module)]
-        if self.as_wgpu().is_some_and(WgpuDevice::is_lent) {
+        // Only its owner can replace an external device.
+        #[cfg(feature = "wgpu")]
+        if self.as_wgpu().is_some_and(WgpuDevice::is_external) {
             self.check()?;
             return Ok(self.clone());
         }
@@ -203,6 +203,51 @@ impl GpuDevice {
             #[cfg(feature = "wgpu")]
             Engine::Wgpu(_) => None,
         }
+    }
+
+    /// Wraps a device that the caller opened with wgpu, so that both work on the same memory without copies. Of `request`, the
+    /// limits, run-time checks, SPIR-V passthrough, memory limit and wait limit apply.
+    ///
+    /// The caller keeps the device: [`destroy`](Self::destroy) makes this handle unusable and leaves the caller's alone, and
+    /// after a loss [`reopen_async`](Self::reopen_async) fails. The device's handlers for uncaptured errors and for its loss
+    /// are replaced by this crate's; a later error of the caller's own calls, outside of an error scope, is then returned by
+    /// the next call here. Features that the device was not opened with, such as `TIMESTAMP_QUERY`, are not used.
+    ///
+    /// ```no_run
+    /// use pagepress::gpu::{Buffer, DeviceRequest, GpuDevice};
+    /// use pagepress::wgpu;
+    /// # fn example(device: wgpu::Device, queue: wgpu::Queue) -> pagepress::Result<()> {
+    /// let gpu = GpuDevice::from_wgpu(device.clone(), queue, &DeviceRequest::default())?;
+    /// let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+    ///     label: None,
+    ///     // 64 bytes more than kernels use.
+    ///     size: 4096 + 64,
+    ///     usage: wgpu::BufferUsages::STORAGE
+    ///         | wgpu::BufferUsages::COPY_SRC
+    ///         | wgpu::BufferUsages::COPY_DST,
+    ///     mapped_at_creation: false,
+    /// });
+    /// let shared = Buffer::from_wgpu(&gpu, buffer, 4096)?;
+    /// # drop(shared);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a device whose limits are below WebGPU's defaults.
+    #[cfg(feature = "wgpu")]
+    pub fn from_wgpu(
+        device: ::wgpu::Device,
+        queue: ::wgpu::Queue,
+        request: &DeviceRequest,
+    ) -> Result<Self> {
+        let device = WgpuDevice::from_wgpu(device, queue, request)?;
+        let reason = "it was handed over open";
+        Ok(Self::of_engine(
+            Engine::Wgpu(device),
+            request.clone(),
+            reason,
+        ))
     }
 
     /// A page's own device, which is open and stays the page's.

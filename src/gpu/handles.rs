@@ -172,6 +172,33 @@ impl HostBuffer {
 }
 
 impl Buffer {
+    /// Wraps a buffer that the caller made on the wgpu device of `device`; nothing is copied, and the caller keeps it. Kernels
+    /// use its first `n_bytes`, a multiple of 4. It must have the usages `STORAGE`, `COPY_SRC` and `COPY_DST` and be 64 bytes
+    /// larger than `n_bytes`, since kernels without run-time checks may read that far, but do not use what they read. With
+    /// [`RuntimeChecks::Always`](super::RuntimeChecks::Always) the 64 bytes are not needed.
+    ///
+    /// A buffer of another wgpu device cannot be recognised here: work on it fails with
+    /// [`Engine`](crate::Error::Engine) when it is recorded or submitted. The handle has the identity of `device`, and other
+    /// devices refuse it.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a device of another engine, and for other usages and sizes.
+    #[cfg(feature = "wgpu")]
+    pub fn from_wgpu(
+        device: &super::GpuDevice,
+        buffer: ::wgpu::Buffer,
+        n_bytes: u64,
+    ) -> Result<Self> {
+        let Some(device) = device.as_wgpu() else {
+            return Err(check::invalid(
+                "device",
+                "one of another engine".into(),
+                "give a device of the wgpu engine",
+            ));
+        };
+        device.buffer_from_wgpu(buffer, n_bytes).map(Self::from)
+    }
+
     /// The address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
     #[cfg(cuda_engine)]
     #[must_use]

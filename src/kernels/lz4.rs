@@ -8,31 +8,6 @@ use crate::{Error, Result};
 /// Most pages in one job: the placement scan has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
 
-/// One page in the table of a batch, as the kernels write and read it: two `u32` words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct TableEntry {
-    /// Where the block starts in the packed buffer, in words of 4 bytes.
-    pub offset_words: u32,
-    /// Bits 0..30: length of the block in bytes. Bits 30..32: 0 LZ4, 1 stored, 2 fill (8 bytes: the word).
-    pub length_and_kind: u32,
-}
-
-impl From<TableEntry> for [u32; 2] {
-    fn from(entry: TableEntry) -> Self {
-        [entry.offset_words, entry.length_and_kind]
-    }
-}
-
-impl From<[u32; 2]> for TableEntry {
-    fn from([offset_words, length_and_kind]: [u32; 2]) -> Self {
-        Self {
-            offset_words,
-            length_and_kind,
-        }
-    }
-}
-
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which a page meets them.

@@ -1,7 +1,7 @@
 //! The one table of kernels: source, entry point, bindings, workgroup size, and the launches of a job.
 //!
-//! Nothing here touches a GPU. A job ([`Job`]) says which buffers it needs and which launches, in order,
-//! do the work; an engine only allocates and launches.
+//! Nothing here calls a GPU. A job is plain data: the buffers that a piece of work needs, and the launches that do it, in
+//! order; an engine only allocates and launches.
 
 /// The source of a shader; for wasm32 as `build.rs` makes it smaller.
 macro_rules! shader {
@@ -16,14 +16,17 @@ macro_rules! shader {
 
 #[cfg(cuda_engine)]
 mod emit;
-pub mod lz4;
+pub(crate) mod job;
+pub(crate) mod lz4;
 mod parser;
-pub mod tensor;
+pub(crate) mod tensor;
 
 #[cfg(cuda_engine)]
 pub use emit::{
     AttentionKernel, GemmKernel, Kernel, LayerNormKernel, QuantizedGemmKernel, SoftmaxKernel,
 };
+
+pub(crate) use job::Job;
 
 use std::ops::Range;
 
@@ -106,7 +109,7 @@ pub enum Slot {
     Pages,
     /// Compressed blocks, each at a multiple of 4 bytes.
     Packed,
-    /// Two words a page: see [`lz4::TableEntry`].
+    /// Two words a page: see [`PageEntry::to_words`](crate::lz4::PageEntry::to_words).
     Table,
     /// One word a page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
@@ -162,13 +165,4 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Arguments in binding order.
     pub args: Vec<Arg>,
-}
-
-/// Everything an engine needs to run one piece of work: launches in order, each sees the writes of those before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Job {
-    /// Sizes in bytes of all buffers the launches name, multiples of 4.
-    pub buffers: Vec<(Slot, u64)>,
-    /// The dispatches.
-    pub launches: Vec<Launch>,
 }

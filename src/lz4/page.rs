@@ -123,7 +123,7 @@ const fn longest_block(page_length: usize) -> usize {
 
 /// The little-endian 64-bit word that fills `page`, if there is one: its length is a multiple of 8, at least 8.
 #[must_use]
-pub fn fill_word(page: &[u8]) -> Option<u64> {
+pub(super) fn fill_word(page: &[u8]) -> Option<u64> {
     let first = *page.first_chunk::<FILL_BYTES>()?;
     let periodic = page.len().is_multiple_of(FILL_BYTES)
         && page[..page.len() - FILL_BYTES] == page[FILL_BYTES..];

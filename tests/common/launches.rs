@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use pagepress::kernels::lz4::{compress_job, decompress_job};
-use pagepress::kernels::tensor::{
+use pagepress::internals::Job;
+use pagepress::internals::lz4::{compress_job, decompress_job};
+use pagepress::internals::tensor::{
     AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
     Rotary, SoftmaxLimits, Source, Strided, attention_job, convolve2d_job, copy_job,
     elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
     reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
-use pagepress::kernels::{Job, Launch, Processors};
+use pagepress::kernels::{Launch, Processors};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Quantization, Reduction, Step};

@@ -40,8 +40,8 @@ pub struct WgpuDevice(pub(super) Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Shared {
     pub id: DeviceId,
-    /// Whether the device belongs to the page.
-    pub is_lent: bool,
+    /// The caller owns the device: it is not destroyed here.
+    pub is_external: bool,
     /// Notes in `faults` what the browser reports.
     #[cfg(target_arch = "wasm32")]
     _listener: listener::Listener,
@@ -172,7 +172,12 @@ pub(super) fn let_go(device: &wgpu::Device) {
 }
 
 impl Shared {
-    /// Whether a kernel is compiled without checks.
+    /// Returns whether kernels that check themselves are compiled without the engine's checks.
+    pub(super) fn may_leave_out_checks(&self) -> bool {
+        self.may_leave_out_checks
+    }
+
+    /// Returns whether this kernel is compiled without the engine's checks.
     pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
         self.may_leave_out_checks && !source.is_checked()
     }
@@ -237,14 +242,14 @@ impl Shared {
 }
 
 impl WgpuDevice {
-    /// A device of wgpu that is open. One that is lent is not destroyed here.
+    /// Wraps an open device of wgpu. An external one, which the caller owns, is not destroyed here.
     pub(super) fn of(
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: GpuDeviceInfo,
         limits: &wgpu::Limits,
         features: wgpu::Features,
         request: &DeviceRequest,
-        is_lent: bool,
+        is_external: bool,
     ) -> Self {
         let faults = Arc::new(Faults::default());
         #[cfg(not(target_arch = "wasm32"))]
@@ -252,7 +257,7 @@ impl WgpuDevice {
         #[cfg(target_arch = "wasm32")]
         let (info, listener) = (
             adapter::describe_web(&device, info),
-            listener::listen(&device, &faults, is_lent),
+            listener::listen(&device, &faults, is_external),
         );
         let budget = Budget::new(request.memory_limit);
         let capabilities = Capabilities {
@@ -263,7 +268,7 @@ impl WgpuDevice {
             && request.runtime_checks == RuntimeChecks::WhereNeeded;
         Self(Arc::new(Shared {
             id: DeviceId::new(),
-            is_lent,
+            is_external,
             #[cfg(target_arch = "wasm32")]
             _listener: listener,
             timestamp_period_ns: queue.get_timestamp_period(),
@@ -335,7 +340,7 @@ impl WgpuDevice {
     pub fn destroy(&self) {
         // Calls under way fail from here on, and wgpu says only later why.
         self.0.faults.note_lost("the device was given up".into());
-        if self.0.is_lent {
+        if self.0.is_external {
             return;
         }
         self.0.device.destroy();

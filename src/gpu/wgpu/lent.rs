@@ -46,13 +46,15 @@ impl WgpuDevice {
         let (limits, features) = (adapter.limits(), adapter.features());
         let opened = opened.await.map_err(|_| unavailable())?;
         let info = adapter::describe(&adapter.get_info());
-        let is_lent = true;
-        Ok(Self::of(opened, info, &limits, features, request, is_lent))
-    }
-
-    /// Whether the device belongs to the page.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.0.is_lent
+        let is_external = true;
+        Ok(Self::of(
+            opened,
+            info,
+            &limits,
+            features,
+            request,
+            is_external,
+        ))
     }
 
     /// The browser's `GPUDevice`.
@@ -96,7 +98,9 @@ impl WgpuDevice {
             mapped_at_creation: false,
         };
         let made = adopt_buffer(self.raw_device(), buffer, &descriptor);
-        Ok(WgpuBuffer::lent(&self.0, made.ok_or_else(unavailable)?))
+        let made = made.ok_or_else(unavailable)?;
+        let n_bytes = made.size() / 4 * 4;
+        Ok(WgpuBuffer::external(&self.0, made, n_bytes))
     }
 }
 

@@ -12,12 +12,61 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
             | wgpu::Features::SUBGROUP
             | wgpu::Features::SUBGROUP_BARRIER
             | wgpu::Features::SHADER_INT64;
-        let vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
-        if vulkan && request.spirv_passthrough == SpirvPassthrough::WhereOffered {
-            wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
-        }
+        wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
     }
-    wanted & adapter.features()
+    usable(
+        wanted & adapter.features(),
+        adapter.get_info().backend,
+        request,
+    )
+}
+
+/// Returns `features` without those that this crate must not use on this API: our SPIR-V is for Vulkan alone.
+pub(super) fn usable(
+    features: wgpu::Features,
+    backend: wgpu::Backend,
+    request: &DeviceRequest,
+) -> wgpu::Features {
+    let takes_spirv = backend == wgpu::Backend::Vulkan
+        && request.spirv_passthrough == SpirvPassthrough::WhereOffered;
+    match takes_spirv {
+        true => features,
+        false => features.difference(wgpu::Features::PASSTHROUGH_SHADERS),
+    }
+}
+
+/// Returns the first limit that is lower than kernels need, by name and value: they are written for WebGPU's defaults.
+pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
+    let needed = wgpu::Limits::defaults();
+    let pairs = [
+        (
+            "max_storage_buffers_per_shader_stage",
+            limits.max_storage_buffers_per_shader_stage,
+            needed.max_storage_buffers_per_shader_stage,
+        ),
+        (
+            "max_compute_workgroup_storage_size",
+            limits.max_compute_workgroup_storage_size,
+            needed.max_compute_workgroup_storage_size,
+        ),
+        (
+            "max_compute_invocations_per_workgroup",
+            limits.max_compute_invocations_per_workgroup,
+            needed.max_compute_invocations_per_workgroup,
+        ),
+        (
+            "max_compute_workgroup_size_x",
+            limits.max_compute_workgroup_size_x,
+            needed.max_compute_workgroup_size_x,
+        ),
+        (
+            "max_compute_workgroups_per_dimension",
+            limits.max_compute_workgroups_per_dimension,
+            needed.max_compute_workgroups_per_dimension,
+        ),
+    ];
+    let low = pairs.iter().find(|(_, actual, needed)| actual < needed)?;
+    Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
 /// The default limits of WebGPU, raised to the adapter's own where size matters.

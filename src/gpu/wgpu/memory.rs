@@ -155,14 +155,14 @@ impl WgpuBuffer {
         Ok((buffer, is_used))
     }
 
-    /// A buffer that belongs to others, who free it. It is of this device.
-    #[cfg(web_module)]
-    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
+    /// Wraps a buffer that the caller owns and frees, of which kernels use `n_bytes`. It is never pooled.
+    pub(super) fn external(shared: &Arc<Shared>, buffer: wgpu::Buffer, n_bytes: u64) -> Self {
         Self(Arc::new(PooledBuffer {
-            n_bytes: buffer.size() / 4 * 4,
+            n_bytes,
             charged: Some(Charged {
                 buffer,
                 charge: None,
+                #[cfg(target_arch = "wasm32")]
                 is_destroyed: false,
                 groups: None,
             }),

@@ -16,6 +16,7 @@ mod adapter;
 mod answer;
 mod choose;
 mod device;
+mod external;
 mod fault;
 mod groups;
 mod host;
