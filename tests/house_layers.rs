@@ -95,7 +95,8 @@ fn named(code: &str) -> Vec<String> {
 
 #[test]
 fn paths_are_read() {
-    let code = "use crate::{Error, gpu::{a, b}, ops};\nlet x = crate::batch::C; use crate::memory::d;";
+    let code =
+        "use crate::{Error, gpu::{a, b}, ops};\nlet x = crate::batch::C; use crate::memory::d;";
     assert_eq!(named(code), ["Error", "gpu", "ops", "batch", "memory"]);
 }
 

@@ -113,8 +113,8 @@ pub async fn compress_resident_async(
     let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
     let mut submitted = Vec::new();
     for range in plan {
-        let processors = device.capabilities().processors;
-        let job = compress_job(range.end - range.start, page_size, level, processors)?;
+        let compute_units = device.capabilities().compute_units;
+        let job = compress_job(range.end - range.start, page_size, level, compute_units)?;
         let given = [(Slot::Pages, pages, range.clone())];
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();

@@ -1,4 +1,4 @@
-//! [`GpuDevicePool`]: all GPUs of a machine.
+//! [`GpuDevicePool`]: all GPUs of a machine, used together.
 
 use super::choice::{DeviceRequest, EngineChoice, Rejected};
 use super::device::GpuDevice;
@@ -8,12 +8,12 @@ use crate::engine::{CUDA, WGPU};
 use crate::{Error, Result};
 
 /// Several open GPUs, over which work is spread: rows of tensors, and batches of pages
-/// ([`compressor`](Self::compressor)). Results are gathered in order, and do not show how many GPUs there were, except that
+/// ([`compressor`](Self::compressor)). Results are gathered in order and do not depend on the number of GPUs, except that
 /// sums are added in another order.
 ///
-/// Work is cut in as many parts as there are devices; for pages more, so that a faster device does more of them. A part
-/// whose device is lost goes to another device. Natively each device has a thread of its own during a call, and futures
-/// wait for them without yielding.
+/// Work is split into one part for each device; for pages into more parts, so that a faster device does more of them (work
+/// stealing). When a device is lost, its part goes to another device. Natively each device has its own thread during a call,
+/// and futures block on the threads without yielding.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevicePool;

@@ -1,5 +1,4 @@
-//! Handles of [`GpuDevice`](super::GpuDevice): each knows the engine it belongs to, and an engine refuses those of
-//! another.
+//! Handles of [`GpuDevice`](super::GpuDevice): enums over the engines. An engine refuses handles of another.
 
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use super::times::DeviceTimes;
 use super::wgpu::{WgpuBuffer, WgpuHostBuffer, WgpuKernel, WgpuStream, WgpuSubmission};
 use crate::Result;
 
-/// Does the same to the value of either engine.
+/// Evaluates one expression for the value of either engine.
 macro_rules! on_engine {
     ($value:expr, $kind:ident, $it:ident => $body:expr) => {
         match $value {
@@ -26,7 +25,7 @@ macro_rules! on_engine {
 }
 pub(super) use on_engine;
 
-/// A handle with one variant for each engine, and the ways in and out.
+/// Declares a handle with one variant for each engine, and the conversions.
 macro_rules! handle {
     ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
         $(#[$doc])*
@@ -66,7 +65,7 @@ macro_rules! handle {
 
 /// A handle of one engine inside one of any engine.
 trait Within<Any>: Sized {
-    /// The handle, if it is of this engine.
+    /// Returns the handle if it is of this engine.
     fn within(handle: &Any) -> Option<&Self>;
 }
 
@@ -96,12 +95,12 @@ handle!(
     Submission, CudaSubmission, WgpuSubmission
 );
 
-/// The identity of the device behind each handle.
+/// Implements the device identity of each handle.
 macro_rules! owned {
     ($($kind:ident),*) => {
         $(
             impl $kind {
-                /// The identity of the device that made it.
+                /// Returns the identity of the device that made this handle.
                 #[must_use]
                 pub fn device_id(&self) -> DeviceId {
                     on_engine!(self, Self, handle => Owned::device_id(handle))
@@ -149,7 +148,7 @@ impl HostMemory for HostBuffer {
     }
 }
 
-/// Copies between mapped memory and arrays of JavaScript: see [`WgpuHostBuffer`].
+/// Copies between mapped memory and JavaScript arrays: see [`WgpuHostBuffer`].
 #[cfg(web_module)]
 impl HostBuffer {
     pub(crate) async fn write_js_async(
@@ -199,7 +198,7 @@ impl Buffer {
         device.buffer_from_wgpu(buffer, n_bytes).map(Self::from)
     }
 
-    /// The address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
+    /// Returns the address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
     #[cfg(cuda_engine)]
     #[must_use]
     pub fn device_ptr(&self) -> Option<u64> {
@@ -207,7 +206,7 @@ impl Buffer {
     }
 }
 
-/// `handle` as one of the engine it is used on.
+/// Returns `handle` as one of the engine it is used on.
 fn own<'a, Any, Own: Within<Any>>(what: &'static str, handle: &'a Any) -> Result<&'a Own> {
     Own::within(handle).ok_or_else(|| check::foreign(what))
 }

@@ -44,7 +44,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// A kernel that engines may run without checks of their own.
+    /// Declares a kernel that engines may run without run-time checks of their own.
     ///
     /// # Safety
     /// Launched as part of a job of this module, on buffers of the job's sizes, after the job's launches before it: the
@@ -64,23 +64,24 @@ impl KernelInfo {
         }
     }
 
-    /// Whether the kernel writes workgroup memory before it reads it, so that engines need not clear it.
+    /// Returns whether the kernel writes all workgroup memory before it reads it, so that engines need not clear it.
     #[must_use]
     pub const fn fills_workgroup(&self) -> bool {
         self.fills_workgroup
     }
 }
 
-/// What runs the workgroups of a device.
+/// Streaming multiprocessors (CUDA) or compute units of a device, which run its workgroups. Their number and memory decide the
+/// occupancy: how many workgroups are resident at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Processors {
-    /// How many there are.
+pub struct ComputeUnits {
+    /// Number of compute units.
     pub n: u32,
-    /// Memory of one for all workgroups that it runs at once.
+    /// Workgroup (shared) memory of one compute unit in bytes, for all its resident workgroups together.
     pub workgroup_bytes: u32,
 }
 
-/// How a kernel uses a binding.
+/// Access of a kernel to a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// `var<storage, read>`
@@ -101,7 +102,7 @@ impl Access {
     }
 }
 
-/// A buffer of a job, by its role.
+/// Role of a buffer in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Slot {
@@ -117,7 +118,7 @@ pub enum Slot {
     Candidates,
     /// Scratch of `lz4_parse`, for each of its workgroups: a word for every four positions of a page.
     Matches,
-    /// Scratch: the sequences of each page, two words each, with room for one every four bytes.
+    /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
     Sequences,
     /// Scratch, a word a page: length and kind of its block.
     Sizes,
@@ -127,19 +128,19 @@ pub enum Slot {
     TileSums,
     /// The first tensor of an operation.
     A,
-    /// The second tensor of an operation; that of [`A`](Self::A) again where there is none.
+    /// The second tensor of an operation; the buffer of [`A`](Self::A) again where there is none.
     B,
-    /// What is added to each column.
+    /// The bias that is added to each column.
     Bias,
-    /// The values of attention, whose queries are [`A`](Self::A) and keys [`B`](Self::B).
+    /// The values of attention. Its queries are [`A`](Self::A), its keys [`B`](Self::B).
     Values,
-    /// The tensor that an operation makes.
+    /// The result of an operation.
     Out,
-    /// Scratch: sums over slices of the inner axis of a matrix product.
+    /// Scratch: partial sums of a matrix product, one for each slice of its inner axis (split-K).
     Slices,
-    /// Scratch: results of parts, to be reduced further.
+    /// Scratch: partial results of a tree reduction.
     Partials,
-    /// Scratch: what [`Partials`](Self::Partials) are reduced to, and the reverse.
+    /// Scratch: the next level of the tree reduction. Levels alternate between this buffer and [`Partials`](Self::Partials).
     FewerPartials,
 }
 
@@ -157,7 +158,7 @@ pub enum Arg {
 /// One dispatch of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
-    /// What to run.
+    /// The kernel to run.
     pub kernel: &'static KernelInfo,
     /// WGSL `override` constants.
     pub overrides: Vec<(&'static str, u32)>,

@@ -10,13 +10,13 @@ use pagepress::internals::tensor::{
     elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
     reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
-use pagepress::kernels::{Launch, Processors};
+use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Quantization, Reduction, Step};
 
-/// Processors with room for copies of small pages.
-const ROOMY: Processors = Processors {
+/// ComputeUnits with room for copies of small pages.
+const ROOMY: ComputeUnits = ComputeUnits {
     n: 132,
     workgroup_bytes: 228 << 10,
 };
@@ -37,7 +37,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
         let n_bytes = 3000 * u64::from(page_size) - 5;
         let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
         for level in [Level::Fast, Level::High] {
-            let of = |processors| compress_job(n_bytes, page_size, level, processors);
+            let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units);
             jobs.extend([of(None), of(Some(ROOMY))]);
         }
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");

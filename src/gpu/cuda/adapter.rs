@@ -8,7 +8,7 @@ use super::fault::{Failed, ok};
 use super::{ENGINE, driver};
 use crate::gpu::choice::LimitTier;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
-use crate::kernels::Processors;
+use crate::kernels::ComputeUnits;
 use crate::{Error, Result};
 
 /// Oldest compute capability that kernels are compiled for, times ten.
@@ -40,7 +40,7 @@ struct Attributes {
     workgroup_bytes: u32,
     workgroup_invocations: u32,
     max_grid: u32,
-    processors: Processors,
+    compute_units: ComputeUnits,
 }
 
 /// The GPUs that CUDA finds, in the driver's order.
@@ -125,7 +125,7 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
         workgroup_bytes: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
         workgroup_invocations: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         max_grid: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-        processors: Processors {
+        compute_units: ComputeUnits {
             n: positive(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             workgroup_bytes: positive(
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
@@ -198,7 +198,7 @@ impl Adapter {
             copy_timestamps: true,
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
-            processors: Some(self.attributes.processors),
+            compute_units: Some(self.attributes.compute_units),
         };
         match tier {
             LimitTier::Adapter => own,
@@ -212,7 +212,7 @@ impl Adapter {
                 max_workgroup_bytes: 16 << 10,
                 max_workgroup_invocations: 256,
                 max_storage_buffers: 8,
-                processors: None,
+                compute_units: None,
                 ..own
             },
         }

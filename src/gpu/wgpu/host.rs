@@ -230,7 +230,7 @@ impl WgpuHostBuffer {
             .try_for_each(write)
     }
 
-    /// What `read` makes of a range that is mapped.
+    /// Calls `read` with a mapped range.
     #[cfg(not(target_arch = "wasm32"))]
     async fn read<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match self.raw().get_mapped_range(range) {

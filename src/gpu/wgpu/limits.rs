@@ -1,10 +1,10 @@
-//! Features and limits: which ones a device is opened with, and what they mean for kernels.
+//! Features and limits that a device is opened with, and the capabilities that follow for kernels.
 
 use crate::gpu::check;
 use crate::gpu::choice::{DeviceRequest, LimitTier, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
 
-/// The features that a device is opened with, of those that the adapter has.
+/// Returns the features to open a device with, of those that the adapter has.
 pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
     if cfg!(not(target_arch = "wasm32")) {
@@ -69,7 +69,7 @@ pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
     Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
 }
 
-/// The default limits of WebGPU, raised to the adapter's own where size matters.
+/// Returns the default limits of WebGPU, raised to the adapter's own for sizes of buffers and workgroups.
 pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
     if tier != LimitTier::WebGpuDefault {
@@ -92,7 +92,7 @@ pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     limits
 }
 
-/// What kernels may use on a device with these limits and features.
+/// Returns the capabilities of a device with these limits and features.
 pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities {
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
@@ -114,6 +114,6 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         ),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
-        processors: None,
+        compute_units: None,
     }
 }

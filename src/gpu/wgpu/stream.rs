@@ -47,7 +47,7 @@ enum Step {
 }
 
 impl Step {
-    /// What it is timed as; copies within the device are not.
+    /// The kind of work as which it is timed; copies within the device are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
             Self::Launch { .. } => Some(Activity::Kernels),

@@ -135,7 +135,7 @@ impl Timer {
         &self.host
     }
 
-    /// What was measured, with `period_ns` for each tick of the device's clock. Waits for the submission.
+    /// Waits for the submission and returns its times, with `period_ns` nanoseconds for each tick of the device's clock.
     pub(super) async fn read(&self, period_ns: f32) -> Result<DeviceTimes> {
         let n_bytes = u64::from(self.n_queries()) * QUERY_BYTES;
         let times = |timestamps: &[u8]| times(&self.runs, self.copies, timestamps, period_ns);
