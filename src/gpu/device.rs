@@ -252,17 +252,17 @@ impl GpuDevice {
 
     /// Wraps a `GPUDevice` of the page, which keeps it.
     #[cfg(web_module)]
-    pub(crate) async fn lent_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
+    pub(crate) async fn from_js_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
         let request = DeviceRequest::default();
-        let device = WgpuDevice::lent(device, &request).await?;
+        let device = WgpuDevice::from_js(device, &request).await?;
         let reason = "it was handed over open";
         Ok(Self::of_engine(Engine::Wgpu(device), request, reason))
     }
 
-    /// Wraps a `GPUBuffer` of the page on this device: see [`WgpuDevice::lend_buffer`].
+    /// Wraps a `GPUBuffer` of the page on this device: see [`WgpuDevice::buffer_from_js`].
     #[cfg(web_module)]
-    pub(crate) fn lend_buffer(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
-        on_engine!(&self.engine, Engine, device => device.lend_buffer(buffer).map(Buffer::from))
+    pub(crate) fn buffer_from_js(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
+        on_engine!(&self.engine, Engine, device => device.buffer_from_js(buffer).map(Buffer::from))
     }
 
     /// Returns the browser's `GPUDevice`.

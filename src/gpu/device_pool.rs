@@ -97,7 +97,7 @@ impl GpuDevicePool {
     /// [`new_async`](Self::new_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// See the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self> {
         super::runtime::block_on(Self::new_async())
@@ -106,7 +106,7 @@ impl GpuDevicePool {
     /// [`open_async`](Self::open_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// See the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(request: &DeviceRequest) -> Result<Self> {
         super::runtime::block_on(Self::open_async(request))

@@ -15,7 +15,7 @@ pub struct WgpuKernel(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
-    /// No other kernel of this process has it.
+    /// Unique number of the kernel in this process.
     number: u64,
     device: DeviceId,
     entry: String,
@@ -52,7 +52,7 @@ impl Owned for WgpuKernel {
     }
 }
 
-/// The kernel of `source`, from the cache or compiled.
+/// Returns the kernel of `source` from the cache, or compiles it.
 pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<WgpuKernel> {
     if let Some(kernel) = shared.kernels.find(source) {
         return Ok(kernel);
@@ -217,7 +217,7 @@ fn descriptor<'a>(source: &KernelSource<'a>) -> wgpu::ShaderModuleDescriptor<'a>
     }
 }
 
-/// The layouts of the bindings and of the pipeline.
+/// Returns the layouts of the bindings and of the pipeline.
 fn layouts(
     shared: &Shared,
     source: &KernelSource<'_>,

@@ -1,7 +1,7 @@
 //! Listens to a browser's events of a device: its loss, and uncaptured errors.
 //!
-//! wgpu's own callback for errors replaces the page's `onuncapturederror`, and both are kept for ever. These are taken
-//! back with the device.
+//! wgpu's own callback for errors would replace the page's `onuncapturederror`, and never be removed. These listeners are
+//! removed with the device.
 
 #[cfg(web_module)]
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ const UNCAPTURED: &str = "uncapturederror";
 
 #[cfg(web_module)]
 thread_local! {
-    /// The devices of our own that are open.
+    /// Open devices that this module opened.
     static OPEN: RefCell<Vec<RawDevice>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn destroy_all() {
     });
 }
 
-/// Takes the listeners back when it is dropped.
+/// Removes the listeners when it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     device: Option<RawDevice>,
@@ -52,7 +52,7 @@ impl Drop for Listener {
     }
 }
 
-/// Notes in `faults` what is reported about `device`.
+/// Records events of `device` in `faults`.
 pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_external: bool) -> Listener {
     let (lost, noted) = (Arc::downgrade(faults), Arc::downgrade(faults));
     let lost = Closure::<dyn FnMut(LostInfo)>::new(move |info: LostInfo| {
@@ -85,7 +85,7 @@ pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_external: b
     }
 }
 
-/// Our error for one of the browser's.
+/// Converts an error of the browser.
 fn convert(error: &GpuError) -> Error {
     if error.constructor().name() == "GPUOutOfMemoryError" {
         return Error::OutOfMemory { requested: 0 };

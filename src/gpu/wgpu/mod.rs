@@ -17,14 +17,14 @@ mod answer;
 mod choose;
 mod device;
 mod external;
+#[cfg(web_module)]
+mod external_web;
 mod fault;
 mod groups;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;
 mod kernel;
-#[cfg(web_module)]
-mod lent;
 mod limits;
 #[cfg(target_arch = "wasm32")]
 mod listener;

@@ -1,4 +1,4 @@
-//! A turn of the browser's event loop.
+//! Yields to the browser's event loop.
 
 /// Yields to the event loop of a browser once, so that a device-lost event can arrive. Natively it returns at once.
 pub(super) async fn turn() {
