@@ -3,15 +3,15 @@
 pub mod batch;
 #[cfg(gpu_engine)]
 pub mod gpu {
-    //! What runs kernels: devices, and the interface that all work is written against; and, by the names that the documents use,
-    //! what other modules build on it.
+    //! GPU devices and the interface that runs kernels on them, with the types of [`batch`](crate::batch) and
+    //! [`tensor`](crate::tensor) that work on a device.
     //!
-    //! [`Backend`] is that interface: compile WGSL, allocate, record launches and copies, submit, wait. An engine
-    //! implements it ([`wgpu`] everywhere, `cuda` natively); [`GpuDevice`] is the front over all engines and implements it too, with handles
-    //! that know their engine. Everything is asynchronous; natively the same names without `_async` block.
+    //! [`Backend`] is the interface: compile WGSL, allocate, record launches and copies, submit, wait. Each engine
+    //! implements it ([`wgpu`] on every target, `cuda` natively). [`GpuDevice`] is an enum over the engines and implements it
+    //! too. Calls are asynchronous; natively the same names without `_async` block.
     //!
-    //! [`GpuBatchCompressor`] and its relatives are documented in [`batch`](crate::batch), tensors and operations in
-    //! [`tensor`](crate::tensor), where they are defined.
+    //! [`GpuDevice::from_wgpu`] and [`Buffer::from_wgpu`] take a device and buffers that a program opened with wgpu itself.
+    //! Batches of pages are documented in [`batch`](crate::batch), tensors and their operations in [`tensor`](crate::tensor).
 
     mod backend;
     pub(crate) mod batch_sizes;

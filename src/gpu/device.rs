@@ -209,8 +209,8 @@ impl GpuDevice {
     /// limits, run-time checks, SPIR-V passthrough, memory limit and wait limit apply.
     ///
     /// The caller keeps the device: [`destroy`](Self::destroy) makes this handle unusable and leaves the caller's alone, and
-    /// after a loss [`reopen_async`](Self::reopen_async) fails. The device's handlers for uncaptured errors and for its loss
-    /// are replaced by this crate's; a later error of the caller's own calls, outside of an error scope, is then returned by
+    /// after a loss [`reopen_async`](Self::reopen_async) fails. Natively the device's handlers for uncaptured errors and for its
+    /// loss are replaced by this crate's; a later error of the caller's own calls, outside of an error scope, is then returned by
     /// the next call here. Features that the device was not opened with, such as `TIMESTAMP_QUERY`, are not used.
     ///
     /// ```no_run

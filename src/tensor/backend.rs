@@ -29,6 +29,8 @@ const WORTH_OPENING_NS: f64 = 30e6;
 /// The device is opened then. Without one, or if it fails, the CPU does the work. Results
 /// that memory has no room for are [`Error::OutOfMemory`].
 ///
+/// The documents define a second type of this name: `pagepress::GpuBackend`, at the root of the crate, detects a device.
+///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;
 /// let mut backend = GpuBackend::new();
