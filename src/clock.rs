@@ -1,6 +1,6 @@
 //! A monotonic clock that exists on every target (`std::time::Instant` traps on wasm32).
 
-/// A moment; nanoseconds can be counted from it.
+/// A point in time, from which elapsed nanoseconds are counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     #[cfg(not(target_arch = "wasm32"))]
@@ -11,14 +11,14 @@ pub(crate) struct Clock {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Clock {
-    /// Now.
+    /// Returns the current time.
     pub(crate) fn start() -> Self {
         Self {
             start: std::time::Instant::now(),
         }
     }
 
-    /// Nanoseconds since [`start`](Self::start).
+    /// Returns the nanoseconds since [`start`](Self::start).
     pub(crate) fn elapsed_ns(self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -26,12 +26,12 @@ impl Clock {
 
 #[cfg(target_arch = "wasm32")]
 impl Clock {
-    /// Now.
+    /// Returns the current time.
     pub(crate) fn start() -> Self {
         Self { start_ms: now_ms() }
     }
 
-    /// Nanoseconds since [`start`](Self::start).
+    /// Returns the nanoseconds since [`start`](Self::start).
     pub(crate) fn elapsed_ns(self) -> u64 {
         ((now_ms() - self.start_ms) * 1e6) as u64
     }

@@ -13,7 +13,7 @@ const SHARE_BYTES: usize = 1 << 20;
 #[cfg(not(target_arch = "wasm32"))]
 const STREAMED_BYTES: usize = 4 << 20;
 
-/// Whether there are threads to share work with. Where the system gives none, rayon panics at its first use, and at every
+/// Returns whether a thread pool is available. Where the system starts no threads, rayon panics at its first use, and at every
 /// later one.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn has_threads() -> bool {
@@ -29,8 +29,8 @@ pub(crate) fn has_threads() -> bool {
 
 /// Copies `bytes` to `out`, which is as long.
 pub(crate) fn copy(out: &mut [u8], bytes: &[u8]) {
-    // SAFETY: the same memory, borrowed for as long; `fill` writes bytes to it, never anything uninitialised, and gives the
-    // slice to nobody else.
+    // SAFETY: the same memory, borrowed for as long; `fill` writes bytes to it, never anything uninitialised, and passes the
+    // slice to no one else.
     let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
     fill(room, bytes);
 }

@@ -1,4 +1,4 @@
-//! What work costs: a fixed time and a time a unit, fitted to measurements.
+//! [`Cost`]: a linear cost model, a fixed time and a time per unit, fitted to measurements by least squares.
 
 /// Sizes that [`Samples`] keeps.
 const MAX_SIZES: usize = 16;
@@ -20,8 +20,8 @@ impl Cost {
     }
 
     /// The cost with the least sum of squared relative errors over `samples` of `[size, ns]`; relative, so that the
-    /// small sizes tell the fixed part. If the unconstrained fit has a negative part, that part is zero and the other
-    /// one fitted alone. Samples of one size tell the parts not apart: all of the time then counts by unit. `None`
+    /// small sizes determine the fixed part. If the unconstrained fit has a negative part, that part is zero and the other
+    /// one fitted alone. Samples of one size cannot separate the parts: all of the time then counts by unit. `None`
     /// without a sample of a positive size and time.
     pub(crate) fn fit(samples: &[[f64; 2]]) -> Option<Self> {
         let usable = samples.iter().filter(|[size, ns]| *size > 0.0 && *ns > 0.0);

@@ -1,5 +1,5 @@
-//! Arrays of JavaScript as the caller has them: their bytes go to mapped GPU memory and back in one copy, and not through
-//! the memory of the module.
+//! The bytes of JavaScript arrays, copied to and from mapped GPU memory directly (zero-copy with respect to the memory of the
+//! module).
 
 use std::ops::Range;
 

@@ -1,29 +1,29 @@
-//! Host memory whose size comes from outside: an error where there is not enough, in place of an abort.
+//! Fallible allocation of host memory whose size comes from input: an error where memory runs out, not an abort.
 
 use bytemuck::Zeroable;
 
 use crate::{Error, Result};
 
-/// Not enough memory for `n` values.
+/// Returns the error that there is not enough memory for `n` values.
 fn short_of<T>(n: usize) -> Error {
     Error::OutOfMemory {
         requested: (n as u64).saturating_mul(size_of::<T>() as u64),
     }
 }
 
-/// `n` zeros. The allocator knows memory that is zero already.
+/// Returns `n` zeros. Memory comes from `calloc`, which does not write pages that the system has zeroed.
 pub(crate) fn zeros<T: Zeroable>(n: usize) -> Result<Vec<T>> {
     bytemuck::allocation::try_zeroed_vec(n).map_err(|()| short_of::<T>(n))
 }
 
-/// An empty vector with room for `n` values.
+/// Returns an empty vector with capacity for `n` values.
 pub(crate) fn with_room<T>(n: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     reserve(&mut values, n)?;
     Ok(values)
 }
 
-/// Makes room for just `n` values more.
+/// Reserves capacity for exactly `n` more values.
 #[cfg(gpu_engine)]
 pub(crate) fn reserve_exact<T>(values: &mut Vec<T>, n: usize) -> Result<()> {
     values

@@ -1,4 +1,4 @@
-//! One value from a callback, or a thread, to a future.
+//! A oneshot channel: one value from a callback or a thread to a future.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,15 +10,15 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// The callback's end.
+/// The sending half, for the callback.
 #[derive(Debug)]
 pub(crate) struct Sender<T>(Arc<Mutex<State<T>>>);
 
-/// The future's end.
+/// The receiving half, for the future.
 #[derive(Debug)]
 pub(crate) struct Receiver<T>(Arc<Mutex<State<T>>>);
 
-/// A pair of ends.
+/// Returns both halves of a new channel.
 pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = Arc::new(Mutex::new(State {
         value: None,
@@ -42,7 +42,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for the value; `None` when the callback was dropped without a call.
+    /// Waits for the value. Returns `None` when the sender was dropped without sending.
     pub(crate) async fn receive(self) -> Option<T> {
         poll_fn(|context| {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,12 +16,13 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
     Backend, Buffer, DeviceRequest, EngineChoice, GpuDevice, KernelArg, KernelSource, Waitable,
 };
-use pagepress::kernels::lz4::{compress_job, decompress_job};
-use pagepress::kernels::{Arg, Job, Processors, Slot};
+use pagepress::internals::Job;
+use pagepress::internals::lz4::{compress_job, decompress_job};
+use pagepress::kernels::{Arg, ComputeUnits, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
 /// Room for copies of small pages in workgroup memory.
-const ROOMY: Processors = Processors {
+const ROOMY: ComputeUnits = ComputeUnits {
     n: 2,
     workgroup_bytes: 228 << 10,
 };

@@ -13,9 +13,10 @@ mod launches;
 mod ptxas;
 
 use launches::launches;
+use pagepress::gpu::shaders;
 use pagepress::kernels::{
     Access, Arg, AttentionKernel, GemmKernel, Kernel, Launch, LayerNormKernel, QuantizedGemmKernel,
-    SoftmaxKernel, lz4, tensor,
+    SoftmaxKernel,
 };
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
 use pagepress::tensor::Quantization;
@@ -40,7 +41,7 @@ fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
 #[test]
 fn every_kernel_compiles_with_the_bindings_of_the_table() {
     let launches = launches();
-    for kernel in lz4::KERNELS.iter().chain(&tensor::KERNELS) {
+    for kernel in shaders::all() {
         assert!(
             launches
                 .values()

@@ -1,15 +1,13 @@
 //! Measures the batch size at which a device's fixed cost per job becomes small.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::PAGE_SIZE;
 use super::compress::Sink;
 use super::ring::Pipeline;
 use super::source::Source;
 use crate::Result;
 use crate::cost::{Cost, Samples};
-use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
+use crate::gpu::batch_sizes::{known_batch_size, remember_batch_size};
+use crate::gpu::{Backend, GpuDevice};
 use crate::lz4::{Level, PackedPages};
 
 /// Sizes of the timed batches in pages, in this order. Measurement ends with the first that takes [`ENOUGH_NS`].
@@ -23,23 +21,6 @@ const N_RUNS: usize = 2;
 
 /// Share of the fixed cost in the time of a batch of the optimal size.
 const FIXED_PART: f64 = 0.1;
-
-/// Batch sizes measured in this process, keyed by the adapter's description.
-static MEASURED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
-
-fn measured() -> MutexGuard<'static, Option<HashMap<String, usize>>> {
-    MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns a key that identifies an adapter.
-fn key(info: &GpuDeviceInfo) -> String {
-    [info.engine, info.api, &info.name, &info.driver].join("\n")
-}
-
-/// Returns the batch size measured on this adapter, if any.
-pub(crate) fn known_batch_size(info: &GpuDeviceInfo) -> Option<usize> {
-    measured().as_ref()?.get(&key(info)).copied()
-}
 
 /// Returns the pages of the smallest batch whose fixed cost is [`FIXED_PART`] of its time, clamped to 256..=65,536.
 fn batch_size(cost: Cost) -> usize {
@@ -68,7 +49,7 @@ fn sample_pages(n_pages: usize) -> Vec<u8> {
 impl GpuDevice {
     /// Returns the number of 4 KiB pages at which the fixed cost of a job is a tenth of its time; larger batches gain
     /// little. The first call measures it by compressing pages, which takes tens of milliseconds on a GPU. The result is
-    /// cached for all devices on this adapter, and [`GpuDeviceInfo::optimal_batch_size`] returns it from then on.
+    /// cached for all devices on this adapter, and [`GpuDeviceInfo::optimal_batch_size`](crate::gpu::GpuDeviceInfo::optimal_batch_size) returns it from then on.
     ///
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost), [`OutOfMemory`](crate::Error::OutOfMemory).
@@ -100,9 +81,7 @@ impl GpuDevice {
             }
         }
         let size = batch_size(samples.cost().unwrap_or_default());
-        let mut measured = measured();
-        let sizes = measured.get_or_insert_with(HashMap::new);
-        Ok(*sizes.entry(key(self.info())).or_insert(size))
+        Ok(remember_batch_size(self.info(), size))
     }
 
     /// Blocking form of [`optimal_batch_size_async`](Self::optimal_batch_size_async). Native only.

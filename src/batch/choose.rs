@@ -3,14 +3,14 @@
 #[cfg(gpu_engine)]
 use std::borrow::Cow;
 
-#[cfg(gpu_engine)]
-use super::choice::{BackendChoice, BackendRequest, Rejected};
 use super::codec::Codec;
 #[cfg(gpu_engine)]
 use super::plan::Packed;
 #[cfg(gpu_engine)]
 use crate::Error;
 use crate::Result;
+#[cfg(gpu_engine)]
+use crate::engine::{BackendChoice, BackendRequest, Rejected};
 #[cfg(gpu_engine)]
 use crate::lz4::CPU_ONLY;
 use crate::lz4::{Level, PackedPages};

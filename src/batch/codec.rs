@@ -1,12 +1,12 @@
 //! [`Codec`]: pages and frames on any engine.
 
-#[cfg(not(gpu_engine))]
-use super::choice::Rejected;
-use super::choice::{BackendChoice, BackendRequest, PowerPreference};
 use super::choose::Plan;
 #[cfg(gpu_engine)]
 use super::gpu_codec::GpuCodec;
 use super::timing::Timings;
+#[cfg(not(gpu_engine))]
+use crate::engine::Rejected;
+use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
@@ -42,7 +42,7 @@ impl Report {
     /// Creates the report of a call that ran on the CPU.
     pub(crate) fn cpu(reason: String, timings: Timings) -> Self {
         Self {
-            engine: "cpu",
+            engine: CPU,
             reason,
             timings,
         }
@@ -122,7 +122,7 @@ impl Codec {
     pub fn with_device(device: crate::gpu::GpuDevice) -> Result<Self> {
         let options = CodecOptions {
             backend: match device.name() {
-                "cuda" => BackendRequest::Cuda,
+                crate::engine::CUDA => BackendRequest::Cuda,
                 _ => BackendRequest::Wgpu,
             },
             ..CodecOptions::default()
@@ -279,7 +279,7 @@ impl Codec {
 
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(super) fn cpu_only(&self) -> Option<&str> {
-        (self.choice.engine == "cpu").then_some(self.choice.reason.as_str())
+        (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
     }
 }
 

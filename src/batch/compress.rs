@@ -168,8 +168,8 @@ impl Pipeline {
         meter: &mut Meter,
     ) -> Result<Running> {
         let n_bytes = range.end - range.start;
-        let processors = self.device.capabilities().processors;
-        let job = compress_job(n_bytes, page_size, level, processors)?;
+        let compute_units = self.device.capabilities().compute_units;
+        let job = compress_job(n_bytes, page_size, level, compute_units)?;
         let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();

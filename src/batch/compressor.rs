@@ -10,6 +10,7 @@ use super::timing::Timings;
 use super::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
 use crate::cost::Samples;
+use crate::engine::BENEFIT_PAGES;
 use crate::gpu::{Backend, GpuDevice, GpuDeviceInfo};
 use crate::lz4::{BlockError, Level, PackedPages};
 use crate::{Error, Result, memory};
@@ -87,9 +88,6 @@ pub struct GpuBatchCompressor {
 /// Numbers of pages of the first batch on which the CPU and the GPU are timed: a small one, which shows the fixed cost of
 /// a batch, and a large one.
 const SAMPLE_PAGES: [usize; 2] = [16, 1024];
-
-/// Number of pages above which a GPU is assumed to pay off, before anything is measured.
-pub(crate) const BENEFIT_PAGES: usize = 2000;
 
 impl GpuBatchCompressor {
     /// Opens the GPU at `config.device_index`.

@@ -34,7 +34,7 @@ pub(super) fn is_page_size(block_size: u32) -> bool {
 /// A report with nothing in it yet.
 pub(super) fn empty_report(reason: &str) -> Report {
     Report {
-        engine: "cpu",
+        engine: crate::engine::CPU,
         reason: reason.to_owned(),
         timings: Timings::default(),
     }
@@ -109,7 +109,7 @@ impl Codec {
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
         Ok(Report {
-            engine: "cpu",
+            engine: crate::engine::CPU,
             reason,
             timings,
         })
@@ -210,7 +210,7 @@ impl AnyDecoder {
             Self::Cpu(decoder, reason) => {
                 let (consumed, timings) = on_host(|| decoder.advance(input, out))?;
                 report.add(Report {
-                    engine: "cpu",
+                    engine: crate::engine::CPU,
                     reason: reason.clone(),
                     timings,
                 });

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::choice::{BackendChoice, BackendRequest, Rejected};
 use super::choose::Plan;
 use super::codec::CodecOptions;
 use super::compress::Sink;
@@ -13,7 +12,8 @@ use super::ring::Pipeline;
 use super::source::Source;
 use super::timing::Timings;
 use crate::clock::Clock;
-use crate::gpu::{Backend, DeviceRequest, EngineChoice, GpuDevice};
+use crate::engine::{BackendChoice, Rejected};
+use crate::gpu::{Backend, DeviceRequest, GpuDevice};
 use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
 use crate::{Error, Result, memory};
 
@@ -100,12 +100,13 @@ pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     rejected.chain(no_cuda()).collect()
 }
 
-/// Returns the reason why CUDA has no devices to list.
+/// Returns CUDA as a rejected candidate where its driver lists no device.
 #[cfg(cuda_engine)]
 fn no_cuda() -> Option<Rejected> {
+    use crate::engine::CUDA;
     let error = crate::gpu::cuda::list().err()?;
     Some(Rejected {
-        candidate: "cuda".into(),
+        candidate: CUDA.into(),
         reason: error.to_string(),
     })
 }
@@ -119,11 +120,7 @@ impl GpuCodec {
     pub(super) async fn open_async(options: &CodecOptions) -> Result<(Self, BackendChoice)> {
         let forced = options.backend.forces_gpu();
         let request = DeviceRequest {
-            engine: match options.backend {
-                BackendRequest::Cuda => EngineChoice::Cuda,
-                BackendRequest::Wgpu => EngineChoice::Wgpu,
-                BackendRequest::Auto | BackendRequest::Cpu => EngineChoice::Auto,
-            },
+            engine: options.backend.device_engine(),
             adapter_index: options.adapter_index.filter(|_| forced),
             power_preference: options.power_preference,
             allow_software: options.allow_software && forced,

@@ -115,7 +115,7 @@ impl GpuFrameDecoder {
             on_host(|| decoder.advance(input, out)).map_err(|error| limit_of(error, self.limit));
         let (consumed, timings) = done?;
         report.add(Report {
-            engine: "cpu",
+            engine: crate::engine::CPU,
             reason: (*reason).to_owned(),
             timings,
         });
@@ -183,7 +183,7 @@ impl GpuFrameDecoder {
         if let (None, [first, rest @ ..]) = (frame.block_size, blocks) {
             let (content, timings) = on_host(|| decode_alone(first))?;
             report.add(Report {
-                engine: "cpu",
+                engine: crate::engine::CPU,
                 reason: "the first block of a frame".into(),
                 timings,
             });

@@ -9,7 +9,6 @@ mod adapters;
 mod async_adapters;
 #[cfg(gpu_engine)]
 pub(crate) mod calibrate;
-mod choice;
 mod choose;
 pub(crate) mod codec;
 #[cfg(gpu_engine)]
@@ -39,8 +38,6 @@ mod resident;
 mod results;
 #[cfg(gpu_engine)]
 mod ring;
-#[cfg(gpu_engine)]
-mod select;
 pub(crate) mod session;
 #[cfg(gpu_engine)]
 mod source;
@@ -56,7 +53,6 @@ pub(crate) mod web;
 pub use adapters::{CompressWriter, DecompressReader};
 #[cfg(feature = "futures-io")]
 pub use async_adapters::{AsyncCompressWriter, AsyncDecompressReader};
-pub use choice::{BackendChoice, BackendRequest, PowerPreference, Rejected};
 pub use codec::{Codec, CodecOptions, Report};
 #[cfg(gpu_engine)]
 pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
@@ -72,13 +68,16 @@ pub use resident::{
 };
 #[cfg(gpu_engine)]
 pub use results::{BatchResult, BatchStats, DecompressResult};
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
-pub use select::gpu_available;
-#[cfg(gpu_engine)]
-pub use select::{SelectedBackend, gpu_available_async, select_backend};
 pub use session::{FrameCompression, FrameDecompression};
 pub use timing::Timings;
 
+pub use crate::engine::{BackendChoice, BackendRequest, PowerPreference, Rejected};
+#[cfg(gpu_engine)]
+pub use crate::engine::{SelectedBackend, select_backend};
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+pub use crate::gpu::gpu_available;
+#[cfg(gpu_engine)]
+pub use crate::gpu::gpu_available_async;
 use crate::lz4::Level;
 
 /// Bytes of a memory page.
@@ -119,7 +118,7 @@ fn block_on<T>(future: impl Future<Output = crate::Result<T>>) -> crate::Result<
         match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => value,
             Poll::Pending => Err(crate::Error::Engine {
-                engine: "cpu",
+                engine: crate::engine::CPU,
                 message: "a future of the CPU engine waits".into(),
             }),
         }

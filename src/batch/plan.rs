@@ -61,7 +61,7 @@ pub(crate) fn compress(
         .min(n_bytes.div_ceil(page))
         .min(MAX_JOB_BYTES / page);
     let pages = most_pages(most, capabilities, |n| {
-        compress_job(n * page, page_size, level, capabilities.processors)
+        compress_job(n * page, page_size, level, capabilities.compute_units)
     });
     cut(n_bytes, pages * page)
 }
@@ -285,7 +285,7 @@ mod tests {
             copy_timestamps: false,
             spirv_passthrough: false,
             free_memory_bytes: None,
-            processors: None,
+            compute_units: None,
         };
         let job = |n: u64| {
             Ok(Job {

@@ -32,7 +32,7 @@ pub struct ResidentPart {
     pub packed: Buffer,
     /// Bytes of blocks.
     pub packed_bytes: u64,
-    /// Two words per page: [`TableEntry`](crate::kernels::lz4::TableEntry).
+    /// Two words per page, as [`PageEntry::to_words`](crate::lz4::PageEntry::to_words) gives them.
     pub table: Buffer,
     /// Bytes of the pages.
     pub n_bytes: u64,
@@ -113,8 +113,8 @@ pub async fn compress_resident_async(
     let plan = plan::compress(n_bytes, page_size, level, most_pages, device.capabilities());
     let mut submitted = Vec::new();
     for range in plan {
-        let processors = device.capabilities().processors;
-        let job = compress_job(range.end - range.start, page_size, level, processors)?;
+        let compute_units = device.capabilities().compute_units;
+        let job = compress_job(range.end - range.start, page_size, level, compute_units)?;
         let given = [(Slot::Pages, pages, range.clone())];
         let buffers = JobBuffers::allocate(device, &job, &given)?;
         let mut stream = device.stream();

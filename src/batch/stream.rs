@@ -117,7 +117,7 @@ fn convert(progress: frame::Progress) -> Progress {
 
 fn cpu_report(reason: String, clock: Clock) -> Report {
     Report {
-        engine: "cpu",
+        engine: crate::engine::CPU,
         reason,
         timings: Timings::host(clock.elapsed_ns()),
     }

@@ -3,7 +3,7 @@
 
 use crate::lz4::BlockError;
 use crate::lz4::frame::DetectedFormat;
-use crate::tensor::Shape;
+use crate::ops::Shape;
 
 #[cfg(any(web, web_engine))]
 mod js;

@@ -1,4 +1,4 @@
-//! The one interface between the work (codecs, operations, users' kernels) and an engine.
+//! [`Backend`]: the interface between work (codecs, tensor operations, users' kernels) and an engine.
 
 use std::future::Future;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::kernels::{Access, KernelInfo, Launch};
 use crate::memory;
 
-/// WGSL to compile, with all that makes one compiled kernel different from another.
+/// WGSL to compile, with everything that distinguishes one compiled kernel from another.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource<'a> {
     /// Complete WGSL source.
@@ -28,7 +28,7 @@ pub struct KernelSource<'a> {
 }
 
 impl<'a> KernelSource<'a> {
-    /// A kernel with the engine's checks and no override constants.
+    /// Returns a source with the engine's checks and no override constants.
     #[must_use]
     pub const fn new(wgsl: &'a str, entry: &'a str, bindings: &'a [Access]) -> Self {
         Self {
@@ -41,13 +41,13 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// A kernel of the crate's own table, with the engine's checks: it may be launched on anything.
+    /// Returns a kernel of the crate's own table, with the engine's checks: it may be launched with any arguments.
     #[must_use]
     pub const fn of(kernel: &'a KernelInfo, overrides: &'a [(&'a str, f64)]) -> Self {
         Self::new(kernel.wgsl, kernel.name, kernel.bindings).with_overrides(overrides)
     }
 
-    /// The kernel of a job's launch, without the checks that the crate's kernels do not need.
+    /// Returns the kernel of a job's launch, without the run-time checks that the crate's kernels do not need.
     ///
     /// # Safety
     /// A function of [`crate::kernels`] made `launch`, as part of a job, and every buffer that is bound in a role has at
@@ -60,13 +60,13 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// The same kernel with values of `override` constants by name.
+    /// Sets values of `override` constants by name.
     #[must_use]
     pub const fn with_overrides(self, overrides: &'a [(&'a str, f64)]) -> Self {
         Self { overrides, ..self }
     }
 
-    /// The same kernel without the engine's checks of accesses, divisors and loops, where the engine can leave them out.
+    /// Removes the engine's checks of accesses, divisors and loops, where the engine can omit them.
     ///
     /// # Safety
     /// At every launch, whatever its arguments and grid: the kernel accesses no element outside of its buffers, variables
@@ -80,7 +80,7 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// The same kernel without the clearing of its workgroup memory.
+    /// Removes the zero-initialisation of workgroup memory.
     ///
     /// # Safety
     /// At every launch the kernel reads no workgroup memory that its own workgroup has not written before. What it would
@@ -93,13 +93,13 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// Whether the engine puts its own checks into the kernel.
+    /// Returns whether the engine compiles its own checks into the kernel.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         self.is_checked
     }
 
-    /// Whether workgroup memory is cleared before the kernel runs.
+    /// Returns whether workgroup memory is zeroed before the kernel runs.
     #[must_use]
     pub const fn is_cleared(&self) -> bool {
         self.is_cleared
@@ -117,7 +117,7 @@ pub enum KernelArg<'a, Buffer> {
     Params(&'a [u32]),
 }
 
-/// What a host buffer is for.
+/// The direction of transfers through a staging buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HostUse {
     /// The host writes, the device copies from it.
@@ -152,28 +152,28 @@ impl<Buffer, HostBuffer> Clone for Place<'_, Buffer, HostBuffer> {
 
 impl<Buffer, HostBuffer> Copy for Place<'_, Buffer, HostBuffer> {}
 
-/// A length in bytes.
+/// Memory of a known length.
 pub trait Sized64 {
-    /// Bytes asked for at allocation.
+    /// Returns the length in bytes that was requested at allocation.
     fn n_bytes(&self) -> u64;
 }
 
-/// Memory that both host and device reach: mapped on wgpu, pinned on CUDA.
+/// A staging buffer, which both host and device access: mapped on wgpu, pinned on CUDA.
 pub trait HostMemory: Sized64 {
     /// Copies `bytes` to `offset` once the device has finished with earlier contents.
     /// An [`HostUse::Upload`] buffer only; `offset` is a multiple of 8, the length of 4. Ranges written between two
     /// submissions must not overlap.
     fn write_async(&self, offset: u64, bytes: &[u8]) -> impl Future<Output = Result<()>>;
 
-    /// Gives `range` (multiples of 8) to `fill` to write in place, once the device has finished with earlier contents;
-    /// what was there is unspecified. An [`HostUse::Upload`] buffer only.
+    /// Calls `fill` with `range` (multiples of 8) to write in place, once the device has finished with earlier contents;
+    /// the bytes passed in are unspecified. An [`HostUse::Upload`] buffer only.
     fn fill_async<R>(
         &self,
         range: Range<u64>,
         fill: impl FnOnce(&mut [u8]) -> R,
     ) -> impl Future<Output = Result<R>>;
 
-    /// Waits until the device has finished writing, then shows `range` (multiples of 4) to `read`.
+    /// Waits until the device has finished writing, then calls `read` with `range` (multiples of 4).
     /// An [`HostUse::Download`] buffer only.
     fn read_async<R>(
         &self,
@@ -190,7 +190,7 @@ pub trait Recorder {
     type Buffer;
     /// Host memory of this engine.
     type HostBuffer;
-    /// What [`submit`](Self::submit) gives to wait on.
+    /// Submitted work of this engine, to wait for.
     type Submission;
 
     /// Records one dispatch of `grid` workgroups.
@@ -216,13 +216,13 @@ pub trait Recorder {
         n_bytes: u64,
     ) -> Result<()>;
 
-    /// Hands everything recorded to the device; returns before it has run.
+    /// Submits everything recorded to the device, and returns before it has run.
     ///
     /// # Errors
-    /// Whatever the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`Engine`](crate::Error::Engine) for work that the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
     fn submit(self) -> Result<Self::Submission>;
 
-    /// The same, with copies between host and device timed too where the device can: see
+    /// Submits as [`submit`](Self::submit) does, and times copies between host and device too where the device supports it: see
     /// [`Waitable::wait_times_async`].
     ///
     /// # Errors
@@ -234,7 +234,7 @@ pub trait Recorder {
         self.submit()
     }
 
-    /// The same for work whose time nobody will ask for, and which nobody waits for by itself: cheaper where work is small.
+    /// Submits work without timestamps and without a handle to wait for: cheaper for small work.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
@@ -246,7 +246,7 @@ pub trait Recorder {
     }
 }
 
-/// Work handed to the device.
+/// Work that was submitted to the device.
 pub trait Waitable: Sized {
     /// Waits until the work has run.
     ///
@@ -267,7 +267,8 @@ pub trait Waitable: Sized {
     }
 }
 
-/// What runs kernels. Handles are cheap to clone and typed per engine; memory is freed, or pooled, on drop.
+/// An engine's open device: compiles kernels, allocates memory, records and submits work. Handles are cheap to clone and typed
+/// per engine; memory is freed, or returned to a pool, on drop.
 pub trait Backend: Clone {
     /// A compiled kernel.
     type Kernel: Clone;
@@ -285,37 +286,38 @@ pub trait Backend: Clone {
     /// Submitted work.
     type Submission: Waitable;
 
-    /// The engine: `"cuda"` or `"wgpu"`.
+    /// Returns the name of the engine: `"cuda"` or `"wgpu"`.
     fn name(&self) -> &'static str;
 
-    /// The device, as it describes itself.
+    /// Returns the description of the device.
     fn info(&self) -> &GpuDeviceInfo;
 
-    /// What kernels may use here.
+    /// Returns the limits and features of the device.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Compiles WGSL, or finds it compiled already: kernels are cached by the content of their source.
+    /// Compiles WGSL. Kernels are cached by the content of their source.
     ///
-    /// Fails with [`KernelCompile`](crate::Error::KernelCompile) and the compiler's words, line and column.
+    /// # Errors
+    /// [`KernelCompile`](crate::Error::KernelCompile) with the compiler's message, line and column.
     fn compile_kernel(
         &self,
         source: &KernelSource<'_>,
     ) -> impl Future<Output = Result<Self::Kernel>>;
 
-    /// Device memory of `n_bytes`, a positive multiple of 4. It holds zeros.
+    /// Allocates device memory of `n_bytes`, a positive multiple of 4, filled with zeros.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::Error::OutOfMemory); [`InvalidArgument`](crate::Error::InvalidArgument) beyond the
     /// device's largest buffer.
     fn allocate_memory(&self, n_bytes: u64) -> Result<Self::Buffer>;
 
-    /// Memory of `n_bytes`, a positive multiple of 4, that host and device share. It holds zeros.
+    /// Allocates a staging buffer of `n_bytes`, a positive multiple of 4, filled with zeros.
     ///
     /// # Errors
     /// As [`allocate_memory`](Self::allocate_memory).
     fn allocate_host(&self, n_bytes: u64, host_use: HostUse) -> Result<Self::HostBuffer>;
 
-    /// An empty recorder.
+    /// Returns an empty recorder.
     fn stream(&self) -> Self::Stream;
 
     /// Waits until everything submitted has run.
@@ -358,7 +360,7 @@ pub trait Backend: Clone {
     }
 }
 
-/// [`Backend::upload_async`] through memory that `allocate` gives.
+/// Uploads through a staging buffer that `allocate` returns: see [`Backend::upload_async`].
 pub(super) async fn upload<B: Backend>(
     backend: &B,
     allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,
@@ -379,7 +381,7 @@ pub(super) async fn upload<B: Backend>(
     stream.submit()?.wait_async().await.map(drop)
 }
 
-/// [`Backend::download_async`] through memory that `allocate` gives.
+/// Downloads through a staging buffer that `allocate` returns: see [`Backend::download_async`].
 pub(super) async fn download<B: Backend>(
     backend: &B,
     allocate: impl FnOnce(u64) -> Result<B::HostBuffer>,

@@ -1,4 +1,4 @@
-//! What a device's allocations may hold in all, and the place where tests make them fail.
+//! [`Budget`]: the limit of all allocations of a device, at which tests also inject failures.
 
 use std::sync::Arc;
 #[cfg(feature = "fault-injection")]
@@ -28,7 +28,7 @@ struct Faults {
     n_asked: u64,
 }
 
-/// A part of a budget, given back on drop.
+/// A share of a budget, returned on drop.
 #[derive(Debug)]
 pub(super) struct Charge {
     budget: Arc<Budget>,
@@ -42,7 +42,7 @@ impl Drop for Charge {
 }
 
 impl Budget {
-    /// A budget of `limit` bytes; without one, of whatever the device has.
+    /// Creates a budget of `limit` bytes; `None` leaves the limit to the device.
     pub(super) fn new(limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             limit: limit.unwrap_or(u64::MAX),
@@ -52,13 +52,13 @@ impl Budget {
         })
     }
 
-    /// Bytes that allocations hold now.
+    /// Returns the bytes that allocations hold now.
     #[cfg(web_pages)]
     pub(super) fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Takes `n_bytes` for an allocation; `requested` is what the error names.
+    /// Charges `n_bytes` for an allocation. The error names `requested`.
     pub(super) fn charge(self: &Arc<Self>, n_bytes: u64, requested: u64) -> Result<Charge> {
         #[cfg(feature = "fault-injection")]
         if self.lock().is_next_failing() {
@@ -108,7 +108,7 @@ impl Budget {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Has `n_failing` allocations fail after `n_before` more; gives how many were asked for since the last call.
+    /// Makes `n_failing` allocations fail after `n_before` more. Returns the number requested since the last call.
     pub(super) fn fail(&self, n_before: u64, n_failing: u64) -> u64 {
         let faults = Faults {
             n_before,

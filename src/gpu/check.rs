@@ -1,4 +1,4 @@
-//! Checks of what callers ask for, the same on every engine.
+//! Validation of arguments, the same on every engine.
 
 use std::ops::Range;
 
@@ -7,21 +7,21 @@ use super::id::{DeviceId, Owned};
 use crate::kernels::Access;
 use crate::{Error, Result};
 
-/// Offsets of slices of storage buffers are multiples of this.
+/// Alignment in bytes of the offset of a slice of a storage buffer.
 const SLICE_ALIGNMENT: u64 = 256;
 
-/// Bytes behind every buffer that kernels may read, though not use, where the engine does not check their accesses.
+/// Bytes behind every buffer that unchecked kernels may read (prefetch) but do not use.
 pub(super) const SLACK_BYTES: u64 = 64;
 
-/// Size actually allocated: at most a sixteenth more than asked for (above 16 KiB), so that buffers of about one size
-/// are exchangeable.
+/// Returns the size class of an allocation: at most a sixteenth more than requested (above 16 KiB), so that the pool can reuse
+/// buffers of similar sizes.
 pub(super) fn size_class(n_bytes: u64, max_bytes: u64) -> u64 {
     let needed = n_bytes + SLACK_BYTES;
     let step = (needed.next_power_of_two() / 32).max(256);
     needed.next_multiple_of(step).min(max_bytes)
 }
 
-/// An argument outside its domain.
+/// Returns the error for an argument outside its domain.
 pub(super) fn invalid(name: &'static str, value: String, expected: &'static str) -> Error {
     Error::InvalidArgument {
         name,
@@ -30,7 +30,7 @@ pub(super) fn invalid(name: &'static str, value: String, expected: &'static str)
     }
 }
 
-/// The size of an allocation.
+/// Checks the size of an allocation.
 pub(super) fn size(n_bytes: u64, max_bytes: u64) -> Result<()> {
     if n_bytes > 0 && n_bytes.is_multiple_of(4) && n_bytes <= max_bytes {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn size(n_bytes: u64, max_bytes: u64) -> Result<()> {
     ))
 }
 
-/// The number of arguments of a launch and its grid.
+/// Checks the number of arguments of a launch, and its grid.
 pub(super) fn launch(
     entry: &str,
     n_bindings: usize,
@@ -64,7 +64,7 @@ pub(super) fn launch(
     Ok(())
 }
 
-/// An argument of the wrong kind.
+/// Returns the error for an argument of the wrong kind.
 pub(super) fn wrong_kind(entry: &str, at: usize, access: Option<Access>) -> Error {
     let value = format!(
         "binding {at} of {entry} is {}",
@@ -77,7 +77,7 @@ pub(super) fn wrong_kind(entry: &str, at: usize, access: Option<Access>) -> Erro
     )
 }
 
-/// A handle that belongs to another engine or device.
+/// Returns the error for a handle of another engine or device.
 pub(super) fn foreign(what: &'static str) -> Error {
     invalid(
         what,
@@ -94,7 +94,7 @@ pub(super) fn same_device(what: &'static str, device: DeviceId, handle: &impl Ow
     Err(foreign(what))
 }
 
-/// A range of a buffer as the argument of a launch.
+/// Checks a range of a buffer that is an argument of a launch.
 pub(super) fn slice(
     entry: &str,
     at: usize,

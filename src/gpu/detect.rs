@@ -1,4 +1,4 @@
-//! [`GpuBackend`]: the engine with the best device, for who wants the engine's own handle.
+//! [`GpuBackend`]: the engine with the best device, for callers that need the engine's own handle.
 
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
@@ -8,15 +8,18 @@ use super::wgpu::WgpuDevice;
 use super::{DeviceRequest, EngineChoice, GpuDevice};
 use crate::Result;
 
-/// The CUDA engine's device, by the name that the documents use.
+/// The name that the documents use for the device of the CUDA engine.
 #[cfg(cuda_engine)]
 pub type CudaContext = CudaDevice;
 
-/// The wgpu engine's device, by the name that the documents use.
+/// The name that the documents use for the device of the wgpu engine.
 #[cfg(feature = "wgpu")]
 pub type WgpuContext = WgpuDevice;
 
-/// An open device of either engine. [`GpuDevice`] hides which one it is; this shows it.
+/// An open device, as an enum over the engines. [`GpuDevice`] is the same without the distinction.
+///
+/// Two types have this name because the documents define both: this one, `pagepress::GpuBackend`, detects a device;
+/// `pagepress::gpu::GpuBackend`, which is `pagepress::tensor::GpuBackend`, runs tensor operations on a GPU or the CPU.
 ///
 /// ```no_run
 /// use pagepress::GpuBackend;
@@ -37,7 +40,7 @@ pub enum GpuBackend {
 }
 
 impl GpuBackend {
-    /// The best hardware GPU: through CUDA where that is possible, else through wgpu. `None` where there is none.
+    /// Opens the best hardware GPU: through CUDA where that is possible, else through wgpu. Returns `None` where there is none.
     pub async fn auto_detect_async() -> Option<Self> {
         let device = GpuDevice::new_async().await.ok()?;
         Some(match device.into_engine() {
@@ -72,6 +75,18 @@ impl From<GpuBackend> for GpuDevice {
     }
 }
 
+/// Returns whether there is a hardware GPU.
+#[cfg(not(target_arch = "wasm32"))]
+#[must_use]
+pub fn gpu_available() -> bool {
+    GpuDevice::is_available()
+}
+
+/// Returns whether there is a hardware GPU.
+pub async fn gpu_available_async() -> bool {
+    GpuDevice::is_available_async().await
+}
+
 #[cfg(cuda_engine)]
 impl CudaDevice {
     /// Opens the first GPU.
@@ -96,7 +111,7 @@ impl WgpuDevice {
     /// [`new_async`](Self::new_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// See [`new_async`](Self::new_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self> {
         super::runtime::block_on(Self::new_async())

@@ -15,7 +15,7 @@ use super::open;
 use super::wgpu::WgpuDevice;
 use crate::Result;
 
-/// An open GPU. Cheap to clone; clones share kernels, memory pool and fate.
+/// An open GPU. Cheap to clone; clones share kernels and memory pool, and are lost together.
 ///
 /// ```no_run
 /// use pagepress::gpu::{Backend, GpuDevice};
@@ -79,23 +79,23 @@ impl GpuDevice {
     /// # Errors
     /// As [`open_async`](Self::open_async).
     pub async fn reopen_async(&self) -> Result<Self> {
-        // A device that the page lent is the page's to replace.
-        #[cfg(web_module)]
-        if self.as_wgpu().is_some_and(WgpuDevice::is_lent) {
+        // Only its owner can replace an external device.
+        #[cfg(feature = "wgpu")]
+        if self.as_wgpu().is_some_and(WgpuDevice::is_external) {
             self.check()?;
             return Ok(self.clone());
         }
         Self::open_async(&self.request).await
     }
 
-    /// All adapters: those of CUDA, then those of wgpu, hardware before software. A GPU can be in both. A browser shows
-    /// at most one.
+    /// Lists all adapters: those of CUDA, then those of wgpu, hardware before software. A GPU can be in both lists. A browser
+    /// lists at most one.
     pub async fn list_adapters_async() -> Vec<GpuDeviceInfo> {
         open::list_async().await
     }
 
-    /// Whether there is a hardware GPU. Natively its driver is only asked for its list; a browser shows what its adapter
-    /// is by a device alone, which is opened and closed again. Nothing is kept: a GPU may be plugged in later.
+    /// Returns whether there is a hardware GPU. Natively it only enumerates adapters; a browser reports the kind of its adapter
+    /// through a device, which is opened and closed again. The result is not cached: a GPU may be plugged in later.
     pub async fn is_available_async() -> bool {
         #[cfg(not(target_arch = "wasm32"))]
         {
@@ -125,7 +125,7 @@ impl GpuDevice {
         self.engine
     }
 
-    /// The identity of this open device, which its clones share and no other device has, not even the same one
+    /// Returns the identity of this open device. Its clones share it; no other device has it, nor does the same adapter
     /// [reopened](Self::reopen_async).
     #[must_use]
     pub fn id(&self) -> DeviceId {
@@ -137,12 +137,12 @@ impl GpuDevice {
         check::same_device("buffer", self.id(), buffer)
     }
 
-    /// Device memory that holds what was there before, perhaps of an earlier call: for what writes all of it.
+    /// Allocates device memory with unspecified contents, for work that writes all of it.
     pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<Buffer> {
         on_engine!(&self.engine, Engine, device => device.allocate_uncleared(n_bytes).map(Buffer::from))
     }
 
-    /// Memory shared with the host that holds what was there before, likewise.
+    /// Allocates a staging buffer with unspecified contents, for work that writes all of it.
     pub(crate) fn allocate_host_uncleared(
         &self,
         n_bytes: u64,
@@ -153,7 +153,7 @@ impl GpuDevice {
             Engine::Cuda(device) => device
                 .allocate_host_uncleared(n_bytes, host_use)
                 .map(HostBuffer::from),
-            // Memory shared with the host is new there, and zero.
+            // Staging buffers of wgpu are always new and zero.
             #[cfg(feature = "wgpu")]
             Engine::Wgpu(device) => device
                 .allocate_host(n_bytes, host_use)
@@ -161,27 +161,27 @@ impl GpuDevice {
         }
     }
 
-    /// For tests: empties the pools, then has `n_failing` allocations of the device fail after `n_before` that do not. Gives
-    /// how many were asked for since the last such call.
+    /// For tests: empties the pools, then makes `n_failing` allocations of the device fail after `n_before` that succeed. Returns
+    /// the number requested since the last such call.
     #[cfg(feature = "fault-injection")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
         on_engine!(&self.engine, Engine, device => device.fail_allocations(n_before, n_failing))
     }
 
-    /// Why this device was taken.
+    /// Returns the reason why this device was chosen.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The adapters that were not, each with its reason.
+    /// Returns the adapters that were not chosen, each with its reason.
     #[must_use]
     pub fn rejected(&self) -> &[Rejected] {
         &self.rejected
     }
 
-    /// Whether the device still answers.
+    /// Checks that the device was not lost.
     ///
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost).
@@ -189,12 +189,12 @@ impl GpuDevice {
         on_engine!(&self.engine, Engine, device => device.check())
     }
 
-    /// Gives the device up; it is lost for all its clones.
+    /// Destroys the device: it is lost for all its clones. An external device stays open for its owner.
     pub fn destroy(&self) {
         on_engine!(&self.engine, Engine, device => device.destroy());
     }
 
-    /// The device of the CUDA engine, for use with other CUDA code.
+    /// Returns the device of the CUDA engine, for use with other CUDA code.
     #[cfg(cuda_engine)]
     #[must_use]
     pub fn as_cuda(&self) -> Option<&CudaDevice> {
@@ -205,34 +205,79 @@ impl GpuDevice {
         }
     }
 
-    /// A page's own device, which is open and stays the page's.
+    /// Wraps a device that the caller opened with wgpu, so that both work on the same memory without copies. Of `request`, the
+    /// limits, run-time checks, SPIR-V passthrough, memory limit and wait limit apply.
+    ///
+    /// The caller keeps the device: [`destroy`](Self::destroy) makes this handle unusable and leaves the caller's alone, and
+    /// after a loss [`reopen_async`](Self::reopen_async) fails. Natively the device's handlers for uncaptured errors and for its
+    /// loss are replaced by this crate's; a later error of the caller's own calls, outside of an error scope, is then returned by
+    /// the next call here. Features that the device was not opened with, such as `TIMESTAMP_QUERY`, are not used.
+    ///
+    /// ```no_run
+    /// use pagepress::gpu::{Buffer, DeviceRequest, GpuDevice};
+    /// use pagepress::wgpu;
+    /// # fn example(device: wgpu::Device, queue: wgpu::Queue) -> pagepress::Result<()> {
+    /// let gpu = GpuDevice::from_wgpu(device.clone(), queue, &DeviceRequest::default())?;
+    /// let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+    ///     label: None,
+    ///     // 64 bytes more than kernels use.
+    ///     size: 4096 + 64,
+    ///     usage: wgpu::BufferUsages::STORAGE
+    ///         | wgpu::BufferUsages::COPY_SRC
+    ///         | wgpu::BufferUsages::COPY_DST,
+    ///     mapped_at_creation: false,
+    /// });
+    /// let shared = Buffer::from_wgpu(&gpu, buffer, 4096)?;
+    /// # drop(shared);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a device whose limits are below WebGPU's defaults.
+    #[cfg(feature = "wgpu")]
+    pub fn from_wgpu(
+        device: ::wgpu::Device,
+        queue: ::wgpu::Queue,
+        request: &DeviceRequest,
+    ) -> Result<Self> {
+        let device = WgpuDevice::from_wgpu(device, queue, request)?;
+        let reason = "it was handed over open";
+        Ok(Self::of_engine(
+            Engine::Wgpu(device),
+            request.clone(),
+            reason,
+        ))
+    }
+
+    /// Wraps a `GPUDevice` of the page, which keeps it.
     #[cfg(web_module)]
-    pub(crate) async fn lent_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
+    pub(crate) async fn from_js_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
         let request = DeviceRequest::default();
-        let device = WgpuDevice::lent(device, &request).await?;
+        let device = WgpuDevice::from_js(device, &request).await?;
         let reason = "it was handed over open";
         Ok(Self::of_engine(Engine::Wgpu(device), request, reason))
     }
 
-    /// A page's own buffer on this device: see [`WgpuDevice::lend_buffer`].
+    /// Wraps a `GPUBuffer` of the page on this device: see [`WgpuDevice::buffer_from_js`].
     #[cfg(web_module)]
-    pub(crate) fn lend_buffer(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
-        on_engine!(&self.engine, Engine, device => device.lend_buffer(buffer).map(Buffer::from))
+    pub(crate) fn buffer_from_js(&self, buffer: &wasm_bindgen::JsValue) -> Result<Buffer> {
+        on_engine!(&self.engine, Engine, device => device.buffer_from_js(buffer).map(Buffer::from))
     }
 
-    /// The browser's `GPUDevice`.
+    /// Returns the browser's `GPUDevice`.
     #[cfg(web_module)]
     pub(crate) fn raw_web(&self) -> wasm_bindgen::JsValue {
         on_engine!(&self.engine, Engine, device => device.raw_web())
     }
 
-    /// Bytes of the device's buffers that are in use, and of those that its pool keeps.
+    /// Returns the bytes of the device's buffers that are in use, and of those in its pool.
     #[cfg(web_pages)]
     pub(crate) fn memory_bytes(&self) -> (u64, u64) {
         on_engine!(&self.engine, Engine, device => device.memory_bytes())
     }
 
-    /// The device of the wgpu engine, for use with wgpu itself.
+    /// Returns the device of the wgpu engine, for use with wgpu itself.
     #[cfg(feature = "wgpu")]
     #[must_use]
     pub fn as_wgpu(&self) -> Option<&WgpuDevice> {
@@ -244,29 +289,29 @@ impl GpuDevice {
     }
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuDevice {
-    /// [`new_async`](Self::new_async), blocking.
+    /// Blocks on [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// As there.
+    /// See [`new_async`](Self::new_async).
     pub fn new() -> Result<Self> {
         super::runtime::block_on(Self::new_async())
     }
 
-    /// [`new_with_adapter_index_async`](Self::new_with_adapter_index_async), blocking.
+    /// Blocks on [`new_with_adapter_index_async`](Self::new_with_adapter_index_async).
     ///
     /// # Errors
-    /// As there.
+    /// See [`new_with_adapter_index_async`](Self::new_with_adapter_index_async).
     pub fn new_with_adapter_index(index: usize) -> Result<Self> {
         super::runtime::block_on(Self::new_with_adapter_index_async(index))
     }
 
-    /// [`open_async`](Self::open_async), blocking.
+    /// Blocks on [`open_async`](Self::open_async).
     ///
     /// # Errors
-    /// As there.
+    /// See [`open_async`](Self::open_async).
     pub fn open(request: &DeviceRequest) -> Result<Self> {
         super::runtime::block_on(Self::open_async(request))
     }

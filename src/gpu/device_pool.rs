@@ -1,18 +1,19 @@
-//! [`GpuDevicePool`]: all GPUs of a machine.
+//! [`GpuDevicePool`]: all GPUs of a machine, used together.
 
 use super::choice::{DeviceRequest, EngineChoice, Rejected};
 use super::device::GpuDevice;
 use super::info::GpuDeviceInfo;
 use super::spread::{Shareable, spread};
+use crate::engine::{CUDA, WGPU};
 use crate::{Error, Result};
 
 /// Several open GPUs, over which work is spread: rows of tensors, and batches of pages
-/// ([`compressor`](Self::compressor)). Results are gathered in order, and do not show how many GPUs there were, except that
+/// ([`compressor`](Self::compressor)). Results are gathered in order and do not depend on the number of GPUs, except that
 /// sums are added in another order.
 ///
-/// Work is cut in as many parts as there are devices; for pages more, so that a faster device does more of them. A part
-/// whose device is lost goes to another device. Natively each device has a thread of its own during a call, and futures
-/// wait for them without yielding.
+/// Work is split into one part for each device; for pages into more parts, so that a faster device does more of them (work
+/// stealing). When a device is lost, its part goes to another device. Natively each device has its own thread during a call,
+/// and futures block on the threads without yielding.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevicePool;
@@ -96,7 +97,7 @@ impl GpuDevicePool {
     /// [`new_async`](Self::new_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// See the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self> {
         super::runtime::block_on(Self::new_async())
@@ -105,7 +106,7 @@ impl GpuDevicePool {
     /// [`open_async`](Self::open_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// See the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(request: &DeviceRequest) -> Result<Self> {
         super::runtime::block_on(Self::open_async(request))
@@ -143,8 +144,8 @@ fn choose(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> (Vec<usize>, V
     for (index, adapter) in adapters.iter().enumerate() {
         let of_engine = match request.engine {
             EngineChoice::Auto => true,
-            EngineChoice::Cuda => adapter.engine == "cuda",
-            EngineChoice::Wgpu => adapter.engine == "wgpu",
+            EngineChoice::Cuda => adapter.engine == CUDA,
+            EngineChoice::Wgpu => adapter.engine == WGPU,
         };
         let same = taken.iter().map(|&i| &adapters[i]).find(|other| {
             other.name == adapter.name && (other.engine, other.api) != (adapter.engine, adapter.api)

@@ -1,5 +1,4 @@
-//! Handles of [`GpuDevice`](super::GpuDevice): each knows the engine it belongs to, and an engine refuses those of
-//! another.
+//! Handles of [`GpuDevice`](super::GpuDevice): enums over the engines. An engine refuses handles of another.
 
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use super::times::DeviceTimes;
 use super::wgpu::{WgpuBuffer, WgpuHostBuffer, WgpuKernel, WgpuStream, WgpuSubmission};
 use crate::Result;
 
-/// Does the same to the value of either engine.
+/// Evaluates one expression for the value of either engine.
 macro_rules! on_engine {
     ($value:expr, $kind:ident, $it:ident => $body:expr) => {
         match $value {
@@ -26,7 +25,7 @@ macro_rules! on_engine {
 }
 pub(super) use on_engine;
 
-/// A handle with one variant for each engine, and the ways in and out.
+/// Declares a handle with one variant for each engine, and the conversions.
 macro_rules! handle {
     ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
         $(#[$doc])*
@@ -66,7 +65,7 @@ macro_rules! handle {
 
 /// A handle of one engine inside one of any engine.
 trait Within<Any>: Sized {
-    /// The handle, if it is of this engine.
+    /// Returns the handle if it is of this engine.
     fn within(handle: &Any) -> Option<&Self>;
 }
 
@@ -96,12 +95,12 @@ handle!(
     Submission, CudaSubmission, WgpuSubmission
 );
 
-/// The identity of the device behind each handle.
+/// Implements the device identity of each handle.
 macro_rules! owned {
     ($($kind:ident),*) => {
         $(
             impl $kind {
-                /// The identity of the device that made it.
+                /// Returns the identity of the device that made this handle.
                 #[must_use]
                 pub fn device_id(&self) -> DeviceId {
                     on_engine!(self, Self, handle => Owned::device_id(handle))
@@ -149,7 +148,7 @@ impl HostMemory for HostBuffer {
     }
 }
 
-/// Copies between mapped memory and arrays of JavaScript: see [`WgpuHostBuffer`].
+/// Copies between mapped memory and JavaScript arrays: see [`WgpuHostBuffer`].
 #[cfg(web_module)]
 impl HostBuffer {
     pub(crate) async fn write_js_async(
@@ -172,7 +171,34 @@ impl HostBuffer {
 }
 
 impl Buffer {
-    /// The address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
+    /// Wraps a buffer that the caller made on the wgpu device of `device`; nothing is copied, and the caller keeps it. Kernels
+    /// use its first `n_bytes`, a multiple of 4. It must have the usages `STORAGE`, `COPY_SRC` and `COPY_DST` and be 64 bytes
+    /// larger than `n_bytes`, since kernels without run-time checks may read that far, but do not use what they read. With
+    /// [`RuntimeChecks::Always`](super::RuntimeChecks::Always) the 64 bytes are not needed.
+    ///
+    /// A buffer of another wgpu device cannot be recognised here: work on it fails with
+    /// [`Engine`](crate::Error::Engine) when it is recorded or submitted. The handle has the identity of `device`, and other
+    /// devices refuse it.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a device of another engine, and for other usages and sizes.
+    #[cfg(feature = "wgpu")]
+    pub fn from_wgpu(
+        device: &super::GpuDevice,
+        buffer: ::wgpu::Buffer,
+        n_bytes: u64,
+    ) -> Result<Self> {
+        let Some(device) = device.as_wgpu() else {
+            return Err(check::invalid(
+                "device",
+                "one of another engine".into(),
+                "give a device of the wgpu engine",
+            ));
+        };
+        device.buffer_from_wgpu(buffer, n_bytes).map(Self::from)
+    }
+
+    /// Returns the address in device memory, for other CUDA code; see [`CudaBuffer::device_ptr`]. `None` on other engines.
     #[cfg(cuda_engine)]
     #[must_use]
     pub fn device_ptr(&self) -> Option<u64> {
@@ -180,7 +206,7 @@ impl Buffer {
     }
 }
 
-/// `handle` as one of the engine it is used on.
+/// Returns `handle` as one of the engine it is used on.
 fn own<'a, Any, Own: Within<Any>>(what: &'static str, handle: &'a Any) -> Result<&'a Own> {
     Own::within(handle).ok_or_else(|| check::foreign(what))
 }

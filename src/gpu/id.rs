@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identity of an open device: unique in the process, the same for all clones of a device, and never given out twice.
+/// Identity of an open device: unique in the process, the same for all clones of a device, and never reused.
 ///
 /// Every handle has the id of the device that made it. Work on handles of another device is refused with
 /// [`InvalidArgument`](crate::Error::InvalidArgument) when it is recorded.
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct DeviceId(u64);
 
 impl DeviceId {
-    /// An id that no other device has.
+    /// Returns an id that no other device has.
     pub(super) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -19,6 +19,6 @@ impl DeviceId {
 
 /// A handle of a device.
 pub(super) trait Owned {
-    /// The device that made it.
+    /// Returns the device that made this handle.
     fn device_id(&self) -> DeviceId;
 }

@@ -1,8 +1,9 @@
-//! What a device says about itself.
+//! Descriptions of devices: name, kind, limits, features.
 
 use std::fmt;
 
-use crate::kernels::Processors;
+use super::batch_sizes::known_batch_size;
+use crate::kernels::ComputeUnits;
 
 /// Kind of device behind an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -12,11 +13,11 @@ pub enum DeviceKind {
     Discrete,
     /// A GPU that shares memory with the CPU.
     Integrated,
-    /// A GPU lent by a hypervisor.
+    /// A virtual GPU of a hypervisor.
     Virtual,
-    /// A GPU that does not say what it is; browsers never do.
+    /// A GPU of unknown kind; browsers never report it.
     Unknown,
-    /// A CPU that imitates a GPU.
+    /// A software adapter: a CPU that emulates a GPU (lavapipe, SwiftShader, WARP).
     Software,
 }
 
@@ -53,19 +54,19 @@ pub struct GpuDeviceInfo {
 }
 
 impl GpuDeviceInfo {
-    /// Whether a CPU does the work.
+    /// Returns whether this is a software adapter.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == DeviceKind::Software
     }
 
-    /// Pages of 4 KiB in a batch that keep this adapter busy: what
+    /// Returns the number of 4 KiB pages in a batch that keeps this adapter busy: the size that
     /// [`GpuDevice::optimal_batch_size_async`](super::GpuDevice::optimal_batch_size_async) measured on it in this
-    /// process. Before that, with no device at hand, a hint: 0.8 of the L2 cache where the model is known (the table of
+    /// process. Before a measurement it is a hint: 0.8 of the L2 cache where the model is known (the table of
     /// the documents), else 8192.
     #[must_use]
     pub fn optimal_batch_size(&self) -> usize {
-        if let Some(measured) = crate::batch::calibrate::known_batch_size(self) {
+        if let Some(measured) = known_batch_size(self) {
             return measured;
         }
         const KNOWN: [(&str, usize); 5] = [
@@ -82,7 +83,7 @@ impl GpuDeviceInfo {
     }
 }
 
-/// Name, API and kind.
+/// Formats name, API and kind.
 impl fmt::Display for GpuDeviceInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.name.as_str() {
@@ -93,7 +94,7 @@ impl fmt::Display for GpuDeviceInfo {
     }
 }
 
-/// Limits and features that kernels and plans depend on.
+/// Limits and features that kernels and job planning depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
@@ -119,9 +120,9 @@ pub struct Capabilities {
     pub copy_timestamps: bool,
     /// Self-checked kernels are handed to the driver as SPIR-V with the memory scopes that WGSL asks for.
     pub spirv_passthrough: bool,
-    /// Device memory that was free when the device was opened, in bytes; `None` where the API does not tell. Work is
+    /// Device memory that was free when the device was opened, in bytes; `None` where the API does not report it. Work is
     /// cut into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,
-    /// What runs workgroups; `None` where the API does not tell.
-    pub processors: Option<Processors>,
+    /// The compute units; `None` where the API does not report them.
+    pub compute_units: Option<ComputeUnits>,
 }

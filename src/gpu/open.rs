@@ -1,4 +1,4 @@
-//! Opening a device: which engine, and why not the others.
+//! Opens a device: chooses the engine, and gives a reason for each rejected candidate.
 
 #[cfg(cuda_engine)]
 use super::choice::PowerPreference;
@@ -7,9 +7,12 @@ use super::device::Engine;
 #[cfg(cuda_engine)]
 use super::info::DeviceKind;
 use super::info::GpuDeviceInfo;
+use crate::engine::CUDA;
+#[cfg(any(cuda_engine, not(feature = "wgpu")))]
+use crate::engine::WGPU;
 use crate::{Error, Result};
 
-/// A device just opened, and how it was chosen.
+/// A newly opened device, the reason for it, and the rejected candidates.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub engine: Engine,
@@ -17,7 +20,7 @@ pub(super) struct Opened {
     pub rejected: Vec<Rejected>,
 }
 
-/// All adapters: those of CUDA, then those of wgpu.
+/// Lists all adapters: those of CUDA, then those of wgpu.
 pub(super) async fn list_async() -> Vec<GpuDeviceInfo> {
     let mut found = Vec::new();
     #[cfg(cuda_engine)]
@@ -60,12 +63,12 @@ fn cuda(request: &DeviceRequest, reason: &str) -> Result<Opened> {
         }
     }
     Err(Error::BackendUnavailable {
-        backend: "cuda",
+        backend: CUDA,
         reason: failed.join("; "),
     })
 }
 
-/// All GPUs but the one at `taken`; the first of them failed.
+/// Returns all GPUs but the one at `taken`, with reasons; `failed` has those of the first ones.
 #[cfg(cuda_engine)]
 fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Rejected> {
     let others = gpus.iter().enumerate().filter(|&(i, _)| i != taken);
@@ -79,18 +82,18 @@ fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Reject
     rejected.collect()
 }
 
-/// Adapters that the next attempts find impossible to open.
+/// Number of the next attempts to open an adapter that fail.
 #[cfg(feature = "fault-injection")]
 static FAULTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// For tests: has the next `n` attempts to open an adapter fail.
+/// For tests: makes the next `n` attempts to open an adapter fail.
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
 pub fn fail_opening(n: u32) {
     FAULTS.store(n, std::sync::atomic::Ordering::SeqCst);
 }
 
-/// The failure of an attempt that was asked for, if one was.
+/// Returns the injected failure of this attempt, if there is one.
 #[cfg(feature = "fault-injection")]
 pub(super) fn fault(backend: &'static str) -> Result<()> {
     use std::sync::atomic::Ordering::SeqCst;
@@ -107,7 +110,7 @@ pub(super) fn fault(backend: &'static str) -> Result<()> {
 #[cfg(not(cuda_engine))]
 fn cuda(_: &DeviceRequest, _: &str) -> Result<Opened> {
     Err(Error::BackendUnavailable {
-        backend: "cuda",
+        backend: CUDA,
         reason: "this build has no CUDA; the feature `cuda` adds it to native builds".into(),
     })
 }
@@ -125,7 +128,7 @@ async fn wgpu_async(request: &DeviceRequest) -> Result<Opened> {
 #[cfg(not(feature = "wgpu"))]
 async fn wgpu_async(_: &DeviceRequest) -> Result<Opened> {
     Err(Error::BackendUnavailable {
-        backend: "wgpu",
+        backend: WGPU,
         reason: "this build has no wgpu; the feature `wgpu` adds it".into(),
     })
 }
@@ -154,7 +157,7 @@ async fn auto_async(request: &DeviceRequest) -> Result<Opened> {
     match cuda(request, "CUDA comes first") {
         Ok(mut opened) => {
             opened.rejected.push(Rejected {
-                candidate: "wgpu".into(),
+                candidate: WGPU.into(),
                 reason: "CUDA comes first; its adapters were not looked at".into(),
             });
             Ok(opened)
@@ -169,7 +172,7 @@ fn kind(engine: &Engine) -> DeviceKind {
     super::handles::on_engine!(engine, Engine, device => device.info().kind)
 }
 
-/// The adapter at `index` of the whole list.
+/// Opens the adapter at `index` of the whole list.
 #[cfg(cuda_engine)]
 async fn at_index_async(request: &DeviceRequest, index: usize) -> Result<Opened> {
     let n_cuda = super::cuda::list().map_or(0, |found| found.len());
@@ -190,13 +193,13 @@ async fn at_index_async(request: &DeviceRequest, index: usize) -> Result<Opened>
     wgpu_async(&among_wgpu).await.map_err(missing)
 }
 
-/// What is left when there is no CUDA.
+/// Falls back to wgpu after CUDA failed.
 #[cfg(cuda_engine)]
 async fn after_cuda_async(request: &DeviceRequest, no_cuda: Error) -> Result<Opened> {
     match wgpu_async(request).await {
         Ok(mut opened) => {
             opened.rejected.push(Rejected {
-                candidate: "cuda".into(),
+                candidate: CUDA.into(),
                 reason: reason(no_cuda),
             });
             Ok(opened)

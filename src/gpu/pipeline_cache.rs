@@ -1,4 +1,4 @@
-//! [`PipelineCache`]: compiled kernels of one device, found by what their source says.
+//! [`PipelineCache`]: compiled kernels of one device, keyed by the content of their source.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use super::backend::{Backend, KernelSource};
 use crate::Result;
 use crate::kernels::Access;
 
-/// All that tells one compiled kernel from another.
+/// The key: everything that distinguishes one compiled kernel from another.
 #[derive(Debug)]
 struct Key {
     wgsl: String,
@@ -46,9 +46,9 @@ impl Key {
     }
 }
 
-/// Compiled kernels by what makes one different from another: the text of the source, not its address, entry point,
-/// `override` constants and bindings. Every device has one inside, so that compiling a kernel twice costs a look-up; one of
-/// your own is of use beside a [`Backend`] of your own.
+/// A cache of compiled kernels. The key is the text of the source (not its address), entry point,
+/// `override` constants and bindings. Every device has a cache inside, so that compiling a kernel twice costs one look-up; a
+/// cache of your own is useful with a [`Backend`] of your own.
 ///
 /// Kernels are those of one device: use a cache with no other.
 ///
@@ -114,7 +114,7 @@ impl<Kernel: Clone> PipelineCache<Kernel> {
         Ok(kernel)
     }
 
-    /// How many kernels are kept.
+    /// Returns the number of cached kernels.
     #[must_use]
     pub fn n_kernels(&self) -> usize {
         self.lock().len()

@@ -1,8 +1,8 @@
-//! A bounded pool of things that are expensive to make, by kind and size.
+//! [`Pool`]: a bounded pool of allocations by kind and size class, which evicts the least recently used class first.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Free things by kind and size in bytes.
+/// Free allocations by kind and size in bytes.
 #[derive(Debug)]
 pub(super) struct Pool<K, T> {
     max_bytes: u64,
@@ -18,7 +18,7 @@ struct State<K, T> {
     clock: u64,
 }
 
-/// Things of one kind and size.
+/// Free allocations of one kind and size.
 #[derive(Debug)]
 struct Class<K, T> {
     kind: K,
@@ -56,7 +56,7 @@ impl<K: PartialEq, T> State<K, T> {
         class
     }
 
-    /// Takes out one thing of the class that was not used for longest.
+    /// Removes one allocation of the least recently used class.
     fn evict(&mut self) -> Option<T> {
         let held = self.classes.iter_mut();
         let held = held.filter(|class| !class.free.is_empty());
@@ -67,7 +67,7 @@ impl<K: PartialEq, T> State<K, T> {
 }
 
 impl<K: PartialEq, T> Pool<K, T> {
-    /// A pool that holds at most `max_bytes`.
+    /// Creates a pool that holds at most `max_bytes`.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self {
             max_bytes,

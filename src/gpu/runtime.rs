@@ -1,6 +1,6 @@
-//! Running futures: blocking natively, spawning on the web. Nothing here blocks in a browser.
+//! Runs futures: blocking natively, spawned on the event loop in a browser, where nothing blocks.
 
-/// Whether blocking calls exist on this target: natively yes, on wasm32 no.
+/// Returns whether this target has blocking calls: true natively, false on wasm32.
 #[must_use]
 pub const fn sync_available() -> bool {
     cfg!(not(target_arch = "wasm32"))

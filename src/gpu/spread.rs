@@ -1,4 +1,4 @@
-//! Parts of work over several workers, results in the order of the parts.
+//! Distributes parts of work over several workers and returns the results in the order of the parts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Error, Result};
 
-/// What threads may be given; in a browser, which has one, everything.
+/// Marks types that may be sent to worker threads: `Send` natively, any type in a browser, which has one thread.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) trait Shareable: Send {}
 #[cfg(not(target_arch = "wasm32"))]
@@ -23,11 +23,11 @@ pub(crate) fn parts(n: usize, n_parts: usize, granule: usize) -> Vec<Range<usize
     starts.map(|start| start..n.min(start + size)).collect()
 }
 
-/// What is left to do, and what was done.
+/// The state that workers share: parts to do, and results.
 struct Queue<P, T> {
     pending: VecDeque<(usize, P)>,
     results: Vec<Option<T>>,
-    /// What stops everything.
+    /// The error that ends the work.
     failed: Option<Error>,
     /// The last worker whose device was lost.
     lost: Option<Error>,
@@ -53,7 +53,7 @@ where
     let mut workers: Vec<&mut W> = workers.iter_mut().collect();
     loop {
         let n_pending = lock(&queue).pending.len();
-        // No thread for who would find nothing to do.
+        // No more threads than parts.
         let at_work = workers.len().min(n_pending);
         #[cfg(not(target_arch = "wasm32"))]
         let good = round(&mut workers[..at_work], &queue, &work);

@@ -9,14 +9,14 @@ pub enum Busy {
     /// Not measured: the device has no timestamps there.
     #[default]
     Unmeasured,
-    /// Nanoseconds in all, of a device that does one thing at a time and does not say when.
+    /// Total nanoseconds, of a device that runs one thing at a time and reports no start.
     Total(u64),
     /// Start and end of each run of such work, in nanoseconds on the device's clock; its zero has no meaning.
     Spans(Vec<Range<u64>>),
 }
 
-/// When the device worked on a submission, by its own clock. Waits of the device for the host, and of the host for the
-/// device, are in none of these times.
+/// Times of a submission on the device's own clock. They exclude waits of the device for the host and of the host for the
+/// device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DeviceTimes {

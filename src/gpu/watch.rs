@@ -1,19 +1,19 @@
-//! How long a wait goes on without progress before the device counts as lost.
+//! [`Watch`]: the watchdog of a wait. A device without progress for the limit counts as lost.
 
 use std::time::{Duration, Instant};
 
 use super::choice::DeviceRequest;
 
-/// Without progress on hardware; drivers with a screen give up after seconds.
+/// Limit without progress on hardware; drivers with a display reset the GPU after seconds.
 const HARDWARE: Duration = Duration::from_secs(60);
 
-/// Without progress on a CPU that imitates a GPU, where one launch may well take minutes.
+/// Limit without progress on a software adapter, where one launch may take minutes.
 const SOFTWARE: Duration = Duration::from_secs(600);
 
-/// Between two looks at the progress.
+/// Interval between two checks of the progress.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// The limit for a device.
+/// Returns the limit for a device.
 pub(super) fn limit(request: &DeviceRequest, is_software: bool) -> Duration {
     request.wait_limit.unwrap_or(match is_software {
         true => SOFTWARE,
@@ -21,22 +21,22 @@ pub(super) fn limit(request: &DeviceRequest, is_software: bool) -> Duration {
     })
 }
 
-/// What is said of a device that made no progress.
+/// Returns the reason of the loss of a device that made no progress.
 pub(super) fn reason(limit: Duration) -> String {
     format!("no submitted work was done for {limit:?} (`DeviceRequest::wait_limit`)")
 }
 
-/// One wait, or several at once.
+/// The state of one wait, or of several at once.
 #[derive(Debug)]
 pub(super) struct Watch {
     limit: Duration,
-    /// Work that was done when there was progress last, and when that was.
+    /// Completed work at the last progress, and the time of it.
     n_done: u64,
     since: Instant,
 }
 
 impl Watch {
-    /// A wait that begins when `n_done` pieces of work are done.
+    /// Begins a wait when `n_done` submissions have completed.
     pub(super) fn new(limit: Duration, n_done: u64) -> Self {
         Self {
             limit,
@@ -45,14 +45,14 @@ impl Watch {
         }
     }
 
-    /// How long to wait before the next look.
+    /// Returns the time to wait until the next check.
     #[cfg(feature = "wgpu")]
     pub(super) fn until_next_look(&self) -> Duration {
         let left = self.limit.saturating_sub(self.since.elapsed());
         left.clamp(Duration::from_millis(1), LOOK)
     }
 
-    /// Whether the limit has passed since the number of pieces done changed last.
+    /// Returns whether the limit has passed since the number of completed submissions last changed.
     pub(super) fn has_stalled(&mut self, n_done: u64) -> bool {
         if n_done != self.n_done {
             self.n_done = n_done;

@@ -1,22 +1,12 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
 use super::parser::Parser;
-use super::{Access, Arg, Job, KernelInfo, Launch, Processors, Slot};
+use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, Slot};
 use crate::lz4::{Level, check_page_size};
 use crate::{Error, Result};
 
-/// Most pages in one job: the placement scan has two levels of 1024.
+/// Most pages in one job: the exclusive scan of block sizes has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
-
-/// One page in the table of a batch, as the kernels write and read it: two `u32` words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct TableEntry {
-    /// Where the block starts in the packed buffer, in words of 4 bytes.
-    pub offset_words: u32,
-    /// Bits 0..30: length of the block in bytes. Bits 30..32: 0 LZ4, 1 stored, 2 fill (8 bytes: the word).
-    pub length_and_kind: u32,
-}
 
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
@@ -68,17 +58,17 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// Pages that share one tile of the placement scan.
+/// Pages in one tile of the exclusive scan of block sizes.
 const PAGES_PER_TILE: u32 = 1024;
 /// Most workgroups in one dimension.
 const MAX_GRID: u32 = 65_535;
 
-/// Launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
+/// Returns the launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
 /// `TileSums[0]` holds the number of words used in `Packed` afterwards.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
-/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. Of `level` [`Sequential`](Level::Sequential), which is the CPU's, it
-/// makes Fast. `processors` are those of the device, where known.
+/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU writes, is
+/// compressed as Fast. `compute_units` are those of the device, where known.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
@@ -86,11 +76,11 @@ pub fn compress_job(
     n_bytes: u64,
     page_size: u32,
     level: Level,
-    processors: Option<Processors>,
+    compute_units: Option<ComputeUnits>,
 ) -> Result<Job> {
     let n_pages = count_pages(n_bytes, page_size)?;
     let n_tiles = n_pages.div_ceil(PAGES_PER_TILE);
-    let parser = Parser::new(page_size, level, processors);
+    let parser = Parser::new(page_size, level, compute_units);
     let n_parsers = n_pages.min(parser.most);
     let a_word_each = 4 * u64::from(n_pages);
     let page_words = n_bytes.next_multiple_of(4);
@@ -165,7 +155,7 @@ pub fn compress_job(
     Ok(Job { buffers, launches })
 }
 
-/// Launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
+/// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
 /// A page that fails is filled with zeros and leaves its neighbours intact.
 ///
 /// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel refuses table entries that leave
@@ -199,7 +189,7 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result
     })
 }
 
-/// Pages of a job.
+/// Returns the number of pages of a job.
 fn count_pages(n_bytes: u64, page_size: u32) -> Result<u32> {
     check_page_size(page_size)?;
     let n_pages = n_bytes.div_ceil(page_size.into());
@@ -215,8 +205,8 @@ fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     buffers.chain([params]).collect()
 }
 
-/// Most pages that one workgroup of `lz4_parse` takes. Workgroups take the next page whenever they are free, so those
-/// that run first may take several times their share; the bound keeps each one short on devices that run few.
+/// Returns the most pages that one workgroup of `lz4_parse` takes. Workgroups take pages from a shared queue, so resident ones
+/// may take several times their share; the bound keeps each one short on devices with few resident workgroups.
 fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     if n_pages <= n_parsers {
         1
@@ -225,8 +215,8 @@ fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
-/// Invocations that decompress one page together: as few as possible, since all follow the same sequences, but more
-/// for the largest pages, of which there are few.
+/// Returns the number of invocations that decompress one page together: few, since all follow the same chain of sequences, but
+/// more for the largest pages, of which there are few.
 fn decompress_lanes(page_size: u32) -> u32 {
     match page_size {
         0..=32768 => 4,

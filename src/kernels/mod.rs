@@ -1,7 +1,7 @@
 //! The one table of kernels: source, entry point, bindings, workgroup size, and the launches of a job.
 //!
-//! Nothing here touches a GPU. A job ([`Job`]) says which buffers it needs and which launches, in order,
-//! do the work; an engine only allocates and launches.
+//! Nothing here calls a GPU. A job is plain data: the buffers that a piece of work needs, and the launches that do it, in
+//! order; an engine only allocates and launches.
 
 /// The source of a shader; for wasm32 as `build.rs` makes it smaller.
 macro_rules! shader {
@@ -16,14 +16,17 @@ macro_rules! shader {
 
 #[cfg(cuda_engine)]
 mod emit;
-pub mod lz4;
+pub(crate) mod job;
+pub(crate) mod lz4;
 mod parser;
-pub mod tensor;
+pub(crate) mod tensor;
 
 #[cfg(cuda_engine)]
 pub use emit::{
     AttentionKernel, GemmKernel, Kernel, LayerNormKernel, QuantizedGemmKernel, SoftmaxKernel,
 };
+
+pub(crate) use job::Job;
 
 use std::ops::Range;
 
@@ -41,7 +44,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// A kernel that engines may run without checks of their own.
+    /// Declares a kernel that engines may run without run-time checks of their own.
     ///
     /// # Safety
     /// Launched as part of a job of this module, on buffers of the job's sizes, after the job's launches before it: the
@@ -61,23 +64,24 @@ impl KernelInfo {
         }
     }
 
-    /// Whether the kernel writes workgroup memory before it reads it, so that engines need not clear it.
+    /// Returns whether the kernel writes all workgroup memory before it reads it, so that engines need not clear it.
     #[must_use]
     pub const fn fills_workgroup(&self) -> bool {
         self.fills_workgroup
     }
 }
 
-/// What runs the workgroups of a device.
+/// Streaming multiprocessors (CUDA) or compute units of a device, which run its workgroups. Their number and memory decide the
+/// occupancy: how many workgroups are resident at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Processors {
-    /// How many there are.
+pub struct ComputeUnits {
+    /// Number of compute units.
     pub n: u32,
-    /// Memory of one for all workgroups that it runs at once.
+    /// Workgroup (shared) memory of one compute unit in bytes, for all its resident workgroups together.
     pub workgroup_bytes: u32,
 }
 
-/// How a kernel uses a binding.
+/// Access of a kernel to a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// `var<storage, read>`
@@ -98,7 +102,7 @@ impl Access {
     }
 }
 
-/// A buffer of a job, by its role.
+/// Role of a buffer in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Slot {
@@ -106,7 +110,7 @@ pub enum Slot {
     Pages,
     /// Compressed blocks, each at a multiple of 4 bytes.
     Packed,
-    /// Two words a page: see [`lz4::TableEntry`].
+    /// Two words a page: see [`PageEntry::to_words`](crate::lz4::PageEntry::to_words).
     Table,
     /// One word a page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
@@ -114,7 +118,7 @@ pub enum Slot {
     Candidates,
     /// Scratch of `lz4_parse`, for each of its workgroups: a word for every four positions of a page.
     Matches,
-    /// Scratch: the sequences of each page, two words each, with room for one every four bytes.
+    /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
     Sequences,
     /// Scratch, a word a page: length and kind of its block.
     Sizes,
@@ -124,19 +128,19 @@ pub enum Slot {
     TileSums,
     /// The first tensor of an operation.
     A,
-    /// The second tensor of an operation; that of [`A`](Self::A) again where there is none.
+    /// The second tensor of an operation; the buffer of [`A`](Self::A) again where there is none.
     B,
-    /// What is added to each column.
+    /// The bias that is added to each column.
     Bias,
-    /// The values of attention, whose queries are [`A`](Self::A) and keys [`B`](Self::B).
+    /// The values of attention. Its queries are [`A`](Self::A), its keys [`B`](Self::B).
     Values,
-    /// The tensor that an operation makes.
+    /// The result of an operation.
     Out,
-    /// Scratch: sums over slices of the inner axis of a matrix product.
+    /// Scratch: partial sums of a matrix product, one for each slice of its inner axis (split-K).
     Slices,
-    /// Scratch: results of parts, to be reduced further.
+    /// Scratch: partial results of a tree reduction.
     Partials,
-    /// Scratch: what [`Partials`](Self::Partials) are reduced to, and the reverse.
+    /// Scratch: the next level of the tree reduction. Levels alternate between this buffer and [`Partials`](Self::Partials).
     FewerPartials,
 }
 
@@ -154,7 +158,7 @@ pub enum Arg {
 /// One dispatch of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
-    /// What to run.
+    /// The kernel to run.
     pub kernel: &'static KernelInfo,
     /// WGSL `override` constants.
     pub overrides: Vec<(&'static str, u32)>,
@@ -162,13 +166,4 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Arguments in binding order.
     pub args: Vec<Arg>,
-}
-
-/// Everything an engine needs to run one piece of work: launches in order, each sees the writes of those before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Job {
-    /// Sizes in bytes of all buffers the launches name, multiples of 4.
-    pub buffers: Vec<(Slot, u64)>,
-    /// The dispatches.
-    pub launches: Vec<Launch>,
 }

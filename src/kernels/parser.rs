@@ -1,23 +1,22 @@
-//! How the workgroups of `lz4_parse` are cut: invocations, memory, and how many of them run.
+//! Launch configuration of `lz4_parse`: invocations and memory of a workgroup, and the number of workgroups.
 
-use super::Processors;
+use super::ComputeUnits;
 use crate::lz4::{Level, Parse};
 
-/// Workgroups where nothing is known of the device: more than any known one runs at once, so that none idles.
+/// Workgroups where the device's compute units are unknown: more than any known device has resident at once.
 const MOST: u32 = 4608;
-/// Most bytes of their scratch for one purpose then: the smallest binding limit of WebGPU.
+/// Most bytes of one scratch buffer then: the smallest binding limit of WebGPU.
 const MAX_SCRATCH_BYTES: u64 = 128 << 20;
-/// Workgroups that a processor runs at once at most, and memory that each takes beside its own.
-const MAX_PER_PROCESSOR: u32 = 32;
+/// Most workgroups that are resident on a compute unit, and workgroup memory that the driver reserves for each.
+const MAX_PER_UNIT: u32 = 32;
 const RESERVED_BYTES: u32 = 1024;
-/// Invocations of a warp; as many warps a processor need run to hide how far memory is.
+/// Invocations of a warp, and resident warps of a compute unit that suffice to hide memory latency.
 const WARP: u32 = 32;
 const ENOUGH_WARPS: u32 = 32;
-/// Bytes that may be read behind a page, beside those of the round behind the last, which compilers ask for early: two
-/// for each lane.
+/// Bytes that may be read behind a page, beside the two for each lane that compilers prefetch for the round after the last.
 const SLACK_BYTES: u32 = 64;
 
-/// A way to run `lz4_parse`.
+/// A launch configuration of `lz4_parse`.
 pub(super) struct Parser {
     pub(super) overrides: Vec<(&'static str, u32)>,
     /// Most workgroups, and scratch of each.
@@ -27,7 +26,7 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(page_size: u32, level: Level, processors: Option<Processors>) -> Self {
+    pub(super) fn new(page_size: u32, level: Level, compute_units: Option<ComputeUnits>) -> Self {
         // A page size that the parse does not know is refused before a job is made; the kernel's defaults are right
         // for 4 KiB.
         let parse = Parse::new(page_size, level);
@@ -40,13 +39,13 @@ impl Parser {
         let match_bytes = 8 * u64::from(rows * width);
         let bucket_bytes = 4 << bucket_bits;
         let staged_bytes = page_size + 2 * width + SLACK_BYTES;
-        let staged = processors.is_some_and(|processors| {
-            let workgroups = at_once(processors, bucket_bytes + staged_bytes);
+        let staged = compute_units.is_some_and(|compute_units| {
+            let workgroups = at_once(compute_units, bucket_bytes + staged_bytes);
             workgroups * width / WARP >= ENOUGH_WARPS
         });
         let workgroup_bytes = bucket_bytes + if staged { staged_bytes } else { 0 };
-        let most = match processors {
-            Some(processors) => processors.n * at_once(processors, workgroup_bytes),
+        let most = match compute_units {
+            Some(compute_units) => compute_units.n * at_once(compute_units, workgroup_bytes),
             None => MOST.min((MAX_SCRATCH_BYTES / candidate_bytes.max(match_bytes)) as u32),
         };
         let mut overrides = Vec::new();
@@ -73,13 +72,13 @@ impl Parser {
     }
 }
 
-/// Workgroups with so much memory that one processor runs at once.
-fn at_once(processors: Processors, workgroup_bytes: u32) -> u32 {
-    (processors.workgroup_bytes / (workgroup_bytes + RESERVED_BYTES)).min(MAX_PER_PROCESSOR)
+/// Returns the occupancy: workgroups with so much workgroup memory that are resident on one compute unit.
+fn at_once(compute_units: ComputeUnits, workgroup_bytes: u32) -> u32 {
+    (compute_units.workgroup_bytes / (workgroup_bytes + RESERVED_BYTES)).min(MAX_PER_UNIT)
 }
 
-/// Invocations that parse one page together. Where tables are small, many workgroups of few run at once; where they are
-/// large, few run, and more invocations in each keep the device busy.
+/// Returns the number of invocations that parse one page together. Small hash tables allow many resident workgroups of few
+/// invocations; large ones allow few workgroups, and more invocations in each keep the device busy.
 fn width(page_size: u32, level: Level) -> u32 {
     match (page_size, level) {
         (0..=4096, Level::Fast | Level::Sequential) => 32,
@@ -91,7 +90,7 @@ fn width(page_size: u32, level: Level) -> u32 {
 mod tests {
     use super::*;
 
-    const H200: Processors = Processors {
+    const H200: ComputeUnits = ComputeUnits {
         n: 132,
         workgroup_bytes: 228 << 10,
     };

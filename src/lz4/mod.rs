@@ -5,10 +5,10 @@
 //! Every engine that can write a [`Level`] writes the same bytes for the same block, so the parse of [`Level::Fast`]
 //! and [`Level::High`] is defined here, independent of how it is computed. Notation: `n` is the block length; `word(p)`
 //! the little-endian `u32` at byte `p`; `product(p) = word(p) * 2_654_435_761 mod 2^32` or, if `hash_bytes` is 5,
-//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`. [`Parse::new`] gives the parameters.
+//! `(word(p) * 2_654_435_761 + byte(p + 4) * 2_246_822_519) mod 2^32`. `Parse::new` gives the parameters.
 //!
 //! **Candidates.** A block of `n < 13` bytes has none. Positions `0..=n - 12` are searchable, in windows
-//! of [`WINDOW`] = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
+//! of `WINDOW` = 64 positions aligned at multiples of 64. There are `2^bucket_bits` buckets of two 16-bit
 //! entries `(A, B)`, all 0 at the start.
 //! - `bucket(p)` = the top `bucket_bits` bits of `product(p)`; `tag(p)` = its `tag_bits` bits from bit 16 on.
 //! - `entry(p) = ((p ^ 63) << tag_bits) | tag(p)`: 16 bits, since `page_size = 2^(16 - tag_bits)`.
@@ -26,7 +26,7 @@
 //! going past `n - 5`; at least 4 wherever there is a candidate.
 //!
 //! **Parse.** `p = 0`, `anchor = 0`. Repeat: `m` = the first searchable position `>= p` with a candidate; none:
-//! stop. If `lazy`, `length(m) <` [`LAZY_BELOW`] `= 32`, and `m + 1` is searchable, has a candidate and
+//! stop. If `lazy`, `length(m) <` `LAZY_BELOW = 32`, and `m + 1` is searchable, has a candidate and
 //! `length(m + 1) > length(m)`: `m = m + 1`.
 //! `offset = candidate(m)`, `end = m + length(m)`. If `backward`: while `m > anchor`, `m > offset` and the bytes
 //! at `m - 1` and `m - 1 - offset` are equal: `m = m - 1`. Emit literals `anchor..m`, then the match
@@ -68,17 +68,22 @@ pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;
+// For the tests, benchmarks and fuzz targets of this repository; no part of the API.
+#[doc(hidden)]
 pub use encode::{Encoder, compress_block};
 #[cfg(gpu_engine)]
 pub(crate) use level::CPU_ONLY;
 pub use level::Level;
-pub use page::{PageEntry, PageKind, fill_word};
-pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
+pub use page::{PageEntry, PageKind};
+#[doc(hidden)]
+pub use parse::Parse;
+pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 /// Positions in a window of the match finder.
-pub const WINDOW: usize = 64;
+pub(crate) const WINDOW: usize = 64;
 
 /// Lazy matching tries the next position only after a match shorter than this.
+#[doc(hidden)]
 pub const LAZY_BELOW: usize = 32;
 
 /// Describes why a block cannot be decoded; the discriminant is the status word of the kernels.

@@ -116,23 +116,6 @@ impl PageEntry {
     }
 }
 
-#[cfg(gpu_engine)]
-impl From<crate::kernels::lz4::TableEntry> for [u32; 2] {
-    fn from(entry: crate::kernels::lz4::TableEntry) -> Self {
-        [entry.offset_words, entry.length_and_kind]
-    }
-}
-
-#[cfg(gpu_engine)]
-impl From<[u32; 2]> for crate::kernels::lz4::TableEntry {
-    fn from([offset_words, length_and_kind]: [u32; 2]) -> Self {
-        Self {
-            offset_words,
-            length_and_kind,
-        }
-    }
-}
-
 /// Returns the longest block in bytes that can decode to `page_length` bytes: one run of literals.
 const fn longest_block(page_length: usize) -> usize {
     page_length + page_length / 255 + 16
@@ -141,7 +124,7 @@ const fn longest_block(page_length: usize) -> usize {
 /// Returns the 64-bit little-endian word that fills `page`, if the length is a multiple of 8 and at least 8, and there
 /// is one.
 #[must_use]
-pub fn fill_word(page: &[u8]) -> Option<u64> {
+pub(super) fn fill_word(page: &[u8]) -> Option<u64> {
     let first = *page.first_chunk::<FILL_BYTES>()?;
     let periodic = page.len().is_multiple_of(FILL_BYTES)
         && page[..page.len() - FILL_BYTES] == page[FILL_BYTES..];

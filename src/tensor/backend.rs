@@ -1,13 +1,12 @@
 //! [`GpuBackend`]: operations on slices, wherever they run faster.
 
-use std::fmt;
-
 use super::calibrate::{Engine, Speed};
 use super::check_dims;
 use super::cpu;
 use super::shape::Shape;
 use super::step::{Reduction, Step};
 use super::work::Work;
+use crate::engine::BackendUsed;
 use crate::gpu::{Backend, GpuDevice};
 use crate::memory::zeros;
 use crate::{Error, Result};
@@ -22,35 +21,6 @@ const ROUND_TRIP_NS: f64 = if cfg!(target_arch = "wasm32") {
 /// Work of the CPU that is worth opening and measuring a GPU, which takes about as long or longer.
 const WORTH_OPENING_NS: f64 = 30e6;
 
-/// Where an operation ran, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BackendUsed {
-    /// On a GPU.
-    Gpu {
-        /// `"cuda"` or `"wgpu"`.
-        engine: &'static str,
-        /// The device, as it describes itself.
-        device: String,
-        /// Why there: that it was asked for, or the times that were expected.
-        reason: String,
-    },
-    /// On the CPU.
-    Cpu {
-        /// Why not on a GPU.
-        reason: String,
-    },
-}
-
-impl fmt::Display for BackendUsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gpu { engine, device, .. } => write!(f, "{device} through {engine}"),
-            Self::Cpu { reason } => write!(f, "CPU: {reason}"),
-        }
-    }
-}
-
 /// Operations on slices that return vectors, on the CPU or on a GPU: wherever each is expected to take less time,
 /// transfers included. [`last_backend`](Self::last_backend) says where, and what was expected.
 ///
@@ -58,6 +28,8 @@ impl fmt::Display for BackendUsed {
 /// GPU, a few tens of milliseconds, once the CPU has spent that much on operations that a GPU might have done sooner.
 /// The device is opened then. Without one, or if it fails, the CPU does the work. Results
 /// that memory has no room for are [`Error::OutOfMemory`].
+///
+/// The documents define a second type of this name: `pagepress::GpuBackend`, at the root of the crate, detects a device.
 ///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;

@@ -26,7 +26,6 @@ mod elementwise;
 #[cfg(gpu_engine)]
 mod graph;
 pub mod layer;
-mod lengths;
 #[cfg(gpu_engine)]
 mod matmul_cache;
 #[cfg(gpu_engine)]
@@ -35,7 +34,6 @@ mod norm;
 mod pool;
 #[cfg(gpu_engine)]
 mod products;
-mod quantization;
 #[cfg(gpu_engine)]
 mod quantized;
 #[cfg(gpu_engine)]
@@ -44,10 +42,8 @@ mod reduce;
 mod resident;
 #[cfg(gpu_engine)]
 mod run;
-mod shape;
 #[cfg(gpu_engine)]
 mod softmax;
-mod step;
 mod view;
 #[cfg(web_tensor)]
 mod web;
@@ -57,7 +53,7 @@ mod work;
 #[cfg(web_tensor)]
 pub(crate) use axes::rows_shape;
 #[cfg(gpu_engine)]
-pub use backend::{BackendUsed, GpuBackend};
+pub use backend::GpuBackend;
 #[cfg(gpu_engine)]
 pub use batch::{BufferId, GpuCommandBatch};
 pub use cpu::{
@@ -66,16 +62,21 @@ pub use cpu::{
 };
 #[cfg(gpu_engine)]
 pub use layer::{QkvLoRA, WgslForwardPass};
-pub(crate) use lengths::{check_dims, check_len};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
-pub use quantization::Quantization;
 #[cfg(gpu_engine)]
 pub use quantized::QuantizedWeights;
 #[cfg(gpu_engine)]
 pub use resident::GpuTensor;
-pub use shape::{MAX_RANK, Shape};
-pub use step::{Reduction, Step};
 pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 #[cfg(web_tensor)]
 pub(crate) use web::{JsArray, JsOperation, OperationKind};
+
+#[cfg(gpu_engine)]
+pub use crate::engine::BackendUsed;
+pub use crate::ops::{MAX_RANK, Quantization, Reduction, Shape, Step};
+// The modules of this folder name them by these paths.
+pub(crate) use crate::ops::lengths::{check_dims, check_len};
+use crate::ops::{lengths, shape};
+#[cfg(gpu_engine)]
+use crate::ops::{quantization, step};

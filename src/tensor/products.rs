@@ -143,11 +143,11 @@ impl Recording {
             b: b_matrix,
         };
         let capabilities = self.device().capabilities();
-        let workgroup_bytes = match capabilities.processors {
+        let workgroup_bytes = match capabilities.compute_units {
             // Two of the largest workgroups at once keep a processor busy.
-            Some(processors) => capabilities
+            Some(compute_units) => capabilities
                 .max_workgroup_bytes
-                .min(processors.workgroup_bytes / 2),
+                .min(compute_units.workgroup_bytes / 2),
             None => WORKGROUP_BYTES,
         };
         let job = matmul_job(&what, workgroup_bytes, capabilities.max_binding_bytes)?;

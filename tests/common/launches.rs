@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use pagepress::kernels::lz4::{compress_job, decompress_job};
-use pagepress::kernels::tensor::{
+use pagepress::internals::Job;
+use pagepress::internals::lz4::{compress_job, decompress_job};
+use pagepress::internals::tensor::{
     AttentionSize, Convolution, CopyAxis, Elementwise, Heads, Matrix, Product, QuantizedProduct,
     Rotary, SoftmaxLimits, Source, Strided, attention_job, convolve2d_job, copy_job,
     elementwise_job, matmul_job, matmul_naive_job, matmul_quantized_job, norm_job,
     reduce_columns_job, reduce_rows_job, rotary_job, softmax_job,
 };
-use pagepress::kernels::{Job, Launch, Processors};
+use pagepress::kernels::{ComputeUnits, Launch};
 use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Quantization, Reduction, Step};
 
 /// Compute units with shared memory for staged copies of small pages.
-const ROOMY: Processors = Processors {
+const ROOMY: ComputeUnits = ComputeUnits {
     n: 132,
     workgroup_bytes: 228 << 10,
 };
@@ -36,7 +37,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
         let n_bytes = 3000 * u64::from(page_size) - 5;
         let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
         for level in [Level::Fast, Level::High] {
-            let of = |processors| compress_job(n_bytes, page_size, level, processors);
+            let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units);
             jobs.extend([of(None), of(Some(ROOMY))]);
         }
         assert!(jobs.iter().all(Result::is_ok), "sizes of jobs");

@@ -9,7 +9,7 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
     Backend, Buffer, GpuDevice, KernelArg, KernelSource, Place, Recorder, Sized64, Waitable,
 };
-use pagepress::kernels::lz4::decompress_job;
+use pagepress::internals::lz4::decompress_job;
 use pagepress::kernels::{Arg, Slot};
 use pagepress::lz4::{self, BlockError, Level, PackedPages, PageEntry, PageKind};
 

@@ -1,4 +1,4 @@
-//! GPUs that CUDA finds, and their descriptions.
+//! Enumerates the GPUs of the CUDA driver and describes them.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -8,7 +8,7 @@ use super::fault::{Failed, ok};
 use super::{ENGINE, driver};
 use crate::gpu::choice::LimitTier;
 use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
-use crate::kernels::Processors;
+use crate::kernels::ComputeUnits;
 use crate::{Error, Result};
 
 /// Oldest compute capability that kernels are compiled for, times ten.
@@ -30,7 +30,7 @@ pub(super) struct Adapter {
     pub info: GpuDeviceInfo,
     /// Compute capability times ten: 90 is 9.0.
     pub sm: u32,
-    /// Where it is on the PCI bus, for example `0000:3b:00.0`.
+    /// Address on the PCI bus, for example `0000:3b:00.0`.
     pub pci: String,
     attributes: Attributes,
 }
@@ -40,10 +40,10 @@ struct Attributes {
     workgroup_bytes: u32,
     workgroup_invocations: u32,
     max_grid: u32,
-    processors: Processors,
+    compute_units: ComputeUnits,
 }
 
-/// The GPUs that CUDA finds, in the driver's order.
+/// Lists the GPUs of the CUDA driver, in its order.
 ///
 /// # Errors
 /// [`Error::BackendUnavailable`] with the reason: no driver, a driver that is too old, no GPU.
@@ -54,7 +54,7 @@ pub fn list() -> Result<Vec<GpuDeviceInfo>> {
         .collect())
 }
 
-/// The same, with what opening one needs.
+/// Lists the GPUs with the attributes that opening one needs.
 pub(super) fn adapters() -> Result<Vec<Adapter>> {
     let version = driver::version().map_err(unavailable)?;
     let mut count = 0;
@@ -71,7 +71,7 @@ pub(super) fn adapters() -> Result<Vec<Adapter>> {
         .collect()
 }
 
-/// The GPU at `index`, if kernels can be compiled for it.
+/// Returns the GPU at `index`, if kernels can be compiled for it.
 pub(super) fn adapter(index: usize) -> Result<Adapter> {
     let mut adapters = adapters()?;
     let n_adapters = adapters.len();
@@ -125,7 +125,7 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
         workgroup_bytes: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
         workgroup_invocations: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         max_grid: positive(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-        processors: Processors {
+        compute_units: ComputeUnits {
             n: positive(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             workgroup_bytes: positive(
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
@@ -170,7 +170,7 @@ fn attribute_of(device: sys::CUdevice, attribute: Attribute) -> Result<c_int, Fa
     Ok(value)
 }
 
-/// What a call writes as a string.
+/// Returns the string that a driver call writes.
 fn text(
     call: &'static str,
     write: impl FnOnce(*mut c_char, c_int) -> sys::CUresult,
@@ -183,7 +183,7 @@ fn text(
 }
 
 impl Adapter {
-    /// What kernels and plans may use, with `free` of `total` bytes of memory.
+    /// Returns the capabilities of the GPU, with `free` of `total` bytes of memory.
     pub(super) fn capabilities(&self, free: u64, total: u64, tier: LimitTier) -> Capabilities {
         let own = Capabilities {
             max_binding_bytes: MAX_BINDING_BYTES.min(total / 4 * 4),
@@ -198,7 +198,7 @@ impl Adapter {
             copy_timestamps: true,
             spirv_passthrough: false,
             free_memory_bytes: Some(free),
-            processors: Some(self.attributes.processors),
+            compute_units: Some(self.attributes.compute_units),
         };
         match tier {
             LimitTier::Adapter => own,
@@ -212,7 +212,7 @@ impl Adapter {
                 max_workgroup_bytes: 16 << 10,
                 max_workgroup_invocations: 256,
                 max_storage_buffers: 8,
-                processors: None,
+                compute_units: None,
                 ..own
             },
         }

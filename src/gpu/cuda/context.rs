@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub(super) struct Context {
     raw: RawContext,
     ordinal: c_int,
-    /// Why it is gone, once a kernel has broken it or it made no progress.
+    /// The reason of its loss, after a kernel trapped or the device made no progress.
     lost: Mutex<Option<String>>,
 }
 
@@ -52,7 +52,7 @@ impl Entered<'_> {
         let _ = unsafe { sys::cuCtxSynchronize() };
     }
 
-    /// The outcome of a call made inside; what breaks the context is noted.
+    /// Runs a driver call in the context, and records the loss of the context.
     pub(super) fn ok(&self, call: &'static str, code: sys::CUresult) -> Result<()> {
         ok(call, code).map_err(|failed| self.context.explain(failed))
     }
@@ -133,7 +133,7 @@ impl Context {
         })
     }
 
-    /// Notes that the device behind it makes no progress: nothing of it is used, or freed, from now on.
+    /// Records that the device makes no progress: nothing of it is used or freed from now on.
     pub(super) fn note_lost(&self, reason: String) {
         lock(&self.lost).get_or_insert(reason);
     }
@@ -142,7 +142,7 @@ impl Context {
         lock(&self.lost).clone().unwrap_or_default()
     }
 
-    /// Whether a kernel has broken it.
+    /// Returns whether a kernel has broken the context.
     pub(super) fn check(&self) -> Result<()> {
         match lock(&self.lost).clone() {
             Some(reason) => Err(Error::DeviceLost { reason }),
@@ -150,7 +150,7 @@ impl Context {
         }
     }
 
-    /// The error for a failed call; notes the loss of the context.
+    /// Returns the error for a failed call, and records the loss of the context.
     pub(super) fn explain(&self, failed: Failed) -> Error {
         if !failed.loses_context() {
             return failed.into_error();

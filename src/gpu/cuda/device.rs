@@ -30,7 +30,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct CudaDevice(Arc<Shared>);
 
-/// What all handles of a device share. Dropped in this order: waits end, work ends, then what it worked on goes.
+/// The state that all handles of a device share. Fields drop in this order: waits end, work ends, then its memory is freed.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub id: DeviceId,
@@ -104,7 +104,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
 }
 
 impl CudaDevice {
-    /// The identity of this open device.
+    /// Returns the identity of this open device.
     #[must_use]
     pub fn id(&self) -> DeviceId {
         self.0.id
@@ -118,7 +118,7 @@ impl CudaDevice {
         open(index, &DeviceRequest::default())
     }
 
-    /// The newest CUDA version that the driver supports, for example `"13.0"`.
+    /// Returns the newest CUDA version that the driver supports, for example `"13.0"`.
     ///
     /// # Errors
     /// [`Error::BackendUnavailable`] with the reason: no driver, or one that is too old.
@@ -128,7 +128,7 @@ impl CudaDevice {
             .map_err(adapter::unavailable)
     }
 
-    /// Free and total memory of the GPU in bytes, now. What pools of this device hold counts as used.
+    /// Returns the free and total memory of the GPU in bytes, now. Memory in the pools of this device counts as used.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
@@ -137,25 +137,25 @@ impl CudaDevice {
         self.0.context.memory()
     }
 
-    /// Compute capability, major and minor.
+    /// Returns the compute capability, major and minor.
     #[must_use]
     pub fn compute_capability(&self) -> (u32, u32) {
         (self.0.sm / 10, self.0.sm % 10)
     }
 
-    /// Where the GPU is on the PCI bus, for example `"0000:3b:00.0"`.
+    /// Returns the address of the GPU on the PCI bus, for example `"0000:3b:00.0"`.
     #[must_use]
     pub fn pci_address(&self) -> &str {
         &self.0.pci
     }
 
-    /// Kernels compiled so far.
+    /// Returns the number of kernels compiled so far.
     #[must_use]
     pub fn n_kernels(&self) -> usize {
         self.0.kernels.n_kernels()
     }
 
-    /// Makes a kernel of PTX: of what [`compile_wgsl`](crate::ptx::compile_wgsl) wrote, or of your own.
+    /// Loads a kernel from PTX: the output of [`compile_wgsl`](crate::ptx::compile_wgsl), or your own.
     ///
     /// # Errors
     /// [`Error::KernelCompile`] with the driver's log.
@@ -171,7 +171,7 @@ impl CudaDevice {
         Ok(kernel)
     }
 
-    /// Takes device memory of other CUDA code as a buffer. It is not freed here.
+    /// Wraps device memory of other CUDA code as a buffer, which keeps the memory. It is not freed here.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for an address that is 0 or no multiple of 16, and for lengths that
@@ -185,7 +185,7 @@ impl CudaDevice {
         CudaBuffer::foreign(&self.0, address, n_bytes)
     }
 
-    /// Whether the device still answers.
+    /// Checks that the device was not lost.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] with the driver's code and its meaning.
@@ -193,12 +193,12 @@ impl CudaDevice {
         self.0.check()
     }
 
-    /// Memory that holds what was there before.
+    /// Allocates memory with unspecified contents.
     pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<CudaBuffer> {
         CudaBuffer::uncleared(&self.0, n_bytes)
     }
 
-    /// Memory shared with the host that holds what was there before.
+    /// Allocates pinned memory with unspecified contents.
     pub(crate) fn allocate_host_uncleared(
         &self,
         n_bytes: u64,
@@ -207,7 +207,7 @@ impl CudaDevice {
         CudaHostBuffer::uncleared(&self.0, n_bytes, host_use)
     }
 
-    /// Has allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
+    /// Makes allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
     #[cfg(feature = "fault-injection")]
     pub(crate) fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
         self.0.memory.clear();
@@ -215,7 +215,7 @@ impl CudaDevice {
         self.0.budget.fail(n_before, n_failing)
     }
 
-    /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
+    /// Destroys the device: everything submitted later fails with [`Error::DeviceLost`].
     pub fn destroy(&self) {
         self.0.given_up.store(true, Ordering::Release);
     }

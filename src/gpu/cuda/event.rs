@@ -1,4 +1,4 @@
-//! Marks in a stream that the host can wait for.
+//! Events: marks in a stream that the host can wait for.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,12 +19,12 @@ unsafe impl Send for Event {}
 // SAFETY: the driver locks inside, as for `Send`.
 unsafe impl Sync for Event {}
 
-/// What an event is for.
+/// The purpose of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Waiting; a host thread that waits sleeps.
+    /// Synchronisation; a host thread that waits sleeps (blocking sync).
     Order,
-    /// Telling time.
+    /// Timing.
     Time,
 }
 
@@ -58,7 +58,7 @@ impl Event {
         Ok(event)
     }
 
-    /// Has `stream` wait for it.
+    /// Makes `stream` wait for the event.
     pub(super) fn hold_back(&self, entered: &Entered<'_>, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are of the current context.
         entered.ok("cuStreamWaitEvent", unsafe {
@@ -66,7 +66,7 @@ impl Event {
         })
     }
 
-    /// Whether the device has passed it.
+    /// Returns whether the device has passed the event.
     pub(super) fn has_passed(&self) -> Result<bool> {
         let entered = self.context.enter()?;
         // SAFETY: the event is of the current context.
@@ -76,7 +76,7 @@ impl Event {
         }
     }
 
-    /// Sleeps until the device has passed it.
+    /// Blocks until the device has passed the event.
     pub(super) fn block(&self) -> Result<()> {
         let entered = self.context.enter()?;
         // SAFETY: the event is of the current context.
@@ -85,7 +85,7 @@ impl Event {
         })
     }
 
-    /// Nanoseconds from this event to `end`, both passed and both for telling time; negative if `end` came first.
+    /// Nanoseconds from this event to `end`, both passed and both for timing; negative if `end` came first.
     pub(super) fn nanoseconds_to(&self, end: &Self) -> Result<i64> {
         /// Known to every driver, unlike its successor `_v2`; the binding for our version of CUDA has only that one.
         type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> Code;
@@ -115,8 +115,8 @@ impl Drop for Event {
 
 /// A device's time line: gives events their places in nanoseconds.
 ///
-/// The driver tells the time between two events in single precision, so the event that others are compared with is
-/// replaced from time to time: within [`MAX_AGE_NS`] of it a place is exact to 60 ns.
+/// The driver reports the time between two events in single precision, so the event that serves as origin is
+/// replaced periodically: within [`MAX_AGE_NS`] of it a place is exact to 60 ns.
 #[derive(Debug, Default)]
 pub(super) struct TimeLine {
     origin: Mutex<Option<(Arc<Event>, u64)>>,
@@ -129,7 +129,7 @@ const MAX_AGE_NS: i64 = 1_000_000_000;
 const FIRST_PLACE_NS: u64 = 1 << 50;
 
 impl TimeLine {
-    /// The place of an event for telling time that has passed.
+    /// Returns the time of a timing event that has passed.
     pub(super) fn place(&self, event: &Arc<Event>) -> Result<u64> {
         let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((first, at)) = &*origin else {

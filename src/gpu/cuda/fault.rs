@@ -13,7 +13,7 @@ use crate::Error;
 pub(super) struct Failed {
     /// The driver's function.
     pub call: &'static str,
-    /// What it returned.
+    /// Its result code.
     pub code: Code,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Failed {
 }
 
 impl Failed {
-    /// Whether the context, and with it all memory and kernels, is gone.
+    /// Returns whether the context is lost, and with it all memory and kernels.
     pub(super) fn loses_context(self) -> bool {
         matches!(
             self.code,
@@ -69,7 +69,7 @@ impl Failed {
     }
 }
 
-/// The failure in words that help: the code, its name, and what brings it about.
+/// Describes the failure: the code, its name, and its usual cause.
 pub(super) fn describe(failed: &Failed) -> String {
     let cause = match failed.code {
         Code::CUDA_ERROR_ILLEGAL_ADDRESS | Code::CUDA_ERROR_INVALID_ADDRESS_SPACE => {

@@ -1,4 +1,4 @@
-//! Pinned host memory, which the device copies from and to by itself.
+//! Pinned (page-locked) host memory, which the device reads and writes by DMA.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -16,7 +16,7 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
-/// Most pinned bytes kept for later: what is pinned is missing elsewhere.
+/// Most pinned bytes in the pool: pinned memory is not available to the rest of the system.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
 
 /// An allocation.
@@ -66,7 +66,7 @@ impl PinnedMemory {
 
     /// Writes zeros.
     fn clear(&mut self) {
-        // SAFETY: the allocation has so many bytes, and who has it alone may write them: it is not submitted anywhere, as
+        // SAFETY: the allocation has so many bytes, and this sole owner may write them: it is not submitted anywhere, as
         // it is new.
         unsafe { self.start.as_ptr().write_bytes(0, self.n_bytes as usize) };
     }
@@ -77,13 +77,13 @@ impl Drop for PinnedMemory {
         // The memory of a lost context went with it.
         if let Ok(entered) = self.context.enter() {
             entered.finish_all();
-            // SAFETY: nobody else has the address, and no work uses it any more.
+            // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
             let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
         }
     }
 }
 
-/// Memory that host and device share; goes back to the pool when the last clone is dropped.
+/// Pinned staging memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct CudaHostBuffer(Arc<Inner>);
 
@@ -93,7 +93,7 @@ struct Inner {
     memory: Option<PinnedMemory>,
     n_bytes: u64,
     host_use: HostUse,
-    /// Held by whoever touches the bytes on the host, and while work on them is submitted.
+    /// Locked while the host accesses the bytes, and while work on them is submitted.
     access: RwLock<()>,
     shared: Arc<Shared>,
 }
@@ -107,14 +107,14 @@ impl Drop for Inner {
 }
 
 impl CudaHostBuffer {
-    /// Memory of zeros, which is new: what comes from the pool may still be in use.
+    /// Allocates new memory filled with zeros; pooled memory may still be in use.
     pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
         let mut memory = Self::allocate(shared, n_bytes)?;
         memory.clear();
         Ok(Self::of(shared, memory, n_bytes, host_use))
     }
 
-    /// Memory that holds what was there before.
+    /// Allocates memory with unspecified contents.
     pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
@@ -126,7 +126,7 @@ impl CudaHostBuffer {
         Ok(Self::of(shared, memory, n_bytes, host_use))
     }
 
-    /// New memory. When it runs out, what the pool holds is freed and the allocation tried once more.
+    /// Allocates new memory. When it runs out, the pool is emptied and the allocation retried once.
     fn allocate(shared: &Shared, n_bytes: u64) -> Result<PinnedMemory> {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
@@ -166,12 +166,12 @@ impl CudaHostBuffer {
         }
     }
 
-    /// What two holders of the same memory have in common.
+    /// Returns the state that all handles of the same memory share.
     pub(super) fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Keeps the host away while work on the bytes is submitted.
+    /// Locks the bytes against the host while work on them is submitted.
     pub(super) fn lock(&self) -> RwLockWriteGuard<'_, ()> {
         self.0
             .access
@@ -179,8 +179,8 @@ impl CudaHostBuffer {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the device has finished with the bytes, then gives them to `touch`, unless somebody submitted work on
-    /// them meanwhile.
+    /// Waits until the device has finished with the bytes, then calls `touch` with them; waits again if other work on them was
+    /// submitted meanwhile.
     async fn when_free<Guard, R>(
         &self,
         lock: impl Fn() -> Guard,

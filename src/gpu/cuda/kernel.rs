@@ -1,4 +1,4 @@
-//! Compiled kernels: WGSL to PTX by us, PTX to machine code by the driver.
+//! Compiled kernels: this crate compiles WGSL to PTX, the driver PTX to machine code.
 
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ struct Module {
 impl Drop for Module {
     fn drop(&mut self) {
         if let Ok(_entered) = self.context.enter() {
-            // SAFETY: nobody else has the module, and no kernel of it runs: a device waits for its work before it lets
+            // SAFETY: this object owns the module, no other has its handle, and no kernel of it runs: a device waits for its work before it lets
             // go of its kernels.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }
@@ -77,15 +77,15 @@ impl CudaKernel {
     }
 }
 
-/// Of a device, not of a context: a device keeps its modules loaded until its own work has ended, and knows nothing of
-/// launches on another device in the same context.
+/// A kernel belongs to a device, not to a context: a device keeps its modules loaded until its own work has ended, and does not
+/// track launches on another device in the same context.
 impl Owned for CudaKernel {
     fn device_id(&self) -> DeviceId {
         self.0.device
     }
 }
 
-/// The kernel of `source`, from the cache or compiled.
+/// Returns the kernel of `source` from the cache, or compiles it.
 pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<CudaKernel> {
     shared.check()?;
     if let Some(kernel) = shared.kernels.find(source) {
@@ -109,13 +109,13 @@ pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<Cuda
     Ok(kernel)
 }
 
-/// What to write PTX for on a GPU of compute capability `sm`.
+/// Returns the PTX target for a GPU of compute capability `sm`.
 fn target(sm: u32) -> u32 {
     let known = TARGETS.into_iter().rev().find(|&target| target <= sm);
     known.unwrap_or(TARGETS[0])
 }
 
-/// Makes machine code of PTX whose parameters are those of `bindings`.
+/// Has the driver compile PTX to machine code, with the parameters of `bindings`.
 pub(super) fn load(shared: &Shared, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
     let failed = |message: String| Error::KernelCompile {
         kernel: ptx.entry.clone(),
@@ -142,7 +142,7 @@ pub(super) fn load(shared: &Shared, ptx: &CompiledPtx, bindings: &[Access]) -> R
     })))
 }
 
-/// Whether the kernel's parameters are what the caller's bindings say.
+/// Checks that the kernel's parameters match the caller's bindings.
 fn check_bindings(ptx: &CompiledPtx, bindings: &[Access]) -> Result<(), String> {
     for param in &ptx.params {
         let (group, binding) = (param.group, param.binding);

@@ -1,7 +1,7 @@
-//! Streams that run at once, and the order between them.
+//! Concurrent streams, and the dependencies between them.
 //!
-//! Uploads have a lane. Kernels have several, which submissions take in turn, since a small job does not fill a GPU; and
-//! downloads too, since one that waits for its kernels would hold back those behind it. Every step on a lane gets a ticket, the next number of that lane,
+//! Uploads have one lane. Kernels have several, which submissions take in turn, since a small job does not fill a GPU.
+//! Downloads have several too, since one that waits for its kernels would block those queued behind it. Every step on a lane gets a ticket, the next number of that lane,
 //! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
 //! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
 //! across submissions too, and memory that goes through a pool stays in order.
@@ -19,7 +19,7 @@ use super::event::{Event, Purpose};
 use crate::Result;
 use crate::gpu::watch::{self, Watch};
 
-/// What a lane is for.
+/// The kind of work of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Host to device.
@@ -30,10 +30,10 @@ pub(super) enum Lane {
     Download,
 }
 
-/// Submissions whose kernels may run at once.
+/// Lanes of kernels: submissions whose kernels may run concurrently.
 const N_COMPUTE: usize = 4;
 
-/// Submissions whose downloads do not hold each other back.
+/// Lanes of downloads: submissions whose downloads do not block each other.
 const N_DOWNLOAD: usize = 3;
 
 /// Uploads first, downloads last, kernels between. No more than the driver has queues for: eight, unless the user asks it
@@ -58,7 +58,7 @@ impl Uses {
 pub(super) struct Lanes {
     context: Arc<Context>,
     board: Mutex<Board>,
-    /// How long the end of all work is waited for without progress.
+    /// Limit without progress of a wait for the end of all work.
     wait_limit: Duration,
 }
 
@@ -76,7 +76,7 @@ struct State {
     issued: u64,
     /// The device has passed all up to this ticket.
     passed: u64,
-    /// The last ticket of each other lane that this one has been made to wait for.
+    /// The last ticket of each other lane that this lane waits for.
     joined: [u64; N_LANES],
     marks: VecDeque<(u64, Arc<Event>)>,
 }
@@ -163,7 +163,7 @@ impl Lanes {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds all lanes to give them a submission.
+    /// Locks all lanes for a submission.
     pub(super) fn hold<'a>(&'a self, entered: &'a Entered<'a>) -> Held<'a> {
         let mut board = self.lock();
         board.n_submissions += 1;
@@ -208,7 +208,7 @@ impl Lanes {
         passed.sum::<Result<u64>>().ok()
     }
 
-    /// Waits until the device has passed `event`, and has the device count as lost if it makes no progress.
+    /// Waits until the device has passed `event`. A device without progress counts as lost.
     fn finish(&self, event: &Event) -> Result<()> {
         const NAP: Duration = Duration::from_millis(1);
         let mut watch = None;
@@ -243,14 +243,14 @@ impl Drop for Lanes {
     fn drop(&mut self) {
         // Kernels and memory of the device are freed next; nothing may run on them.
         for event in self.after_all().unwrap_or_default() {
-            // A lost context runs nothing, or what nobody can stop: then kernels and memory stay.
+            // A lost context runs nothing, or work that cannot be stopped: then kernels and memory are leaked.
             drop(self.finish(&event));
         }
         let Ok(_entered) = self.context.enter() else {
             return;
         };
         for lane in &self.lock().lanes {
-            // SAFETY: nobody else has the stream.
+            // SAFETY: this object owns the stream, and no other has its handle.
             let _ = unsafe { sys::cuStreamDestroy_v2(lane.stream) };
         }
     }
@@ -276,7 +276,7 @@ impl Held<'_> {
         }
     }
 
-    /// Has `lane` wait for the last uses of `memory` on other lanes.
+    /// Makes `lane` wait for the last uses of `memory` on other lanes.
     pub(super) fn join(&mut self, lane: Lane, memory: &Uses) -> Result<()> {
         let this = self.index(lane);
         for (other, ticket) in memory.tickets().into_iter().enumerate() {
@@ -292,7 +292,7 @@ impl Held<'_> {
         Ok(())
     }
 
-    /// Gives `lane` a step that uses `memory`, after whatever used it before.
+    /// Enqueues a step that uses `memory` on `lane`, after the last uses of that memory.
     pub(super) fn issue<'m>(
         &mut self,
         lane: Lane,

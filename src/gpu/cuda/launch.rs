@@ -1,4 +1,4 @@
-//! One launch: its arguments, and how the driver takes them.
+//! One launch: its arguments in the layout of the driver.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -32,8 +32,7 @@ pub(super) enum Bound {
     Params(Vec<u32>),
 }
 
-/// Refuses memory that a kernel writes through one binding and sees through another: reads may come from a cache that
-/// writes do not reach.
+/// Refuses memory that a kernel writes through one binding and reads through another: reads may hit the non-coherent cache.
 fn check_overlap(kernel: &CudaKernel, args: &[Bound]) -> Result<()> {
     let memory = |at: usize| match &args[at] {
         Bound::Memory { buffer, range } => {
@@ -74,7 +73,7 @@ impl Launch {
         Ok(launch)
     }
 
-    /// The memory it touches.
+    /// Returns the memory that the launch accesses.
     pub(super) fn uses(&self) -> impl Iterator<Item = &Uses> {
         self.args.iter().filter_map(|arg| match arg {
             Bound::Memory { buffer, .. } => buffer.uses(),
@@ -112,7 +111,7 @@ impl Launch {
         Ok((words, starts))
     }
 
-    /// Gives it to the lanes.
+    /// Enqueues the launch on the lanes.
     pub(super) fn issue(&self, held: &mut Held<'_>) -> Result<()> {
         let (mut words, starts) = self.params()?;
         let mut pointers: Vec<*mut c_void> = starts

@@ -1,4 +1,4 @@
-//! Device memory from a bounded pool, and device memory of others.
+//! Device memory from a bounded pool, and external device memory.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// Addresses given to [`CudaBuffer::from_device_ptr`] are multiples of this: the widest access of a kernel.
 const POINTER_ALIGNMENT: u64 = 16;
 
-/// An allocation of ours.
+/// An allocation that this crate made.
 #[derive(Debug)]
 pub(super) struct DeviceMemory {
     address: u64,
@@ -54,13 +54,13 @@ impl Drop for DeviceMemory {
         // The memory of a lost context went with it.
         if let Ok(entered) = self.context.enter() {
             entered.finish_all();
-            // SAFETY: nobody else has the address, and no work uses it any more.
+            // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
             let _ = unsafe { sys::cuMemFree_v2(self.address) };
         }
     }
 }
 
-/// Device memory; goes back to the pool when the last clone is dropped, unless it is somebody else's.
+/// Device memory; returns to the pool when the last clone is dropped. External memory is left to its owner.
 #[derive(Debug, Clone)]
 pub struct CudaBuffer(Arc<Inner>);
 
@@ -92,7 +92,7 @@ impl Drop for Inner {
 }
 
 impl CudaBuffer {
-    /// Memory of zeros. They are written by the device, before whatever is submitted next on the memory.
+    /// Allocates memory filled with zeros. The device writes them before the next work on the memory.
     pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         let buffer = Self::uncleared(shared, n_bytes)?;
         let address = buffer.device_ptr();
@@ -107,7 +107,7 @@ impl CudaBuffer {
         Ok(buffer)
     }
 
-    /// Memory that holds what was there before.
+    /// Allocates memory with unspecified contents.
     pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
@@ -174,7 +174,7 @@ impl Sized64 for CudaBuffer {
     }
 }
 
-/// New memory. When it runs out, what the pool holds is freed and the allocation tried once more.
+/// Allocates new memory. When it runs out, the pool is emptied and the allocation retried once.
 fn allocate(shared: &Shared, size: u64, requested: u64) -> Result<DeviceMemory> {
     match DeviceMemory::new(shared, size, requested) {
         Err(Error::OutOfMemory { .. }) => {

@@ -30,4 +30,4 @@ pub use memory::CudaBuffer;
 pub use stream::{CudaStream, CudaSubmission};
 
 /// Name of the engine.
-const ENGINE: &str = "cuda";
+const ENGINE: &str = crate::engine::CUDA;

@@ -41,7 +41,7 @@ enum End {
 }
 
 impl Step {
-    /// What it is timed as; copies within the device are not.
+    /// The kind of work as which it is timed; copies within the device are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
             Self::Launch(_) => Some(Activity::Kernels),
@@ -53,7 +53,7 @@ impl Step {
         }
     }
 
-    /// The lane that takes it.
+    /// Returns the lane on which it runs.
     fn lane(&self) -> Lane {
         match self.activity() {
             Some(Activity::Upload) => Lane::Upload,
@@ -62,7 +62,7 @@ impl Step {
         }
     }
 
-    /// Has its lane wait for all that it uses.
+    /// Makes its lane wait for the last uses of all its memory.
     fn join(&self, held: &mut Held<'_>) -> Result<()> {
         match self {
             Self::Launch(launch) => {
@@ -93,7 +93,7 @@ impl End {
     }
 }
 
-/// Work handed to the device.
+/// Work that was submitted to the device.
 #[derive(Debug)]
 pub struct CudaSubmission {
     shared: Arc<Shared>,
@@ -219,7 +219,8 @@ fn issue_copy(held: &mut Held<'_>, src: &End, dst: &End, n_bytes: u64) -> Result
 }
 
 impl CudaStream {
-    /// Gives all steps to the lanes; a run of launches, or of copies if `copies_timed`, is timed once all it uses is there.
+    /// Enqueues all steps on the lanes. A run of launches, or of copies if `copies_timed`, is timed from when its dependencies are
+    /// met.
     fn issue(&self, held: &mut Held<'_>, copies_timed: bool) -> Result<Vec<Timed>> {
         let mut times = Vec::new();
         for run in self.steps.chunk_by(|a, b| a.activity() == b.activity()) {

@@ -1,5 +1,5 @@
-//! Waiting for the device without keeping an executor busy: a few threads sleep in the driver and wake futures. One more
-//! looks now and then whether the device makes progress, since nothing ends a sleep in the driver on a device that hangs.
+//! Waits for the device without blocking an executor: a few threads block in the driver and wake futures. A watchdog thread
+//! checks periodically that the device makes progress, since nothing interrupts a wait in the driver on a device that hangs.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::signal::{self, Sender};
 /// Most threads of one device. Work of one device ends nearly in order, so that few are ever busy.
 const MAX_THREADS: usize = 4;
 
-/// Looks without a wait after which the thread that looks ends.
+/// Checks without a wait in flight after which the watchdog thread ends.
 const IDLE_LOOKS: u32 = 5;
 
 /// The threads of one device; they end with it.
@@ -47,7 +47,7 @@ struct Queue {
 #[derive(Default)]
 struct State {
     waits: VecDeque<Wait>,
-    /// Answers that futures wait for.
+    /// Results that futures wait for.
     owed: Vec<Answer>,
     n_answered: u64,
     n_threads: usize,
@@ -87,7 +87,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of a thread that waits.
+    /// The body of a waiting thread.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -111,7 +111,7 @@ impl Queue {
         }
     }
 
-    /// The life of the thread that looks. It wakes by itself, so that a wait need not wake it.
+    /// The body of the watchdog thread. It wakes periodically, so that a wait need not wake it.
     fn watch(&self, device: &Weak<Shared>, limit: Duration) {
         let (mut n_idle, mut n_passed, mut watched) = (0, 0, None);
         let look = limit.clamp(Duration::from_millis(1), LOOK);
@@ -144,7 +144,7 @@ impl Queue {
         }
     }
 
-    /// Answers all futures: the device is lost.
+    /// Completes all futures with the loss of the device.
     fn give_up(&self, context: &Context) {
         let owed = std::mem::take(&mut self.lock().owed);
         for answer in owed {
@@ -162,7 +162,7 @@ impl Waiters {
         }
     }
 
-    /// Waits until `device`, whose waits these are, has passed `event`.
+    /// Waits until `device`, which owns these threads, has passed `event`.
     pub(super) async fn wait_async(&self, device: &Arc<Shared>, event: Arc<Event>) -> Result<()> {
         if event.has_passed()? {
             return Ok(());

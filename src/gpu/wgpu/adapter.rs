@@ -1,9 +1,9 @@
-//! Adapters that wgpu finds, and their descriptions. GL is left out: its drivers crash on some machines.
+//! Enumerates the adapters of wgpu and describes them. GL is excluded: its drivers crash on some machines.
 
 use crate::gpu::choice::{DeviceRequest, PowerPreference};
 use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
 
-/// All adapters, best kind first, else in the order the drivers list them.
+/// Lists all adapters, best kind first, else in the order of the drivers.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) async fn list(_request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     use super::choose::rank;
@@ -23,8 +23,7 @@ pub(super) async fn list(_request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// The adapter of the browser, if it gives one. The first requests after a page load may be answered with none, so a
-/// few are made.
+/// Requests the adapter of the browser. The first requests after a page load may yield none, so it retries a few times.
 #[cfg(target_arch = "wasm32")]
 pub(super) async fn list(request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     const TRIES: u32 = 4;
@@ -46,7 +45,7 @@ pub(super) async fn list(request: &DeviceRequest) -> Vec<wgpu::Adapter> {
     Vec::new()
 }
 
-/// The `navigator.gpu` of this host, if it has one, and wgpu's instance on it.
+/// Returns the `navigator.gpu` of this host, if it has one, and wgpu's instance on it.
 #[cfg(target_arch = "wasm32")]
 fn instance() -> Option<(wasm_bindgen::JsValue, wgpu::Instance)> {
     use wasm_bindgen::{JsCast, JsValue};
@@ -73,7 +72,7 @@ fn instance() -> Option<(wasm_bindgen::JsValue, wgpu::Instance)> {
     Some((gpu, instance))
 }
 
-/// A wgpu adapter over `adapter`, an object with the properties of `GPUAdapter` that wgpu reads.
+/// Returns a wgpu adapter over `adapter`, an object with the properties of `GPUAdapter` that wgpu reads.
 #[cfg(web_module)]
 pub(super) async fn answered(adapter: &js_sys::Object) -> Option<wgpu::Adapter> {
     let (gpu, instance) = instance()?;
@@ -84,7 +83,7 @@ pub(super) async fn answered(adapter: &js_sys::Object) -> Option<wgpu::Adapter> 
     asked?.await.ok()
 }
 
-/// Our description of an adapter.
+/// Converts wgpu's description of an adapter.
 pub(super) fn describe(info: &wgpu::AdapterInfo) -> GpuDeviceInfo {
     GpuDeviceInfo {
         name: info.name.clone(),
@@ -117,7 +116,7 @@ pub(super) fn describe(info: &wgpu::AdapterInfo) -> GpuDeviceInfo {
     }
 }
 
-/// `info`, with what only the browser's own device object tells.
+/// Adds to `info` the fields that only the browser's device object has.
 #[cfg(target_arch = "wasm32")]
 pub(super) fn describe_web(device: &wgpu::Device, mut info: GpuDeviceInfo) -> GpuDeviceInfo {
     let key = |name: &str| wasm_bindgen::JsValue::from_str(name);

@@ -1,4 +1,4 @@
-//! Objects of the browser for wgpu, which makes its own and takes in no others (wgpu 30: only textures).
+//! Passes objects of the browser to wgpu, which creates its own and imports no others (wgpu 30: only textures).
 //!
 //! wgpu makes an object by calling a function of the browser, such as `createBuffer` of a device. For one synchronous
 //! call, that name of that device is given to a function which returns an object that is there already.
@@ -8,7 +8,7 @@ use wasm_bindgen::closure::ScopedClosure;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-/// A function that returns `value`, whatever it is called with.
+/// Returns a JavaScript function that returns `value` for any arguments.
 pub(super) fn returning(value: &JsValue) -> Function {
     // `Object.prototype.valueOf` returns the object that it is bound to.
     Object::new()
@@ -39,12 +39,12 @@ pub(super) fn answering<T>(
     Some(value)
 }
 
-/// The browser's object for a device of wgpu.
+/// Returns the browser's object for a device of wgpu.
 pub(super) fn raw(device: &wgpu::Device) -> Option<&JsValue> {
     device.as_webgpu().map(AsRef::as_ref)
 }
 
-/// A new buffer; `None` if the browser has no memory to map for it.
+/// Creates a buffer. Returns `None` if the browser has no memory to map for it.
 pub(super) fn create_buffer(
     device: &wgpu::Device,
     descriptor: &wgpu::BufferDescriptor<'_>,
@@ -61,7 +61,7 @@ pub(super) fn create_buffer(
     adopt_buffer(device, &buffer, descriptor)
 }
 
-/// wgpu's handle of a buffer of `device` that fits the descriptor.
+/// Returns wgpu's handle of a buffer of `device` that fits the descriptor.
 pub(super) fn adopt_buffer(
     device: &wgpu::Device,
     buffer: &JsValue,
@@ -72,8 +72,7 @@ pub(super) fn adopt_buffer(
     })
 }
 
-/// A pipeline, which the browser compiles beside its other work: wgpu's own call has all work after it wait. Errors are
-/// the browser's.
+/// Compiles a pipeline asynchronously in the browser: wgpu's own call blocks all work queued after it. Errors are the browser's.
 pub(super) async fn create_pipeline(
     device: &wgpu::Device,
     descriptor: &wgpu::ComputePipelineDescriptor<'_>,
@@ -81,7 +80,7 @@ pub(super) async fn create_pipeline(
     const CREATE: &str = "createComputePipeline";
     let raw = raw(device).ok_or(JsValue::UNDEFINED)?;
     let mut asked = None;
-    // The first call shows what wgpu asks the browser for; its pipeline is none. The second takes the compiled one in.
+    // The first call captures the descriptor that wgpu passes to the browser. The second imports the compiled pipeline.
     let mut ask = |fields: JsValue| {
         let device = raw.unchecked_ref::<RawDevice>();
         let compiling = device.create_compute_pipeline_async(&fields);
@@ -101,7 +100,7 @@ pub(super) async fn create_pipeline(
     taken.ok_or(JsValue::UNDEFINED)
 }
 
-/// The `message` of a JavaScript error.
+/// Returns the `message` of a JavaScript error.
 pub(super) fn message(error: &JsValue) -> String {
     let message = Reflect::get(error, &JsValue::from_str("message"));
     message

@@ -1,11 +1,11 @@
-//! Which adapters to try in which order, and why not the others. Pure; [`adapter`](super::adapter) lists, this chooses.
+//! Chooses the adapters to try, their order, and the reasons against the others. Pure: [`adapter`](super::adapter) enumerates.
 
 use super::ENGINE;
 use crate::gpu::choice::{DeviceRequest, PowerPreference, Rejected};
 use crate::gpu::info::{DeviceKind, GpuDeviceInfo};
 use crate::{Error, Result};
 
-/// Rank of a kind of device; lower is better.
+/// Returns the rank of a kind of device; lower is better.
 pub(super) fn rank(kind: DeviceKind, preference: PowerPreference) -> u32 {
     match (kind, preference) {
         (DeviceKind::Discrete, PowerPreference::HighPerformance)
@@ -18,7 +18,7 @@ pub(super) fn rank(kind: DeviceKind, preference: PowerPreference) -> u32 {
     }
 }
 
-/// Positions of the adapters that `request` allows, in the order in which to try them.
+/// Returns the positions of the adapters that `request` allows, in the order in which to try them.
 pub(super) fn candidates(
     adapters: &[GpuDeviceInfo],
     request: &DeviceRequest,
@@ -58,7 +58,7 @@ pub(super) fn candidates(
 /// Adapters that could not be opened, each with the reason.
 pub(super) type Failed = Vec<(usize, String)>;
 
-/// Why the adapter at `taken` was taken, after those before it failed.
+/// Returns the reason for the adapter at `taken`, after those in `failed` could not be opened.
 pub(super) fn reason(
     adapters: &[GpuDeviceInfo],
     request: &DeviceRequest,
@@ -77,7 +77,7 @@ pub(super) fn reason(
     }
 }
 
-/// All adapters but the one at `taken`, each with the reason.
+/// Returns all adapters but the one at `taken`, each with the reason.
 pub(super) fn rejected(
     adapters: &[GpuDeviceInfo],
     request: &DeviceRequest,
@@ -100,7 +100,7 @@ pub(super) fn rejected(
     rejected.collect()
 }
 
-/// The error where no candidate could be opened.
+/// Returns the error where no candidate could be opened.
 pub(super) fn none_opened(failed: &Failed) -> Error {
     let reasons: Vec<&str> = failed.iter().map(|(_, why)| why.as_str()).collect();
     unavailable(reasons.join("; "))

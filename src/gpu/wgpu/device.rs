@@ -36,12 +36,12 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct WgpuDevice(pub(super) Arc<Shared>);
 
-/// What all handles of a device share.
+/// The state that all handles of a device share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub id: DeviceId,
-    /// Whether the device belongs to the page.
-    pub is_lent: bool,
+    /// The caller owns the device: it is not destroyed here.
+    pub is_external: bool,
     /// Notes in `faults` what the browser reports.
     #[cfg(target_arch = "wasm32")]
     _listener: listener::Listener,
@@ -67,10 +67,10 @@ pub(super) struct Shared {
     pub groups: Arc<BindGroups>,
 }
 
-/// Turns of a browser's event loop in which news of a lost device arrives, if there is any.
+/// Turns of a browser's event loop to wait for a device-lost event.
 const TURNS_FOR_NEWS: u32 = 20;
 
-/// A device just opened, and how it was chosen.
+/// A newly opened device, the reason for it, and the rejected candidates.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub device: WgpuDevice,
@@ -78,7 +78,7 @@ pub(crate) struct Opened {
     pub rejected: Vec<Rejected>,
 }
 
-/// Descriptions of all adapters, best first: the order that [`DeviceRequest::adapter_index`] counts.
+/// Returns descriptions of all adapters, best first: the order that [`DeviceRequest::adapter_index`] counts.
 pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
     let adapters = adapter::list(&DeviceRequest::default()).await;
     adapters
@@ -111,7 +111,7 @@ pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
     Err(choose::none_opened(&failed))
 }
 
-/// Opens an adapter, which may turn out to be a software one only then.
+/// Opens an adapter. A browser reports only for the opened device that it is a software one.
 async fn open_allowed(
     adapter: &wgpu::Adapter,
     info: GpuDeviceInfo,
@@ -165,20 +165,25 @@ async fn open_adapter(
     ))
 }
 
-/// Lets wgpu free what nothing uses any more.
+/// Polls the device, so that wgpu frees resources that are no longer used.
 pub(super) fn let_go(device: &wgpu::Device) {
-    // A failed poll frees nothing; the caller's next allocation tells.
+    // A failed poll frees nothing; the caller's next allocation reports the error.
     drop(device.poll(wgpu::PollType::Poll));
 }
 
 impl Shared {
-    /// Whether a kernel is compiled without checks.
+    /// Returns whether kernels that check themselves are compiled without the engine's checks.
+    pub(super) fn may_leave_out_checks(&self) -> bool {
+        self.may_leave_out_checks
+    }
+
+    /// Returns whether this kernel is compiled without the engine's checks.
     pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
         self.may_leave_out_checks && !source.is_checked()
     }
 
-    /// Blocks until the submission (`None`: the latest) has run and its callbacks were called; somebody must poll. A
-    /// device on which no submission ends for as long as the limit is lost.
+    /// Polls until the submission (`None`: the latest) has run and its callbacks were called. A
+    /// device on which no submission ends for the wait limit counts as lost.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
@@ -201,7 +206,7 @@ impl Shared {
         }
     }
 
-    /// The event loop of a browser runs callbacks, and nobody has to poll.
+    /// Returns at once: the event loop of a browser runs the callbacks.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let polled = self.device.poll(wgpu::PollType::Wait {
@@ -214,7 +219,7 @@ impl Shared {
             .map_err(|error| self.broken(error.to_string()))
     }
 
-    /// [`broken`](Self::broken), once news of a lost device had time to arrive.
+    /// Returns [`broken`](Self::broken) after a device-lost event had time to arrive.
     pub(super) async fn failed(&self, message: String) -> Error {
         for _ in 0..TURNS_FOR_NEWS {
             turn().await;
@@ -225,7 +230,7 @@ impl Shared {
         self.broken(message)
     }
 
-    /// An engine error, or the loss of the device behind it.
+    /// Returns an engine error, or the device loss that caused it.
     pub(super) fn broken(&self, message: String) -> Error {
         let_go(&self.device);
         self.faults.look(&self.device);
@@ -237,14 +242,14 @@ impl Shared {
 }
 
 impl WgpuDevice {
-    /// A device of wgpu that is open. One that is lent is not destroyed here.
+    /// Wraps an open device of wgpu. An external one, which the caller owns, is not destroyed here.
     pub(super) fn of(
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: GpuDeviceInfo,
         limits: &wgpu::Limits,
         features: wgpu::Features,
         request: &DeviceRequest,
-        is_lent: bool,
+        is_external: bool,
     ) -> Self {
         let faults = Arc::new(Faults::default());
         #[cfg(not(target_arch = "wasm32"))]
@@ -252,7 +257,7 @@ impl WgpuDevice {
         #[cfg(target_arch = "wasm32")]
         let (info, listener) = (
             adapter::describe_web(&device, info),
-            listener::listen(&device, &faults, is_lent),
+            listener::listen(&device, &faults, is_external),
         );
         let budget = Budget::new(request.memory_limit);
         let capabilities = Capabilities {
@@ -263,7 +268,7 @@ impl WgpuDevice {
             && request.runtime_checks == RuntimeChecks::WhereNeeded;
         Self(Arc::new(Shared {
             id: DeviceId::new(),
-            is_lent,
+            is_external,
             #[cfg(target_arch = "wasm32")]
             _listener: listener,
             timestamp_period_ns: queue.get_timestamp_period(),
@@ -286,31 +291,31 @@ impl WgpuDevice {
         }))
     }
 
-    /// The identity of this open device.
+    /// Returns the identity of this open device.
     #[must_use]
     pub fn id(&self) -> DeviceId {
         self.0.id
     }
 
-    /// wgpu's device, for use with wgpu itself.
+    /// Returns wgpu's device, for use with wgpu itself.
     #[must_use]
     pub fn raw_device(&self) -> &wgpu::Device {
         &self.0.device
     }
 
-    /// wgpu's queue, for use with wgpu itself.
+    /// Returns wgpu's queue, for use with wgpu itself.
     #[must_use]
     pub fn raw_queue(&self) -> &wgpu::Queue {
         &self.0.queue
     }
 
-    /// Kernels compiled so far.
+    /// Returns the number of kernels compiled so far.
     #[must_use]
     pub fn n_kernels(&self) -> usize {
         self.0.kernels.n_kernels()
     }
 
-    /// Whether the device still answers.
+    /// Checks that the device was not lost.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] with the driver's words.
@@ -319,23 +324,23 @@ impl WgpuDevice {
         self.0.faults.check()
     }
 
-    /// Memory that holds what was there before.
+    /// Allocates memory with unspecified contents.
     pub(crate) fn allocate_uncleared(&self, n_bytes: u64) -> Result<WgpuBuffer> {
         WgpuBuffer::uncleared(&self.0, n_bytes)
     }
 
-    /// Has allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
+    /// Makes allocations fail: see [`GpuDevice::fail_allocations`](crate::gpu::GpuDevice::fail_allocations).
     #[cfg(feature = "fault-injection")]
     pub(crate) fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
         self.0.pool.clear();
         self.0.budget.fail(n_before, n_failing)
     }
 
-    /// Gives the device up: everything submitted later fails with [`Error::DeviceLost`].
+    /// Destroys the device: everything submitted later fails with [`Error::DeviceLost`].
     pub fn destroy(&self) {
-        // Calls under way fail from here on, and wgpu says only later why.
+        // Calls in flight fail from here on, before wgpu reports the reason.
         self.0.faults.note_lost("the device was given up".into());
-        if self.0.is_lent {
+        if self.0.is_external {
             return;
         }
         self.0.device.destroy();

@@ -1,4 +1,4 @@
-//! Errors that wgpu reports on the side, turned into values.
+//! [`Faults`]: turns the errors that wgpu reports asynchronously into values.
 //!
 //! Natively a call runs inside error scopes and its own error comes back at once. In a browser errors arrive later;
 //! the device's handler keeps the first one, and the next wait returns it. A lost device answers every call with
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::ENGINE;
 use crate::{Error, Result};
 
-/// What went wrong on a device so far.
+/// Errors of a device that no call has returned yet, and its loss.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     lost: Mutex<Option<String>>,
@@ -24,17 +24,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Faults {
-    /// Notes that the device is gone.
+    /// Records the loss of the device.
     pub(super) fn note_lost(&self, reason: String) {
         lock(&self.lost).get_or_insert(reason);
     }
 
-    /// Notes an error that no call was there to return.
+    /// Records an error for the next call to return.
     pub(super) fn note(&self, error: Error) {
         lock(&self.first).get_or_insert(error);
     }
 
-    /// Notes what wgpu reports about `device` from now on.
+    /// Installs the handlers for the loss of `device` and for its uncaptured errors.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn listen(self: &Arc<Self>, device: &wgpu::Device) {
         let (lost, noted) = (Arc::clone(self), Arc::clone(self));
@@ -44,7 +44,7 @@ impl Faults {
         device.on_uncaptured_error(Arc::new(move |error| noted.note(convert(error, 0))));
     }
 
-    /// The loss of the device, or the first error noted since the last check.
+    /// Returns the loss of the device, or the first error recorded since the last check.
     pub(super) fn check(&self) -> Result<()> {
         if let Some(reason) = lock(&self.lost).clone() {
             return Err(Error::DeviceLost { reason });
@@ -55,7 +55,7 @@ impl Faults {
         }
     }
 
-    /// Notes a device that refuses everything. A destroyed one does so before its callback says that it is lost.
+    /// Records the loss of a device that refuses all work. A destroyed one does so before its device-lost callback runs.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn look(&self, device: &wgpu::Device) {
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -65,11 +65,11 @@ impl Faults {
         }
     }
 
-    /// The callback of a browser says it in time.
+    /// Does nothing: the device-lost callback of a browser runs in time.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn look(&self, _device: &wgpu::Device) {}
 
-    /// `error` in terms of the device: a lost device is the reason for whatever follows.
+    /// Returns the loss of the device in place of `error` if there is one, since it causes all later errors.
     pub(super) fn explain(&self, error: Error) -> Error {
         match lock(&self.lost).clone() {
             Some(reason) => Error::DeviceLost { reason },
@@ -78,7 +78,7 @@ impl Faults {
     }
 }
 
-/// Our error for one of wgpu's; `requested` is the size of an allocation, if it was one.
+/// Converts an error of wgpu; `requested` is the size in bytes of the allocation that failed, if it was one.
 #[cfg(not(target_arch = "wasm32"))]
 fn convert(error: wgpu::Error, requested: u64) -> Error {
     match error {
@@ -92,7 +92,7 @@ fn convert(error: wgpu::Error, requested: u64) -> Error {
     }
 }
 
-/// The value of a future that is done: natively the answer of an error scope is there at once.
+/// Returns the value of a completed future: natively error scopes resolve at once.
 #[cfg(not(target_arch = "wasm32"))]
 fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     use std::pin::pin;

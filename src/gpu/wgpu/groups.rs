@@ -1,10 +1,10 @@
-//! Bind groups that are kept from one launch to the next.
+//! [`BindGroups`]: a cache of bind groups.
 //!
 //! Buffers come from a pool, so that equal calls bind equal ranges of equal buffers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Most groups that are kept: those of a transformer's layer. The oldest makes way.
+/// Capacity of the cache: the bind groups of a transformer layer. The oldest is evicted.
 const MAX_GROUPS: usize = 64;
 
 /// A range of a buffer, as a kernel binds it.
@@ -29,7 +29,7 @@ struct Kept {
 pub(super) struct BindGroups(Mutex<Vec<Kept>>);
 
 impl BindGroups {
-    /// The group for kernel number `kernel` with these ranges, from the cache or from `make`.
+    /// Returns the group for kernel number `kernel` with these ranges, from the cache or from `make`.
     pub(super) fn get(
         &self,
         kernel: u64,

@@ -1,4 +1,4 @@
-//! Staging buffers: memory that host and device share, in turns.
+//! Staging buffers: mapped memory that host and device use in turns.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ struct HostInner {
     shared: Arc<Shared>,
 }
 
-/// Memory that host and device share, without a reference to the device.
+/// A staging buffer without a reference to its device.
 #[derive(Debug)]
 pub(super) struct DetachedHost {
     charged: Charged,
@@ -78,7 +78,8 @@ impl WgpuHostBuffer {
         })))
     }
 
-    /// Parts with its device, which can then keep it without keeping itself alive. `None` if there are other handles.
+    /// Detaches the buffer from its device, which can then own it without a reference cycle. Returns `None` if there are other
+    /// handles.
     pub(super) fn detach(self) -> Option<DetachedHost> {
         let HostInner {
             charged,
@@ -93,7 +94,7 @@ impl WgpuHostBuffer {
         })
     }
 
-    /// Takes back memory that was detached from the same device.
+    /// Attaches memory that was detached from the same device.
     pub(super) fn attach(shared: &Arc<Shared>, detached: DetachedHost) -> Self {
         let DetachedHost {
             charged,
@@ -112,7 +113,7 @@ impl WgpuHostBuffer {
         self.0.charged.buffer()
     }
 
-    /// True if both handles share one buffer.
+    /// Returns whether both handles share one buffer.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -131,14 +132,14 @@ impl WgpuHostBuffer {
         mapping.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands the memory to the device; before a submission that uses it.
+    /// Unmaps the memory before a submission that uses it.
     pub(super) fn unmap(&self) {
         if !matches!(std::mem::take(&mut *self.mapping()), Mapping::None) {
             self.raw().unmap();
         }
     }
 
-    /// Notes the submission that uses a range of it, and asks for that range as soon as it is done.
+    /// Records the submission that uses a range, and requests the mapping of that range as soon as it is done.
     pub(super) fn used_by(
         &self,
         submission: wgpu::SubmissionIndex,
@@ -167,7 +168,7 @@ impl WgpuHostBuffer {
         Ok(receiver)
     }
 
-    /// Waits until the device has finished with the memory, and hands `wanted` to the host.
+    /// Waits until the device has finished with the memory, and maps `wanted`.
     pub(super) async fn map(&self, wanted: Range<u64>) -> Result<()> {
         let covers = |range: &Range<u64>| range.start <= wanted.start && wanted.end <= range.end;
         let shared = &self.0.shared;
@@ -207,7 +208,7 @@ impl WgpuHostBuffer {
         check::host_access(host_use, self.0.host_use, offset, n_bytes, self.n_bytes())
     }
 
-    /// Copies on several cores when there is much: one core is slower than the bus.
+    /// Copies large ranges on several cores: memcpy on one core is slower than PCIe.
     #[cfg(not(target_arch = "wasm32"))]
     async fn fill(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         use rayon::prelude::*;
@@ -230,7 +231,7 @@ impl WgpuHostBuffer {
             .try_for_each(write)
     }
 
-    /// What `read` makes of a range that is mapped.
+    /// Calls `read` with a mapped range.
     #[cfg(not(target_arch = "wasm32"))]
     async fn read<R>(&self, range: Range<u64>, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match self.raw().get_mapped_range(range) {
@@ -273,7 +274,7 @@ impl HostMemory for WgpuHostBuffer {
             return Ok(fill(&mut []));
         }
         self.map(0..self.n_bytes()).await?;
-        // A mapping may be memory that is slow to read, or gone when the page of a browser looks; so it is not lent.
+        // A mapping may be slow to read (write-combined), or detached by the page of a browser; so the caller gets a copy.
         let mut bytes = memory::zeros(n_bytes as usize)?;
         let value = fill(&mut bytes);
         self.fill(range.start, &bytes).await?;

@@ -34,7 +34,7 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    /// What `read` makes of a copy of a range that is mapped.
+    /// Calls `read` with a copy of a mapped range.
     pub(super) async fn read<R>(
         &self,
         range: Range<u64>,

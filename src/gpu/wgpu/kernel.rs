@@ -15,7 +15,7 @@ pub struct WgpuKernel(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
-    /// No other kernel of this process has it.
+    /// Unique number of the kernel in this process.
     number: u64,
     device: DeviceId,
     entry: String,
@@ -52,7 +52,7 @@ impl Owned for WgpuKernel {
     }
 }
 
-/// The kernel of `source`, from the cache or compiled.
+/// Returns the kernel of `source` from the cache, or compiles it.
 pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<WgpuKernel> {
     if let Some(kernel) = shared.kernels.find(source) {
         return Ok(kernel);
@@ -82,20 +82,20 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
 
 type Made = (wgpu::BindGroupLayout, wgpu::ComputePipeline);
 
-/// The same with the module it was made of; or what cannot be compiled about it.
+/// A shader module with the layout and pipeline made from it, or the compiler's message.
 #[cfg(not(target_arch = "wasm32"))]
 type MadeOf = std::result::Result<(wgpu::ShaderModule, Made), String>;
 
-/// Layout and pipeline of `source`; or what the compiler says, with line and column.
+/// Compiles layout and pipeline of `source`, or returns the compiler's message with line and column.
 #[cfg(not(target_arch = "wasm32"))]
 async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
-    // On a thread with room for the compiler, if the source is within its limits.
+    // On a thread with a large enough stack for the compiler, if the source is within its limits.
     let (made, errors) = crate::wgsl::check(source.wgsl)?.run(|| make(shared, source))?;
     let (module, made) = made?;
     match errors.await.into_iter().flatten().next() {
         None => Ok(made),
         Some(error) => {
-            // The same words as on every engine. What the device does not take, wgpu alone can say.
+            // The same message as on every engine. Only wgpu reports limits of the device.
             crate::wgsl::read(source.wgsl).map(drop)?;
             let found = module.get_compilation_info().await;
             Err(describe(&found).unwrap_or_else(|| error.to_string()))
@@ -103,10 +103,10 @@ async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result
     }
 }
 
-/// The same. A browser has limits of its own.
+/// Compiles layout and pipeline of `source`, or returns the compiler's message. A browser enforces limits of its own.
 #[cfg(target_arch = "wasm32")]
 async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
-    // The pipeline tells what is wrong; here it is only kept from being told twice.
+    // The pipeline reports the error; the scope keeps it from being reported twice.
     let scope = shared
         .device
         .push_error_scope(wgpu::ErrorFilter::Validation);
@@ -126,7 +126,7 @@ async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result
     }
 }
 
-/// Module, layout and pipeline of `source`, and wgpu's errors about them.
+/// Creates module, layout and pipeline of `source`, and returns them with wgpu's errors.
 #[cfg(not(target_arch = "wasm32"))]
 fn make(
     shared: &Shared,
@@ -145,12 +145,12 @@ fn make(
         let pipeline = shared.device.create_compute_pipeline(&descriptor);
         (module, (layout, pipeline))
     });
-    // Both scopes are closed before anybody waits: they belong to this thread.
+    // Both scopes are closed before the first await: they belong to this thread.
     let (internal, scope) = (internal.pop(), scope.pop());
     (made, async { [internal.await, scope.await] })
 }
 
-/// The compiler's messages with line and column, if it gave any.
+/// Returns the compiler's messages with line and column, if there are any.
 fn describe(found: &wgpu::CompilationInfo) -> Option<String> {
     let lines = found
         .messages
@@ -217,7 +217,7 @@ fn descriptor<'a>(source: &KernelSource<'a>) -> wgpu::ShaderModuleDescriptor<'a>
     }
 }
 
-/// The layouts of the bindings and of the pipeline.
+/// Returns the layouts of the bindings and of the pipeline.
 fn layouts(
     shared: &Shared,
     source: &KernelSource<'_>,

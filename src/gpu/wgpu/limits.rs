@@ -1,10 +1,10 @@
-//! Features and limits: which ones a device is opened with, and what they mean for kernels.
+//! Features and limits that a device is opened with, and the capabilities that follow for kernels.
 
 use crate::gpu::check;
 use crate::gpu::choice::{DeviceRequest, LimitTier, SpirvPassthrough};
 use crate::gpu::info::Capabilities;
 
-/// The features that a device is opened with, of those that the adapter has.
+/// Returns the features to open a device with, of those that the adapter has.
 pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu::Features {
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY;
     if cfg!(not(target_arch = "wasm32")) {
@@ -12,15 +12,64 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
             | wgpu::Features::SUBGROUP
             | wgpu::Features::SUBGROUP_BARRIER
             | wgpu::Features::SHADER_INT64;
-        let vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
-        if vulkan && request.spirv_passthrough == SpirvPassthrough::WhereOffered {
-            wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
-        }
+        wanted |= wgpu::Features::PASSTHROUGH_SHADERS;
     }
-    wanted & adapter.features()
+    usable(
+        wanted & adapter.features(),
+        adapter.get_info().backend,
+        request,
+    )
 }
 
-/// The default limits of WebGPU, raised to the adapter's own where size matters.
+/// Returns `features` without those that this crate must not use on this API: our SPIR-V is for Vulkan alone.
+pub(super) fn usable(
+    features: wgpu::Features,
+    backend: wgpu::Backend,
+    request: &DeviceRequest,
+) -> wgpu::Features {
+    let takes_spirv = backend == wgpu::Backend::Vulkan
+        && request.spirv_passthrough == SpirvPassthrough::WhereOffered;
+    match takes_spirv {
+        true => features,
+        false => features.difference(wgpu::Features::PASSTHROUGH_SHADERS),
+    }
+}
+
+/// Returns the first limit that is lower than kernels need, by name and value: they are written for WebGPU's defaults.
+pub(super) fn missing(limits: &wgpu::Limits) -> Option<String> {
+    let needed = wgpu::Limits::defaults();
+    let pairs = [
+        (
+            "max_storage_buffers_per_shader_stage",
+            limits.max_storage_buffers_per_shader_stage,
+            needed.max_storage_buffers_per_shader_stage,
+        ),
+        (
+            "max_compute_workgroup_storage_size",
+            limits.max_compute_workgroup_storage_size,
+            needed.max_compute_workgroup_storage_size,
+        ),
+        (
+            "max_compute_invocations_per_workgroup",
+            limits.max_compute_invocations_per_workgroup,
+            needed.max_compute_invocations_per_workgroup,
+        ),
+        (
+            "max_compute_workgroup_size_x",
+            limits.max_compute_workgroup_size_x,
+            needed.max_compute_workgroup_size_x,
+        ),
+        (
+            "max_compute_workgroups_per_dimension",
+            limits.max_compute_workgroups_per_dimension,
+            needed.max_compute_workgroups_per_dimension,
+        ),
+    ];
+    let low = pairs.iter().find(|(_, actual, needed)| actual < needed)?;
+    Some(format!("one with {} {}, below {}", low.0, low.1, low.2))
+}
+
+/// Returns the default limits of WebGPU, raised to the adapter's own for sizes of buffers and workgroups.
 pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
     if tier != LimitTier::WebGpuDefault {
@@ -43,7 +92,7 @@ pub(super) fn wanted(adapter: &wgpu::Limits, tier: LimitTier) -> wgpu::Limits {
     limits
 }
 
-/// What kernels may use on a device with these limits and features.
+/// Returns the capabilities of a device with these limits and features.
 pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> Capabilities {
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
@@ -65,6 +114,6 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
         ),
         spirv_passthrough: features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
         free_memory_bytes: None,
-        processors: None,
+        compute_units: None,
     }
 }

@@ -1,7 +1,7 @@
-//! What a browser reports about a device: its loss, and errors that no call returns.
+//! Listens to a browser's events of a device: its loss, and uncaptured errors.
 //!
-//! wgpu's own callback for errors replaces the page's `onuncapturederror`, and both are kept for ever. These are taken
-//! back with the device.
+//! wgpu's own callback for errors would replace the page's `onuncapturederror`, and never be removed. These listeners are
+//! removed with the device.
 
 #[cfg(web_module)]
 use std::cell::RefCell;
@@ -19,11 +19,11 @@ const UNCAPTURED: &str = "uncapturederror";
 
 #[cfg(web_module)]
 thread_local! {
-    /// The devices of our own that are open.
+    /// Open devices that this module opened.
     static OPEN: RefCell<Vec<RawDevice>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Destroys the devices of our own: nobody else does, where the module stopped.
+/// Destroys the devices that this module opened: nothing else does after the module stopped.
 #[cfg(web_module)]
 pub(crate) fn destroy_all() {
     OPEN.with(|open| {
@@ -33,7 +33,7 @@ pub(crate) fn destroy_all() {
     });
 }
 
-/// Takes the listeners back when it is dropped.
+/// Removes the listeners when it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     device: Option<RawDevice>,
@@ -52,8 +52,8 @@ impl Drop for Listener {
     }
 }
 
-/// Notes in `faults` what is reported about `device`.
-pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_lent: bool) -> Listener {
+/// Records events of `device` in `faults`.
+pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_external: bool) -> Listener {
     let (lost, noted) = (Arc::downgrade(faults), Arc::downgrade(faults));
     let lost = Closure::<dyn FnMut(LostInfo)>::new(move |info: LostInfo| {
         if let Some(faults) = lost.upgrade() {
@@ -68,11 +68,11 @@ pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_lent: bool)
     let device: Option<RawDevice> = raw(device).map(|device| device.clone().unchecked_into());
     if let Some(device) = &device {
         #[cfg(web_module)]
-        if !is_lent {
+        if !is_external {
             OPEN.with_borrow_mut(|open| open.push(device.clone()));
         }
         #[cfg(not(web_module))]
-        let _ = is_lent;
+        let _ = is_external;
         device.add_event_listener(UNCAPTURED, errors.as_ref().unchecked_ref());
         // A closure that was dropped, or lost with its instance, throws where it is called: that is no news.
         let heard = device.lost().then(lost.as_ref().unchecked_ref());
@@ -85,7 +85,7 @@ pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_lent: bool)
     }
 }
 
-/// Our error for one of the browser's.
+/// Converts an error of the browser.
 fn convert(error: &GpuError) -> Error {
     if error.constructor().name() == "GPUOutOfMemoryError" {
         return Error::OutOfMemory { requested: 0 };

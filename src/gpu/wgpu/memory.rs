@@ -1,4 +1,4 @@
-//! Device memory from a bounded pool.
+//! Device memory from a bounded pool, and buffers that the caller owns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,28 +13,27 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
-/// Most bytes the pool keeps for later; buffers beyond it are freed. Graphics memory for native programs is plenty; a
-/// page in a browser shares it with others.
+/// Most bytes in the pool of free buffers. The limit is lower in a browser, where pages share device memory.
 pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
     1 << 30
 } else {
     8 << 30
 };
 
-/// Device memory; goes back to the pool when the last clone is dropped.
+/// Device memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct WgpuBuffer(Arc<PooledBuffer>);
 
-/// A buffer, and its part of the device's budget.
+/// A buffer with its charge to the device's budget.
 #[derive(Debug)]
 pub(super) struct Charged {
     buffer: wgpu::Buffer,
     charge: Option<Charge>,
-    /// Whether the buffer is freed with this. Natively wgpu frees it once nobody has it; a browser waits for its garbage
+    /// Destroy the buffer on drop. Natively wgpu frees it with its last reference; a browser would wait for its garbage
     /// collector.
     #[cfg(target_arch = "wasm32")]
     is_destroyed: bool,
-    /// Bind groups that may have the buffer.
+    /// The cache of bind groups, which may hold the buffer.
     groups: Option<Arc<BindGroups>>,
 }
 
@@ -51,7 +50,7 @@ impl Drop for Charged {
 }
 
 impl Charged {
-    /// A buffer of our own.
+    /// Wraps a buffer that this crate made.
     fn new(buffer: wgpu::Buffer, charge: Charge, groups: &Arc<BindGroups>) -> Self {
         Self {
             buffer,
@@ -66,7 +65,7 @@ impl Charged {
         &self.buffer
     }
 
-    /// Leaves the buffer to others who have it.
+    /// Drops the reference without destroying the buffer, which the caller may still use.
     fn leave(mut self) {
         self.charge = None;
         #[cfg(target_arch = "wasm32")]
@@ -80,14 +79,14 @@ impl Charged {
 struct PooledBuffer {
     charged: Option<Charged>,
     n_bytes: u64,
-    /// Whether code outside of the engine was given the buffer, and may still hold it.
+    /// Code outside of the engine has had access to the raw buffer, and may still hold it.
     is_shown: AtomicBool,
     shared: Arc<Shared>,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        // What others may still write to, or destroy, is not for later calls.
+        // A buffer that the caller may still write to or destroy must not be reused.
         let Some(charged) = self.charged.take() else {
             return;
         };
@@ -100,15 +99,15 @@ impl Drop for PooledBuffer {
 }
 
 impl WgpuBuffer {
-    /// Memory for kernels: storage, source and target of copies. It holds what was there before.
+    /// Allocates memory for kernels (storage, source and target of copies) with unspecified contents.
     pub(super) fn uncleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         Self::storage(shared, n_bytes).map(|(buffer, _)| buffer)
     }
 
-    /// The same, of zeros.
+    /// Allocates memory for kernels, filled with zeros.
     pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         let (buffer, is_used) = Self::storage(shared, n_bytes)?;
-        // wgpu clears new memory itself.
+        // wgpu zeroes new memory itself.
         if let (true, Some(raw)) = (is_used, buffer.handle()) {
             guarded(&shared.device, &shared.faults, n_bytes, || {
                 let descriptor = wgpu::CommandEncoderDescriptor::default();
@@ -120,7 +119,7 @@ impl WgpuBuffer {
         Ok(buffer)
     }
 
-    /// Storage, and whether it was used before.
+    /// Returns a storage buffer, and whether it is a reused one.
     fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<(Self, bool)> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let usage = wgpu::BufferUsages::STORAGE
@@ -129,7 +128,7 @@ impl WgpuBuffer {
         Self::new(shared, n_bytes, usage)
     }
 
-    /// Memory for the parameters of launches.
+    /// Allocates memory for the uniform parameters of launches.
     pub(super) fn uniform(shared: &Arc<Shared>, n_bytes: u64) -> Result<Self> {
         Self::new(
             shared,
@@ -139,7 +138,7 @@ impl WgpuBuffer {
         .map(|(buffer, _)| buffer)
     }
 
-    /// A buffer, and whether it was used before.
+    /// Returns a buffer, and whether it is a reused one.
     fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<(Self, bool)> {
         let size = check::size_class(n_bytes, shared.max_allocation);
         let (charged, is_used) = match shared.pool.take(usage.bits(), size) {
@@ -155,14 +154,14 @@ impl WgpuBuffer {
         Ok((buffer, is_used))
     }
 
-    /// A buffer that belongs to others, who free it. It is of this device.
-    #[cfg(web_module)]
-    pub(super) fn lent(shared: &Arc<Shared>, buffer: wgpu::Buffer) -> Self {
+    /// Wraps a buffer that the caller owns and frees, of which kernels use `n_bytes`. It is never pooled.
+    pub(super) fn external(shared: &Arc<Shared>, buffer: wgpu::Buffer, n_bytes: u64) -> Self {
         Self(Arc::new(PooledBuffer {
-            n_bytes: buffer.size() / 4 * 4,
+            n_bytes,
             charged: Some(Charged {
                 buffer,
                 charge: None,
+                #[cfg(target_arch = "wasm32")]
                 is_destroyed: false,
                 groups: None,
             }),
@@ -171,20 +170,20 @@ impl WgpuBuffer {
         }))
     }
 
-    /// wgpu's buffer under this one, which may be longer. For use with wgpu itself, on this device. It is not used again
-    /// for other buffers.
+    /// Returns wgpu's buffer under this one, which may be longer, for use with wgpu itself on this device. From then on it is
+    /// never pooled.
     #[must_use]
     pub fn raw(&self) -> Option<&wgpu::Buffer> {
         self.0.is_shown.store(true, Ordering::Relaxed);
         self.handle()
     }
 
-    /// Whether the engine alone has the buffer, so that bind groups with it may be cached.
+    /// Returns whether only the engine has the buffer, so that bind groups with it may be cached.
     pub(super) fn is_own(&self) -> bool {
         !self.0.is_shown.load(Ordering::Relaxed)
     }
 
-    /// The same for the engine, which keeps no clone but in bind groups.
+    /// Returns wgpu's buffer for the engine's own use, which keeps no clone but in bind groups.
     pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
         self.0.charged.as_ref().map(Charged::buffer)
     }
@@ -202,13 +201,13 @@ impl Sized64 for WgpuBuffer {
     }
 }
 
-/// A new buffer of wgpu's.
+/// Creates a buffer.
 #[cfg(not(target_arch = "wasm32"))]
 fn make(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
     Ok(device.create_buffer(descriptor))
 }
 
-/// A new buffer of wgpu's. Where a browser has no memory to map, wgpu would panic.
+/// Creates a buffer. wgpu would panic where a browser has no memory to map.
 #[cfg(target_arch = "wasm32")]
 fn make(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
     let mappable = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;
@@ -220,7 +219,7 @@ fn make(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor<'_>) -> Resul
     })
 }
 
-/// A new buffer. When memory runs out, what the pool holds is freed and the allocation tried once more.
+/// Creates a buffer. When memory runs out, the pool is emptied and the allocation retried once.
 pub(super) fn create(
     shared: &Arc<Shared>,
     size: u64,

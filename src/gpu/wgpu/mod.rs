@@ -16,14 +16,15 @@ mod adapter;
 mod answer;
 mod choose;
 mod device;
+mod external;
+#[cfg(web_module)]
+mod external_web;
 mod fault;
 mod groups;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;
 mod kernel;
-#[cfg(web_module)]
-mod lent;
 mod limits;
 #[cfg(target_arch = "wasm32")]
 mod listener;
@@ -44,4 +45,4 @@ pub use memory::WgpuBuffer;
 pub use stream::{WgpuStream, WgpuSubmission};
 
 /// Name of the engine.
-const ENGINE: &str = "wgpu";
+const ENGINE: &str = crate::engine::WGPU;

@@ -1,5 +1,5 @@
 //! Launches and copies of one submission. They are kept as a list and encoded on [`submit`](Recorder::submit), when
-//! the parameters of all launches are known and go up in one buffer.
+//! the parameters of all launches are known and are uploaded in one buffer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ enum Step {
 }
 
 impl Step {
-    /// What it is timed as; copies within the device are not.
+    /// The kind of work as which it is timed; copies within the device are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
             Self::Launch { .. } => Some(Activity::Kernels),
@@ -88,7 +88,7 @@ impl End {
     }
 }
 
-/// Work handed to the device.
+/// Work that was submitted to the device.
 #[derive(Debug)]
 pub struct WgpuSubmission {
     shared: Arc<Shared>,
@@ -180,7 +180,8 @@ impl WgpuStream {
         Ok(end)
     }
 
-    /// Each host memory used, once, with what the host will want of it: all that was downloaded, or all to upload to.
+    /// Returns each staging buffer used, once, with the range to map afterwards: all that was downloaded, or all of an upload
+    /// buffer.
     fn hosts_used(&self) -> Vec<(&WgpuHostBuffer, Range<u64>)> {
         let mut used: Vec<(&WgpuHostBuffer, Range<u64>)> = Vec::new();
         for (host, range) in &self.hosts {
@@ -239,7 +240,7 @@ impl WgpuStream {
                 .queue
                 .submit([self.encode(params.as_ref(), &mut timer)])
         })?;
-        // Counted for whoever waits, natively; a browser watches its GPU itself.
+        // Counted for the watchdog of waits, natively; a browser watches its GPU itself.
         #[cfg(not(target_arch = "wasm32"))]
         {
             let n_done = Arc::clone(&shared.n_done);
@@ -333,7 +334,7 @@ impl WgpuStream {
     }
 }
 
-/// The ranges that a launch binds, and whether all of them are of our own buffers.
+/// The ranges that a launch binds, and whether only the engine has their buffers.
 fn ranges_of(args: &[Bound], params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
     let mut ranges = Vec::with_capacity(args.len());
     let mut is_own = true;

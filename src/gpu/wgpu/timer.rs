@@ -34,7 +34,7 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// A timer, of a device that has timestamps; also of `copies`, if it has them there.
+    /// Creates a timer on a device that has timestamps; also for `copies`, if it has timestamps for them.
     pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
         let free = shared.timers.free.lock();
         let free = free.unwrap_or_else(PoisonError::into_inner).pop();
@@ -73,7 +73,7 @@ impl Timers {
         })
     }
 
-    /// Keeps a timer for later.
+    /// Returns a timer to the pool.
     pub(super) fn keep(&self, timer: Timer) {
         if let Some(host) = timer.host.detach() {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,14 +83,14 @@ impl Timers {
 }
 
 impl Timer {
-    /// The queries of the next run.
+    /// Returns the queries of the next run.
     fn next_run(&mut self, activity: Activity) -> (u32, u32) {
         let first = 2 * self.runs.len() as u32;
         self.runs.push(activity);
         (first, first + 1)
     }
 
-    /// Timestamps of the next pass.
+    /// Returns the timestamps of the next pass.
     pub(super) fn next_pass(&mut self) -> wgpu::ComputePassTimestampWrites<'_> {
         let (begin, end) = self.next_run(Activity::Kernels);
         wgpu::ComputePassTimestampWrites {
@@ -135,7 +135,7 @@ impl Timer {
         &self.host
     }
 
-    /// What was measured, with `period_ns` for each tick of the device's clock. Waits for the submission.
+    /// Waits for the submission and returns its times, with `period_ns` nanoseconds for each tick of the device's clock.
     pub(super) async fn read(&self, period_ns: f32) -> Result<DeviceTimes> {
         let n_bytes = u64::from(self.n_queries()) * QUERY_BYTES;
         let times = |timestamps: &[u8]| times(&self.runs, self.copies, timestamps, period_ns);
@@ -143,7 +143,7 @@ impl Timer {
     }
 }
 
-/// The times of `runs`, each of which has two timestamps.
+/// Returns the times of `runs`, each of which has two timestamps.
 fn times(runs: &[Activity], copies: bool, timestamps: &[u8], period_ns: f32) -> DeviceTimes {
     let stamps: Vec<u64> = timestamps
         .chunks_exact(8)

@@ -1,6 +1,6 @@
-//! A turn of the browser's event loop.
+//! Yields to the browser's event loop.
 
-/// Lets the event loop of a browser run once, so that news of a lost device arrives. Natively there is none to wait for.
+/// Yields to the event loop of a browser once, so that a device-lost event can arrive. Natively it returns at once.
 pub(super) async fn turn() {
     #[cfg(target_arch = "wasm32")]
     {

@@ -4,7 +4,7 @@ use super::{Kernel, check_sizes};
 use crate::Result;
 use crate::kernels::tensor::norm_launch;
 use crate::kernels::{Arg, Launch, Slot};
-use crate::tensor::layer::Norm;
+use crate::ops::Norm;
 
 /// Each row of `[rows, cols]` normalised: arguments are the rows, a weight and a bias for each column, and the result. Where
 /// there is no weight or bias, its argument is the rows again.

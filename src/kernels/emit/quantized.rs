@@ -3,7 +3,7 @@
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
 use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
-use crate::tensor::Quantization;
+use crate::ops::Quantization;
 use crate::{Error, Result};
 
 /// The product of `[m, k]` and the transpose of quantized weights, `[n, k]`: arguments are both and the result.

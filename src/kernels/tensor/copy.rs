@@ -3,7 +3,7 @@
 use super::{R, U, W, around, check_sizes, elements_of_slice, grid, kernel, padded_bytes, parts};
 use super::{beyond_binding, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::MAX_RANK;
+use crate::ops::MAX_RANK;
 use crate::{Error, Result};
 
 pub(super) static COPY: KernelInfo = kernel("tensor_copy", shader!("tensor_copy.wgsl"), &[R, W, U]);

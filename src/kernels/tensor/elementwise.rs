@@ -5,7 +5,7 @@ use super::{
 };
 use super::{grid, how_many, kernel, padded_bytes, part, parts, second, span};
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::{MAX_RANK, Step};
+use crate::ops::{MAX_RANK, Step};
 use crate::{Error, Result};
 
 pub(super) static ELEMENTWISE: KernelInfo = kernel(

@@ -5,7 +5,7 @@ use super::{
     R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, reduce_columns_job, span,
 };
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::Reduction;
+use crate::ops::Reduction;
 use crate::{Error, Result};
 
 pub(super) static MATMUL: KernelInfo = kernel(

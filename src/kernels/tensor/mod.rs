@@ -108,7 +108,7 @@ const fn elements_of_slice(max_binding_bytes: u64) -> u64 {
     elements_of_binding(max_binding_bytes).saturating_sub(SLICE)
 }
 
-/// Whether a row fits in a binding, wherever it starts.
+/// Returns whether a row fits in a binding, whatever its alignment.
 #[must_use]
 pub const fn takes_row(cols: u64, max_binding_bytes: u64) -> bool {
     cols <= elements_of_slice(max_binding_bytes)
@@ -147,7 +147,7 @@ fn span(axes: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     })
 }
 
-/// How many of `n` things, `stride` apart and of `length` elements each, `most` elements hold.
+/// Returns how many of `n` items, `stride` apart and of `length` elements each, fit in `most` elements.
 fn how_many(n: u64, stride: u64, length: u64, most: u64) -> u64 {
     match most.checked_sub(length) {
         None => 0,
@@ -155,7 +155,7 @@ fn how_many(n: u64, stride: u64, length: u64, most: u64) -> u64 {
     }
 }
 
-/// Where parts of a length start, and how long they are.
+/// Returns start and length of each part of a length.
 fn parts(length: u64, part: u64) -> impl Iterator<Item = (u64, u64)> + Clone {
     (0..length.div_ceil(part)).map(move |i| (i * part, part.min(length - i * part)))
 }

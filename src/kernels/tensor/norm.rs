@@ -5,7 +5,7 @@ use super::{
 };
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::layer::Norm;
+use crate::ops::Norm;
 
 pub(super) static NORM: KernelInfo =
     kernel("tensor_norm", shader!("tensor_norm.wgsl"), &[R, R, R, W, U]);

@@ -4,7 +4,7 @@ use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, e
 use super::{grid, how_many, kernel, padded_bytes, parts};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::Quantization;
+use crate::ops::Quantization;
 
 pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
     "tensor_matmul_quantized",

@@ -6,7 +6,7 @@ use super::{
 use super::{grid, kernel, padded_bytes, part, parts, second};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::tensor::Reduction;
+use crate::ops::Reduction;
 
 pub(super) static ROWS: KernelInfo = kernel(
     "tensor_reduce_rows",

@@ -1,37 +1,13 @@
 //! Sizes and kinds of a layer's parts.
 
 use crate::memory::with_room;
-use crate::tensor::Shape;
-use crate::tensor::lengths::product;
+pub use crate::ops::Norm;
+use crate::ops::Shape;
+use crate::ops::lengths::product;
 use crate::{Error, Result};
 
 /// Longest head, in elements, that the kernel takes.
 pub(crate) const MAX_HEAD_DIM: usize = 256;
-
-/// How rows are normalised.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Norm {
-    /// x / √(mean of squares + `epsilon`)
-    Rms {
-        /// Keeps the root from 0.
-        epsilon: f32,
-    },
-    /// (x - mean) / √(variance + `epsilon`)
-    Layer {
-        /// Keeps the root from 0.
-        epsilon: f32,
-    },
-}
-
-impl Norm {
-    /// What keeps the root from 0.
-    #[must_use]
-    pub const fn epsilon(self) -> f32 {
-        match self {
-            Self::Rms { epsilon } | Self::Layer { epsilon } => epsilon,
-        }
-    }
-}
 
 /// How queries look at keys. A query whose products hold NaN or +∞, or -∞ alone, gets NaN; keys that it does not see do
 /// not matter to it.

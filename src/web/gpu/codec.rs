@@ -49,7 +49,7 @@ impl GpuCodec {
     pub fn from_device(
         #[wasm_bindgen(unchecked_param_type = "PageDevice")] device: JsValue,
     ) -> Promise {
-        promise(async move { Ok(Self::new(GpuDevice::lent_async(&device).await?).into()) })
+        promise(async move { Ok(Self::new(GpuDevice::from_js_async(&device).await?).into()) })
     }
 
     /// The name of the adapter, as far as the browser tells.

@@ -69,7 +69,7 @@ async fn compress(
     make: &Function,
 ) -> Result<JsValue> {
     let (clock, device) = (Clock::start(), codec.device());
-    let pages = device.lend_buffer(buffer)?;
+    let pages = device.buffer_from_js(buffer)?;
     let compressed = compress_resident_async(device, &pages, n_bytes, page_size, level).await?;
     let parts = Array::new();
     for part in &compressed.parts {
@@ -97,12 +97,12 @@ async fn decompress(
     let mut given = memory::with_room(parts.length() as usize)?;
     for part in parts.iter() {
         let part = part.unchecked_ref::<Part>();
-        let lend = |buffer: JsValue| device.lend_buffer(&buffer);
-        let (packed, table) = (lend(part.packed())?, lend(part.table())?);
+        let wrap = |buffer: JsValue| device.buffer_from_js(&buffer);
+        let (packed, table) = (wrap(part.packed())?, wrap(part.table())?);
         let [packed_bytes, n_bytes] = [part.packed_bytes(), part.byte_length()].map(|n| n as u64);
         given.push(ResidentPart::new(packed, packed_bytes, table, n_bytes));
     }
-    let pages = device.lend_buffer(buffer)?;
+    let pages = device.buffer_from_js(buffer)?;
     let compressed = ResidentPages::new(given, page_size);
     let outcome = decompress_resident_async(device, &compressed, &pages).await?;
     first_error(&outcome.errors)?;
@@ -120,7 +120,7 @@ fn give_away(
     let made = made.map_err(|_| Error::OutOfMemory { requested: n_bytes })?;
     let mut stream = device.stream();
     stream.copy(
-        Place::Device(&device.lend_buffer(&made)?, 0),
+        Place::Device(&device.buffer_from_js(&made)?, 0),
         Place::Device(buffer, 0),
         n_bytes,
     )?;

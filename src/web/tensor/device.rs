@@ -78,7 +78,7 @@ impl WebDevice {
     #[wasm_bindgen(unchecked_return_type = "Promise<Device>")]
     pub fn borrow(device: JsValue) -> Promise {
         promise(async move {
-            let device = GpuDevice::lent_async(&device).await?;
+            let device = GpuDevice::from_js_async(&device).await?;
             Ok(Self {
                 device,
                 is_borrowed: true,
@@ -164,7 +164,7 @@ impl WebDevice {
     /// A tensor of the elements at the start of a `GPUBuffer` of this device, which stays the page's.
     #[wasm_bindgen(js_name = tensorFromBuffer)]
     pub fn tensor_from_buffer(&self, buffer: &JsValue, dims: &[u32]) -> JsResult<WebTensor> {
-        let (buffer, shape) = (self.device.lend_buffer(buffer)?, shape(dims)?);
+        let (buffer, shape) = (self.device.buffer_from_js(buffer)?, shape(dims)?);
         let tensor = GpuTensor::from_buffer(&self.device, buffer, TensorView::new(shape))?;
         Ok(WebTensor(tensor))
     }

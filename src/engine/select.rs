@@ -1,7 +1,7 @@
-//! The documents' quick answer to which backend suits a batch.
+//! [`select_backend`]: the documents' rule of thumb, before anything is measured.
 
-use super::compressor::BENEFIT_PAGES;
-use crate::gpu::GpuDevice;
+/// Pages of 4 KiB from which a GPU is expected to be faster than the CPU, where nothing was measured.
+pub(crate) const BENEFIT_PAGES: usize = 2000;
 
 /// A backend for a batch of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,12 +10,12 @@ pub enum SelectedBackend {
     Gpu,
     /// The CPU: there is no hardware GPU.
     CpuNoGpu,
-    /// The CPU: the batch is too small for its transfers to pay off.
+    /// The CPU: the batch is too small to amortise its transfers.
     CpuSmallBatch,
 }
 
 impl SelectedBackend {
-    /// Why.
+    /// Returns the reason for this backend.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -26,9 +26,9 @@ impl SelectedBackend {
     }
 }
 
-/// A backend for batches of `batch_size` pages, before anything is measured. What is faster on this machine only
-/// measurement tells: [`Codec`](super::Codec) in `Auto` mode and
-/// [`would_benefit`](super::GpuBatchCompressor::would_benefit) rest on it.
+/// Returns the backend for batches of `batch_size` pages of 4 KiB by a fixed threshold. Only a measurement shows which engine
+/// is faster on this machine: `Codec` in `Auto` mode and
+/// `GpuBatchCompressor::would_benefit` measure.
 #[must_use]
 pub const fn select_backend(batch_size: usize, has_gpu: bool) -> SelectedBackend {
     match (has_gpu, batch_size >= BENEFIT_PAGES) {
@@ -36,16 +36,4 @@ pub const fn select_backend(batch_size: usize, has_gpu: bool) -> SelectedBackend
         (true, false) => SelectedBackend::CpuSmallBatch,
         (true, true) => SelectedBackend::Gpu,
     }
-}
-
-/// Whether there is a hardware GPU.
-#[cfg(not(target_arch = "wasm32"))]
-#[must_use]
-pub fn gpu_available() -> bool {
-    GpuDevice::is_available()
-}
-
-/// Whether there is a hardware GPU.
-pub async fn gpu_available_async() -> bool {
-    GpuDevice::is_available_async().await
 }

@@ -1,4 +1,4 @@
-//! A device and buffers that belong to the page.
+//! Devices and buffers that the page opened, as JavaScript objects.
 
 use js_sys::{Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
@@ -15,11 +15,12 @@ use crate::{Error, Result};
 const BUFFER: &str = "give a GPUBuffer with usage STORAGE, made by the same device";
 
 impl WgpuDevice {
-    /// The page's `GPUDevice`, with the limits and features that it has. It stays the page's: nothing here destroys it.
+    /// Wraps the page's `GPUDevice`, with the limits and features that it was opened with. The page keeps it: nothing here
+    /// destroys it.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for anything else than a device; [`Error::BackendUnavailable`] where there is no WebGPU.
-    pub(crate) async fn lent(device: &JsValue, request: &DeviceRequest) -> Result<Self> {
+    pub(crate) async fn from_js(device: &JsValue, request: &DeviceRequest) -> Result<Self> {
         let get = |name: &str| Reflect::get(device, &JsValue::from_str(name)).unwrap_or_default();
         let [queue, limits, features] = ["queue", "limits", "features"].map(get);
         if !(queue.is_object() && limits.is_object() && features.is_object()) {
@@ -29,7 +30,7 @@ impl WgpuDevice {
                 "give a GPUDevice that is open",
             ));
         }
-        // What wgpu reads of an adapter.
+        // The properties of an adapter that wgpu reads.
         let answer = Object::new();
         let request_device = returning(&Promise::resolve(device));
         let fields = [
@@ -46,33 +47,35 @@ impl WgpuDevice {
         let (limits, features) = (adapter.limits(), adapter.features());
         let opened = opened.await.map_err(|_| unavailable())?;
         let info = adapter::describe(&adapter.get_info());
-        let is_lent = true;
-        Ok(Self::of(opened, info, &limits, features, request, is_lent))
+        let is_external = true;
+        Ok(Self::of(
+            opened,
+            info,
+            &limits,
+            features,
+            request,
+            is_external,
+        ))
     }
 
-    /// Whether the device belongs to the page.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.0.is_lent
-    }
-
-    /// The browser's `GPUDevice`.
+    /// Returns the browser's `GPUDevice`.
     pub(crate) fn raw_web(&self) -> JsValue {
         raw(&self.0.device).cloned().unwrap_or_default()
     }
 
-    /// Bytes of buffers in use, and of those that the pool keeps.
+    /// Returns the bytes of buffers in use, and of those in the pool.
     #[cfg(web_pages)]
     pub(crate) fn memory_bytes(&self) -> (u64, u64) {
         let pooled = self.0.pool.held_bytes();
         (self.0.budget.held().saturating_sub(pooled), pooled)
     }
 
-    /// The page's `GPUBuffer`, which has the usage `STORAGE`; nothing is copied, and it stays the page's. Work with a
-    /// buffer of another device fails when it is waited for: a buffer does not say whose it is.
+    /// Wraps the page's `GPUBuffer`, which has the usage `STORAGE`. Nothing is copied, and the page keeps it. A buffer of another
+    /// device cannot be recognised here: work on it fails when it is waited for.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for anything else than such a buffer.
-    pub(crate) fn lend_buffer(&self, buffer: &JsValue) -> Result<WgpuBuffer> {
+    pub(crate) fn buffer_from_js(&self, buffer: &JsValue) -> Result<WgpuBuffer> {
         let number = |name: &str| {
             let value = Reflect::get(buffer, &JsValue::from_str(name));
             value.ok().and_then(|value| value.as_f64())
@@ -96,7 +99,9 @@ impl WgpuDevice {
             mapped_at_creation: false,
         };
         let made = adopt_buffer(self.raw_device(), buffer, &descriptor);
-        Ok(WgpuBuffer::lent(&self.0, made.ok_or_else(unavailable)?))
+        let made = made.ok_or_else(unavailable)?;
+        let n_bytes = made.size() / 4 * 4;
+        Ok(WgpuBuffer::external(&self.0, made, n_bytes))
     }
 }
 

@@ -1,0 +1,96 @@
+//! Devices and buffers that the caller opened with wgpu itself.
+
+use super::adapter;
+use super::device::WgpuDevice;
+use super::limits;
+use super::memory::WgpuBuffer;
+use crate::Result;
+use crate::gpu::check;
+use crate::gpu::choice::DeviceRequest;
+
+impl WgpuDevice {
+    /// Wraps a device that the caller opened: see [`GpuDevice::from_wgpu`](crate::gpu::GpuDevice::from_wgpu).
+    pub(crate) fn from_wgpu(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        request: &DeviceRequest,
+    ) -> Result<Self> {
+        let mut limits = device.limits();
+        if let Some(value) = limits::missing(&limits) {
+            let expected = "open it with wgpu::Limits::default() or higher limits";
+            return Err(check::invalid("device", value, expected));
+        }
+        let own = limits.max_storage_buffer_binding_size;
+        limits.max_storage_buffer_binding_size = request.limits.binding_bytes(own);
+        let adapter = device.adapter_info();
+        let features = limits::usable(device.features(), adapter.backend, request);
+        let info = adapter::describe(&adapter);
+        let is_external = true;
+        Ok(Self::of(
+            (device, queue),
+            info,
+            &limits,
+            features,
+            request,
+            is_external,
+        ))
+    }
+
+    /// Returns whether the caller owns the device, so that it is neither destroyed nor reopened here.
+    pub(crate) fn is_external(&self) -> bool {
+        self.0.is_external
+    }
+
+    /// Wraps a buffer that the caller made: see [`Buffer::from_wgpu`](crate::gpu::Buffer::from_wgpu).
+    pub(crate) fn buffer_from_wgpu(
+        &self,
+        buffer: wgpu::Buffer,
+        n_bytes: u64,
+    ) -> Result<WgpuBuffer> {
+        let needed = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        if !buffer.usage().contains(needed) {
+            let value = format!("one with usage {:?}", buffer.usage());
+            let expected = "give a buffer with the usages STORAGE, COPY_SRC and COPY_DST";
+            return Err(check::invalid("buffer", value, expected));
+        }
+        check::size(n_bytes, self.0.capabilities.max_buffer_bytes)?;
+        // Kernels without the engine's bounds checks read past the end of a buffer.
+        let slack = match self.0.may_leave_out_checks() {
+            true => check::SLACK_BYTES,
+            false => 0,
+        };
+        if buffer.size() < n_bytes + slack {
+            let value = format!("one of {} bytes for {n_bytes} bytes", buffer.size());
+            let expected = "make it 64 bytes larger than what kernels use of it, or open the device with RuntimeChecks::Always";
+            return Err(check::invalid("buffer", value, expected));
+        }
+        Ok(WgpuBuffer::external(&self.0, buffer, n_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_below_those_of_webgpu_are_named() {
+        assert_eq!(limits::missing(&wgpu::Limits::defaults()), None);
+        let low = wgpu::Limits::downlevel_defaults();
+        let missing = limits::missing(&low).unwrap();
+        assert!(
+            missing.contains("max_storage_buffers_per_shader_stage 4"),
+            "{missing}"
+        );
+    }
+
+    #[test]
+    fn spirv_reaches_vulkan_alone() {
+        let all = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::SUBGROUP;
+        let request = DeviceRequest::default();
+        assert_eq!(limits::usable(all, wgpu::Backend::Vulkan, &request), all);
+        let on_metal = limits::usable(all, wgpu::Backend::Metal, &request);
+        assert_eq!(on_metal, wgpu::Features::SUBGROUP);
+    }
+}

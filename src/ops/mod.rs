@@ -1,0 +1,15 @@
+//! The vocabulary of tensor operations: shapes, element-wise steps, reductions, norms, formats of quantized weights.
+//!
+//! A leaf of the crate: it imports nothing of it but `error`, so that kernels, the CPU implementations and the public API can
+//! all name operations. The public module `tensor` re-exports it.
+
+pub(crate) mod lengths;
+mod norm;
+pub(crate) mod quantization;
+pub(crate) mod shape;
+pub(crate) mod step;
+
+pub use norm::Norm;
+pub use quantization::Quantization;
+pub use shape::{MAX_RANK, Shape};
+pub use step::{Reduction, Step};
