@@ -1,5 +1,5 @@
 //! Names the engines of this build for `cfg`, since a feature alone does not say it: `cuda` means nothing on wasm32.
-//! For wasm32 it also takes out of the shaders what only readers need.
+//! Joins the shaders with the files that they import; for wasm32 it also removes comments and spaces from them.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -52,32 +52,58 @@ fn main() -> io::Result<()> {
     if web && !wgpu {
         println!("cargo::rustc-cfg=lz4_only");
     }
-    if wasm {
-        strip_shaders()?;
-    }
-    Ok(())
+    join_shaders(wasm)
 }
 
-/// Writes the shaders to `OUT_DIR` without comments, indentation and the spaces beside punctuation: what a page loads.
-fn strip_shaders() -> io::Result<()> {
+/// Writes every kernel's shader, joined with the files that it imports, to `OUT_DIR`; for wasm, stripped.
+fn join_shaders(stripped: bool) -> io::Result<()> {
     let out = env::var_os("OUT_DIR").unwrap_or_default();
     println!("cargo::rerun-if-changed=shaders");
     for entry in fs::read_dir("shaders")? {
         let path = entry?.path();
-        let (Some(name), Some("wgsl")) =
-            (path.file_name(), path.extension().and_then(|e| e.to_str()))
-        else {
+        let (Some(name), Some("wgsl")) = (
+            path.file_stem().and_then(|name| name.to_str()),
+            path.extension().and_then(|e| e.to_str()),
+        ) else {
             continue;
         };
-        fs::write(
-            Path::new(&out).join(name),
-            strip(&fs::read_to_string(&path)?),
-        )?;
+        let joined = join(name)?;
+        let wgsl = if stripped { strip(&joined) } else { joined };
+        fs::write(Path::new(&out).join(format!("{name}.wgsl")), wgsl)?;
     }
     Ok(())
 }
 
-/// Lines stay lines, since a line comment is all that WGSL has in these files that ends with one.
+/// Returns the text of a kernel followed by every file that it imports, directly or not, once each. The kernel's own text
+/// comes first, so that its line numbers hold; the order of declarations means nothing in WGSL.
+fn join(kernel: &str) -> io::Result<String> {
+    let mut names = vec![kernel.to_owned()];
+    let mut joined = String::new();
+    let mut next = 0;
+    while let Some(name) = names.get(next) {
+        let path = format!("shaders/{name}.wgsl");
+        let text = fs::read_to_string(&path)
+            .map_err(|error| io::Error::other(format!("{path}, for {kernel}: {error}")))?;
+        for import in imports(&text) {
+            if !names.iter().any(|name| name == import) {
+                names.push(import.to_owned());
+            }
+        }
+        joined.push_str(&text);
+        next += 1;
+    }
+    Ok(joined)
+}
+
+/// Returns the files named in the comment lines `// import: lib/bits, lib/vote` of a shader.
+fn imports(wgsl: &str) -> impl Iterator<Item = &str> {
+    wgsl.lines()
+        .filter_map(|line| line.strip_prefix("// import: "))
+        .flat_map(|names| names.split(", "))
+}
+
+/// Removes comments, indentation and the spaces beside punctuation and most operators, to make the text that a page loads
+/// smaller. Newlines stay, so that compilers' messages name short lines.
 fn strip(wgsl: &str) -> String {
     let mut out = String::new();
     for line in wgsl.lines() {
@@ -89,10 +115,28 @@ fn strip(wgsl: &str) -> String {
                 .replace(&format!(" {mark}"), mark)
                 .replace(&format!("{mark} "), mark);
         }
+        for operator in ["=", "==", "!=", "+", "+=", "*", "&", "&&", "|", "||", "^"] {
+            code = join_operands(&code, operator);
+        }
         if !code.is_empty() {
             out.push_str(&code);
             out.push('\n');
         }
     }
     out
+}
+
+/// Removes the spaces around a binary operator, unless they keep two tokens apart: `vec2<u32> = x`, `a & &b`.
+fn join_operands(code: &str, operator: &str) -> String {
+    let spaced = format!(" {operator} ");
+    let mut joined = String::new();
+    for (i, operand) in code.split(&spaced).enumerate() {
+        if i > 0 {
+            let is_operand = |c: char| c.is_alphanumeric() || c == '_' || c == '(';
+            let fits = operand.starts_with(is_operand) && !joined.ends_with('>');
+            joined.push_str(if fits { operator } else { &spaced });
+        }
+        joined.push_str(operand);
+    }
+    joined
 }

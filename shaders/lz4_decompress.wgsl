@@ -1,20 +1,22 @@
-// Decompresses pages; checks every access; one status a page.
+// Decompresses pages, checks every access, and writes one status per page.
 //
-// A workgroup is 32 invocations: LANES of them a page, 32 / LANES pages at once. All lanes of a page read the
-// same tokens. Of the page's words, lane l writes those whose index leaves l modulo LANES, so that the border of two
-// runs needs no synchronisation. A match reads what other lanes wrote: there is a barrier before it.
+// A workgroup is 32 invocations: LANES per page, 32 / LANES pages at once. All lanes of a page read the same tokens.
+// Lane l writes the words of the page with index l modulo LANES, so that the word shared by two adjacent copies needs no
+// synchronisation. A match reads words that other lanes wrote, after a barrier.
 //
-// packed  blocks, each from a whole word on; 32 bytes more, never used, may be read
-// table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
-// pages   PAGE_SIZE bytes each, n_bytes in all, rounded up to whole words; 32 bytes more may be read
-// status  0, or the code of a BlockError; the page is zero then. Or UNFINISHED: the page is arbitrary
+// packed  blocks, each aligned to a word; up to 32 bytes behind them may be read, and are not used
+// table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
+// pages   PAGE_SIZE bytes each, n_bytes in total, rounded up to whole words; up to 32 bytes behind them may be read
+// status  one word per page: 0, or the code of a BlockError (the page is zero then), or UNFINISHED (it is undefined then)
 //
 // Twin: src/lz4/decode.rs
+//
+// import: lib/bits, lib/vote
 
 override PAGE_SIZE: u32 = 4096;
 override LANES: u32 = 4;
-// Whether sequences without extensions take a way of their own. That pays where few pages are in flight, and each
-// sequence is waited for.
+// Enables a fast path for sequences without length extensions. It pays where few pages are in flight, so that the latency
+// of each sequence counts.
 override QUICK: bool = LANES > 4;
 
 struct Params {
@@ -30,24 +32,21 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> status: array<u32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
-// Zero at the start, as all workgroup memory.
-var<workgroup> n_votes: atomic<u32>;
-
 const TRUNCATED: u32 = 1;
 const OUTPUT_OVERRUN: u32 = 2;
 const ZERO_OFFSET: u32 = 3;
 const OFFSET_TOO_FAR: u32 = 4;
 const OUTPUT_UNDERRUN: u32 = 5;
 const BAD_TABLE_ENTRY: u32 = 6;
-// Stays where the driver ends an invocation's loops, and what follows them, before their time, as lavapipe does after
-// 65,535 iterations. The host decodes the page again.
+// Remains where the driver aborts an invocation, as lavapipe does after 65,535 iterations of a loop. The host decodes the
+// page again.
 const UNFINISHED: u32 = 7;
 const KIND_LZ4: u32 = 0;
 const KIND_STORED: u32 = 1;
 const KIND_FILL: u32 = 2;
 const STEPS_PER_VOTE: u32 = 8;
 
-// What a page waits for.
+// Stages of the decoder: the part of the block that comes next.
 const DONE: u32 = 0;
 const TOKEN: u32 = 1;
 const LITERAL_EXTENSION: u32 = 2;
@@ -57,43 +56,38 @@ const MATCH: u32 = 5;
 
 // A page being decoded.
 struct Page {
-    // First word in pages, and bytes.
+    // First word in `pages`, and length in bytes.
     first: u32,
     n: u32,
     lane: u32,
     stage: u32,
     status: u32,
-    // Next byte of packed to read, and the end of the block.
+    // Next byte of `packed` to read, and the end of the block.
     read: u32,
     end: u32,
-    // Before a token: what lies at `read`, from the lowest byte on, at least one byte of it.
+    // Before a token: the bytes at `read`, the first in the lowest byte; at least one of them is valid.
     ahead: u32,
-    // Words of packed, the first of them, asked for one sequence ahead since they come from afar.
+    // Two words of `packed`, prefetched one sequence ahead, and the index of the first.
     loaded: u32,
     low: u32,
     high: u32,
     // Next byte of the page to write.
     write: u32,
-    // The sequence at hand.
+    // The current sequence.
     n_literals: u32,
     n_match: u32,
     offset: u32,
-    // The word of the page this lane wrote last.
+    // The word that this lane stored last.
     written: u32,
 }
 
-// The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
-fn funnel(a: u32, b: u32, s: u32) -> u32 {
-    return (a >> s) | ((b << 1) << (31 - s));
-}
-
-// Four bytes of packed from byte p on.
+// Returns four bytes of `packed` from byte p on.
 fn packed_word(p: u32) -> u32 {
     let i = p >> 2;
     return funnel(packed[i], packed[i + 1], (p & 3) * 8);
 }
 
-// Four bytes of the page from byte p on; those outside the page, up to three before or after it, are arbitrary.
+// Returns four bytes of the page from byte p on; up to three of them may lie outside the page, and are undefined.
 fn page_word(page: ptr<function, Page>, p: u32) -> u32 {
     let i = i32((*page).first) + (i32(p) >> 2);
     return funnel(pages[max(i, 0)], pages[i + 1], (p & 3) * 8);
@@ -104,7 +98,7 @@ fn fail(page: ptr<function, Page>, code: u32) {
     (*page).stage = DONE;
 }
 
-// Reads up to four extension bytes of a length: returns what they add; the stage becomes `next` if the length ends.
+// Reads up to four extension bytes of a length and returns their sum; the stage becomes `next` if the length ends.
 fn read_extension(page: ptr<function, Page>, next: u32) -> u32 {
     let left = (*page).end - (*page).read;
     let bytes = packed_word((*page).read);
@@ -139,13 +133,13 @@ fn read_token(page: ptr<function, Page>) {
     (*page).stage = select(LITERALS, LITERAL_EXTENSION, (*page).n_literals == 15);
 }
 
-// First word of this lane's that holds byte p or a later one.
+// Returns the first of this lane's words that holds byte p or a later one.
 fn first_own_word(page: ptr<function, Page>, p: u32) -> u32 {
     let w = p >> 2;
     return w + (((*page).lane - w) & (LANES - 1));
 }
 
-// Writes word w of the page. Of the first word of a run, the bytes before `write` keep what this lane wrote last.
+// Stores word w, the first of a copy: its bytes before `write` keep the values that this lane stored last.
 fn store_first(page: ptr<function, Page>, w: u32, value: u32) {
     let kept = select(0u, (1u << (8 * ((*page).write & 3))) - 1, w * 4 < (*page).write);
     store(page, w, ((*page).written & kept) | (value & ~kept));
@@ -158,7 +152,7 @@ fn store(page: ptr<function, Page>, w: u32, value: u32) {
 
 fn copy_literals(page: ptr<function, Page>) {
     let end = (*page).write + (*page).n_literals;
-    // Byte of packed that goes to byte 0 of the page.
+    // Byte of `packed` that would go to byte 0 of the page.
     let base = (*page).read - (*page).write;
     var w = first_own_word(page, (*page).write);
     if w * 4 < end {
@@ -175,7 +169,7 @@ fn load_words(page: ptr<function, Page>, i: u32) {
     (*page).high = packed[i + 1];
 }
 
-// Checks the literals and passes them.
+// Checks that the literals lie in the block and fit the page, and copies them.
 fn read_literals(page: ptr<function, Page>) {
     if (*page).n_literals > (*page).end - (*page).read {
         fail(page, TRUNCATED);
@@ -188,8 +182,8 @@ fn read_literals(page: ptr<function, Page>) {
     pass_literals(page, false);
 }
 
-// Copies the literals, which are there and fit the page; then the block ends here, or an offset follows, which it does
-// if `has_offset`.
+// Copies the literals, which the caller has checked, and reads the offset. Without `has_offset`, the block may end
+// instead.
 fn pass_literals(page: ptr<function, Page>, has_offset: bool) {
     let after = (*page).read + (*page).n_literals;
     if after >> 2 != (*page).loaded {
@@ -213,7 +207,7 @@ fn pass_literals(page: ptr<function, Page>, has_offset: bool) {
     (*page).offset = word & 0xffff;
     (*page).ahead = word >> 16;
     (*page).read += 2;
-    // Where the literals of the next sequence end, unless a length is extended.
+    // Prefetch the end of the next sequence's literals, right unless a length is extended.
     load_words(page, ((*page).read + 1 + ((word >> 20) & 15)) >> 2);
     if (*page).offset == 0 {
         fail(page, ZERO_OFFSET);
@@ -224,14 +218,14 @@ fn pass_literals(page: ptr<function, Page>, has_offset: bool) {
     }
 }
 
-// k modulo offset, for k below 2^19; the quotient by floats is off by one at most.
+// Returns k modulo offset, for k below 2^19; the floating-point quotient is off by one at most.
 fn remainder(k: u32, offset: u32) -> u32 {
     let r = k - u32(f32(k) / f32(offset)) * offset;
     return select(select(r, r - offset, r >= offset), r + offset, r >= 0x80000000u);
 }
 
-// Four bytes of the endless repetition of the `offset` bytes before `write`, from byte k of it on. For k = -3..0
-// the bytes before the first are arbitrary.
+// Returns four bytes of an overlapping match, the endless repetition of the `offset` bytes before `write`, from byte k of
+// it on. For k = -3..0 the bytes before byte 0 are undefined.
 fn repeated_word(page: ptr<function, Page>, k: u32) -> u32 {
     let offset = (*page).offset;
     let source = (*page).write - offset;
@@ -278,10 +272,10 @@ fn copy_match(page: ptr<function, Page>) {
     (*page).stage = TOKEN;
 }
 
-// One sequence, unless a length of it takes more than four extension bytes.
+// Decodes one sequence, or a part of it if a length has more than four extension bytes.
 fn decode_step(page: ptr<function, Page>) {
     if (*page).stage == TOKEN {
-        // Most sequences have few literals and are not the last: those need no more checks.
+        // Most sequences have few literals and are not the last: these checks are all they need.
         let n_literals = ((*page).ahead >> 4) & 15;
         if QUICK && n_literals < 15 && n_literals + 3 <= (*page).end - (*page).read && n_literals <= (*page).n - (*page).write {
             (*page).n_literals = n_literals;
@@ -309,7 +303,7 @@ fn decode_step(page: ptr<function, Page>) {
     }
 }
 
-// Opens page `index`; copies a stored page or repeats a fill; a wrong table entry fails the page.
+// Starts page `index`: validates its table entry, and writes the page at once if it is stored or a fill.
 fn open_page(page: ptr<function, Page>, index: u32) {
     (*page).stage = DONE;
     (*page).status = 0u;
@@ -342,7 +336,7 @@ fn open_page(page: ptr<function, Page>, index: u32) {
     }
 }
 
-// Clears a page that failed, and the bytes that share the last word with a short page.
+// Zeroes a page that failed, or the padding of a short page in its last word.
 fn close_page(page: ptr<function, Page>) {
     if (*page).status != 0 {
         for (var w = (*page).lane; w * 4 < (*page).n; w += LANES) {
@@ -354,16 +348,6 @@ fn close_page(page: ptr<function, Page>) {
             pages[(*page).first + w] &= (1u << (8 * ((*page).n & 3))) - 1;
         }
     }
-}
-
-// Whether a lane says yes. Votes are never cleared; `votes` is how many there were at the last call.
-fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
-    if yes {
-        atomicAdd(&n_votes, 1u);
-    }
-    let before = *votes;
-    *votes = workgroupUniformLoad(&n_votes);
-    return *votes != before;
 }
 
 @compute @workgroup_size(32)

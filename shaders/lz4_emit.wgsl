@@ -1,14 +1,17 @@
 // Writes the blocks of pages at their places in the packed output, and the table.
 //
-// A workgroup is 128 invocations and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ...; an invocation takes
-// a sequence at a time.
+// A workgroup is 128 invocations and takes pages `workgroup_id.x`, `+ num_workgroups.x`, ...; an invocation encodes
+// one sequence at a time.
 //
-// pages, sequences, sizes, places, tile_sums  as lz4_parse.wgsl and lz4_place.wgsl leave them
-// table   a pair a page: (start of its block in packed, in words; length in bytes | kind << 30)
-// packed  the blocks, each from a whole word on, padded with zero bytes. A word is written by the sequence that its
-//         first byte belongs to, with the bytes of the next one that end it: a sequence has three bytes or is the last
+// pages, sequences, sizes, places, tile_sums  outputs of lz4_parse.wgsl and lz4_place.wgsl
+// table   one pair per page: (start of its block in packed, in words; length in bytes | kind << 30)
+// packed  the blocks, each aligned to a word, padded with zero bytes. The sequence that owns the first byte of a word
+//         writes the whole word, with the bytes of the next sequence that complete it: every sequence but the last has
+//         at least three bytes, so one successor is enough
 //
 // Twin: src/lz4/encode.rs
+//
+// import: lib/bits, lib/lz4_length
 
 override PAGE_SIZE: u32 = 4096;
 
@@ -27,49 +30,39 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> packed: array<u32>;
 @group(0) @binding(7) var<uniform> params: Params;
 
-// The low word of the pair (a, b) shifted right by s bits; s = 0, 8, 16 or 24.
-fn funnel(a: u32, b: u32, s: u32) -> u32 {
-    return (a >> s) | ((b << 1) << (31 - s));
-}
-
 fn word_at(first_word: u32, p: u32) -> u32 {
     let i = first_word + (p >> 2);
     return funnel(pages[i], pages[i + 1], (p & 3) * 8);
 }
 
-// Bits of `v` at byte `at` of a word, `at` from -3 to 3; nothing of it shows in the word elsewhere.
+// Returns the bits of `v` shifted to byte `at` of a word, from -3 to 3; 0 for any other `at`.
 fn shifted(v: u32, at: i32) -> u32 {
     let left = v << (u32(at & 3) * 8);
     let right = v >> (u32(-at & 3) * 8);
     return select(0u, select(right, left, at >= 0), at > -4 && at < 4);
 }
 
-// The bits of the first n bytes of a word.
+// Returns a mask of the first n bytes of a word.
 fn first_bits(n: u32) -> u32 {
     return select((1u << (8 * (n & 3))) - 1, 0xffffffffu, n >= 4);
 }
 
-// A sequence, with the places in its block of its parts.
+// A sequence, with the places of its parts in the block.
 struct Sequence {
     place: u32,
     token: u32,
     n_literals: u32,
     n_match: u32,
-    // In the page.
+    // Position of the first literal in the page.
     anchor: u32,
     offset: u32,
-    // In the block: first literal, offset, and end.
+    // Places in the block: first literal, offset, and end.
     literals: u32,
     tail: u32,
     end: u32,
 }
 
-// Bytes that a length takes beyond its four bits in the token.
-fn extension(length: u32) -> u32 {
-    return select(0u, (length - 15) / 255 + 1, length >= 15);
-}
-
-// Sequence k of a page of n bytes.
+// Returns sequence k of a page of n bytes.
 fn read_sequence(first: u32, k: u32, n_sequences: u32, n: u32) -> Sequence {
     let own = sequences[first + k];
     let is_last = k == n_sequences;
@@ -91,7 +84,7 @@ fn extension_byte(length: u32, i: u32) -> u32 {
     return min(length - 15 - min(255 * i, length - 15), 255u);
 }
 
-// The first three bytes of a sequence; those after a shorter one are zero.
+// Returns the first three bytes of a sequence, padded with zeros.
 fn first_bytes(first_word: u32, s: Sequence) -> u32 {
     let literals = word_at(first_word, s.anchor);
     let n_bits = 8 * min(s.n_literals, 2u);
@@ -103,20 +96,20 @@ fn first_bytes(first_word: u32, s: Sequence) -> u32 {
     return s.token | ((rest & 0xffff) << 8);
 }
 
-// The words of the block whose first byte belongs to the sequence; they end with bytes of the next one.
+// Writes the words of the block whose first byte the sequence owns; the last one ends with bytes of the next sequence.
 fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
-    // Head: token and the first extension byte. Tail: offset and the first extension byte, then the next sequence
-    // unless there are more of these.
+    // Head: token and first extension byte. Tail: offset and first extension byte, then bytes of the next sequence
+    // unless more extension bytes follow.
     let head = s.token | select(0u, extension_byte(s.n_literals, 0u) << 8, s.n_literals >= 15);
     let n_tail = s.end - s.tail;
     let after = select(next, 0u, n_tail > 3);
     let tail_low = s.offset | select(0u, extension_byte(s.n_match, 0u) << 16, s.n_match >= 15) | (after << (8 * (n_tail & 3)));
     let tail_high = after >> ((32 - 8 * n_tail) & 31);
-    // The word in which the tail begins.
+    // The word in which the tail starts.
     let tail_word = s.tail >> 2;
     let tail_shift = 8 * (s.tail & 3);
     let before_tail = (1u << tail_shift) - 1;
-    // Literals for byte p of the block are at byte p + delta of the page, perhaps before its start.
+    // The literal for byte p of the block is byte p + delta of the page, which may lie before its start.
     let delta = s.anchor - s.literals;
     let shift = (delta & 3) * 8;
     var w = (s.place + 3) >> 2;
@@ -133,13 +126,13 @@ fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
         low = high;
         w++;
         if 4 * w + 3 < s.literals {
-            // Words of extension bytes alone are not written here.
+            // emit_extensions writes the words that hold nothing but extension bytes.
             w = s.literals >> 2;
             i = i32(first_word) + (i32(4 * w + delta) >> 2);
             low = pages[max(i, 0)];
         }
     }
-    // Two words at a time, since they come from afar.
+    // Two independent loads in flight, to hide latency.
     while w + 1 < tail_word {
         let middle = pages[i + 1];
         i += 2;
@@ -165,7 +158,7 @@ fn emit_sequence(first_word: u32, base: u32, s: Sequence, next: u32) {
     }
 }
 
-// The rest of a sequence with a length of more than one extension byte: the words that hold the others.
+// Writes the extension bytes after the first one of each length, and completes the words that hold them.
 fn emit_extensions(base: u32, s: Sequence, next: u32) {
     for (var w = (s.place + 3) >> 2; 4 * w < s.literals; w++) {
         packed[base + w] = extended_word(packed[base + w], 4 * w, s.place + 1, s.literals, s.n_literals);
@@ -178,7 +171,8 @@ fn emit_extensions(base: u32, s: Sequence, next: u32) {
     }
 }
 
-// The word at byte p of the block, with what belongs there of the extension of a length, from byte `begin` to `end`.
+// Returns the word at byte p of the block with the extension bytes of `length` inserted that lie in it; `begin..end` are
+// all bytes of the extension.
 fn extended_word(word: u32, p: u32, begin: u32, end: u32, length: u32) -> u32 {
     var v = word;
     for (var k = 0u; k < 4; k++) {
@@ -204,7 +198,7 @@ fn lz4_emit(
             table[index] = vec2(base, size);
         }
         if (size >> 30) != 0 {
-            // A stored page or a fill word is copied; the padding of a short page is cleared.
+            // Copy a stored page or a fill; zero the padding of a short page.
             for (var k = i; k < ((size & 0x3fffffff) + 3) / 4; k += 128) {
                 packed[base + k] = pages[first_word + k] & first_bits(n - min(4 * k, n));
             }

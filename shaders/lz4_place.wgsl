@@ -1,12 +1,12 @@
-// Places blocks in the packed output: an exclusive sum, in words, over tiles of 1024 pages.
+// Places blocks in the packed output: a two-level exclusive prefix sum of their sizes in words, in tiles of 1024 pages.
 //
-// lz4_begin: one invocation sets word 0 of tile_sums to 0; lz4_parse takes the next page from it.
-// lz4_place_tiles: workgroup t takes tile t, an invocation four pages.
-// lz4_place_sums: one workgroup turns the sums of up to 1024 tiles into an exclusive sum.
+// lz4_begin: one invocation sets word 0 of tile_sums to 0, the page counter of lz4_parse.
+// lz4_place_tiles: workgroup t scans tile t, four pages per invocation.
+// lz4_place_sums: one workgroup scans the totals of up to 1024 tiles.
 //
-// sizes      a word a page: length of its block in bytes | kind << 30
-// places     a word a page: where its block starts, in words, from the start of its tile
-// tile_sums  word 0: words in all; word 1 + t: words before tile t
+// sizes      one word per page: length of its block in bytes | kind << 30
+// places     one word per page: start of its block, in words, relative to its tile
+// tile_sums  word 0: total in words; word 1 + t: words before tile t
 //
 // Twin: src/lz4/batch.rs
 
@@ -22,22 +22,22 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> tile_sums: array<u32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> sums: array<u32, 256>;
+var<workgroup> sh_sums: array<u32, 256>;
 
-// Sum over the invocations before this one, and over all.
-fn scan(i: u32, own: u32) -> vec2<u32> {
+// Returns the exclusive prefix sum of `own` over the invocations (Hillis-Steele), and the total.
+fn exclusive_scan(i: u32, own: u32) -> vec2<u32> {
     var s = own;
     for (var d = 1u; d < 256; d *= 2) {
-        sums[i] = s;
+        sh_sums[i] = s;
         workgroupBarrier();
         if i >= d {
-            s += sums[i - d];
+            s += sh_sums[i - d];
         }
         workgroupBarrier();
     }
-    sums[i] = s;
+    sh_sums[i] = s;
     workgroupBarrier();
-    return vec2(s - own, sums[255]);
+    return vec2(s - own, sh_sums[255]);
 }
 
 fn words_of(page: u32) -> u32 {
@@ -51,7 +51,7 @@ fn words_of(page: u32) -> u32 {
 fn lz4_place_tiles(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) tile: vec3<u32>) {
     let page = tile.x * 1024 + i * 4;
     let words = vec4(words_of(page), words_of(page + 1), words_of(page + 2), words_of(page + 3));
-    let scanned = scan(i, words.x + words.y + words.z + words.w);
+    let scanned = exclusive_scan(i, words.x + words.y + words.z + words.w);
     var place = scanned.x;
     for (var k = 0u; k < 4; k++) {
         if page + k < params.n_pages {
@@ -74,7 +74,7 @@ fn lz4_place_sums(@builtin(local_invocation_index) i: u32) {
         }
         sum += own[k];
     }
-    let scanned = scan(i, sum);
+    let scanned = exclusive_scan(i, sum);
     var place = scanned.x;
     for (var k = 0u; k < 4; k++) {
         if i * 4 + k < params.n_tiles {

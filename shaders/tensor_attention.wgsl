@@ -1,22 +1,25 @@
-// Attention: softmax(scale q kᵀ) v for each head, without the matrix of scores ever being stored.
+// Flash attention: softmax(scale q kᵀ) v for each head, without storing the matrix of scores.
 //
-// A workgroup takes 32 queries of one head and goes over the keys, 64 at a time: scores, 4 by 4 of them an invocation, by
-// way of workgroup memory as in tensor_matmul; what was summed so far is scaled whenever a larger score comes; then the
-// exponentials times the values, 4 queries by 4 to 16 columns an invocation. Long rows of keys are split over workgroups,
-// whose results tensor_attention_merge puts together.
+// A workgroup takes 32 queries of one head and iterates over the keys, 64 at a time. Scores: register tiling, 4x4 per
+// invocation, with both operands staged in workgroup memory as in tensor_matmul. Online softmax: the sums are rescaled
+// whenever the maximum of a row grows. Output: exponentials times values, 4 queries by 4 to 16 columns per invocation.
+// Long rows of keys are split over workgroups, whose results tensor_attention_merge combines.
 // Bindings: `q`, `k`, `v`: f32, a whole number of vec4, element [batch, head, row, column] at
 // offset + batch * x + head * y + row * z + column; `out`: [batch, n_q, out_heads, dim] f32 from element `out_from` on or, if
-// SPLIT, [batch, n_q, heads, dim] without the last division, [all_splits] times, then largest score and sum of
-// exponentials of each row, [all_splits] times. Where a launch takes a part of the keys, those from `first_key` on, `k` and
-// `v` have no others, and offsets count from a key 0 that is not there: they may wrap.
-// Preconditions: nothing is 0 but offsets and distances; dim <= 64 * DIM_GROUPS; split_len is a multiple of 64;
-// first_key + n_splits * split_len >= n_k; if CAUSAL, n_k = n_q + first; with ALIGNED dim, offsets and distances are multiples of 4.
-// A query whose scores hold NaN or +inf, or -inf alone, gets NaN; keys that it does not see do not matter to it.
+// SPLIT, [all_splits] times [batch, n_q, heads, dim] before the final division, then [all_splits] times maximum score and
+// sum of exponentials of each row. A launch may take a part of the keys, from `first_key` on: `k` and `v` then hold only
+// these, and the offsets count from key 0, which is not in the buffer, so they may wrap around.
+// Preconditions: nothing is 0 but offsets and strides; dim <= 64 * DIM_GROUPS; split_len is a multiple of 64;
+// first_key + n_splits * split_len >= n_k; if CAUSAL, n_k = n_q + first; if ALIGNED, dim, offsets and strides are multiples
+// of 4.
+// A query with a score of NaN or +inf, or with scores of -inf only, yields NaN; masked keys have no influence.
 // Twin: src/tensor/cpu/attention.rs
+//
+// import: lib/outer_product, lib/store4
 
 /// Groups of 64 columns: 1, 2 or 4.
 override DIM_GROUPS: u32 = 1u;
-/// Query i sees keys up to i + first.
+/// Query i attends to keys up to i + first.
 override CAUSAL: bool = false;
 override SPLIT: bool = false;
 override ALIGNED: bool = true;
@@ -24,17 +27,17 @@ override ALIGNED: bool = true;
 const THREADS: u32 = 128u;
 const QUERIES: u32 = 32u;
 const KEYS: u32 = 64u;
-/// Columns that pass through workgroup memory at a time.
+/// Columns staged in workgroup memory at a time.
 const DEPTH: u32 = 16u;
-/// The lowest number: where a row starts to look for its largest.
+/// The lowest finite number: initial value of a row's maximum.
 const LOWEST: f32 = -3.4028234e38;
 
 struct Params {
     n_q: u32,
-    // Where the keys end.
+    // End of the keys.
     n_k: u32,
     heads: u32,
-    // Heads of queries for each head of keys.
+    // Query heads per key head.
     heads_per_key: u32,
     dim: u32,
     n_splits: u32,
@@ -46,12 +49,12 @@ struct Params {
     // Elements of `out` of one split.
     n_out: u32,
     scale: f32,
-    // Offset, and distances of batches, heads and rows.
+    // Offset, and strides of batches, heads and rows.
     q: vec4<u32>,
     k: vec4<u32>,
     v: vec4<u32>,
     first_key: u32,
-    // Splits of other launches before these, and of all launches.
+    // Splits of earlier launches, and of all launches.
     splits_before: u32,
     all_splits: u32,
     out_from: u32,
@@ -67,16 +70,15 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
-// [column][group of 4 queries]; between two tiles something for each invocation.
-var<workgroup> slice_q: array<vec4<f32>, 128>;
+// [column][group of 4 queries]; between two tiles, partial results of each invocation.
+var<workgroup> sh_q: array<vec4<f32>, 128>;
 // [column][group of 4 keys]
-var<workgroup> slice_k: array<vec4<f32>, 256>;
+var<workgroup> sh_k: array<vec4<f32>, 256>;
 // [query][group of 4 keys]
-var<workgroup> weights: array<vec4<f32>, 512>;
+var<workgroup> sh_weights: array<vec4<f32>, 512>;
 
-// Four queries of each group of columns.
+// Output sums: four queries for each group of columns.
 var<private> sums: array<vec4<f32>, 16>;
-var<private> scores: array<vec4<f32>, 4>;
 
 fn four_of_q(at: u32, col: u32) -> vec4<f32> {
     if ALIGNED {
@@ -125,7 +127,7 @@ fn of_key(row: u32, at: u32, col: u32) -> vec4<f32> {
     return vec4(0.0);
 }
 
-/// Loads 16 columns of queries and keys: an invocation one block of 4 by 4 at most, turned.
+/// Stages 16 columns of queries and keys: at most one 4x4 block per invocation, transposed in registers.
 fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: u32) {
     let col = depth + 4u * (i & 3u);
     if i < KEYS {
@@ -136,10 +138,10 @@ fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: 
         let r2 = of_key(row + 2u, at + 2u * params.k.w, col);
         let r3 = of_key(row + 3u, at + 3u * params.k.w, col);
         let to = 64u * (i & 3u) + (i >> 2u);
-        slice_k[to] = vec4(r0.x, r1.x, r2.x, r3.x);
-        slice_k[to + 16u] = vec4(r0.y, r1.y, r2.y, r3.y);
-        slice_k[to + 32u] = vec4(r0.z, r1.z, r2.z, r3.z);
-        slice_k[to + 48u] = vec4(r0.w, r1.w, r2.w, r3.w);
+        sh_k[to] = vec4(r0.x, r1.x, r2.x, r3.x);
+        sh_k[to + 16u] = vec4(r0.y, r1.y, r2.y, r3.y);
+        sh_k[to + 32u] = vec4(r0.z, r1.z, r2.z, r3.z);
+        sh_k[to + 48u] = vec4(r0.w, r1.w, r2.w, r3.w);
     } else if i < KEYS + QUERIES {
         let block = (i - KEYS) >> 2u;
         let row = query + 4u * block;
@@ -149,24 +151,19 @@ fn load_slices(i: u32, query: u32, key: u32, start_q: u32, start_k: u32, depth: 
         let r2 = of_query(row + 2u, at + 2u * params.q.w, col);
         let r3 = of_query(row + 3u, at + 3u * params.q.w, col);
         let to = 32u * (i & 3u) + block;
-        slice_q[to] = vec4(r0.x, r1.x, r2.x, r3.x);
-        slice_q[to + 8u] = vec4(r0.y, r1.y, r2.y, r3.y);
-        slice_q[to + 16u] = vec4(r0.z, r1.z, r2.z, r3.z);
-        slice_q[to + 24u] = vec4(r0.w, r1.w, r2.w, r3.w);
+        sh_q[to] = vec4(r0.x, r1.x, r2.x, r3.x);
+        sh_q[to + 8u] = vec4(r0.y, r1.y, r2.y, r3.y);
+        sh_q[to + 16u] = vec4(r0.z, r1.z, r2.z, r3.z);
+        sh_q[to + 24u] = vec4(r0.w, r1.w, r2.w, r3.w);
     }
 }
 
 /// Adds the products of one column to the scores.
-fn multiply(at_q: u32, at_k: u32) {
-    let x = slice_q[at_q];
-    let y = slice_k[at_k];
-    scores[0] += x.x * y;
-    scores[1] += x.y * y;
-    scores[2] += x.z * y;
-    scores[3] += x.w * y;
+fn add_scores(at_q: u32, at_k: u32) {
+    add_outer_product(sh_q[at_q], sh_k[at_k]);
 }
 
-fn largest_of(x: vec4<f32>) -> f32 {
+fn max_of(x: vec4<f32>) -> f32 {
     return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -174,18 +171,18 @@ fn sum_of(x: vec4<f32>) -> f32 {
     return (x.x + x.y) + (x.z + x.w);
 }
 
-/// For each of four queries the largest of what the 16 invocations of their row give.
-fn largest_of_row(lane_m: u32) -> vec4<f32> {
-    var most = slice_q[lane_m];
+/// Returns the maxima of four queries over the values that the 16 invocations of their rows have stored.
+fn maxima_of_rows(lane_m: u32) -> vec4<f32> {
+    var most = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        most = max(most, slice_q[8u * lane + lane_m]);
+        most = max(most, sh_q[8u * lane + lane_m]);
     }
     return most;
 }
 
-fn add(group: u32, value: vec4<f32>, weight: vec4<f32>, seen: vec4<bool>) {
+fn add_weighted(group: u32, value: vec4<f32>, weight: vec4<f32>, seen: vec4<bool>) {
     if CAUSAL {
-        // 0 times NaN would be NaN.
+        // A select rather than a weight of 0, since 0 * NaN is NaN.
         sums[group] += select(vec4(0.0), weight.x * value, seen.x);
         sums[group + 1u] += select(vec4(0.0), weight.y * value, seen.y);
         sums[group + 2u] += select(vec4(0.0), weight.z * value, seen.z);
@@ -198,7 +195,7 @@ fn add(group: u32, value: vec4<f32>, weight: vec4<f32>, seen: vec4<bool>) {
     }
 }
 
-/// Where the keys end that a query sees.
+/// Returns the end of the keys that a query attends to.
 fn end_of(own_end: u32, key_end: u32) -> u32 {
     if CAUSAL {
         return min(own_end, key_end);
@@ -206,7 +203,7 @@ fn end_of(own_end: u32, key_end: u32) -> u32 {
     return key_end;
 }
 
-/// Adds a value, times its weight for each of four queries.
+/// Adds a value row, times its weight for each of four queries.
 fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight: vec4<f32>) {
     if key >= end {
         return;
@@ -214,13 +211,13 @@ fn add_value(start_v: u32, key: u32, end: u32, own_end: u32, lane_n: u32, weight
     let seen = vec4(key) < own_end + vec4(0u, 1u, 2u, 3u);
     let col = 4u * lane_n;
     let at = start_v + key * params.v.w + col;
-    if col < params.dim { add(0u, four_of_v(at, col), weight, seen); }
+    if col < params.dim { add_weighted(0u, four_of_v(at, col), weight, seen); }
     if DIM_GROUPS >= 2u {
-        if col + 64u < params.dim { add(4u, four_of_v(at + 64u, col + 64u), weight, seen); }
+        if col + 64u < params.dim { add_weighted(4u, four_of_v(at + 64u, col + 64u), weight, seen); }
     }
     if DIM_GROUPS == 4u {
-        if col + 128u < params.dim { add(8u, four_of_v(at + 128u, col + 128u), weight, seen); }
-        if col + 192u < params.dim { add(12u, four_of_v(at + 192u, col + 192u), weight, seen); }
+        if col + 128u < params.dim { add_weighted(8u, four_of_v(at + 128u, col + 128u), weight, seen); }
+        if col + 192u < params.dim { add_weighted(12u, four_of_v(at + 192u, col + 192u), weight, seen); }
     }
 }
 
@@ -247,27 +244,20 @@ fn scale_sums(scale: vec4<f32>) {
     }
 }
 
-fn write_four(start: u32, col: u32, x: vec4<f32>) {
-    if col < params.dim { out[start + col] = x.x; }
-    if col + 1u < params.dim { out[start + col + 1u] = x.y; }
-    if col + 2u < params.dim { out[start + col + 2u] = x.z; }
-    if col + 3u < params.dim { out[start + col + 3u] = x.w; }
-}
-
-/// What was made for one query: 4 columns of each group.
-fn write_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, most: f32, sum: f32) {
+/// Stores the results of one query: 4 columns of each group and, if SPLIT, its maximum and sum.
+fn store_query(row_index: u32, split: u32, lane_n: u32, x: array<vec4<f32>, 4>, most: f32, sum: f32) {
     var start = params.out_from + row_index * params.dim;
     if SPLIT {
         start += split * params.n_out;
     }
     let col = 4u * lane_n;
-    write_four(start, col, x[0]);
+    store4(start + col, col, params.dim, x[0]);
     if DIM_GROUPS >= 2u {
-        write_four(start, col + 64u, x[1]);
+        store4(start + col + 64u, col + 64u, params.dim, x[1]);
     }
     if DIM_GROUPS == 4u {
-        write_four(start, col + 128u, x[2]);
-        write_four(start, col + 192u, x[3]);
+        store4(start + col + 128u, col + 128u, params.dim, x[2]);
+        store4(start + col + 192u, col + 192u, params.dim, x[3]);
     }
     if SPLIT {
         if lane_n == 0u {
@@ -301,7 +291,7 @@ fn tensor_attention(
 
     let key_begin = params.first_key + split * params.split_len;
     var key_end = min(key_begin + params.split_len, params.n_k);
-    // Where the keys end that the first of four queries sees; of the others one later each.
+    // End of the keys that the first of four queries attends to; one later for each of the others.
     let own_end = query + 4u * lane_m + params.first + 1u;
     if CAUSAL {
         key_end = min(key_end, query + QUERIES + params.first);
@@ -309,20 +299,20 @@ fn tensor_attention(
     var most = vec4(LOWEST);
     var total = vec4(0.0);
     for (var key = key_begin; key < key_end; key += KEYS) {
-        scores[0] = vec4(0.0);
-        scores[1] = vec4(0.0);
-        scores[2] = vec4(0.0);
-        scores[3] = vec4(0.0);
+        register_tile[0] = vec4(0.0);
+        register_tile[1] = vec4(0.0);
+        register_tile[2] = vec4(0.0);
+        register_tile[3] = vec4(0.0);
         for (var depth = 0u; depth < params.dim; depth += DEPTH) {
             load_slices(i, query, key, start_q, start_k, depth);
             workgroupBarrier();
             for (var step = 0u; step < 4u; step++) {
                 let at_q = 32u * step + lane_m;
                 let at_k = 64u * step + lane_n;
-                multiply(at_q, at_k);
-                multiply(at_q + 8u, at_k + 16u);
-                multiply(at_q + 16u, at_k + 32u);
-                multiply(at_q + 24u, at_k + 48u);
+                add_scores(at_q, at_k);
+                add_scores(at_q + 8u, at_k + 16u);
+                add_scores(at_q + 16u, at_k + 32u);
+                add_scores(at_q + 24u, at_k + 48u);
             }
             workgroupBarrier();
         }
@@ -331,13 +321,13 @@ fn tensor_attention(
         let seen1 = keys < vec4(end_of(own_end + 1u, key_end));
         let seen2 = keys < vec4(end_of(own_end + 2u, key_end));
         let seen3 = keys < vec4(end_of(own_end + 3u, key_end));
-        let s0 = select(vec4(LOWEST), scores[0] * params.scale, seen0);
-        let s1 = select(vec4(LOWEST), scores[1] * params.scale, seen1);
-        let s2 = select(vec4(LOWEST), scores[2] * params.scale, seen2);
-        let s3 = select(vec4(LOWEST), scores[3] * params.scale, seen3);
-        slice_q[8u * lane_n + lane_m] = vec4(largest_of(s0), largest_of(s1), largest_of(s2), largest_of(s3));
+        let s0 = select(vec4(LOWEST), register_tile[0] * params.scale, seen0);
+        let s1 = select(vec4(LOWEST), register_tile[1] * params.scale, seen1);
+        let s2 = select(vec4(LOWEST), register_tile[2] * params.scale, seen2);
+        let s3 = select(vec4(LOWEST), register_tile[3] * params.scale, seen3);
+        sh_q[8u * lane_n + lane_m] = vec4(max_of(s0), max_of(s1), max_of(s2), max_of(s3));
         workgroupBarrier();
-        let next = max(most, largest_of_row(lane_m));
+        let next = max(most, maxima_of_rows(lane_m));
         let scale = exp(most - next);
         most = next;
         let p0 = select(vec4(0.0), exp(s0 - next.x), seen0);
@@ -345,18 +335,18 @@ fn tensor_attention(
         let p2 = select(vec4(0.0), exp(s2 - next.z), seen2);
         let p3 = select(vec4(0.0), exp(s3 - next.w), seen3);
         total = total * scale + vec4(sum_of(p0), sum_of(p1), sum_of(p2), sum_of(p3));
-        weights[64u * lane_m + lane_n] = p0;
-        weights[64u * lane_m + 16u + lane_n] = p1;
-        weights[64u * lane_m + 32u + lane_n] = p2;
-        weights[64u * lane_m + 48u + lane_n] = p3;
+        sh_weights[64u * lane_m + lane_n] = p0;
+        sh_weights[64u * lane_m + 16u + lane_n] = p1;
+        sh_weights[64u * lane_m + 32u + lane_n] = p2;
+        sh_weights[64u * lane_m + 48u + lane_n] = p3;
         scale_sums(scale);
         workgroupBarrier();
         for (var four = 0u; four < 16u; four++) {
             let at = 64u * lane_m + four;
-            let w0 = weights[at];
-            let w1 = weights[at + 16u];
-            let w2 = weights[at + 32u];
-            let w3 = weights[at + 48u];
+            let w0 = sh_weights[at];
+            let w1 = sh_weights[at + 16u];
+            let w2 = sh_weights[at + 32u];
+            let w3 = sh_weights[at + 48u];
             let first = key + 4u * four;
             add_value(start_v, first, key_end, own_end, lane_n, vec4(w0.x, w1.x, w2.x, w3.x));
             add_value(start_v, first + 1u, key_end, own_end, lane_n, vec4(w0.y, w1.y, w2.y, w3.y));
@@ -366,11 +356,11 @@ fn tensor_attention(
     }
 
     workgroupBarrier();
-    slice_q[8u * lane_n + lane_m] = total;
+    sh_q[8u * lane_n + lane_m] = total;
     workgroupBarrier();
-    var sum = slice_q[lane_m];
+    var sum = sh_q[lane_m];
     for (var lane = 1u; lane < 16u; lane++) {
-        sum += slice_q[8u * lane + lane_m];
+        sum += sh_q[8u * lane + lane_m];
     }
     if !SPLIT {
         scale_sums(1.0 / sum);
@@ -379,18 +369,18 @@ fn tensor_attention(
     let row_index = (batch * params.n_q + row) * params.out_heads + head;
     let out_split = params.splits_before + split;
     if row < params.n_q {
-        write_query(row_index, out_split, lane_n, array(sums[0], sums[4], sums[8], sums[12]), most.x, sum.x);
+        store_query(row_index, out_split, lane_n, array(sums[0], sums[4], sums[8], sums[12]), most.x, sum.x);
     }
     if row + 1u < params.n_q {
         let at = row_index + params.out_heads;
-        write_query(at, out_split, lane_n, array(sums[1], sums[5], sums[9], sums[13]), most.y, sum.y);
+        store_query(at, out_split, lane_n, array(sums[1], sums[5], sums[9], sums[13]), most.y, sum.y);
     }
     if row + 2u < params.n_q {
         let at = row_index + 2u * params.out_heads;
-        write_query(at, out_split, lane_n, array(sums[2], sums[6], sums[10], sums[14]), most.z, sum.z);
+        store_query(at, out_split, lane_n, array(sums[2], sums[6], sums[10], sums[14]), most.z, sum.z);
     }
     if row + 3u < params.n_q {
         let at = row_index + 3u * params.out_heads;
-        write_query(at, out_split, lane_n, array(sums[3], sums[7], sums[11], sums[15]), most.w, sum.w);
+        store_query(at, out_split, lane_n, array(sums[3], sums[7], sums[11], sums[15]), most.w, sum.w);
     }
 }

@@ -1,7 +1,7 @@
-// Puts together what tensor_attention made of the splits of the keys.
+// Combines the results of tensor_attention for all splits of the keys, each rescaled to the common maximum of its row.
 //
-// One invocation makes one element.
-// Bindings: `parts`: [n_splits] times [rows, dim] of sums, then [n_splits] times [rows] of largest score and sum of
+// One invocation computes one element.
+// Bindings: `parts`: [n_splits] times [rows, dim] of sums, then [n_splits] times [rows] of maximum score and sum of
 // exponentials; `out`: [queries, out_heads, dim] f32 from element `out_from` on, of which rows are [queries, heads].
 // Preconditions: nothing is 0.
 // Twin: src/tensor/cpu/attention.rs, which splits nothing

@@ -1,15 +1,17 @@
-// Convolution of a picture with a kernel, without padding: out[y, x] = sum of input[y + r, x + s] * kernel[r, s].
+// Convolution of an image with a kernel, without padding: out[y, x] = sum of input[y + r, x + s] * kernel[r, s].
 //
-// A workgroup makes 64 by 32 elements of `out`, an invocation four side by side in each of two rows, 16 apart. The kernel is
-// taken in pieces of up to 16 by 16, and the part of `input` that a piece needs lies in workgroup memory. A large kernel
-// takes several launches, each with a part of it; all but the first add to what is in `out`.
+// A workgroup computes 64 by 32 elements of `out`; an invocation four adjacent ones in each of two rows, 16 apart. The
+// kernel is split into pieces of up to 16 by 16; each piece and its window of `input` are staged in workgroup memory. A
+// large kernel takes several launches, each with a part of it; all but the first accumulate into `out`.
 // Bindings: `input`: [in_rows, in_cols]; `kernel`: [kernel_rows, kernel_cols]; `out`: [in_rows - kernel_rows + 1,
-// in_cols - kernel_cols + 1]; f32. Each begins at an element of its binding, and has a distance of rows.
-// Preconditions: nothing is 0; the kernel is not larger than the picture in either direction.
+// in_cols - kernel_cols + 1]; f32. Each starts at an element of its binding, and has a row pitch.
+// Preconditions: nothing is 0; the kernel is not larger than the image in either direction.
 // Twin: src/tensor/cpu/convolve.rs
+//
+// import: lib/store4
 
 const PIECE: u32 = 16u;
-/// The window of the picture: 64 + 15 columns as 20 vec4s, 32 + 15 rows.
+/// The window of the image: 64 + 15 columns as 20 vec4s, 32 + 15 rows.
 const WINDOW_COLS4: u32 = 20u;
 const WINDOW_ROWS: u32 = 47u;
 const THREADS: u32 = 256u;
@@ -21,7 +23,7 @@ struct Params {
     kernel_cols: u32,
     out_rows: u32,
     out_cols: u32,
-    // Workgroups along x, and in all.
+    // Workgroups along x, and in total.
     groups_x: u32,
     n_groups: u32,
     in_from: u32,
@@ -30,7 +32,7 @@ struct Params {
     kernel_pitch: u32,
     out_from: u32,
     out_pitch: u32,
-    // Other than 0: added to what is in `out`.
+    // Other than 0: accumulate into `out`.
     add: u32,
     pad: u32,
 }
@@ -40,14 +42,14 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-var<workgroup> window: array<vec4<f32>, 940>;
+var<workgroup> sh_window: array<vec4<f32>, 940>;
 // Rows of 4 vec4s.
-var<workgroup> weights: array<vec4<f32>, 64>;
+var<workgroup> sh_weights: array<vec4<f32>, 64>;
 
 var<private> low: vec4<f32>;
 var<private> high: vec4<f32>;
 
-/// An element of the picture; behind its ends any other.
+/// Returns an element of the image; indices are clamped to its ends.
 fn pixel(row: u32, col: u32) -> f32 {
     return input[params.in_from + min(row, params.in_rows - 1u) * params.in_pitch + min(col, params.in_cols - 1u)];
 }
@@ -59,19 +61,19 @@ fn weight(row: u32, col: u32) -> f32 {
     return 0.0;
 }
 
-/// Loads the window whose first row and column are given, as far as `n_rows` and `n_cols4`, and the piece of the kernel.
-fn load(i: u32, row: u32, col: u32, n_rows: u32, n_cols4: u32, kernel_row: u32, kernel_col: u32) {
+/// Stages `n_rows` rows of `n_cols4` vec4s of the image, from a row and column on, and a piece of the kernel.
+fn stage_window(i: u32, row: u32, col: u32, n_rows: u32, n_cols4: u32, kernel_row: u32, kernel_col: u32) {
     if i < 64u {
         let r = kernel_row + i / 4u;
         let s = kernel_col + 4u * (i % 4u);
-        weights[i] = vec4(weight(r, s), weight(r, s + 1u), weight(r, s + 2u), weight(r, s + 3u));
+        sh_weights[i] = vec4(weight(r, s), weight(r, s + 1u), weight(r, s + 2u), weight(r, s + 3u));
     }
     for (var at = i; at < n_rows * WINDOW_COLS4; at += THREADS) {
         let r = at / WINDOW_COLS4;
         let s = at - r * WINDOW_COLS4;
         if s < n_cols4 {
             let from_col = col + 4u * s;
-            window[at] = vec4(
+            sh_window[at] = vec4(
                 pixel(row + r, from_col),
                 pixel(row + r, from_col + 1u),
                 pixel(row + r, from_col + 2u),
@@ -81,8 +83,8 @@ fn load(i: u32, row: u32, col: u32, n_rows: u32, n_cols4: u32, kernel_row: u32, 
     }
 }
 
-/// Adds one row of up to four weights, of which `n` count: x times the first weight belongs to the first of eight pixels.
-/// The others may not be multiplied by 0: pixels may be NaN or infinite.
+/// Adds the products of `n` weights, up to four of a row, and of eight pixels from the first weight's on. The other weights
+/// must not enter as 0: pixels may be NaN or infinite.
 fn add_four(sum: vec4<f32>, w: vec4<f32>, n: u32, left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
     var s = sum + w.x * left;
     if n > 1u {
@@ -102,15 +104,15 @@ fn add_piece(at: u32, n_rows: u32, n_cols: u32) {
     for (var r = 0u; r < n_rows; r++) {
         let row_low = at + r * WINDOW_COLS4;
         let row_high = row_low + 16u * WINDOW_COLS4;
-        var left_low = window[row_low];
-        var left_high = window[row_high];
+        var left_low = sh_window[row_low];
+        var left_high = sh_window[row_high];
         for (var s = 0u; 4u * s < n_cols; s++) {
-            let w = weights[4u * r + s];
+            let w = sh_weights[4u * r + s];
             let n = n_cols - 4u * s;
-            // With one weight nothing is needed of what comes after, which may lie behind the window.
+            // A single weight needs no pixels to the right, which may lie outside the window.
             let next = s + select(0u, 1u, n > 1u);
-            let right_low = window[row_low + next];
-            let right_high = window[row_high + next];
+            let right_low = sh_window[row_low + next];
+            let right_high = sh_window[row_high + next];
             low = add_four(low, w, n, left_low, right_low);
             high = add_four(high, w, n, left_high, right_high);
             left_low = right_low;
@@ -119,7 +121,8 @@ fn add_piece(at: u32, n_rows: u32, n_cols: u32) {
     }
 }
 
-fn so_far(row: u32, col: u32) -> vec4<f32> {
+/// Returns four sums of earlier launches.
+fn previous_sums(row: u32, col: u32) -> vec4<f32> {
     var x = vec4(0.0);
     let at = params.out_from + row * params.out_pitch + col;
     if row < params.out_rows {
@@ -131,15 +134,11 @@ fn so_far(row: u32, col: u32) -> vec4<f32> {
     return x;
 }
 
-fn write(row: u32, col: u32, x: vec4<f32>) {
+fn store_pixels(row: u32, col: u32, x: vec4<f32>) {
     if row >= params.out_rows {
         return;
     }
-    let at = params.out_from + row * params.out_pitch + col;
-    if col < params.out_cols { out[at] = x.x; }
-    if col + 1u < params.out_cols { out[at + 1u] = x.y; }
-    if col + 2u < params.out_cols { out[at + 2u] = x.z; }
-    if col + 3u < params.out_cols { out[at + 3u] = x.w; }
+    store4(params.out_from + row * params.out_pitch + col, col, params.out_cols, x);
 }
 
 @compute @workgroup_size(256)
@@ -158,19 +157,19 @@ fn tensor_convolve2d(
     let lane_col = i % 16u;
     let lane_row = i / 16u;
     if params.add > 0u {
-        low = so_far(first_row + lane_row, first_col + 4u * lane_col);
-        high = so_far(first_row + lane_row + 16u, first_col + 4u * lane_col);
+        low = previous_sums(first_row + lane_row, first_col + 4u * lane_col);
+        high = previous_sums(first_row + lane_row + 16u, first_col + 4u * lane_col);
     }
     for (var r = 0u; r < params.kernel_rows; r += PIECE) {
         let n_rows = min(PIECE, params.kernel_rows - r);
         for (var s = 0u; s < params.kernel_cols; s += PIECE) {
             let n_cols = min(PIECE, params.kernel_cols - s);
             workgroupBarrier();
-            load(i, first_row + r, first_col + s, 31u + n_rows, (63u + n_cols + 3u) / 4u, r, s);
+            stage_window(i, first_row + r, first_col + s, 31u + n_rows, (63u + n_cols + 3u) / 4u, r, s);
             workgroupBarrier();
             add_piece(lane_row * WINDOW_COLS4 + lane_col, n_rows, n_cols);
         }
     }
-    write(first_row + lane_row, first_col + 4u * lane_col, low);
-    write(first_row + lane_row + 16u, first_col + 4u * lane_col, high);
+    store_pixels(first_row + lane_row, first_col + 4u * lane_col, low);
+    store_pixels(first_row + lane_row + 16u, first_col + 4u * lane_col, high);
 }

@@ -1,11 +1,10 @@
-// Copies a block of up to eight axes between two tensors that are larger than a binding: the element at an index of the
-// block, from a place in one to a place in the other.
+// Copies a block of up to eight axes between two strided tensors that are larger than a binding.
 //
 // One invocation copies one element.
-// Bindings: `a`, `out`: f32. The element at an index lies at `start`, or `to`, plus the sum of index times stride.
-// Preconditions: nothing is 0 but places and strides; n is the product of `dims`, the innermost axis first; every place is
+// Bindings: `a`, `out`: f32. An element lies at `start` (of `out`: `to`) plus the sum over all axes of index times stride.
+// Preconditions: nothing is 0 but offsets and strides; n is the product of `dims`, the innermost axis first; every offset is
 // inside its binding.
-// Twin: none; a view of the host is copied element by element
+// Twin: none; a view on the CPU is copied element by element
 
 struct Params {
     n: u32,

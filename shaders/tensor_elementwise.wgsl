@@ -1,23 +1,25 @@
-// Element-wise operations: up to four steps on each element, of which one may take an element of a second tensor.
+// Element-wise operations: a fused chain of up to four steps per element, one of which may take a second tensor.
 //
-// One invocation makes 16 elements, four at a time; one workgroup 4096. Chains are fused by giving several steps.
-// Bindings: `a`, `b` (that of `a` again where no step takes a second tensor), `out`: f32, each a whole number of vec4.
-// `out` is written from its start without gaps; what lies behind element n in its last vec4 is unspecified.
-// `a` and `b` are either as `out`, or strided: element i of `out` comes from where `dims`, the strides and the offset say.
-// Preconditions: n > 0; every place that the strides name is inside its buffer; `groups_x` is the grid's x.
-// NaN gives NaN, tested by bits: neither WGSL nor drivers promise it of min, max or comparisons.
+// One invocation computes 16 elements as four vec4s; one workgroup 4096.
+// Bindings: `a`, `b` (bound to `a` again where no step takes a second tensor), `out`: f32, each a whole number of vec4.
+// `out` is contiguous; the padding behind element n in its last vec4 is undefined. `a` and `b` are contiguous like `out`, or
+// strided: `dims`, the strides and the offset give the index of each element.
+// Preconditions: n > 0; every index that the strides give is inside its buffer; `groups_x` is the grid's x.
+// NaN propagates, tested by its bits: neither WGSL nor drivers guarantee it for min, max and comparisons.
 // Twin: src/tensor/cpu/elementwise.rs
+//
+// import: lib/nan
 
 const THREADS: u32 = 256u;
-/// vec4s of a workgroup.
+/// vec4s per workgroup.
 const BLOCK: u32 = 1024u;
 
-// What each step does; 0 is nothing. The numbers are those of `kernels::tensor::Step`.
+// Operation of each step, as `kernels::tensor::Step` numbers them; 0 is none.
 override STEP_0: u32 = 0u;
 override STEP_1: u32 = 0u;
 override STEP_2: u32 = 0u;
 override STEP_3: u32 = 0u;
-// 0: as `out`. 1: strided. 2, of `b` alone: not used.
+// 0: contiguous. 1: strided. 2, only for `b`: unused.
 override LAYOUT_A: u32 = 0u;
 override LAYOUT_B: u32 = 2u;
 
@@ -30,7 +32,7 @@ struct Params {
     dims: array<vec4<u32>, 2>,
     strides_a: array<vec4<u32>, 2>,
     strides_b: array<vec4<u32>, 2>,
-    // Two numbers a step.
+    // Two parameters per step.
     numbers: array<vec4<f32>, 2>,
 }
 
@@ -39,17 +41,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-fn is_nan(x: vec4<f32>) -> vec4<bool> {
-    return (bitcast<vec4<u32>>(x) & vec4(0x7fffffffu)) > vec4(0x7f800000u);
-}
-
-/// exp(x) - 1 for x <= 0.
+/// Returns exp(x) - 1 for x <= 0.
 fn exp_minus_1(x: vec4<f32>) -> vec4<f32> {
     let series = x * (1.0 + x * (0.5 + x * (0.16666667 + x * (0.041666667 + x * (0.0083333333 + x * 0.0013888889)))));
     return select(exp(x) - 1.0, series, x > vec4(-0.35));
 }
 
-/// WGSL's own may overflow on the way.
+/// Returns tanh(x). The built-in may overflow in an intermediate result.
 fn hyperbolic_tangent(x: vec4<f32>) -> vec4<f32> {
     let square = x * x;
     let series = x * (1.0 + square * (-0.33333333 + square * (0.13333333 + square * (-0.053968254 + square * 0.021869489))));
@@ -58,7 +56,7 @@ fn hyperbolic_tangent(x: vec4<f32>) -> vec4<f32> {
     return select(select(magnitude, -magnitude, x < vec4(0.0)), series, abs(x) < vec4(0.3));
 }
 
-/// WGSL's own may be off by 2^-21 near 1, where the result is small.
+/// Returns log(x). The built-in may have an absolute error of 2^-21 near 1, where the result is small.
 fn logarithm(x: vec4<f32>) -> vec4<f32> {
     let beyond = x - 1.0;
     let s = beyond / (2.0 + beyond);
@@ -72,8 +70,8 @@ fn sigmoid(x: vec4<f32>) -> vec4<f32> {
     return select(vec4(1.0), power, x < vec4(0.0)) / (1.0 + power);
 }
 
-/// x times the normal distribution's integral up to x. erfc by the Chebyshev fit of Press et al., Numerical Recipes,
-/// whose relative error is 1.2e-7, so that the left tail keeps its digits.
+/// Returns x times the cumulative normal distribution at x. erfc by the Chebyshev fit of Press et al., Numerical Recipes,
+/// with a relative error of 1.2e-7, so that the left tail stays accurate.
 fn gelu(x: vec4<f32>) -> vec4<f32> {
     let z = min(abs(x), vec4(15.0)) * 0.70710678;
     let t = 1.0 / (1.0 + 0.5 * z);
@@ -88,23 +86,24 @@ fn gelu_tanh(x: vec4<f32>) -> vec4<f32> {
     return max(x, vec4(-15.0)) * sigmoid(1.5957691 * x * (1.0 + 0.044715 * x * x));
 }
 
-/// Of two numbers the larger; NaN if one is.
-fn larger(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+/// Returns the maximum; NaN if either is NaN.
+fn maximum(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     return select(select(select(x, y, y > x), x, is_nan(x)), y, is_nan(y));
 }
 
-fn smaller(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+/// Returns the minimum; NaN if either is NaN.
+fn minimum(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     return select(select(select(x, y, y < x), x, is_nan(x)), y, is_nan(y));
 }
 
-fn of_one(step: u32, x: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
+fn unary(step: u32, x: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
     switch step {
         case 1u: { return select(x, vec4(0.0), x < vec4(0.0)); }
         case 2u: { return select(x, p.x * x, x < vec4(0.0)); }
         case 3u: { return select(x, p.x * exp_minus_1(min(x, vec4(0.0))), x < vec4(0.0)); }
         case 4u: { return sigmoid(x); }
         case 5u: { return hyperbolic_tangent(x); }
-        // Below, the product is 0 for single precision.
+        // Below -110 the product underflows to 0.
         case 6u: { return max(x, vec4(-110.0)) * sigmoid(x); }
         case 7u: { return gelu(x); }
         case 8u: { return gelu_tanh(x); }
@@ -120,37 +119,37 @@ fn of_one(step: u32, x: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
     }
 }
 
-fn of_two(step: u32, x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+fn binary(step: u32, x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     switch step {
         case 32u: { return x + y; }
         case 33u: { return x - y; }
         case 34u: { return x * y; }
         case 35u: { return x / y; }
-        case 36u: { return larger(x, y); }
-        case 37u: { return smaller(x, y); }
+        case 36u: { return maximum(x, y); }
+        case 37u: { return minimum(x, y); }
         default: { return x; }
     }
 }
 
-fn stepped(step: u32, x: vec4<f32>, y: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
+fn apply_step(step: u32, x: vec4<f32>, y: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
     if step == 0u {
         return x;
     }
     if step >= 32u {
-        return of_two(step, x, y);
+        return binary(step, x, y);
     }
-    return select(of_one(step, x, p), x, is_nan(x));
+    return select(unary(step, x, p), x, is_nan(x));
 }
 
-fn all_steps(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
-    let first = stepped(STEP_0, x, y, params.numbers[0].xy);
-    let second = stepped(STEP_1, first, y, params.numbers[0].zw);
-    let third = stepped(STEP_2, second, y, params.numbers[1].xy);
-    return stepped(STEP_3, third, y, params.numbers[1].zw);
+fn apply_steps(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    let first = apply_step(STEP_0, x, y, params.numbers[0].xy);
+    let second = apply_step(STEP_1, first, y, params.numbers[0].zw);
+    let third = apply_step(STEP_2, second, y, params.numbers[1].xy);
+    return apply_step(STEP_3, third, y, params.numbers[1].zw);
 }
 
-/// Where element i of `out` comes from in `a` and in `b`.
-fn places(i: u32) -> vec2<u32> {
+/// Returns the indices in `a` and in `b` of element i of `out`.
+fn source_indices(i: u32) -> vec2<u32> {
     var rest = min(i, params.n - 1u);
     var at = vec2(params.offset_a, params.offset_b);
     for (var d = 0u; d < params.rank; d++) {
@@ -176,10 +175,10 @@ fn four_of_a(i: u32) -> vec4<f32> {
         return a[i];
     }
     return vec4(
-        element_a(places(4u * i).x),
-        element_a(places(4u * i + 1u).x),
-        element_a(places(4u * i + 2u).x),
-        element_a(places(4u * i + 3u).x),
+        element_a(source_indices(4u * i).x),
+        element_a(source_indices(4u * i + 1u).x),
+        element_a(source_indices(4u * i + 2u).x),
+        element_a(source_indices(4u * i + 3u).x),
     );
 }
 
@@ -189,10 +188,10 @@ fn four_of_b(i: u32) -> vec4<f32> {
     }
     if LAYOUT_B == 1u {
         return vec4(
-            element_b(places(4u * i).y),
-            element_b(places(4u * i + 1u).y),
-            element_b(places(4u * i + 2u).y),
-            element_b(places(4u * i + 3u).y),
+            element_b(source_indices(4u * i).y),
+            element_b(source_indices(4u * i + 1u).y),
+            element_b(source_indices(4u * i + 2u).y),
+            element_b(source_indices(4u * i + 3u).y),
         );
     }
     return vec4(0.0);
@@ -206,7 +205,7 @@ fn tensor_elementwise(
 ) {
     let last = (params.n - 1u) / 4u;
     let i = (group.y * groups.x + group.x) * BLOCK + lane;
-    // All loads first; behind the end the last vec4 again.
+    // All loads first, so that they are in flight together; indices are clamped to the last vec4.
     let i0 = min(i, last);
     let i1 = min(i + THREADS, last);
     let i2 = min(i + 2u * THREADS, last);
@@ -220,15 +219,15 @@ fn tensor_elementwise(
     let y2 = four_of_b(i2);
     let y3 = four_of_b(i3);
     if i <= last {
-        out[i] = all_steps(x0, y0);
+        out[i] = apply_steps(x0, y0);
     }
     if i + THREADS <= last {
-        out[i + THREADS] = all_steps(x1, y1);
+        out[i + THREADS] = apply_steps(x1, y1);
     }
     if i + 2u * THREADS <= last {
-        out[i + 2u * THREADS] = all_steps(x2, y2);
+        out[i + 2u * THREADS] = apply_steps(x2, y2);
     }
     if i + 3u * THREADS <= last {
-        out[i + 3u * THREADS] = all_steps(x3, y3);
+        out[i + 3u * THREADS] = apply_steps(x3, y3);
     }
 }

@@ -1,30 +1,30 @@
-// Matrix product: c[m, n] = a[m, k] b[k, n], many at once.
+// Batched matrix product: c[m, n] = a[m, k] b[k, n].
 //
-// A workgroup makes a tile of 32, 64 or 128 rows and columns; an invocation 4 or 8 rows by 4 or 8 columns of it, in
-// registers. Tiles of `a` and `b`, 16 deep, pass through workgroup memory, the next one being loaded
-// into registers meanwhile: each invocation loads one block of 4 by 4 of either. Long k are cut into slices that other
-// workgroups take; tensor_reduce_columns adds them up.
+// A workgroup computes a tile of 32, 64 or 128 rows and columns; register tiling, 4 or 8 rows by 4 or 8 columns per
+// invocation. Tiles of `a` and `b`, 16 deep, are staged in workgroup memory while the next ones are prefetched into
+// registers: each invocation loads one 4x4 block of either. A long k is split into slices over workgroups (split-k), which
+// tensor_reduce_columns sums up.
 // Bindings: `a`, `b`: f32, a whole number of vec4; `c`: [batch, slices, m, pitch_c] f32 from offset_c on, of each row the
 // first n.
-// Rows of `a` (or its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) are `pitch` apart; elements in them 1.
-// With A_ALIGNED (B_ALIGNED) offset, pitch, distance of batches, and the length of rows are multiples of 4.
-// Preconditions: nothing is 0 but distances and offsets; k_slice is a multiple of 16; slices * k_slice >= k.
+// Rows of `a` (its columns, unless A_BY_K) and of `b` (its columns, if B_BY_K) have stride `pitch`; their elements stride 1.
+// With A_ALIGNED (B_ALIGNED), offset, pitch, batch stride and row length are multiples of 4.
+// Preconditions: nothing is 0 but strides and offsets; k_slice is a multiple of 16; slices * k_slice >= k.
 // Twin: src/tensor/cpu/matmul.rs
 
-// Invocations of a workgroup along n and m, and groups of 4 rows and columns that each has: 1 or 2. Such that there are
-// as many invocations as a tile has rows and columns together: 16, 16, 2, 2 or 8, 16, 1, 2 or 8, 8, 1, 1.
+// Invocations of a workgroup along n and m, and groups of 4 rows and columns per invocation: 1 or 2. There must be as many
+// invocations as a tile has rows plus columns: 16, 16, 2, 2 or 8, 16, 1, 2 or 8, 8, 1, 1.
 override LANES_N: u32 = 16u;
 override LANES_M: u32 = 16u;
 override GROUPS_M: u32 = 2u;
 override GROUPS_N: u32 = 2u;
-// 1: tiles in workgroup memory are replaced between two barriers; 2: there are two of each, and one barrier.
+// 1: single-buffered tiles in workgroup memory, two barriers per step; 2: double-buffered, one barrier.
 override STAGES: u32 = 1u;
-// Elements along k lie side by side in memory.
+// Elements along k are contiguous in memory.
 override A_BY_K: bool = true;
 override B_BY_K: bool = false;
 override A_ALIGNED: bool = true;
 override B_ALIGNED: bool = true;
-// Adds to what is in `c`.
+// Accumulates into `c`.
 override ADD: bool = false;
 
 override THREADS: u32 = LANES_M * LANES_N;
@@ -51,10 +51,10 @@ struct Params {
     offset_b: u32,
     pitch_a: u32,
     pitch_b: u32,
-    // From one product to the next.
+    // Strides from one product to the next.
     batch_a: u32,
     batch_b: u32,
-    // Where the result starts, and from one of its rows to the next.
+    // First element of the result, and its row pitch.
     offset_c: u32,
     pitch_c: u32,
 }
@@ -65,17 +65,17 @@ struct Params {
 @group(0) @binding(3) var<uniform> params: Params;
 
 // [stage][k][group of 4 rows or columns]
-var<workgroup> tile_a: array<vec4<f32>, ALL_A>;
-var<workgroup> tile_b: array<vec4<f32>, ALL_B>;
+var<workgroup> sh_a: array<vec4<f32>, ALL_A>;
+var<workgroup> sh_b: array<vec4<f32>, ALL_B>;
 
-// Rows r of the invocation: columns of its first group, and of its second, in 8 + r.
+// Element r: row r of the invocation, first group of columns; element 8 + r: its second group.
 var<private> sums: array<vec4<f32>, 16>;
 
-// The block on its way to workgroup memory: four values along the tile for each of four k.
+// The prefetched block: four values along the tile for each of four k.
 var<private> block: array<vec4<f32>, 4>;
 
-/// Four elements side by side in memory; 0 where `inside` does not hold.
-fn four(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
+/// Returns four contiguous elements; 0 where `inside` is false.
+fn load4(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
     var x = vec4(0.0);
     if from_a {
         if A_ALIGNED {
@@ -99,8 +99,9 @@ fn four(from_a: bool, at: u32, inside: vec4<bool>) -> vec4<f32> {
     return x;
 }
 
-/// Loads the block at place `at`: column (of `a`, row) `x` and depth `k` of the matrix.
-fn load(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
+/// Prefetches the block at index `at`, which is column (of `a`: row) `x` and depth `k` of the matrix. A transposed operand is
+/// transposed in registers, so that both tiles in workgroup memory have the same layout.
+fn prefetch_block(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
     let by_k = select(B_BY_K, A_BY_K, from_a);
     let pitch = select(params.pitch_b, params.pitch_a, from_a);
     let x_end = select(params.n, params.m, from_a);
@@ -108,10 +109,10 @@ fn load(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
     let col = select(x, k, by_k);
     let row_end = select(k_end, x_end, by_k);
     let inside = vec4(col, col + 1u, col + 2u, col + 3u) < vec4(select(x_end, k_end, by_k));
-    let r0 = four(from_a, at, inside & vec4(row < row_end));
-    let r1 = four(from_a, at + pitch, inside & vec4(row + 1u < row_end));
-    let r2 = four(from_a, at + 2u * pitch, inside & vec4(row + 2u < row_end));
-    let r3 = four(from_a, at + 3u * pitch, inside & vec4(row + 3u < row_end));
+    let r0 = load4(from_a, at, inside & vec4(row < row_end));
+    let r1 = load4(from_a, at + pitch, inside & vec4(row + 1u < row_end));
+    let r2 = load4(from_a, at + 2u * pitch, inside & vec4(row + 2u < row_end));
+    let r3 = load4(from_a, at + 3u * pitch, inside & vec4(row + 3u < row_end));
     if by_k {
         block[0] = vec4(r0.x, r1.x, r2.x, r3.x);
         block[1] = vec4(r0.y, r1.y, r2.y, r3.y);
@@ -125,29 +126,29 @@ fn load(from_a: bool, at: u32, x: u32, k: u32, k_end: u32) {
     }
 }
 
-/// Adds the products of one k: a column of the tile of `a` times a row of the tile of `b`.
-fn multiply(at_a: u32, at_b: u32) {
-    let a0 = tile_a[at_a];
-    let b0 = tile_b[at_b];
+/// Adds the outer product for one k: a column of the tile of `a` times a row of the tile of `b`.
+fn accumulate(at_a: u32, at_b: u32) {
+    let a0 = sh_a[at_a];
+    let b0 = sh_b[at_b];
     sums[0] += a0.x * b0;
     sums[1] += a0.y * b0;
     sums[2] += a0.z * b0;
     sums[3] += a0.w * b0;
     if GROUPS_N == 2u {
-        let b1 = tile_b[at_b + LANES_N];
+        let b1 = sh_b[at_b + LANES_N];
         sums[8] += a0.x * b1;
         sums[9] += a0.y * b1;
         sums[10] += a0.z * b1;
         sums[11] += a0.w * b1;
     }
     if GROUPS_M == 2u {
-        let a1 = tile_a[at_a + LANES_M];
+        let a1 = sh_a[at_a + LANES_M];
         sums[4] += a1.x * b0;
         sums[5] += a1.y * b0;
         sums[6] += a1.z * b0;
         sums[7] += a1.w * b0;
         if GROUPS_N == 2u {
-            let b1 = tile_b[at_b + LANES_N];
+            let b1 = sh_b[at_b + LANES_N];
             sums[12] += a1.x * b1;
             sums[13] += a1.y * b1;
             sums[14] += a1.z * b1;
@@ -156,7 +157,7 @@ fn multiply(at_a: u32, at_b: u32) {
     }
 }
 
-fn write(at: u32, x: f32) {
+fn store_element(at: u32, x: f32) {
     if ADD {
         c[at] += x;
     } else {
@@ -164,26 +165,26 @@ fn write(at: u32, x: f32) {
     }
 }
 
-fn write_four(start: u32, row: u32, col: u32, x: vec4<f32>) {
+fn store_row4(start: u32, row: u32, col: u32, x: vec4<f32>) {
     if row >= params.m {
         return;
     }
     let at = start + row * params.pitch_c + col;
-    if col < params.n { write(at, x.x); }
-    if col + 1u < params.n { write(at + 1u, x.y); }
-    if col + 2u < params.n { write(at + 2u, x.z); }
-    if col + 3u < params.n { write(at + 3u, x.w); }
+    if col < params.n { store_element(at, x.x); }
+    if col + 1u < params.n { store_element(at + 1u, x.y); }
+    if col + 2u < params.n { store_element(at + 2u, x.z); }
+    if col + 3u < params.n { store_element(at + 3u, x.w); }
 }
 
-fn write_group(start: u32, row: u32, col: u32, x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>) {
-    write_four(start, row, col, x0);
-    write_four(start, row + 1u, col, x1);
-    write_four(start, row + 2u, col, x2);
-    write_four(start, row + 3u, col, x3);
+fn store_block(start: u32, row: u32, col: u32, x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>) {
+    store_row4(start, row, col, x0);
+    store_row4(start, row + 1u, col, x1);
+    store_row4(start, row + 2u, col, x2);
+    store_row4(start, row + 3u, col, x3);
 }
 
-/// Tile `id`: its place along m, along n, and its slice and product. Bands of eight tiles along m, so that those that run
-/// at once share what they load.
+/// Returns the coordinates of tile `id`: along m, along n, and its slice and product. Tiles are ordered in bands of eight
+/// along m, so that workgroups that run at the same time share cache lines.
 fn tile_of(id: u32) -> vec3<u32> {
     let per_product = params.tiles_m * params.tiles_n;
     let z = id / per_product;
@@ -212,7 +213,7 @@ fn tensor_matmul(
     let first_row = 4u * TILE_M4 * tile.x;
     let first_col = 4u * TILE_N4 * tile.y;
 
-    // Which block this invocation loads: eight neighbours take blocks side by side in workgroup memory.
+    // The block that this invocation loads: eight neighbours load blocks that are adjacent in workgroup memory.
     let loads_a = i < 4u * TILE_M4;
     let q = select(i - 4u * TILE_M4, i, loads_a);
     let block_x = 8u * (q / 32u) + q % 8u;
@@ -227,41 +228,41 @@ fn tensor_matmul(
     let lane_m = i / LANES_N;
     var stage = 0u;
     if loads_a {
-        load(true, at, x, k_begin + block_k, k_end);
+        prefetch_block(true, at, x, k_begin + block_k, k_end);
     } else {
-        load(false, at, x, k_begin + block_k, k_end);
+        prefetch_block(false, at, x, k_begin + block_k, k_end);
     }
     for (var k = k_begin; k < k_end; k += 16u) {
         if loads_a {
             let to = stage * TILE_A + block_k * TILE_M4 + block_x;
-            tile_a[to] = block[0];
-            tile_a[to + TILE_M4] = block[1];
-            tile_a[to + 2u * TILE_M4] = block[2];
-            tile_a[to + 3u * TILE_M4] = block[3];
+            sh_a[to] = block[0];
+            sh_a[to + TILE_M4] = block[1];
+            sh_a[to + 2u * TILE_M4] = block[2];
+            sh_a[to + 3u * TILE_M4] = block[3];
         } else {
             let to = stage * TILE_B + block_k * TILE_N4 + block_x;
-            tile_b[to] = block[0];
-            tile_b[to + TILE_N4] = block[1];
-            tile_b[to + 2u * TILE_N4] = block[2];
-            tile_b[to + 3u * TILE_N4] = block[3];
+            sh_b[to] = block[0];
+            sh_b[to + TILE_N4] = block[1];
+            sh_b[to + 2u * TILE_N4] = block[2];
+            sh_b[to + 3u * TILE_N4] = block[3];
         }
         workgroupBarrier();
         if k + 16u < k_end {
             let next = k + 16u + block_k;
             at += 16u * along_k;
             if loads_a {
-                load(true, at, x, next, k_end);
+                prefetch_block(true, at, x, next, k_end);
             } else {
-                load(false, at, x, next, k_end);
+                prefetch_block(false, at, x, next, k_end);
             }
         }
         var at_a = stage * TILE_A + lane_m;
         var at_b = stage * TILE_B + lane_n;
         for (var step = 0u; step < 4u; step++) {
-            multiply(at_a, at_b);
-            multiply(at_a + TILE_M4, at_b + TILE_N4);
-            multiply(at_a + 2u * TILE_M4, at_b + 2u * TILE_N4);
-            multiply(at_a + 3u * TILE_M4, at_b + 3u * TILE_N4);
+            accumulate(at_a, at_b);
+            accumulate(at_a + TILE_M4, at_b + TILE_N4);
+            accumulate(at_a + 2u * TILE_M4, at_b + 2u * TILE_N4);
+            accumulate(at_a + 3u * TILE_M4, at_b + 3u * TILE_N4);
             at_a += 4u * TILE_M4;
             at_b += 4u * TILE_N4;
         }
@@ -275,14 +276,14 @@ fn tensor_matmul(
     let row = first_row + 4u * lane_m;
     let col = first_col + 4u * lane_n;
     let to = params.offset_c + tile.z * params.m * params.pitch_c;
-    write_group(to, row, col, sums[0], sums[1], sums[2], sums[3]);
+    store_block(to, row, col, sums[0], sums[1], sums[2], sums[3]);
     if GROUPS_N == 2u {
-        write_group(to, row, col + 4u * LANES_N, sums[8], sums[9], sums[10], sums[11]);
+        store_block(to, row, col + 4u * LANES_N, sums[8], sums[9], sums[10], sums[11]);
     }
     if GROUPS_M == 2u {
-        write_group(to, row + 4u * LANES_M, col, sums[4], sums[5], sums[6], sums[7]);
+        store_block(to, row + 4u * LANES_M, col, sums[4], sums[5], sums[6], sums[7]);
         if GROUPS_N == 2u {
-            write_group(to, row + 4u * LANES_M, col + 4u * LANES_N, sums[12], sums[13], sums[14], sums[15]);
+            store_block(to, row + 4u * LANES_M, col + 4u * LANES_N, sums[12], sums[13], sums[14], sums[15]);
         }
     }
 }

@@ -1,7 +1,7 @@
-// Matrix product, c[m, n] = a[m, k] b[k, n], in the plainest way: what tensor_matmul is measured against.
+// Naive matrix product, c[m, n] = a[m, k] b[k, n]: the baseline that tensor_matmul is measured against.
 //
-// One invocation makes one element.
-// Bindings: `a`, `b`, `c`: f32, rows one after the other.
+// One invocation computes one element.
+// Bindings: `a`, `b`, `c`: f32, row-major without gaps.
 // Preconditions: m and n are not 0.
 // Twin: src/tensor/cpu/matmul.rs
 

@@ -1,12 +1,14 @@
-// Normalises the last axis of [rows, cols]: (x - mean) / sqrt(variance + epsilon) or, for RMS,
+// Layer norm over the last axis of [rows, cols], (x - mean) / sqrt(variance + epsilon), or RMS norm,
 // x / sqrt(mean of squares + epsilon); then times a weight and plus a bias for each column.
 //
 // WIDTH invocations take a row; a workgroup as many rows as fit. A row is read three times, for RMS twice.
-// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on; `weight`, `bias`: cols f32, or `a` again where there is none.
-// Preconditions: nothing is 0. NaN makes its row NaN.
+// Bindings: `a`, `out`: [rows, cols] f32 from element `offset` on; `weight`, `bias`: cols f32, or bound to `a` again if unused.
+// Preconditions: nothing is 0. A NaN makes its row NaN.
 // Twin: src/tensor/cpu/norm.rs
+//
+// import: lib/columns, lib/row_sum
 
-// Invocations a row: a power of two.
+// Invocations per row: a power of two.
 override WIDTH: u32 = 256u;
 override THREADS: u32 = 256u;
 override RMS: bool = false;
@@ -26,36 +28,14 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
-var<workgroup> sums: array<f32, THREADS>;
-
-/// The sum of `own` over the lanes of a row.
-fn sum_of_row(i: u32, lane: u32, own: f32) -> f32 {
-    var value = own;
-    sums[i] = value;
-    for (var distance = WIDTH / 2u; distance > 0u; distance /= 2u) {
-        workgroupBarrier();
-        if lane < distance {
-            value += sums[i + distance];
-            sums[i] = value;
-        }
-    }
-    workgroupBarrier();
-    return sums[i - lane];
-}
-
-/// Columns of a lane's four elements from `col` on.
-fn columns(col: u32) -> vec4<u32> {
-    return col + vec4(0u, 1u, 2u, 3u) * WIDTH;
-}
-
-/// Less `mean`; 0 behind the end of the row.
-fn four(row_start: u32, col: u32, mean: f32) -> vec4<f32> {
+/// Returns four elements of a row minus `mean`; 0 behind its end.
+fn load_centered(row_start: u32, col: u32, mean: f32) -> vec4<f32> {
     let at = row_start + min(columns(col), vec4(params.cols - 1u));
     let x = vec4(a[at.x], a[at.y], a[at.z], a[at.w]) - mean;
     return select(vec4(0.0), x, columns(col) < vec4(params.cols));
 }
 
-fn write(row_start: u32, col: u32, normal: f32) {
+fn store_scaled(row_start: u32, col: u32, normal: f32) {
     if col >= params.cols {
         return;
     }
@@ -77,33 +57,33 @@ fn tensor_norm(
 ) {
     let lane = i % WIDTH;
     let row = (group.y * groups.x + group.x) * (THREADS / WIDTH) + i / WIDTH;
-    // Lanes without a row work on the last one and write nothing: all meet the barriers.
+    // Invocations without a row recompute the last one and store nothing, so that barriers stay uniform.
     let start = params.offset + min(row, params.rows - 1u) * params.cols;
     var mean = 0.0;
     if !RMS {
         var total = vec4(0.0);
         for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-            total += four(start, col, 0.0);
+            total += load_centered(start, col, 0.0);
         }
-        mean = sum_of_row(i, lane, (total.x + total.y) + (total.z + total.w)) / f32(params.cols);
-        // The sum below uses the same memory.
+        mean = row_sum(i, lane, (total.x + total.y) + (total.z + total.w)) / f32(params.cols);
+        // The sum below reuses the workgroup memory.
         workgroupBarrier();
     }
     var squares = vec4(0.0);
     for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-        let x = four(start, col, mean);
+        let x = load_centered(start, col, mean);
         squares += x * x;
     }
-    let sum = sum_of_row(i, lane, (squares.x + squares.y) + (squares.z + squares.w));
+    let sum = row_sum(i, lane, (squares.x + squares.y) + (squares.z + squares.w));
     if row >= params.rows {
         return;
     }
     let scale = inverseSqrt(sum / f32(params.cols) + params.epsilon);
     for (var col = lane; col < params.cols; col += 4u * WIDTH) {
-        let x = four(start, col, mean) * scale;
-        write(start, col, x.x);
-        write(start, col + WIDTH, x.y);
-        write(start, col + 2u * WIDTH, x.z);
-        write(start, col + 3u * WIDTH, x.w);
+        let x = load_centered(start, col, mean) * scale;
+        store_scaled(start, col, x.x);
+        store_scaled(start, col + WIDTH, x.y);
+        store_scaled(start, col + 2u * WIDTH, x.z);
+        store_scaled(start, col + 3u * WIDTH, x.w);
     }
 }

@@ -1,11 +1,13 @@
 // Reduces the last axis of [rows, cols]: one number for each chunk of each row.
 //
-// WIDTH invocations reduce a chunk of 64 * WIDTH elements together, each 16 vec4s; a workgroup of 256 takes as many
-// chunks as fit. The order of additions depends on the shape alone. Several chunks in a row: run again on the result.
-// Bindings: `a`, `b` (that of `a` again unless OP is 3): f32, a whole number of vec4; `out`: [rows, chunks] f32.
+// WIDTH invocations reduce a chunk of 64 * WIDTH elements, 16 vec4s each, then in a tree in workgroup memory; a workgroup of
+// 256 takes as many chunks as fit. The order of additions depends on the shape only. Rows of several chunks need another
+// pass.
+// Bindings: `a`, `b` (bound to `a` again unless OP is 3): f32, a whole number of vec4; `out`: [rows, chunks] f32.
 // Preconditions: nothing is 0; chunks * 64 * WIDTH >= cols; with ALIGNED, cols is a multiple of 4 or rows is 1.
-// max and min compare integers in the order of the floats, with NaN beyond the end, so NaN wins and +0 > -0.
 // Twin: src/tensor/cpu/reduce.rs
+//
+// import: lib/total_order
 
 // 0 sum, 1 max, 2 min, 3 sum of products, 4 sum of squares.
 override OP: u32 = 0u;
@@ -14,7 +16,7 @@ override WIDTH: u32 = 256u;
 override ALIGNED: bool = true;
 
 const THREADS: u32 = 256u;
-/// vec4s of an invocation, as eight at a time.
+/// vec4s that an invocation loads at a time: half of its 16.
 const HALF_ITEMS: u32 = 8u;
 
 struct Params {
@@ -29,18 +31,15 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out: array<u32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-// Bits of floats, or keys.
-var<workgroup> partials: array<u32, 256>;
+// Mapped words: bits of floats, or keys.
+var<workgroup> sh_partials: array<u32, 256>;
 
-/// An integer that is ordered as the float; NaN becomes `nan`. Its own inverse but for NaN.
-fn key(bits: vec4<u32>, nan: i32) -> vec4<i32> {
-    let word = bitcast<vec4<i32>>(bits);
-    let ordered = word ^ ((word >> vec4(31u)) & vec4(0x7fffffff));
-    return select(ordered, vec4(nan), (bits & vec4(0x7fffffffu)) > vec4(0x7f800000u));
-}
+alias Words = vec4<u32>;
+alias Ints = vec4<i32>;
+alias Floats = vec4<f32>;
 
-/// What changes no result.
-fn nothing() -> u32 {
+/// Returns the identity element of `combine`.
+fn identity() -> u32 {
     switch OP {
         case 1u: { return 0x80000000u; }
         case 2u: { return 0x7fffffffu; }
@@ -48,42 +47,25 @@ fn nothing() -> u32 {
     }
 }
 
-/// A float, or a product, as sums and comparisons take it.
-fn prepared(x: vec4<f32>, y: vec4<f32>) -> vec4<u32> {
+/// Maps an element, or a pair, to the word that `combine` reduces.
+fn map(x: vec4<f32>, y: vec4<f32>) -> vec4<u32> {
     switch OP {
-        case 1u: { return bitcast<vec4<u32>>(key(bitcast<vec4<u32>>(x), 0x7fffffff)); }
-        case 2u: { return bitcast<vec4<u32>>(key(bitcast<vec4<u32>>(x), i32(-0x7fffffff) - 1)); }
+        case 1u: { return bitcast<vec4<u32>>(total_order_key(bitcast<vec4<u32>>(x), 0x7fffffff)); }
+        case 2u: { return bitcast<vec4<u32>>(total_order_key(bitcast<vec4<u32>>(x), i32(-0x7fffffff) - 1)); }
         case 3u: { return bitcast<vec4<u32>>(x * y); }
         case 4u: { return bitcast<vec4<u32>>(x * x); }
         default: { return bitcast<vec4<u32>>(x); }
     }
 }
 
-fn combined(x: vec4<u32>, y: vec4<u32>) -> vec4<u32> {
-    switch OP {
-        case 1u: { return bitcast<vec4<u32>>(max(bitcast<vec4<i32>>(x), bitcast<vec4<i32>>(y))); }
-        case 2u: { return bitcast<vec4<u32>>(min(bitcast<vec4<i32>>(x), bitcast<vec4<i32>>(y))); }
-        default: { return bitcast<vec4<u32>>(bitcast<vec4<f32>>(x) + bitcast<vec4<f32>>(y)); }
-    }
-}
-
-/// The float of a result.
-fn finished(word: u32) -> u32 {
-    if OP != 1u && OP != 2u {
-        return word;
-    }
-    let end = select(0x80000000u, 0x7fffffffu, OP == 1u);
-    let ordered = bitcast<i32>(word);
-    return select(bitcast<u32>(ordered ^ ((ordered >> 31u) & 0x7fffffff)), 0x7fc00000u, word == end);
-}
-
-/// vec4 `item` of lane `lane` of a chunk, prepared. `start` and `end` are the row's, `first` the chunk's place in it.
+/// Returns vec4 `item` of lane `lane` of a chunk, mapped; the identity behind the end of the row. `first` is the chunk's
+/// first column.
 fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     if ALIGNED {
         let col = first + 4u * (item * WIDTH + lane);
         let at = min((row * params.cols + col) / 4u, (params.rows * params.cols - 1u) / 4u);
-        let value = prepared(a[at], b[at]);
-        return select(vec4(nothing()), value, vec4(col, col + 1u, col + 2u, col + 3u) < vec4(params.cols));
+        let value = map(a[at], b[at]);
+        return select(vec4(identity()), value, vec4(col, col + 1u, col + 2u, col + 3u) < vec4(params.cols));
     }
     let col = vec4(first + 4u * item * WIDTH + lane) + vec4(0u, 1u, 2u, 3u) * WIDTH;
     let at = row * params.cols + min(col, vec4(params.cols - 1u));
@@ -92,7 +74,7 @@ fn item(row: u32, first: u32, item: u32, lane: u32) -> vec4<u32> {
     if OP == 3u {
         y = vec4(b[at.x >> 2u][at.x & 3u], b[at.y >> 2u][at.y & 3u], b[at.z >> 2u][at.z & 3u], b[at.w >> 2u][at.w & 3u]);
     }
-    return select(vec4(nothing()), prepared(x, y), col < vec4(params.cols));
+    return select(vec4(identity()), map(x, y), col < vec4(params.cols));
 }
 
 @compute @workgroup_size(256)
@@ -103,11 +85,11 @@ fn tensor_reduce_rows(
 ) {
     let lane = i % WIDTH;
     let chunk = (group.y * groups.x + group.x) * (THREADS / WIDTH) + i / WIDTH;
-    // Lanes behind the end work on the last chunk and write nothing: all meet the barriers.
+    // Invocations without a chunk recompute the last one and store nothing, so that barriers stay uniform.
     let at = min(chunk, params.n_out - 1u);
     let row = at / params.chunks;
     let first = (at - row * params.chunks) * 64u * WIDTH;
-    var total = vec4(nothing());
+    var total = vec4(identity());
     for (var half = 0u; half < 2u; half++) {
         if first + half * 32u * WIDTH < params.cols {
             let base = half * HALF_ITEMS;
@@ -119,22 +101,22 @@ fn tensor_reduce_rows(
             let x5 = item(row, first, base + 5u, lane);
             let x6 = item(row, first, base + 6u, lane);
             let x7 = item(row, first, base + 7u, lane);
-            let low = combined(combined(x0, x1), combined(x2, x3));
-            let high = combined(combined(x4, x5), combined(x6, x7));
-            total = combined(total, combined(low, high));
+            let low = combine(combine(x0, x1), combine(x2, x3));
+            let high = combine(combine(x4, x5), combine(x6, x7));
+            total = combine(total, combine(low, high));
         }
     }
-    let pair = combined(vec4(total.xy, total.xy), vec4(total.zw, total.zw));
-    var own = combined(pair, pair.yyyy).x;
+    let pair = combine(vec4(total.xy, total.xy), vec4(total.zw, total.zw));
+    var own = combine(pair, pair.yyyy).x;
     for (var distance = WIDTH / 2u; distance > 0u; distance /= 2u) {
         workgroupBarrier();
-        partials[i] = own;
+        sh_partials[i] = own;
         workgroupBarrier();
         if lane < distance {
-            own = combined(vec4(own), vec4(partials[i + distance])).x;
+            own = combine(vec4(own), vec4(sh_partials[i + distance])).x;
         }
     }
     if lane == 0u && chunk < params.n_out {
-        out[chunk] = finished(own);
+        out[chunk] = finalize(own);
     }
 }

@@ -1,13 +1,14 @@
-// Rotary positions: element i of each head and element i + half are a point that is turned by its position's angle.
+// Rotary position embedding (RoPE): rotates the pair of element i and element i + half of each head by the angle of its
+// position.
 //
-// One invocation turns one point.
-// Bindings: `a`: [rows, heads, 2 half] f32 from element `start` on; `turns`: [positions, half] of cosine and sine, that of
-// row 0 from pair `first` on; `out`: as `a`, from element `to` on.
+// One invocation rotates one pair.
+// Bindings: `a`: [rows, heads, 2 half] f32 from element `start` on; `rotations`: [positions, half] of cosine and sine, those
+// of row 0 from pair `first` on; `out`: like `a`, from element `to` on.
 // Preconditions: nothing is 0 but `start`, `first` and `to`; there is a position for each row.
 // Twin: src/tensor/cpu/rotary.rs
 
 struct Params {
-    // Points in all.
+    // Pairs in total.
     n: u32,
     heads: u32,
     half: u32,
@@ -19,7 +20,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read> turns: array<vec2<f32>>;
+@group(0) @binding(1) var<storage, read> rotations: array<vec2<f32>>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
@@ -29,17 +30,17 @@ fn tensor_rotary(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) i: u32,
 ) {
-    let point = (group.y * groups.x + group.x) * 256u + i;
-    if point >= params.n {
+    let pair = (group.y * groups.x + group.x) * 256u + i;
+    if pair >= params.n {
         return;
     }
-    let head = point / params.half;
-    let index = point - head * params.half;
+    let head = pair / params.half;
+    let index = pair - head * params.half;
     let row = head / params.heads;
-    let turn = turns[params.first + row * params.half + index];
+    let rotation = rotations[params.first + row * params.half + index];
     let at = 2u * head * params.half + index;
     let x = a[params.start + at];
     let y = a[params.start + at + params.half];
-    out[params.to + at] = x * turn.x - y * turn.y;
-    out[params.to + at + params.half] = y * turn.x + x * turn.y;
+    out[params.to + at] = x * rotation.x - y * rotation.y;
+    out[params.to + at + params.half] = y * rotation.x + x * rotation.y;
 }

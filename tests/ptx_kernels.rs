@@ -12,6 +12,8 @@ mod launches;
 #[path = "ptx/ptxas.rs"]
 mod ptxas;
 
+use std::collections::BTreeSet;
+
 use launches::launches;
 use pagepress::gpu::shaders;
 use pagepress::kernels::{
@@ -160,7 +162,42 @@ fn compute_capabilities_that_nothing_has_are_typed_errors() {
     }
 }
 
-/// What a kernel may spill on architectures that it is not tuned for: `lz4_parse` does outside of its loops.
+/// Returns true if PTX has the instruction, for `shf` with two registers: with 0 as its high word it is a plain shift.
+fn has(ptx: &str, instruction: &str) -> bool {
+    ptx.lines().any(|line| {
+        let high = line.split(", ").nth(2).unwrap_or_default();
+        let is_plain = instruction.starts_with("shf") && !high.starts_with('%');
+        line.trim_start().starts_with(instruction) && !is_plain
+    })
+}
+
+#[test]
+fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
+    let mut found = BTreeSet::new();
+    for (name, launch) in launches() {
+        let [old, new] = [75, 80].map(|sm| compile(&launch, sm, Bounds::Unchecked));
+        let is_warp = new.workgroup_size == [32, 1, 1];
+        let has_agree = launch.kernel.name == "lz4_parse" && is_warp;
+        let has_vote = launch.kernel.name == "lz4_decompress";
+        let has_funnel = ["lz4_parse", "lz4_emit", "lz4_decompress"].contains(&launch.kernel.name);
+        for (instruction, expected) in [
+            ("redux.sync.max.u32", [false, has_agree]),
+            ("vote.sync.any.pred", [has_vote; 2]),
+            ("shf.r.wrap.b32", [has_funnel; 2]),
+        ] {
+            let is_there = [&old, &new].map(|compiled| has(&compiled.text, instruction));
+            assert_eq!(is_there, expected, "{instruction} in {name}");
+            if expected[1] {
+                found.insert(instruction);
+            }
+        }
+        // The counter of the portable vote is gone.
+        assert!(!has_vote || new.shared_bytes == 0, "{name}");
+    }
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+/// Most bytes that a kernel may spill on architectures that it is not tuned for: `lz4_parse` spills outside of its loops.
 const FEW_BYTES: u32 = 32;
 
 #[test]

@@ -12,6 +12,7 @@
 mod launches;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use launches::launches;
 use naga::back::{hlsl, msl, spv};
@@ -27,31 +28,134 @@ fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
     (module, info)
 }
 
+/// Returns the files of `shaders/` and of its folders with their texts, by name without `.wgsl`: `lib/bits`, say.
+fn files() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut folders = vec![root.clone()];
+    let mut files = BTreeMap::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap().with_extension("");
+            let name = name.to_str().unwrap().replace('\\', "/");
+            files.insert(name, std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    assert!(!files.is_empty(), "no shader found");
+    files
+}
+
+/// Returns what a file declares at module scope, but for its bindings, as pairs of keyword and name: `("fn", "funnel")`, say.
+fn declarations(wgsl: &str) -> Vec<(&str, &str)> {
+    const KEYWORDS: [&str; 6] = ["fn", "var", "const", "override", "struct", "alias"];
+    let lines = wgsl.lines().filter_map(|line| {
+        let (head, rest) = line.split_once(' ')?;
+        let keyword = head.split('<').next()?;
+        let name = rest.split(|c| !is_word(c)).next()?;
+        KEYWORDS.contains(&keyword).then_some((keyword, name))
+    });
+    lines.collect()
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Returns the files that a file imports, as `build.rs` reads them.
+fn imports(wgsl: &str) -> Vec<&str> {
+    let lines = wgsl.lines();
+    let lists = lines.filter_map(|line| line.strip_prefix("// import: "));
+    lists.flat_map(|list| list.split(", ")).collect()
+}
+
 #[test]
 fn every_shader_file_is_in_the_kernel_table() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
     let sources: BTreeSet<&str> = launches()
         .values()
         .map(|launch| launch.kernel.wgsl)
         .collect();
-    let files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .collect();
-    let wgsl: Vec<_> = files
+    let files = files();
+    let kernels: Vec<_> = files
         .iter()
-        .filter(|path| path.extension().is_some_and(|e| e == "wgsl"))
+        .filter(|(name, _)| !name.contains('/'))
         .collect();
-    assert!(!wgsl.is_empty(), "no shader found");
-    for path in &wgsl {
-        let text = std::fs::read_to_string(path).unwrap();
-        assert!(
-            sources.contains(text.as_str()),
-            "{} is in no job",
-            path.display()
-        );
+    for (name, text) in &kernels {
+        let joined = sources.iter().find(|source| source.starts_with(*text));
+        let joined = joined.unwrap_or_else(|| panic!("{name} is in no job"));
+        for import in imports(text) {
+            assert_eq!(
+                joined.matches(&files[import]).count(),
+                1,
+                "{import}, of {name}"
+            );
+        }
     }
-    assert_eq!(sources.len(), wgsl.len());
+    assert_eq!(sources.len(), kernels.len());
+    for part in files.keys().filter(|name| name.contains('/')) {
+        let is_imported = files
+            .values()
+            .any(|text| imports(text).contains(&part.as_str()));
+        assert!(is_imported, "nothing imports {part}");
+    }
+}
+
+#[test]
+fn functions_are_defined_once() {
+    let files = files();
+    let mut found = BTreeMap::new();
+    for (file, text) in &files {
+        for (_, name) in declarations(text)
+            .into_iter()
+            .filter(|(keyword, _)| *keyword == "fn")
+        {
+            if let Some(other) = found.insert(name, file) {
+                panic!("{name} is in {other} and in {file}: move it to shaders/lib, or rename one");
+            }
+        }
+    }
+    assert_eq!(found["funnel"], "lib/bits");
+    assert_eq!(found["lz4_emit"], "lz4_emit");
+}
+
+#[test]
+fn workgroup_variables_carry_their_prefix() {
+    let mut n_variables = 0;
+    for (file, text) in files() {
+        for (at, _) in text.match_indices("var<workgroup>") {
+            let name = text[at..].trim_start_matches("var<workgroup>").trim_start();
+            assert!(
+                name.starts_with("sh_"),
+                "{file}: {}",
+                name.lines().next().unwrap()
+            );
+            n_variables += 1;
+        }
+    }
+    assert!(n_variables > 10);
+}
+
+/// A missing import is an unknown name, which naga reports; this is for those that nothing needs.
+#[test]
+fn every_import_is_needed() {
+    let files = files();
+    for (file, text) in &files {
+        let code: String = text
+            .lines()
+            .flat_map(|line| [line.split("//").next().unwrap(), "\n"])
+            .collect();
+        let words: BTreeSet<&str> = code.split(|c| !is_word(c)).collect();
+        for import in imports(text) {
+            let declared = declarations(&files[import]);
+            assert!(
+                declared.iter().any(|(_, name)| words.contains(name)),
+                "{file} uses nothing of {import}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! WGSL of the crate's own kernels: name, source, bindings. They run on every engine, and [`KernelSource::of`] takes them.
+//! WGSL of the crate's own kernels: name, source, bindings. They run on every engine; [`KernelSource::of`] accepts them.
 //!
 //! ```
 //! use pagepress::gpu::shaders;
@@ -13,12 +13,12 @@ pub use crate::kernels::KernelInfo;
 pub use crate::kernels::lz4::KERNELS as LZ4;
 pub use crate::kernels::tensor::KERNELS as TENSOR;
 
-/// All kernels.
+/// Returns all kernels.
 pub fn all() -> impl Iterator<Item = &'static KernelInfo> {
     LZ4.into_iter().chain(TENSOR)
 }
 
-/// The kernel of a name: that of its file and of its entry point.
+/// Returns the kernel with a name, that of its entry point.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static KernelInfo> {
     all().find(|kernel| kernel.name == name)

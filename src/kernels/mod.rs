@@ -3,15 +3,11 @@
 //! Nothing here calls a GPU. A job is plain data: the buffers that a piece of work needs, and the launches that do it, in
 //! order; an engine only allocates and launches.
 
-/// The source of a shader; for wasm32 as `build.rs` makes it smaller.
+/// Evaluates to the WGSL source of a kernel, which `build.rs` has joined with the files that it imports.
 macro_rules! shader {
-    ($name:literal) => {{
-        #[cfg(not(target_arch = "wasm32"))]
-        let wgsl = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name));
-        #[cfg(target_arch = "wasm32")]
-        let wgsl = include_str!(concat!(env!("OUT_DIR"), "/", $name));
-        wgsl
-    }};
+    ($name:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $name))
+    };
 }
 
 #[cfg(cuda_engine)]
@@ -30,12 +26,12 @@ pub(crate) use job::Job;
 
 use std::ops::Range;
 
-/// A kernel: one WGSL file of `shaders/`, one entry point of the same name.
+/// A kernel: an entry point of a WGSL file in `shaders/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KernelInfo {
-    /// WGSL entry point, file stem, label and test name.
+    /// WGSL entry point, label and test name.
     pub name: &'static str,
-    /// The WGSL source.
+    /// The WGSL source, with all that it imports.
     pub wgsl: &'static str,
     /// Access of each binding of group 0, in binding order.
     pub bindings: &'static [Access],

@@ -1,63 +1,48 @@
-//! WGSL functions whose body PTX replaces by something shorter of the same meaning.
+//! Functions of `shaders/lib` that the compiler lowers to an instruction instead of inlining their body.
 //!
-//! A function of a source is replaced if its text is, but for spaces and comments, one of this table: a function of the
-//! same name that does something else is left alone.
+//! A function of a source is an intrinsic if both its name and its text, apart from layout and comments, are those of the
+//! library. A function with the same name and another body is compiled like any other.
 
-/// A function that PTX knows better.
+/// A library function with a lowering of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intrinsic {
-    /// One `shf.r.wrap`: the low word of a pair of words shifted right.
+    /// `funnel`: one `shf.r.wrap`.
     Funnel,
-    /// The largest of the codes of a workgroup of one warp: one `redux.sync`, where there is that instruction. The
-    /// portable body lets the invocations meet in shared memory.
+    /// `agree`, in a workgroup of one warp: one `redux.sync`, from sm_80 on. The portable body is an atomic maximum in
+    /// workgroup memory.
     Agree,
-    /// Whether an invocation of a workgroup of one warp says yes: one `vote.sync.any`, without the shared memory in
-    /// which the portable body counts votes. So nothing but this function may look at `n_votes` and at its pointer.
+    /// `vote`, in a workgroup of one warp: one `vote.sync.any`, without the counter in workgroup memory of the portable
+    /// body.
     Vote,
 }
 
-const TABLE: [(Intrinsic, &str); 3] = [
+/// Intrinsics with the names and the files of their functions.
+const LIBRARY: [(Intrinsic, &str, &str); 3] = [
     (
         Intrinsic::Funnel,
-        "fn funnel(a: u32, b: u32, s: u32) -> u32 {
-            return (a >> s) | ((b << 1) << (31 - s));
-        }",
+        "funnel",
+        include_str!("../../shaders/lib/bits.wgsl"),
     ),
     (
         Intrinsic::Agree,
-        "fn agree(round: ptr<function, u32>, code: u32) -> u32 {
-            *round += 1u;
-            if code != NOTHING {
-                atomicMax(&shared_words[AGREED], (*round << 8) | code);
-            }
-            let all = workgroupUniformLoad(&shared_words[AGREED]);
-            return select(NOTHING, all & 255, (all >> 8) == *round);
-        }",
+        "agree",
+        include_str!("../../shaders/lib/agree.wgsl"),
     ),
     (
         Intrinsic::Vote,
-        "fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
-            if yes {
-                atomicAdd(&n_votes, 1u);
-            }
-            let before = *votes;
-            *votes = workgroupUniformLoad(&n_votes);
-            return *votes != before;
-        }",
+        "vote",
+        include_str!("../../shaders/lib/vote.wgsl"),
     ),
 ];
 
-/// The intrinsic with this text.
-pub(super) fn find(text: &str) -> Option<Intrinsic> {
-    let text = text.trim_start();
-    let (intrinsic, known) = TABLE.iter().find(|(_, known)| {
-        let name = known.split('(').next().unwrap_or(known);
-        text.starts_with(name)
-    })?;
+/// Returns the intrinsic that a function with this name and text is.
+pub(super) fn find(name: &str, text: &str) -> Option<Intrinsic> {
+    let (intrinsic, _, file) = LIBRARY.iter().find(|(_, known, _)| *known == name)?;
+    let known = crate::wgsl::function(file, name)?;
     (normalized(text) == normalized(known)).then_some(*intrinsic)
 }
 
-/// A source without comments to the end of a line, and without spaces but between words.
+/// Returns a source without line comments and without whitespace except between words.
 fn normalized(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut normal = String::with_capacity(text.len());
@@ -84,18 +69,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_counts_and_layout_does_not() {
-        let known = TABLE[0].1;
-        assert_eq!(find(known), Some(Intrinsic::Funnel));
+    fn every_intrinsic_is_a_function_of_the_library() {
+        for (intrinsic, name, file) in LIBRARY {
+            let text = crate::wgsl::function(file, name);
+            assert_eq!(text.and_then(|text| find(name, text)), Some(intrinsic));
+        }
+    }
+
+    #[test]
+    fn name_and_body_count_and_layout_does_not() {
+        let known = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
+            return (a >> s) | ((b << 1) << (31 - s));
+        }";
+        assert_eq!(find("funnel", known), Some(Intrinsic::Funnel));
         let laid_out = known
             .replace("return", "// shifts\n  return")
             .replace(" | ", "|");
-        assert_eq!(find(&laid_out), Some(Intrinsic::Funnel));
-        assert_eq!(find(&known.replace("31", "30")), None);
-        assert_eq!(
-            find(&known.replace("return (", "return(")),
-            Some(Intrinsic::Funnel)
-        );
-        assert_eq!(find("fn other() {}"), None);
+        assert_eq!(find("funnel", &laid_out), Some(Intrinsic::Funnel));
+        assert_eq!(find("funnel", &known.replace("31", "30")), None);
+        let no_space = known.replace("return (", "return(");
+        assert_eq!(find("funnel", &no_space), Some(Intrinsic::Funnel));
+        assert_eq!(find("other", &known.replace("funnel", "other")), None);
+        assert_eq!(find("vote", &known.replace("funnel", "vote")), None);
     }
 }

@@ -1,16 +1,16 @@
-//! WGSL to PTX, in Rust: no LLVM, no nvcc, no NVRTC, no GPU. The driver turns PTX into machine code.
+//! Compiles WGSL to PTX in pure Rust, without LLVM, nvcc, NVRTC or a GPU. The driver assembles PTX to machine code.
 //!
-//! [`compile_wgsl`] compiles one entry point of a WGSL source. [`PtxModule`] and [`PtxKernel`] build kernels by hand;
-//! the compiler is written on them.
+//! [`compile_wgsl`] compiles one entry point of a WGSL source. [`PtxModule`] and [`PtxKernel`] build kernels by hand; they are
+//! also the backend of the compiler.
 //!
 //! # Calling a compiled kernel
-//! The parameters are the bindings of the source in the order of (group, binding), whether the entry point uses them
-//! or not: a storage buffer is two `.u64`, the device address (a multiple of 16) and the length in bytes; a uniform is
-//! its bytes by value. The grid counts workgroups, the block is [`CompiledPtx::workgroup_size`]. A buffer bound as
-//! `var<storage, read>` must not be written while the kernel runs, not through another binding either.
+//! The parameters are all bindings of the source in the order of (group, binding), used by the entry point or not: a storage
+//! buffer is two `.u64`, the device address (a multiple of 16) and the length in bytes; a uniform is its bytes by value. The
+//! grid counts workgroups, the block is [`CompiledPtx::workgroup_size`]. A buffer bound as `var<storage, read>` must not be
+//! written while the kernel runs, neither by others nor through another binding.
 //!
-//! # What differs from other engines
-//! Nothing that WGSL defines. Subgroups have 32 invocations. Sums of products may be fused.
+//! # Differences from other engines
+//! None in behaviour that WGSL defines. Subgroups have 32 invocations. Multiplications and additions may be fused.
 
 mod build;
 mod intrinsics;
@@ -23,24 +23,25 @@ pub use build::{
     Register, Rounding, Shuffle, Space, Special, Symbol, WarpReduction,
 };
 
-/// What to compile, and for what.
+/// Entry point and target of a compilation.
 #[derive(Debug, Clone, Copy)]
 pub struct PtxOptions<'a> {
     /// Name of a `@compute` function.
     pub entry: &'a str,
     /// Values of `override` constants by name.
     pub overrides: &'a [(&'a str, f64)],
-    /// Compute capability times ten, from 70 to 121: 75, 80, 90, 100. The newest known one that is not above it is
-    /// taken.
+    /// Compute capability times ten, from 70 to 121: 75, 80, 90, 100. The target is the newest known one that is not above
+    /// it.
     pub sm: u32,
-    /// What happens to an index out of bounds.
+    /// Handling of indices out of bounds.
     pub bounds: Bounds,
-    /// Workgroup memory starts at zero, as WGSL says. A kernel that writes it before it reads it does not need that.
+    /// Zero-initialise workgroup memory, as WGSL requires. A kernel that writes it before it reads it can do without.
     pub clear_workgroup: bool,
 }
 
 impl<'a> PtxOptions<'a> {
-    /// No override constants, compute capability 7.5, indices clamped, workgroup memory cleared.
+    /// Creates options without override constants, for compute capability 7.5, with indices clamped and workgroup memory
+    /// cleared.
     #[must_use]
     pub const fn new(entry: &'a str) -> Self {
         Self {
@@ -53,70 +54,70 @@ impl<'a> PtxOptions<'a> {
     }
 }
 
-/// What happens to an index out of bounds.
+/// Handling of indices out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bounds {
-    /// It becomes the last index. Elements of an empty buffer read as zero and are not written.
+    /// Indices are clamped to the last element. An empty buffer reads as zero and ignores writes.
     Clamp,
-    /// Anything: the source sees to it that there is none. Buffers then have fewer than 2^31 elements, and no loop
-    /// waits for another invocation through workgroup memory.
+    /// Undefined behaviour: the source guarantees that every index is in bounds, that buffers have fewer than 2^31 elements,
+    /// and that no loop spins on another invocation through workgroup memory.
     Unchecked,
 }
 
-/// A module of one kernel, and how to launch it.
+/// A PTX module of one kernel, with the data needed to launch it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledPtx {
     /// A whole PTX module.
     pub text: String,
-    /// Name of the kernel in it: that of the entry point, letters beyond ASCII spelt out.
+    /// Name of the kernel: the entry point's, with non-ASCII letters escaped.
     pub entry: String,
-    /// Invocations in a workgroup along x, y, z.
+    /// Invocations per workgroup along x, y, z.
     pub workgroup_size: [u32; 3],
-    /// Static workgroup memory.
+    /// Static workgroup memory in bytes.
     pub shared_bytes: u32,
     /// Bindings in the order of (group, binding).
     pub params: Vec<PtxParam>,
 }
 
-/// What a binding is to a kernel.
+/// The kind of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PtxParamKind {
     /// A storage buffer: address and length.
     Storage {
-        /// `read_write`, not `read`.
+        /// True for `read_write`, false for `read`.
         writable: bool,
     },
     /// A uniform, by value.
     Uniform {
-        /// Its size.
+        /// Size in bytes.
         n_bytes: u32,
     },
 }
 
-/// A binding of the source.
+/// A kernel parameter: a binding of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PtxParam {
     /// `@group`
     pub group: u32,
     /// `@binding`
     pub binding: u32,
-    /// What it is.
+    /// Storage buffer or uniform.
     pub kind: PtxParamKind,
-    /// Bytes that must be there at least: the size of its type, with one element of an array without size.
+    /// Minimum size in bytes: the size of its type, with one element of a runtime-sized array.
     pub min_bytes: u32,
 }
 
 /// Compiles one entry point of a WGSL source to a PTX module.
 ///
-/// Any text is answered soon: a source that would take a compiler without bounds, or its stack, is refused. The limits
-/// are far beyond what kernels need; a message names the one that is exceeded and what to do: 1 MiB of text, 131,072
-/// tokens (32,768 a function), 160 brackets inside each other, 1,024 operators in an expression, 512 functions that call
-/// each other in a row, 64 types inside each other, and, all calls inlined, 1,048,576 tokens and 262,144 lines of PTX.
+/// Compilation time and stack depth are bounded for any text. The limits are far beyond the needs of kernels, and an error
+/// names the exceeded one and the remedy: 1 MiB of text, 131,072 tokens (32,768 per function), brackets nested 160 deep,
+/// 1,024 operators in an expression, a call depth of 512, types nested 64 deep and, with all calls inlined, 1,048,576 tokens
+/// and 262,144 lines of PTX.
 ///
 /// # Errors
-/// [`KernelCompile`](crate::Error::KernelCompile) with `line:column: …` when the source is not valid, has no such entry
-/// point or override constant, uses something that compute kernels cannot have here (textures, for instance), exceeds a
-/// limit, or needs more than 4 KiB of parameters or 48 KiB of workgroup memory.
+/// [`KernelCompile`](crate::Error::KernelCompile) with `line:column: …` if the source is invalid, has no such entry point or
+/// override constant, uses an unsupported feature (textures, for instance), exceeds a limit, or needs more than 4 KiB of
+/// parameters or 48 KiB of workgroup memory.
 /// [`InvalidArgument`](crate::Error::InvalidArgument) for an unknown compute capability.
 pub fn compile_wgsl(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
     if !build::SM_RANGE.contains(&options.sm) {

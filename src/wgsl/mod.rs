@@ -4,6 +4,7 @@
 
 mod check;
 mod declarations;
+mod library;
 mod limits;
 mod sizes;
 mod stack;
@@ -13,6 +14,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Va
 use naga::{Module, Span};
 
 pub(crate) use check::check;
+pub(crate) use library::function;
 
 /// Checks, parses and validates a source.
 ///

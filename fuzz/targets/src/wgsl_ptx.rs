@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use pagepress::Error;
+use pagepress::gpu::shaders;
 use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
 
 use super::random::Random;
@@ -10,20 +11,24 @@ use super::random::Random;
 /// Sources per execution: the input, mutations of a shader, and a program generated from the bytes.
 pub const INPUTS: u64 = 4;
 
-/// The shaders of the crate and the programs of its tests.
-const SOURCES: &[&str] = &[
-    include_str!("../../../shaders/lz4_decompress.wgsl"),
-    include_str!("../../../shaders/lz4_emit.wgsl"),
-    include_str!("../../../shaders/lz4_parse.wgsl"),
-    include_str!("../../../shaders/lz4_place.wgsl"),
-    include_str!("../../../shaders/tensor_attention.wgsl"),
-    include_str!("../../../shaders/tensor_elementwise.wgsl"),
-    include_str!("../../../shaders/tensor_matmul.wgsl"),
-    include_str!("../../../shaders/tensor_matmul_quantized.wgsl"),
-    include_str!("../../../shaders/tensor_norm.wgsl"),
-    include_str!("../../../shaders/tensor_reduce_rows.wgsl"),
-    include_str!("../../../shaders/tensor_rotary.wgsl"),
-    include_str!("../../../shaders/tensor_softmax.wgsl"),
+/// Kernels of the crate whose shaders are mutated.
+const KERNELS: [&str; 12] = [
+    "lz4_decompress",
+    "lz4_emit",
+    "lz4_parse",
+    "lz4_place_tiles",
+    "tensor_attention",
+    "tensor_elementwise",
+    "tensor_matmul",
+    "tensor_matmul_quantized",
+    "tensor_norm",
+    "tensor_reduce_rows",
+    "tensor_rotary",
+    "tensor_softmax",
+];
+
+/// Programs of the crate's tests.
+const PROGRAMS: [&str; 16] = [
     include_str!("../../../tests/ptx/in/control.wgsl"),
     include_str!("../../../tests/ptx/in/atomics_workgroup.wgsl"),
     include_str!("../../../tests/ptx/in/conversions.wgsl"),
@@ -79,11 +84,19 @@ fn compile(wgsl: &str, random: &mut Random) {
     }
 }
 
+/// Returns the source of a kernel or a program.
+fn source(random: &mut Random) -> &'static str {
+    let index = random.below(KERNELS.len() + PROGRAMS.len());
+    match index.checked_sub(KERNELS.len()) {
+        Some(program) => PROGRAMS[program],
+        None => shaders::named(KERNELS[index]).unwrap().wgsl,
+    }
+}
+
 /// Returns a shader with some tokens replaced, as the bytes select.
 fn mutated(data: &[u8], random: &mut Random) -> String {
-    let source = SOURCES[random.below(SOURCES.len())];
-    let mut tokens = split(source);
-    let words = split(SOURCES[random.below(SOURCES.len())]);
+    let mut tokens = split(source(random));
+    let words = split(source(random));
     const TELLING: [&str; 24] = [
         "4294967295u",
         "-2147483648",

@@ -1,9 +1,10 @@
-//! Our own way from WGSL to a Vulkan driver, for kernels without checks.
+//! Translates WGSL to SPIR-V for Vulkan, for kernels without checks, and passes it to the driver unchanged.
 //!
-//! naga writes `storageBarrier()` with device scope where WGSL asks for workgroup scope, and drivers then flush caches
-//! that a workgroup shares anyway: 2.5 times the time of our decoder. So the SPIR-V is written here with naga, as wgpu
-//! would with its run-time checks off, and the scope of those barriers is set right.
+//! naga gives `storageBarrier()` device scope where WGSL asks for workgroup scope. Drivers then flush caches that a workgroup
+//! shares anyway, which makes the decoder 2.5 times slower. So this module calls naga as wgpu would with its run-time checks
+//! off, and corrects the scope of these barriers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use naga::back::spv;
@@ -20,20 +21,21 @@ const SCOPE_DEVICE: u32 = 1;
 const SCOPE_WORKGROUP: u32 = 2;
 const UNIFORM_MEMORY: u32 = 0x40;
 
-/// The body of `funnel` in the kernels, and one of the same meaning that drivers turn into a single instruction, where
-/// the device has 64-bit integers, which WGSL in browsers lacks.
-const FUNNEL: &str = "return (a >> s) | ((b << 1) << (31 - s));";
-const FUNNEL_INT64: &str = "return u32(((u64(b) << 32u) | u64(a)) >> s);";
+/// The file of `funnel`, and an equivalent function that drivers turn into a single instruction, for devices with 64-bit
+/// integers, which WGSL in browsers lacks. It has as many lines, so that the places in messages hold.
+const BITS: &str = include_str!("../../../shaders/lib/bits.wgsl");
+const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
+    return u32(((u64(b) << 32u) | u64(a)) >> s);
+}";
 
-/// SPIR-V 1.3 of one entry point, override constants resolved, without run-time checks.
+/// Returns SPIR-V 1.3 of one entry point, with override constants resolved, without run-time checks.
 ///
 /// # Errors
-/// The words of naga, with line and column where it gives them.
+/// naga's message, with line and column if it has them.
 pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
-    let wgsl = if int64 {
-        source.wgsl.replace(FUNNEL, FUNNEL_INT64)
-    } else {
-        source.wgsl.to_owned()
+    let wgsl = match crate::wgsl::function(BITS, "funnel") {
+        Some(funnel) if int64 => Cow::Owned(source.wgsl.replace(funnel, FUNNEL_INT64)),
+        _ => Cow::Borrowed(source.wgsl),
     };
     let (module, info) = crate::wgsl::read(&wgsl)?;
     check_bindings(&module, source.bindings)?;
@@ -56,7 +58,8 @@ pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u3
     Ok(words)
 }
 
-/// Every variable of the module has the binding that the caller gives it: nobody else checks passthrough modules.
+/// Checks that every variable of the module has the binding that the caller declares: wgpu does not validate passthrough
+/// modules.
 fn check_bindings(module: &naga::Module, bindings: &[Access]) -> Result<(), String> {
     for (_, variable) in module.global_variables.iter() {
         let Some(at) = &variable.binding else {
@@ -84,7 +87,7 @@ fn check_bindings(module: &naga::Module, bindings: &[Access]) -> Result<(), Stri
     Ok(())
 }
 
-/// What wgpu uses on Vulkan with its checks off; our bindings are numbered without gaps, so they keep their numbers.
+/// Returns the options that wgpu uses on Vulkan with its checks off. Bindings have no gaps, so they keep their numbers.
 fn options(source: &KernelSource<'_>) -> spv::Options<'static> {
     use spv::ZeroInitializeWorkgroupMemoryMode as Zeros;
     let binding_map = (0..source.bindings.len() as u32).map(|binding| {
@@ -118,7 +121,7 @@ fn options(source: &KernelSource<'_>) -> spv::Options<'static> {
     }
 }
 
-/// Position and length of every instruction.
+/// Returns position and length, in words, of every instruction.
 fn instructions(words: &[u32]) -> Vec<(usize, usize)> {
     let mut at = HEADER_WORDS;
     let mut found = Vec::new();
@@ -227,14 +230,37 @@ mod tests {
     }
 
     #[test]
-    fn every_kernel_translates_with_either_funnel() {
+    fn funnel_becomes_64_bit_arithmetic_in_the_kernels_that_have_it() {
+        const OP_TYPE_INT: u32 = 21;
+        let has_int64 = |words: &[u32]| {
+            instructions(words)
+                .iter()
+                .any(|&(at, _)| words[at] & 0xffff == OP_TYPE_INT && words[at + 2] == 64)
+        };
         for kernel in crate::kernels::lz4::KERNELS {
             let source = KernelSource::of(kernel, &[]);
-            let has_funnel = kernel.wgsl.contains("fn funnel(");
-            assert_eq!(has_funnel, kernel.wgsl.contains(FUNNEL), "{}", kernel.name);
-            let [portable, int64] = [false, true].map(|int64| translate(&source, int64).unwrap());
-            assert_eq!(has_funnel, portable != int64, "{}", kernel.name);
+            let has_funnel = matches!(kernel.name, "lz4_parse" | "lz4_emit" | "lz4_decompress");
+            assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
+            assert!(!has_int64(&translate(&source, false).unwrap()));
+            let words = translate(&source, true).unwrap();
+            assert_eq!(has_int64(&words), has_funnel, "{}", kernel.name);
         }
+    }
+
+    #[test]
+    fn a_function_named_funnel_with_another_body_stays() {
+        const WGSL: &str = "
+            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            fn funnel(a: u32, b: u32, s: u32) -> u32 {
+                return (a << s) | ((b >> 1) >> (31 - s));
+            }
+            @compute @workgroup_size(1)
+            fn main() {
+                data[0] = funnel(data[1], data[2], data[3]);
+            }";
+        let source = KernelSource::new(WGSL, "main", &[Access::ReadWrite]);
+        let [portable, int64] = [false, true].map(|int64| translate(&source, int64).unwrap());
+        assert_eq!(portable, int64);
     }
 
     #[test]

@@ -1,22 +1,22 @@
-//! Instructions that compute: arithmetic, bits, comparison, selection, conversion.
+//! Arithmetic, bitwise, comparison, selection and conversion instructions.
 
 use super::kernel::PtxKernel;
 use super::types::{Operand, PtxType, Register};
 
-/// A comparison; of floats, ordered: false if one is NaN, but for `Ne`.
+/// A comparison; for floats ordered: false if either operand is NaN, except `Ne`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Equal.
     Eq,
-    /// Not equal; true if one is NaN.
+    /// Not equal; true if either operand is NaN.
     Ne,
-    /// Less.
+    /// Less than.
     Lt,
-    /// Less or equal.
+    /// Less than or equal.
     Le,
-    /// Greater.
+    /// Greater than.
     Gt,
-    /// Greater or equal.
+    /// Greater than or equal.
     Ge,
 }
 
@@ -34,16 +34,16 @@ impl Comparison {
     }
 }
 
-/// How a conversion rounds, where it has to.
+/// Rounding mode of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest, ties to even.
+    /// To nearest, ties to even.
     Nearest,
     /// Towards zero.
     Zero,
-    /// Down.
+    /// Towards negative infinity.
     Down,
-    /// Up.
+    /// Towards positive infinity.
     Up,
 }
 
@@ -100,50 +100,50 @@ macro_rules! binary {
 }
 
 unary! {
-    /// `-a`; of integers modulo their size.
+    /// Computes `-a`; integers wrap around.
     neg, ANY_NUMBER, |ty| format!("neg.{}", signed_suffix(ty));
-    /// `|a|`; the least integer is its own.
+    /// Computes `|a|`; the least integer stays as it is.
     abs, ANY_NUMBER, |ty| format!("abs.{}", signed_suffix(ty));
-    /// All bits inverted.
+    /// Inverts all bits.
     not, BITS, |ty| format!("not.{}", ty.bits_suffix());
-    /// The bits in reverse order.
+    /// Reverses the order of the bits.
     brev, WORD, |ty| format!("brev.{}", ty.bits_suffix());
-    /// Square root, to 1 ulp or so.
+    /// Computes the square root, to about 1 ulp.
     sqrt, FLOAT, |ty| format!("sqrt.{}{}", approximate(ty), ty.suffix());
-    /// One over the square root.
+    /// Computes the reciprocal of the square root.
     rsqrt, FLOAT, |ty| format!("rsqrt.approx.{}", ty.suffix());
-    /// 2 to the power of `a`.
+    /// Computes 2 to the power of `a`.
     ex2, SINGLE, |ty| format!("ex2.approx.{}", ty.suffix());
-    /// Logarithm to base 2.
+    /// Computes the logarithm to base 2.
     lg2, SINGLE, |ty| format!("lg2.approx.{}", ty.suffix());
-    /// Sine, precise between -pi and pi.
+    /// Computes the sine, accurate between -pi and pi.
     sin, SINGLE, |ty| format!("sin.approx.{}", ty.suffix());
-    /// Cosine, precise between -pi and pi.
+    /// Computes the cosine, accurate between -pi and pi.
     cos, SINGLE, |ty| format!("cos.approx.{}", ty.suffix());
 }
 
 binary! {
-    /// `a + b`; of integers modulo their size.
+    /// Computes `a + b`; integers wrap around.
     add, ANY_NUMBER, |ty| format!("add.{}", ty.suffix());
-    /// `a - b`; of integers modulo their size.
+    /// Computes `a - b`; integers wrap around.
     sub, ANY_NUMBER, |ty| format!("sub.{}", ty.suffix());
-    /// `a * b`; of integers the low half of the product.
+    /// Computes `a * b`; for integers, the low half of the product.
     mul, ANY_NUMBER, |ty| format!("mul.{}{}", low(ty), ty.suffix());
-    /// The high half of the product of integers.
+    /// Computes the high half of the product of integers.
     mul_hi, INTEGER, |ty| format!("mul.hi.{}", ty.suffix());
-    /// `a / b`; of integers towards zero, and unspecified for `b = 0`; of singles to 2 ulp.
+    /// Computes `a / b`: integers truncated towards zero, unspecified for `b = 0`; singles to 2 ulp.
     div, ANY_NUMBER, |ty| format!("div.{}{}", division(ty), ty.suffix());
-    /// The remainder of integers, of the sign of `a`; unspecified for `b = 0`.
+    /// Computes the remainder of integers, with the sign of `a`; unspecified for `b = 0`.
     rem, INTEGER, |ty| format!("rem.{}", ty.suffix());
-    /// The smaller one; of a number and NaN the number.
+    /// Computes the minimum; the other operand if one is NaN.
     min, ANY_NUMBER, |ty| format!("min.{}", ty.suffix());
-    /// The larger one; of a number and NaN the number.
+    /// Computes the maximum; the other operand if one is NaN.
     max, ANY_NUMBER, |ty| format!("max.{}", ty.suffix());
-    /// Bitwise and; of predicates too.
+    /// Computes bitwise and; also of predicates.
     and, BITS, |ty| format!("and.{}", ty.bits_suffix());
-    /// Bitwise or; of predicates too.
+    /// Computes bitwise or; also of predicates.
     or, BITS, |ty| format!("or.{}", ty.bits_suffix());
-    /// Bitwise exclusive or; of predicates too.
+    /// Computes bitwise exclusive or; also of predicates.
     xor, BITS, |ty| format!("xor.{}", ty.bits_suffix());
 }
 
@@ -176,7 +176,7 @@ const fn approximate(ty: PtxType) -> &'static str {
 }
 
 impl PtxKernel {
-    /// `a * b + c`: of integers the low half, of floats rounded once.
+    /// Computes `a * b + c`: the low half for integers, with a single rounding for floats (fused multiply-add).
     pub fn mad(
         &mut self,
         a: impl Into<Operand>,
@@ -192,7 +192,7 @@ impl PtxKernel {
         self.compute(ty, &format!("{mnemonic}.{}", ty.suffix()), &[a, b, c])
     }
 
-    /// `a * b` with `a` and `b` of 32 bits and the product of 64.
+    /// Multiplies two 32-bit integers to a 64-bit product.
     pub fn mul_wide(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Register {
         let (a, b) = (a.into(), b.into());
         self.require_same("mul_wide", a, b);
@@ -207,7 +207,7 @@ impl PtxKernel {
         self.compute(wide, &format!("mul.wide.{}", a.ty().suffix()), &[a, b])
     }
 
-    /// Compares numbers.
+    /// Compares two numbers and returns a predicate.
     pub fn compare(
         &mut self,
         comparison: Comparison,
@@ -222,7 +222,7 @@ impl PtxKernel {
         self.compute(PtxType::Pred, &mnemonic, &[a, b])
     }
 
-    /// Whether a float is NaN.
+    /// Returns a predicate that is true if a float is NaN.
     pub fn is_nan(&mut self, a: impl Into<Operand>) -> Register {
         let a = a.into();
         self.require("is_nan", a.ty(), ANY_FLOAT);
@@ -233,7 +233,7 @@ impl PtxKernel {
         )
     }
 
-    /// `a` if the condition holds, else `b`.
+    /// Returns `a` if the condition is true, else `b`.
     pub fn select(
         &mut self,
         condition: impl Into<Operand>,
@@ -256,7 +256,7 @@ impl PtxKernel {
         )
     }
 
-    /// A new register with the value of `a`.
+    /// Returns a new register with the value of `a`.
     pub fn copy(&mut self, a: impl Into<Operand>) -> Register {
         let a = a.into();
         let d = self.register(a.ty());
@@ -264,16 +264,16 @@ impl PtxKernel {
         d
     }
 
-    /// Sets a register.
+    /// Assigns a value to a register.
     pub fn assign(&mut self, d: Register, a: impl Into<Operand>) {
         let a = a.into();
         self.require_same("assign", d.into(), a);
         self.push(format!("mov.{} {d}, {a};", a.ty().bits_suffix()));
     }
 
-    /// Converts between numbers. Floats become integers by `rounding`, saturated, NaN zero; integers and wider floats
-    /// become floats by `rounding`; integers become wider or narrower ones by extending or cutting. A float can be
-    /// rounded to a whole number of its own type.
+    /// Converts between number types. Float to integer rounds by `rounding` and saturates, with 0 for NaN. Integer to float and
+    /// wide float to narrow float round by `rounding`. Integer to integer extends or truncates. A float can also be rounded to
+    /// a whole number of its own type.
     pub fn convert(&mut self, to: PtxType, rounding: Rounding, a: impl Into<Operand>) -> Register {
         let a = self.in_register(a.into());
         let from = a.ty();
@@ -310,7 +310,7 @@ impl PtxKernel {
         d
     }
 
-    /// Text of an operand. Half-precision constants have no literal form.
+    /// Returns the text of an operand. Half-precision constants have no literal form.
     fn readable(&mut self, operand: Operand) -> String {
         match operand {
             Operand::Constant(PtxType::F16, _) => self.copy(operand).to_string(),
@@ -318,7 +318,7 @@ impl PtxKernel {
         }
     }
 
-    /// The operand in a register, for instructions that take no constant.
+    /// Returns the operand in a register, for instructions that take no constant.
     pub(in crate::ptx) fn in_register(&mut self, a: Operand) -> Operand {
         match a {
             Operand::Register(_) => a,

@@ -1,4 +1,4 @@
-//! Instructions on the bits of integers: shifts, counts, fields.
+//! Shifts, counts and bit fields of integers.
 
 use super::kernel::PtxKernel;
 use super::types::{Operand, PtxType, Register};
@@ -7,12 +7,12 @@ const INTEGER: fn(PtxType) -> bool = PtxType::is_integer;
 const WORD: fn(PtxType) -> bool = |ty| ty.is_integer() && ty.n_bits() >= 32;
 
 impl PtxKernel {
-    /// `a` shifted left by `n`, a `U32`; all bits are gone from 32 (or the size of `a`) on.
+    /// Shifts `a` left by `n`, a `U32`; the result is 0 for `n` of 32 (the size of `a`) or more.
     pub fn shl(&mut self, a: impl Into<Operand>, n: impl Into<Operand>) -> Register {
         self.shift("shl", a.into(), n.into())
     }
 
-    /// `a` shifted right by `n`, a `U32`; copies of the sign come in if `a` is signed.
+    /// Shifts `a` right by `n`, a `U32`; arithmetically if `a` is signed.
     pub fn shr(&mut self, a: impl Into<Operand>, n: impl Into<Operand>) -> Register {
         self.shift("shr", a.into(), n.into())
     }
@@ -29,7 +29,7 @@ impl PtxKernel {
         self.compute(ty, &format!("{mnemonic}.{suffix}"), &[a, n])
     }
 
-    /// The low word of `high:low` shifted right by `n` modulo 32.
+    /// Funnel shift: returns the low word of `high:low` shifted right by `n` modulo 32.
     pub fn funnel_right(
         &mut self,
         low: impl Into<Operand>,
@@ -39,7 +39,7 @@ impl PtxKernel {
         self.funnel("shf.r.wrap.b32", low.into(), high.into(), n.into())
     }
 
-    /// The high word of `high:low` shifted left by `n` modulo 32.
+    /// Funnel shift: returns the high word of `high:low` shifted left by `n` modulo 32.
     pub fn funnel_left(
         &mut self,
         low: impl Into<Operand>,
@@ -61,22 +61,22 @@ impl PtxKernel {
         self.compute(ty, mnemonic, &[low, high, n])
     }
 
-    /// How many bits are set, as a `U32`.
+    /// Counts the bits set (population count), as a `U32`.
     pub fn popc(&mut self, a: impl Into<Operand>) -> Register {
         self.count("popc", a.into(), |ty| ty.bits_suffix())
     }
 
-    /// How many zeros come before the highest bit set, as a `U32`; the size of `a` if there is none.
+    /// Counts leading zeros, as a `U32`; the size of `a` if no bit is set.
     pub fn clz(&mut self, a: impl Into<Operand>) -> Register {
         self.count("clz", a.into(), |ty| ty.bits_suffix())
     }
 
-    /// Position of the highest bit that differs from the sign, as a `U32`; all ones if there is none.
+    /// Returns the position of the highest bit that differs from the sign, as a `U32`; all ones if there is none.
     pub fn bfind(&mut self, a: impl Into<Operand>) -> Register {
         self.count("bfind", a.into(), PtxType::suffix)
     }
 
-    /// How far to shift left until that bit is the highest, as a `U32`; all ones if there is none.
+    /// Returns the left shift that moves this bit to the top, as a `U32`; all ones if there is none.
     pub fn bfind_shift(&mut self, a: impl Into<Operand>) -> Register {
         self.count("bfind.shiftamt", a.into(), PtxType::suffix)
     }
@@ -92,7 +92,7 @@ impl PtxKernel {
         self.compute(PtxType::U32, &mnemonic, &[a])
     }
 
-    /// `n` bits of `a` from bit `at` on; the highest of them fills the rest if `a` is signed.
+    /// Extracts `n` bits of `a` from bit `at` on; sign-extended if `a` is signed.
     pub fn bfe(
         &mut self,
         a: impl Into<Operand>,
@@ -105,7 +105,7 @@ impl PtxKernel {
         self.compute(a.ty(), &mnemonic, &[a, at.into(), n.into()])
     }
 
-    /// `base` with its `n` bits from bit `at` on replaced by the lowest of `bits`.
+    /// Replaces `n` bits of `base` from bit `at` on by the lowest of `bits`.
     pub fn bfi(
         &mut self,
         bits: impl Into<Operand>,
@@ -119,7 +119,7 @@ impl PtxKernel {
         self.compute(base.ty(), &mnemonic, &[bits, base, at.into(), n.into()])
     }
 
-    /// Four bytes picked from the eight of `b:a` by the four digits of `selector`.
+    /// Permutes bytes: picks four of the eight bytes of `b:a` by the four hexadecimal digits of `selector`.
     pub fn prmt(
         &mut self,
         a: impl Into<Operand>,
@@ -133,7 +133,7 @@ impl PtxKernel {
         )
     }
 
-    /// The products of four pairs of bytes, and `c`, added up; signed if `c` is.
+    /// Computes the dot product of four pairs of bytes plus `c`; signed if `c` is.
     pub fn dp4a(
         &mut self,
         a: impl Into<Operand>,

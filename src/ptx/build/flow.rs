@@ -5,7 +5,7 @@ use super::kernel::PtxKernel;
 use super::types::{Operand, Register};
 
 impl PtxKernel {
-    /// Runs `then` where the condition holds.
+    /// Emits `then` under a condition.
     pub fn if_then(&mut self, condition: impl Into<Operand>, then: impl FnOnce(&mut Self)) {
         let end = self.label();
         self.branch_if(condition, false, end);
@@ -13,7 +13,7 @@ impl PtxKernel {
         self.land(end);
     }
 
-    /// Runs `then` where the condition holds, `otherwise` elsewhere.
+    /// Emits `then` under a condition, and `otherwise` under its negation.
     pub fn if_else(
         &mut self,
         condition: impl Into<Operand>,
@@ -29,7 +29,7 @@ impl PtxKernel {
         self.land(end);
     }
 
-    /// Runs `body` as long as the predicate that `condition` computes holds.
+    /// Emits a loop that runs `body` while the predicate that `condition` computes is true.
     pub fn while_loop(
         &mut self,
         condition: impl FnOnce(&mut Self) -> Register,
@@ -44,7 +44,7 @@ impl PtxKernel {
         self.land(end);
     }
 
-    /// Runs `body` with a counter from `start` on, below `end`, in steps of `step`.
+    /// Emits a loop with a counter from `start` to below `end` in steps of `step`.
     pub fn for_range(
         &mut self,
         start: impl Into<Operand>,

@@ -7,8 +7,8 @@ use crate::{Error, Result};
 
 /// A kernel built instruction by instruction: a whole `.entry`.
 ///
-/// Methods that compute append one instruction and return the register with its result. A call whose types do not fit
-/// appends nothing sensible and is remembered: [`PtxModule::emit`](super::PtxModule::emit) reports the first such call.
+/// Methods that compute append one instruction and return its result register. A call with operands of wrong types appends a
+/// placeholder, and [`PtxModule::emit`](super::PtxModule::emit) reports the first such call.
 #[derive(Debug, Clone)]
 pub struct PtxKernel {
     name: String,
@@ -16,7 +16,7 @@ pub struct PtxKernel {
     memory: Vec<String>,
     workgroup_size: Option<[u32; 3]>,
     n_registers: [u32; 4],
-    /// For each label, how many branches go to it.
+    /// Number of branches to each label.
     n_branches: Vec<u32>,
     lines: Vec<Line>,
     n_shared_bytes: u32,
@@ -28,21 +28,21 @@ enum Line {
     Instruction(String),
     Label(Label),
     Branch {
-        /// Register, and the value of it that branches; none branches always.
+        /// Predicate register, and the value of it on which to branch; `None` branches always.
         condition: Option<(Register, bool)>,
         target: Label,
     },
 }
 
-/// A place that branches go to; made by [`PtxKernel::label`].
+/// A branch target; made by [`PtxKernel::label`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(u32);
 
-/// Longest run of instructions that gets predicates instead of a branch.
+/// Most instructions that are predicated in place of a branch around them.
 const MAX_PREDICATED: usize = 6;
 
-/// Whether an instruction means the same under a predicate as behind a branch: not if all threads of a warp meet there,
-/// and not if it has or sets a predicate already.
+/// Returns true if an instruction may be predicated: not if all threads of a warp synchronise at it, and not if it has or
+/// sets a predicate already.
 fn may_be_predicated(text: &str) -> bool {
     const NOT: [&str; 8] = [
         "@",
@@ -57,7 +57,7 @@ fn may_be_predicated(text: &str) -> bool {
     !NOT.iter().any(|start| text.starts_with(start)) && !text.contains(".pred")
 }
 
-/// Whether it matters that an instruction runs: not if it only sets a register that nothing else sets.
+/// Returns true if an instruction has side effects: if it does more than set a register that nothing else sets.
 fn has_effects(text: &str) -> bool {
     const EFFECTS: [&str; 5] = ["ld.", "st.", "red.", "atom.", "mov.b"];
     EFFECTS.iter().any(|start| text.starts_with(start))
@@ -70,18 +70,18 @@ pub struct Symbol {
     pub(super) space: Space,
 }
 
-/// Where memory lies.
+/// A state space of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Device memory.
     Global,
-    /// Device memory that nobody writes while the kernel runs.
+    /// Device memory that is not written while the kernel runs.
     GlobalReadOnly,
-    /// Memory of the workgroup.
+    /// Memory of the workgroup (CUDA block).
     Shared,
-    /// Memory of one invocation.
+    /// Memory of one invocation (thread).
     Local,
-    /// Parameters of the kernel, in the constant bank.
+    /// Parameters of the kernel, in constant memory.
     Param,
 }
 
@@ -97,7 +97,7 @@ impl Space {
 }
 
 impl PtxKernel {
-    /// An empty kernel. `name` is an identifier of PTX: letters, digits, `_` and `$`.
+    /// Creates an empty kernel. `name` is a PTX identifier: letters, digits, `_` and `$`.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let mut kernel = Self {
@@ -115,25 +115,25 @@ impl PtxKernel {
         kernel
     }
 
-    /// Its name.
+    /// Returns the kernel's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes of shared memory declared so far, in the order of declaration, with their alignment.
+    /// Returns the bytes of shared memory declared so far, with padding for alignment.
     #[must_use]
     pub const fn n_shared_bytes(&self) -> u32 {
         self.n_shared_bytes
     }
 
-    /// Promises that it is launched with this many invocations in x, y, z; lets the assembler plan registers.
+    /// Declares the workgroup size in x, y, z (`.reqntid`), which lets the assembler plan registers.
     pub fn workgroup_size(&mut self, size: [u32; 3]) -> &mut Self {
         self.workgroup_size = Some(size);
         self
     }
 
-    /// Declares the next parameter, a scalar, and reads it.
+    /// Declares the next parameter, a scalar, and loads it.
     pub fn param(&mut self, ty: PtxType, name: &str) -> Register {
         self.check_name(name);
         self.params.push(format!(".param .{} {name}", ty.suffix()));
@@ -162,7 +162,7 @@ impl PtxKernel {
         self.variable(Space::Shared, name, n_bytes, align)
     }
 
-    /// Declares `n_bytes` of local memory: private to an invocation, slow, for what is indexed at run time.
+    /// Declares `n_bytes` of local memory: private to an invocation and slow; for arrays with dynamic indices.
     pub fn local(&mut self, name: &str, n_bytes: u32, align: u32) -> Symbol {
         self.variable(Space::Local, name, n_bytes, align)
     }
@@ -184,14 +184,14 @@ impl PtxKernel {
         }
     }
 
-    /// A register without a value.
+    /// Returns a new register without a value.
     pub fn register(&mut self, ty: PtxType) -> Register {
         let n = &mut self.n_registers[ty.class() as usize];
         *n += 1;
         Register { ty, index: *n - 1 }
     }
 
-    /// A label that is not placed yet.
+    /// Returns a new label that is not placed yet.
     pub fn label(&mut self) -> Label {
         self.n_branches.push(0);
         Label(self.n_branches.len() as u32 - 1)
@@ -210,14 +210,14 @@ impl PtxKernel {
             .is_some_and(|&n| n > 0)
     }
 
-    /// Puts a label here, once, for branches that come later: the start of a loop.
+    /// Places a label here, once, for branches that follow: the start of a loop.
     pub fn place(&mut self, label: Label) {
         self.lines.push(Line::Label(label));
     }
 
-    /// Puts a label here, once, for branches that came before; nothing if there was none.
+    /// Places a label here, once, for branches that precede it; omitted if there are none.
     pub fn land(&mut self, label: Label) {
-        // A branch to what follows it says nothing.
+        // A branch to the next instruction is redundant.
         while matches!(self.lines.last(), Some(Line::Branch { target, .. }) if *target == label) {
             self.lines.pop();
             self.count_branch(label, -1);
@@ -228,8 +228,8 @@ impl PtxKernel {
         }
     }
 
-    /// Turns a branch around a short run of instructions that ends in a write to memory into predicates. The assembler
-    /// does so itself around other instructions, but not around those.
+    /// Replaces a branch around a short run of instructions that ends in a store by predicates. The assembler if-converts other
+    /// runs itself, but not these.
     fn predicate_skipped(&mut self, label: Label) {
         let is_plain =
             |line: &&Line| matches!(line, Line::Instruction(text) if may_be_predicated(text));
@@ -254,7 +254,7 @@ impl PtxKernel {
         if !writes || n > MAX_PREDICATED || target != label {
             return;
         }
-        // The branch is taken, and the run skipped, where the register is `value`.
+        // The branch is taken, and the run skipped, if the register equals `value`.
         let not = if value { "!" } else { "" };
         self.lines.remove(at);
         self.count_branch(label, -1);
@@ -267,7 +267,7 @@ impl PtxKernel {
         }
     }
 
-    /// Goes to a label.
+    /// Branches to a label.
     pub fn branch(&mut self, target: Label) {
         self.count_branch(target, 1);
         self.lines.push(Line::Branch {
@@ -276,7 +276,7 @@ impl PtxKernel {
         });
     }
 
-    /// Goes to a label if the condition is `value`.
+    /// Branches to a label if the condition equals `value`.
     pub fn branch_if(&mut self, condition: impl Into<Operand>, value: bool, target: Label) {
         match condition.into() {
             Operand::Register(register) if register.ty() == PtxType::Pred => {
@@ -300,13 +300,13 @@ impl PtxKernel {
         self.push("ret;".to_owned());
     }
 
-    /// Lines so far.
+    /// Returns the number of lines so far.
     #[must_use]
     pub const fn n_lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Appends a line of PTX as it is: an escape from what the methods offer. Ends with a semicolon.
+    /// Appends a line of PTX verbatim, for instructions that have no method. It ends with a semicolon.
     pub fn raw(&mut self, line: &str) {
         self.push(line.to_owned());
     }
@@ -315,7 +315,7 @@ impl PtxKernel {
         self.lines.push(Line::Instruction(line));
     }
 
-    /// Remembers the first misuse.
+    /// Records the first misuse.
     pub(super) fn fail(&mut self, message: String) {
         self.failure.get_or_insert(message);
     }
@@ -338,7 +338,7 @@ impl PtxKernel {
                 message: message.clone(),
             });
         }
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "\n.visible .entry {}(", self.name);
         for (i, param) in self.params.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };

@@ -5,7 +5,7 @@ use std::fmt;
 use super::kernel::{PtxKernel, Space, Symbol};
 use super::types::{Operand, PtxType, Register};
 
-/// An address: a register or symbol, and a constant number of bytes after it.
+/// An address: a register or symbol plus a constant offset in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     space: Space,
@@ -20,7 +20,7 @@ enum Base {
 }
 
 impl Address {
-    /// The address in a register: of 32 bits in shared and local memory, of 64 elsewhere.
+    /// Returns the address in a register: of 32 bits in shared and local memory, of 64 elsewhere.
     #[must_use]
     pub const fn new(space: Space, base: Register) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Address {
         }
     }
 
-    /// `n_bytes` further on.
+    /// Returns the address `n_bytes` further on.
     #[must_use]
     pub fn plus(&self, n_bytes: i64) -> Self {
         let mut address = self.clone();
@@ -38,7 +38,7 @@ impl Address {
         address
     }
 
-    /// Its memory.
+    /// Returns the state space of the address.
     #[must_use]
     pub const fn space(&self) -> Space {
         self.space
@@ -63,7 +63,7 @@ impl fmt::Display for Address {
             Base::Symbol(name) => f.write_str(name)?,
         }
         if self.offset != 0 {
-            // `-4` is written `+-4`.
+            // `-4` is written as `+-4`.
             write!(f, "+{}", self.offset)?;
         }
         f.write_str("]")
@@ -75,9 +75,9 @@ impl fmt::Display for Address {
 pub enum AtomicOperation {
     /// Sum.
     Add,
-    /// The smaller one.
+    /// Minimum.
     Min,
-    /// The larger one.
+    /// Maximum.
     Max,
     /// Bitwise and.
     And,
@@ -85,7 +85,7 @@ pub enum AtomicOperation {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The operand.
+    /// Exchange: the operand replaces the value.
     Exchange,
 }
 
@@ -102,7 +102,7 @@ impl AtomicOperation {
         }
     }
 
-    /// The type in the mnemonic: bits for what moves bits; sums do not care for the sign.
+    /// Returns the type in the mnemonic: untyped bits for bitwise operations, unsigned for sums.
     const fn suffix(self, ty: PtxType) -> &'static str {
         match (self, ty) {
             (Self::And | Self::Or | Self::Xor | Self::Exchange, _) => ty.bits_suffix(),
@@ -113,12 +113,12 @@ impl AtomicOperation {
     }
 }
 
-/// How strictly a load or store is ordered.
+/// Memory ordering of a load or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ordering {
-    /// Not at all: nobody else may write there meanwhile.
+    /// Weak: no other thread may write the location concurrently.
     Weak,
-    /// As a single atomic access among the threads that share the memory.
+    /// Relaxed: a single atomic access, in the scope of the threads that share the memory.
     Relaxed,
 }
 
@@ -130,7 +130,7 @@ impl Space {
         }
     }
 
-    /// The widest scope that can share it.
+    /// Returns the widest scope that can share the state space.
     const fn scope(self) -> &'static str {
         match self {
             Self::Shared => "cta",
@@ -140,7 +140,7 @@ impl Space {
 }
 
 impl PtxKernel {
-    /// The address of a parameter, variable or table, to compute with: of 32 bits in shared and local memory, of 64
+    /// Returns the address of a parameter, variable or table in a register: of 32 bits in shared and local memory, of 64
     /// elsewhere.
     pub fn address_of(&mut self, address: &Address) -> Register {
         let start = match &address.base {
@@ -158,7 +158,7 @@ impl PtxKernel {
         self.add(start, Operand::integer(start.ty(), address.offset))
     }
 
-    /// The address of element `index`, a `U32` or `S32`, of elements of `stride` bytes from `address` on.
+    /// Returns the address of element `index`, a `U32` or `S32`, of an array at `address` with elements of `stride` bytes.
     pub fn indexed(
         &mut self,
         address: &Address,
@@ -173,7 +173,7 @@ impl PtxKernel {
         let base = self.address_of(&start);
         let stride = Operand::integer(index.ty(), i64::from(stride));
         let register = if base.ty() == PtxType::U64 {
-            // Not `mad.wide`: of these two the assembler makes one instruction, of that one two.
+            // Not `mad.wide`: the assembler fuses these two into one instruction, and splits that one into two.
             let distance = self.mul_wide(index, stride);
             self.add(base, distance.bitcast(PtxType::U64))
         } else {
@@ -189,12 +189,12 @@ impl PtxKernel {
         }
     }
 
-    /// A generic address of 64 bits, as kernels get it, as an address of global memory.
+    /// Converts a generic 64-bit address, as kernels receive it, to an address in global memory.
     pub fn to_global(&mut self, address: impl Into<Operand>) -> Register {
         self.compute(PtxType::U64, "cvta.to.global.u64", &[address.into()])
     }
 
-    /// A table of the module, in global memory.
+    /// Returns the address of a constant table of the module, in global memory.
     #[must_use]
     pub fn table(&self, name: &str) -> Address {
         Address {
@@ -204,7 +204,7 @@ impl PtxKernel {
         }
     }
 
-    /// Loads a value; types of 8 bits become 32 bits wide.
+    /// Loads a value; 8-bit types are extended to 32 bits.
     pub fn load(&mut self, ty: PtxType, ordering: Ordering, address: &Address) -> Register {
         let d = self.register(widened(ty));
         let order = order("ld", ordering, address.space);
@@ -212,7 +212,7 @@ impl PtxKernel {
         d
     }
 
-    /// Loads 2 or 4 values that follow each other; the address is a multiple of their size in all.
+    /// Loads a vector of 2 or 4 values; the address is aligned to the size of the vector.
     pub fn load_vector(&mut self, ty: PtxType, n: usize, address: &Address) -> Vec<Register> {
         if !matches!(n, 2 | 4) {
             self.fail(format!("a vector of {n}"));
@@ -228,7 +228,7 @@ impl PtxKernel {
         registers
     }
 
-    /// Stores a value; of a type of 8 bits, the lowest bits of a wider value.
+    /// Stores a value; for 8-bit types, the lowest bits of a wider register.
     pub fn store(
         &mut self,
         ty: PtxType,
@@ -241,7 +241,7 @@ impl PtxKernel {
         self.push(format!("{order}.{} {address}, {value};", memory_suffix(ty)));
     }
 
-    /// Stores 2 or 4 values that follow each other; the address is a multiple of their size in all.
+    /// Stores a vector of 2 or 4 values; the address is aligned to the size of the vector.
     pub fn store_vector(&mut self, ty: PtxType, address: &Address, values: &[Operand]) {
         if !matches!(values.len(), 2 | 4) {
             self.fail(format!("a vector of {}", values.len()));
@@ -268,7 +268,7 @@ impl PtxKernel {
         }
     }
 
-    /// Combines the value in memory with another one, atomically; returns the value before.
+    /// Applies an atomic operation to a value in memory and returns the previous value.
     pub fn atomic(
         &mut self,
         operation: AtomicOperation,
@@ -282,7 +282,7 @@ impl PtxKernel {
         d
     }
 
-    /// The same where nobody wants the value before.
+    /// Applies an atomic operation whose previous value is not needed (`red`).
     pub fn reduce(
         &mut self,
         operation: AtomicOperation,
@@ -298,7 +298,7 @@ impl PtxKernel {
         self.push(format!("{mnemonic} {address}, {value};"));
     }
 
-    /// Replaces the value in memory by `value` if it is `expected`; returns the value before.
+    /// Atomic compare-and-swap: stores `value` if memory holds `expected`; returns the previous value.
     pub fn compare_exchange(
         &mut self,
         address: &Address,
@@ -336,7 +336,7 @@ fn order(mnemonic: &str, ordering: Ordering, space: Space) -> String {
     }
 }
 
-/// The type of the register that holds a value of memory.
+/// Returns the type of the register that holds a value of a memory type.
 const fn widened(ty: PtxType) -> PtxType {
     match ty {
         PtxType::U8 => PtxType::U32,

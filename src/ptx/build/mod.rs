@@ -1,4 +1,4 @@
-//! A typed builder of PTX: modules, kernels, registers, instructions, structured control flow.
+//! Typed builder of PTX: modules, kernels, registers, instructions, structured control flow.
 
 mod arithmetic;
 mod bits;

@@ -1,12 +1,12 @@
-//! A module: the text that a driver loads.
+//! PTX modules: the text that a driver loads.
 
 use std::fmt::Write;
 
 use super::kernel::PtxKernel;
 use crate::Result;
 
-/// Versions of the PTX language that know an architecture, oldest first. The oldest version that will do is named, so
-/// that older drivers take the module.
+/// PTX language versions and the architectures that they introduced, oldest first. A module names the oldest version that
+/// supports its architecture, so that older drivers accept it.
 const TARGETS: [(u32, &str); 12] = [
     (70, "7.0"),
     (75, "7.0"),
@@ -22,7 +22,7 @@ const TARGETS: [(u32, &str); 12] = [
     (121, "8.8"),
 ];
 
-/// Kernels and constant tables, emitted as one text. Drivers load it for the architecture named and every later one.
+/// Kernels and constant tables, emitted as one text. Drivers accept it for its target architecture and every later one.
 #[derive(Debug, Clone)]
 pub struct PtxModule {
     target: (u32, &'static str),
@@ -30,13 +30,13 @@ pub struct PtxModule {
     kernels: Vec<PtxKernel>,
 }
 
-/// Compute capabilities, times ten, that kernels are compiled for.
+/// Compute capabilities, times ten, that kernels can be compiled for.
 pub(in crate::ptx) const SM_RANGE: std::ops::RangeInclusive<u32> =
     TARGETS[0].0..=TARGETS[TARGETS.len() - 1].0;
 
 impl PtxModule {
-    /// An empty module for a compute capability times ten, 75 for 7.5; the newest known one that is not above `sm` is
-    /// taken, and 70 at least.
+    /// Creates an empty module for a compute capability times ten (75 for 7.5): the newest known one that is not above `sm`,
+    /// and at least 70.
     #[must_use]
     pub fn new(sm: u32) -> Self {
         let target = TARGETS.iter().rfind(|(known, _)| *known <= sm);
@@ -47,13 +47,13 @@ impl PtxModule {
         }
     }
 
-    /// The architecture it is for, as a compute capability times ten.
+    /// Returns the target architecture, as a compute capability times ten.
     #[must_use]
     pub const fn sm(&self) -> u32 {
         self.target.0
     }
 
-    /// Adds a constant table in global memory; kernels name it with [`PtxKernel::address_of`]. Aligned to 16 bytes.
+    /// Adds a constant table in global memory, aligned to 16 bytes; kernels name it with [`PtxKernel::address_of`].
     pub fn table(&mut self, name: &str, bytes: &[u8]) -> &mut Self {
         let values: Vec<String> = bytes.iter().map(u8::to_string).collect();
         self.tables.push(format!(
@@ -70,7 +70,7 @@ impl PtxModule {
         self
     }
 
-    /// The text of the module.
+    /// Returns the text of the module.
     ///
     /// # Errors
     /// [`KernelCompile`](crate::Error::KernelCompile) with the first misuse of a kernel's methods.
@@ -78,7 +78,7 @@ impl PtxModule {
         let (sm, version) = self.target;
         let mut text = format!(".version {version}\n.target sm_{sm}\n.address_size 64\n");
         for table in &self.tables {
-            // Writing to a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "\n{table}\n");
         }
         for kernel in &self.kernels {

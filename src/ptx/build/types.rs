@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A fundamental type of PTX. The types of 8 bits exist in memory only: registers hold 16 bits or more.
+/// A fundamental PTX type. 8-bit types exist in memory only: registers have 16 bits or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PtxType {
     /// A predicate: the result of a comparison.
@@ -32,7 +32,7 @@ pub enum PtxType {
 }
 
 impl PtxType {
-    /// The suffix in instructions, without the dot.
+    /// Returns the suffix in instructions, without the dot.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl PtxType {
         }
     }
 
-    /// The suffix of untyped instructions: `b32` for all types of 32 bits.
+    /// Returns the suffix of untyped instructions: `b32` for all 32-bit types.
     #[must_use]
     pub const fn bits_suffix(self) -> &'static str {
         match self.n_bits() {
@@ -63,7 +63,7 @@ impl PtxType {
         }
     }
 
-    /// Size in bits; 1 for predicates.
+    /// Returns the size in bits; 1 for predicates.
     #[must_use]
     pub const fn n_bits(self) -> u32 {
         match self {
@@ -75,25 +75,25 @@ impl PtxType {
         }
     }
 
-    /// Whether it is a floating-point type.
+    /// Returns true for floating-point types.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32 | Self::F64)
     }
 
-    /// Whether it is a signed integer.
+    /// Returns true for signed integers.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
     }
 
-    /// Whether it is an integer of either sign.
+    /// Returns true for integers, signed or not.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         !matches!(self, Self::Pred) && !self.is_float()
     }
 
-    /// The unsigned integer of the same size.
+    /// Returns the unsigned integer type of the same size.
     #[must_use]
     pub const fn unsigned(self) -> Self {
         match self {
@@ -105,7 +105,7 @@ impl PtxType {
         }
     }
 
-    /// The register file, by its prefix.
+    /// Returns the prefix of registers that can hold the type.
     pub(super) const fn class(self) -> Class {
         match self.n_bits() {
             1 => Class::Predicate,
@@ -116,7 +116,7 @@ impl PtxType {
     }
 }
 
-/// Registers are declared without a type, by size: any instruction of that size takes them.
+/// Register declarations are untyped: any instruction of the same size accepts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Predicate,
@@ -147,7 +147,7 @@ impl Class {
     }
 }
 
-/// A virtual register of a kernel, with its type. Cheap to copy; there are as many as wanted.
+/// A virtual register of a kernel, with its type. Cheap to copy; their number is not limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register {
     pub(super) ty: PtxType,
@@ -155,13 +155,13 @@ pub struct Register {
 }
 
 impl Register {
-    /// Its type.
+    /// Returns the type.
     #[must_use]
     pub const fn ty(self) -> PtxType {
         self.ty
     }
 
-    /// The same bits read as another type of the same size; another size leaves the type as it is.
+    /// Reinterprets the bits as another type of the same size; a type of another size has no effect.
     #[must_use]
     pub const fn bitcast(self, ty: PtxType) -> Self {
         let same_size = self.ty.n_bits() == ty.n_bits();
@@ -178,17 +178,17 @@ impl fmt::Display for Register {
     }
 }
 
-/// What an instruction reads: a register or a constant.
+/// An operand of an instruction: a register or a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// A register.
     Register(Register),
-    /// A constant: its type, and its bits from the lowest on.
+    /// A constant: its type, and its bits, right-aligned.
     Constant(PtxType, u64),
 }
 
 impl Operand {
-    /// Its type.
+    /// Returns the type.
     #[must_use]
     pub const fn ty(self) -> PtxType {
         match self {
@@ -197,7 +197,7 @@ impl Operand {
         }
     }
 
-    /// The bits of a constant.
+    /// Returns the bits of a constant.
     #[must_use]
     pub const fn constant(self) -> Option<u64> {
         match self {
@@ -206,7 +206,7 @@ impl Operand {
         }
     }
 
-    /// The same bits read as another type of the same size.
+    /// Reinterprets the bits as another type of the same size.
     #[must_use]
     pub const fn bitcast(self, ty: PtxType) -> Self {
         match self {
@@ -215,7 +215,7 @@ impl Operand {
         }
     }
 
-    /// A constant of an integer type: `value` modulo its size.
+    /// Creates a constant of an integer type: `value` modulo its size.
     #[must_use]
     pub const fn integer(ty: PtxType, value: i64) -> Self {
         let bits = value as u64;

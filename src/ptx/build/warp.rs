@@ -1,29 +1,29 @@
-//! Barriers, and what the 32 threads of a warp do together.
+//! Barriers, special registers and warp-level operations.
 
 use super::kernel::PtxKernel;
 use super::types::{Operand, PtxType, Register};
 
-/// From which thread of the warp a shuffle takes its value.
+/// Source thread of a shuffle within the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shuffle {
-    /// The thread with this index.
+    /// The thread with this index (`idx`).
     Index,
-    /// This many before.
+    /// The thread this many before (`up`).
     Up,
-    /// This many after.
+    /// The thread this many after (`down`).
     Down,
-    /// The index combined with this one by exclusive or.
+    /// The thread whose index differs by this exclusive or (`bfly`).
     Xor,
 }
 
-/// A reduction over a warp by one instruction, from `sm_80` on.
+/// A warp reduction in one instruction (`redux`), from `sm_80` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WarpReduction {
     /// Sum.
     Add,
-    /// The smallest.
+    /// Minimum.
     Min,
-    /// The largest.
+    /// Maximum.
     Max,
     /// Bitwise and.
     And,
@@ -33,18 +33,18 @@ pub enum WarpReduction {
     Xor,
 }
 
-/// A value that the hardware knows, as a `U32`.
+/// A special register, read as a `U32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Special {
-    /// Thread in its workgroup, along x, y or z (0, 1, 2).
+    /// Index of the thread in its workgroup, along x, y or z (0, 1, 2).
     Thread(u8),
-    /// Workgroup in the grid.
+    /// Index of the workgroup in the grid.
     Workgroup(u8),
-    /// Workgroups in the grid.
+    /// Number of workgroups in the grid.
     NumWorkgroups(u8),
-    /// Threads in a workgroup.
+    /// Number of threads in a workgroup.
     WorkgroupSize(u8),
-    /// Thread in its warp.
+    /// Index of the thread in its warp (lane).
     Lane,
 }
 
@@ -69,30 +69,30 @@ impl PtxKernel {
         d
     }
 
-    /// Waits for all threads of the workgroup; orders their accesses to global and shared memory.
+    /// Workgroup barrier: waits for all threads, and orders their accesses to global and shared memory.
     pub fn barrier(&mut self) {
         self.push("bar.sync 0;".to_owned());
     }
 
-    /// Waits for the threads of the warp named in `mask`; orders their accesses to global and shared memory.
+    /// Warp barrier: waits for the threads of the warp in `mask`, and orders their accesses to global and shared memory.
     pub fn warp_barrier(&mut self, mask: impl Into<Operand>) {
         let mask = mask.into();
         self.push(format!("bar.warp.sync {mask};"));
     }
 
-    /// Orders accesses to memory before and after for all threads of the workgroup, without waiting.
+    /// Memory fence at workgroup scope: orders accesses before and after it, without waiting.
     pub fn workgroup_fence(&mut self) {
         self.push("fence.acq_rel.cta;".to_owned());
     }
 
-    /// The threads of the warp that are here now, a bit each.
+    /// Returns the mask of the active threads of the warp.
     pub fn active_mask(&mut self) -> Register {
         let d = self.register(PtxType::U32);
         self.push(format!("activemask.b32 {d};"));
         d
     }
 
-    /// A value of 32 bits of another thread of `mask`; the own one if there is no such thread.
+    /// Shuffle: returns the 32-bit value of another thread of `mask`; the thread's own if there is no such thread.
     pub fn shuffle(
         &mut self,
         shuffle: Shuffle,
@@ -113,7 +113,7 @@ impl PtxKernel {
         self.compute(value.ty(), &mnemonic, &operands)
     }
 
-    /// The predicate of each thread of `mask`, a bit each.
+    /// Ballot: returns the mask of the threads of `mask` with a true predicate.
     pub fn ballot(&mut self, predicate: impl Into<Operand>, mask: impl Into<Operand>) -> Register {
         let predicate = self.in_register(predicate.into());
         self.require("ballot", predicate.ty(), |ty| ty == PtxType::Pred);
@@ -124,7 +124,7 @@ impl PtxKernel {
         )
     }
 
-    /// Whether the predicate holds in every thread of `mask`.
+    /// Returns true if the predicate is true in every thread of `mask`.
     pub fn vote_all(
         &mut self,
         predicate: impl Into<Operand>,
@@ -138,7 +138,7 @@ impl PtxKernel {
         )
     }
 
-    /// Whether the predicate holds in some thread of `mask`.
+    /// Returns true if the predicate is true in any thread of `mask`.
     pub fn vote_any(
         &mut self,
         predicate: impl Into<Operand>,
@@ -152,7 +152,7 @@ impl PtxKernel {
         )
     }
 
-    /// Reduces integers of 32 bits over the threads of `mask`. Needs `sm_80`.
+    /// Reduces 32-bit integers over the threads of `mask`. Requires `sm_80`.
     pub fn reduce_warp(
         &mut self,
         reduction: WarpReduction,

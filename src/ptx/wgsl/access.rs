@@ -1,4 +1,4 @@
-//! From a composite to a part of it, by a constant or by an index known at run time.
+//! Access to a part of a composite, by a constant index or a dynamic one.
 
 use naga::TypeInner;
 
@@ -9,10 +9,10 @@ use crate::Result;
 use crate::ptx::Bounds;
 use crate::ptx::build::{Address, Operand, PtxType, Space};
 
-/// Arrays of more elements, indexed at run time, live in memory.
+/// Arrays with more elements and dynamic indices live in memory.
 pub(super) const MAX_CHOICES: u32 = 8;
 
-/// An index: what was computed, and a constant to add, which addresses take for free.
+/// An index: a computed value plus a constant, which addressing modes add for free.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Index {
     pub(super) value: Operand,
@@ -20,7 +20,7 @@ pub(super) struct Index {
 }
 
 impl Lowering<'_> {
-    /// Part `index` of the composite at a place.
+    /// Returns the place of part `index` of the composite at a place.
     pub(super) fn place_part(&mut self, place: &Place, index: u32) -> Result<Place> {
         let part = self.part(&place.ty, index)?;
         let at = match &place.at {
@@ -34,7 +34,7 @@ impl Lowering<'_> {
                 choices: choices.clone(),
             },
             At::Memory(memory) => {
-                // A constant index of an array without size is checked like any other.
+                // Bounds-check a constant index of a runtime-sized array like any other.
                 if self.elements_of_buffer(place)?.is_some() {
                     let index = Index {
                         value: index.into(),
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         Ok(Place { ty: part.ty, at })
     }
 
-    /// The stride, if the place is an array without size.
+    /// Returns the stride if the place is a runtime-sized array.
     fn elements_of_buffer(&self, place: &Place) -> Result<Option<u32>> {
         if !matches!(self.inner(&place.ty), TypeInner::Array { .. }) {
             return Ok(None);
@@ -61,7 +61,7 @@ impl Lowering<'_> {
         Ok(elements.count.is_none().then_some(elements.stride))
     }
 
-    /// The element at an index of the vector, matrix or array at a place.
+    /// Returns the place of an element, at a dynamic index, of the vector, matrix or array at a place.
     pub(super) fn place_element(&mut self, place: &Place, index: Index) -> Result<Place> {
         let elements = self.elements(&place.ty)?;
         if let (Some(i), Some(count)) = (index.value.constant(), elements.count) {
@@ -75,7 +75,7 @@ impl Lowering<'_> {
                 choices,
             } => {
                 let choice = Choice {
-                    index: self.whole_index(index),
+                    index: self.index_sum(index),
                     count: elements.count.unwrap_or(1),
                     stride: self.n_leaves(&elements.ty)?,
                 };
@@ -107,14 +107,14 @@ impl Lowering<'_> {
 
     fn indexed(&mut self, address: &Address, index: Operand, stride: u32) -> Address {
         if address.space() == Space::Shared
-            && let Some(distance) = self.unshifted(index.bitcast(PtxType::U32), stride)
+            && let Some(distance) = self.undo_shift(index.bitcast(PtxType::U32), stride)
         {
             return self.kernel.indexed(address, distance, 1);
         }
         self.kernel.indexed(address, index, stride)
     }
 
-    /// The index made good by the bounds policy; for an array without size also whether there is an element at all.
+    /// Applies the bounds policy to an index; for a runtime-sized array, also returns whether it has any element.
     fn bounded(
         &mut self,
         memory: &InMemory,
@@ -124,11 +124,11 @@ impl Lowering<'_> {
     ) -> Result<(InMemory, Index)> {
         let mut memory = memory.clone();
         if self.options.bounds == Bounds::Unchecked {
-            // Signed, so that `i - 1 + 1` is `i` in the 64 bits of an address, too.
+            // Sign-extended, so that `i - 1 + 1` equals `i` in 64-bit addresses too.
             let value = index.value.bitcast(PtxType::S32);
             return Ok((memory, Index { value, ..index }));
         }
-        let value = self.whole_index(index).bitcast(PtxType::U32);
+        let value = self.index_sum(index).bitcast(PtxType::U32);
         let last: Operand = match (count, memory.buffer) {
             (Some(count), _) => count.saturating_sub(1).into(),
             (None, Some(buffer)) => {
@@ -142,8 +142,8 @@ impl Lowering<'_> {
         Ok((memory, Index { value, plus: 0 }))
     }
 
-    /// The sum of both parts of an index.
-    pub(super) fn whole_index(&mut self, index: Index) -> Operand {
+    /// Returns the sum of both parts of an index.
+    pub(super) fn index_sum(&mut self, index: Index) -> Operand {
         if index.plus == 0 {
             return index.value;
         }
@@ -151,7 +151,7 @@ impl Lowering<'_> {
         self.sum(index.value, plus)
     }
 
-    /// Part `index` of a value.
+    /// Returns part `index` of a value.
     pub(super) fn value_part(
         &mut self,
         value: &Value,
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The element at an index of a value.
+    /// Returns the element of a value at a dynamic index.
     pub(super) fn value_element(
         &mut self,
         value: &Value,
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         };
         let elements = self.elements(ty)?;
         let count = elements.count.unwrap_or(1);
-        let whole = self.whole_index(index);
+        let whole = self.index_sum(index);
         if let Some(i) = whole.constant() {
             return self.value_part(value, ty, (i as u32).min(count.saturating_sub(1)));
         }
@@ -211,7 +211,7 @@ impl Lowering<'_> {
         Ok(Value::Leaves(self.chosen(leaves, whole, count)))
     }
 
-    /// The element of a small value at an index; the last one for all indices beyond.
+    /// Returns the element of a small value at a dynamic index, by selects; the last one for every index beyond.
     fn chosen(&mut self, leaves: &[Operand], index: Operand, count: u32) -> Vec<Operand> {
         let n = leaves.len() / count.max(1) as usize;
         let mut elements = leaves.chunks_exact(n.max(1)).rev();

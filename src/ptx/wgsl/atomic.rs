@@ -57,9 +57,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// How an atomic load or store is ordered. In workgroup memory a plain access is one as a whole, too, and is faster
-    /// since the assembler may move it between barriers (a sixth of the time of `lz4_parse`). But it might also move a
-    /// load out of a loop that waits for another invocation.
+    /// Returns the ordering of an atomic load or store. In workgroup memory a weak access is not torn either, and is faster,
+    /// since the assembler may move it between barriers (a sixth of the time of `lz4_parse`). But it might also hoist a load out
+    /// of a loop that spins on another invocation.
     fn ordering(&self, memory: &InMemory) -> Ordering {
         let waits = self.may_spin && self.options.bounds == Bounds::Clamp;
         if memory.address.space() == Space::Shared && !waits {
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Scalar type and memory of an atomic; `None` if the place is none.
+    /// Returns scalar type and address of an atomic; `None` if the place is not one.
     fn atomic_place(&self, place: &Place) -> Result<Option<(PtxType, InMemory)>> {
         let TypeInner::Atomic(scalar) = *self.inner(&place.ty) else {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Old value, and whether it was exchanged.
+    /// Returns the old value, and whether it was exchanged.
     fn compare_exchange(
         &mut self,
         memory: &InMemory,

@@ -20,7 +20,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether invocations meet in a block, or in a function that it calls.
+    /// Returns true if a block, or a function that it calls, contains a barrier.
     pub(super) fn has_barrier(&self, block: &Block) -> bool {
         block.iter().any(|statement| match statement {
             Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => true,
@@ -47,8 +47,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// All invocations meet; what they wrote before is seen by all after. A workgroup of one warp needs no more than
-    /// the barrier of a warp, which means the same and costs far less.
+    /// Emits a workgroup barrier, after which all writes before it are visible. A workgroup of one warp uses the much cheaper
+    /// warp barrier, which means the same there.
     pub(super) fn workgroup_barrier(&mut self) {
         if self.n_invocations() <= 32 {
             let mask = self.warp_mask();
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The invocations of this warp, a bit each.
+    /// Returns the mask of this warp's invocations.
     pub(super) fn warp_mask(&mut self) -> Operand {
         let n = self.n_invocations();
         let rest = n % 32;

@@ -1,4 +1,4 @@
-//! Bindings as parameters, and the lengths of buffers.
+//! Lowers bindings to parameters, and the lengths of buffers.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::ptx::build::{Address, Comparison, Operand, PtxType, Register, Space};
 use crate::ptx::{Bounds, PtxParam, PtxParamKind};
 use crate::{Error, Result};
 
-/// Bytes of parameters that every device takes.
+/// Parameter bytes that every device accepts.
 const MAX_PARAM_BYTES: u32 = 4096;
 
-/// Where the module's variables are.
+/// Places of the module-scope variables.
 #[derive(Default)]
 pub(super) struct Globals {
     pub(super) places: HashMap<Handle<GlobalVariable>, Place>,
@@ -26,23 +26,23 @@ pub(super) struct Globals {
 /// A storage buffer that the kernel uses.
 struct Buffer {
     n_bytes: Register,
-    /// First byte of the array without size in it.
+    /// Offset of its runtime-sized array.
     array_at: u32,
     counted: Option<Counted>,
 }
 
-/// Elements of an array without size, counted once at the start of the kernel.
+/// Element count of a runtime-sized array, computed once at the start of the kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Counted {
     count: Register,
     /// Index of the last element; 0 if there is none.
     pub(super) last: Register,
-    /// Whether there is an element.
+    /// Predicate: the array has an element.
     pub(super) exists: Register,
 }
 
 impl Lowering<'_> {
-    /// Declares the parameters and finds places for the bindings that the entry point uses.
+    /// Declares the parameters, and assigns places to the bindings that the entry point uses.
     pub(super) fn lower_bindings(&mut self, source: &Source) -> Result<Vec<PtxParam>> {
         let mut written: Vec<&GlobalVariable> = Vec::new();
         for (handle, variable) in source.written.global_variables.iter() {
@@ -66,7 +66,7 @@ impl Lowering<'_> {
                 .last()
                 .is_some_and(|last: &PtxParam| Some((last.group, last.binding)) == key(variable))
             {
-                // Two variables of one binding, of which an entry point uses one at most.
+                // Two variables may share a binding, of which an entry point uses at most one.
                 self.check_unused_twin(source, variable)?;
                 continue;
             }
@@ -76,7 +76,7 @@ impl Lowering<'_> {
         Ok(params)
     }
 
-    /// The variable of the reduced module with the binding of `written`, if the entry point uses it.
+    /// Returns the variable of the reduced module with the binding of `written`, if the entry point uses it.
     fn used(
         &self,
         source: &Source,
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// First byte and stride of the array without size that a buffer's type is or ends with.
+    /// Returns offset and stride of the runtime-sized array that a buffer's type is or ends with.
     pub(super) fn unsized_array(&self, ty: &TypeResolution) -> Result<(u32, u32)> {
         if let TypeInner::Struct { members, .. } = self.inner(ty)
             && let Some(last) = members.last()
@@ -192,7 +192,7 @@ impl Lowering<'_> {
         Err(self.error("a buffer without an array of run-time size"))
     }
 
-    /// Counts the elements in `n_bytes` bytes of which the first `at` are something else.
+    /// Computes the element count of an array that starts at byte `at` of `n_bytes`.
     fn count(&mut self, n_bytes: Register, at: u32, stride: u32) -> Counted {
         let room = if at == 0 {
             n_bytes
@@ -220,7 +220,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The elements of a buffer's array, counted at the start if that was foreseen.
+    /// Returns the element count of a buffer's array, from the start of the kernel if it was computed there.
     pub(super) fn counted_elements(&mut self, buffer: usize, stride: u32) -> Counted {
         let Buffer {
             n_bytes,

@@ -1,23 +1,23 @@
-//! How much work a kernel may take. Calls are inlined and short loops unrolled, so that a small source can become a
-//! large kernel: [`crate::wgsl::check`] bounds what calls multiply, this bounds what is made of it.
+//! Limits of the work for one kernel. Calls are inlined and short loops unrolled, so a small source can become a large
+//! kernel: [`crate::wgsl::check`] bounds the expansion by calls, and this module what is generated.
 
 use std::cell::Cell;
 
 use super::Lowering;
 use crate::Result;
 
-/// Lines of PTX that a kernel may have: fifty times the largest of this crate.
+/// Most lines of PTX of a kernel: fifty times the largest of this crate.
 pub(super) const MAX_LINES: usize = 1 << 18;
-/// Statements, expressions and scalars that may be lowered, all calls inlined and loops unrolled.
+/// Most statements, expressions and scalars lowered, with all calls inlined and loops unrolled.
 const MAX_STEPS: usize = 1 << 21;
-/// Scalars of a value that is computed scalar by scalar.
+/// Most scalars of a value that is computed scalar by scalar.
 const MAX_SCALARS: usize = 1 << 16;
-/// Bytes of constant tables.
+/// Most bytes of constant tables.
 pub(super) const MAX_TABLE_BYTES: usize = 1 << 20;
-/// Bytes of local memory that an invocation may have on any device.
+/// Bytes of local memory that an invocation can have on every device.
 pub(super) const MAX_LOCAL_BYTES: u32 = 512 << 10;
 
-/// Steps taken so far.
+/// Steps spent so far.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Cell<usize>);
 
@@ -25,7 +25,7 @@ impl Lowering<'_> {
     /// Counts work before it is done.
     ///
     /// # Errors
-    /// The kernel has had its share.
+    /// The budget is exhausted.
     pub(super) fn spend(&self, n_steps: usize) -> Result<()> {
         let n = self.budget.0.get().saturating_add(n_steps);
         self.budget.0.set(n);
@@ -45,7 +45,7 @@ impl Lowering<'_> {
     /// Counts the scalars of a value.
     ///
     /// # Errors
-    /// As [`spend`](Self::spend); the value is too large to be taken apart.
+    /// Those of [`spend`](Self::spend), or the value has too many scalars to be computed one by one.
     pub(super) fn spend_scalars(&self, n: usize) -> Result<()> {
         if n > MAX_SCALARS {
             return Err(self.error(format_args!(

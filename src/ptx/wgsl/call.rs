@@ -1,4 +1,4 @@
-//! Functions. Every call is inlined.
+//! Function calls. Every call is inlined.
 
 use naga::proc::TypeResolution;
 use naga::valid::FunctionInfo;
@@ -11,38 +11,38 @@ use super::variables::FunctionId;
 use crate::Result;
 use crate::ptx::build::Label;
 
-/// What is asked of a function more than once.
+/// Cached facts about a function.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) has_barrier: bool,
-    /// Expressions and statements, with those of the functions it calls.
+    /// Number of expressions and statements, including called functions.
     pub(super) size: usize,
-    /// Statements of its own.
+    /// Number of its own statements.
     own: usize,
 }
 
-/// A function being lowered.
+/// The state of a function that is being lowered.
 pub(super) struct Frame<'f> {
     pub(super) id: FunctionId,
     pub(super) function: &'f Function,
     pub(super) info: &'f FunctionInfo,
-    /// By index of expression.
+    /// Values by index of expression.
     pub(super) values: Vec<Option<Value>>,
     pub(super) arguments: Vec<Value>,
-    /// By index of local variable.
+    /// Places by index of local variable.
     pub(super) locals: Vec<Place>,
-    /// After its last statement.
+    /// Label after its last statement.
     pub(super) end: Label,
     pub(super) result: ResultOf,
-    /// How many loops enclose the statement at hand.
+    /// Number of loops that enclose the current statement.
     pub(super) n_loops: u32,
 }
 
-/// Where a function leaves its result.
+/// The result of a function.
 pub(super) enum ResultOf {
-    /// Nowhere, or not returned yet: it returns once, at its end.
+    /// None, or not returned yet: the function returns once, at its end.
     Once(Option<Value>),
-    /// In a variable: it returns in several places.
+    /// In a variable: the function has several returns.
     Variable(Place),
 }
 
@@ -73,7 +73,7 @@ impl<'f> Frame<'f> {
 }
 
 impl Lowering<'_> {
-    /// Functions come after those they call.
+    /// naga orders functions after their callees.
     pub(super) fn gather_facts(&mut self) {
         for (_, function) in self.module.functions.iter() {
             let facts = Facts {
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The code of a function, from its variables to its end.
+    /// Lowers the code of a function, from its variables to its end.
     pub(super) fn function_body(&mut self, frame: &mut Frame<'_>) -> Result<()> {
         for (handle, variable) in frame.function.local_variables.iter() {
             self.span = frame.function.local_variables.get_span(handle);
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A call; returns the result, if there is one.
+    /// Lowers a call and returns its result, if it has one.
     pub(super) fn call(
         &mut self,
         callee: Handle<Function>,
@@ -118,7 +118,7 @@ impl Lowering<'_> {
             return Ok(Some(result));
         }
         let function = &self.module.functions[callee];
-        // A frame has a place for each, and its body is looked through for returns.
+        // A frame has a slot for each expression, and the body is searched for returns: spend both.
         self.spend(function.expressions.len() + self.facts[callee.index()].own)?;
         let end = self.kernel.label();
         let mut frame = Frame::new(Some(callee), function, &self.info[callee], arguments, end);
@@ -129,10 +129,10 @@ impl Lowering<'_> {
             let place = self.variable_place(&ty, false)?;
             frame.result = ResultOf::Variable(place);
         }
-        let (span, parted) = (self.span, self.parted);
+        let (span, may_have_returned) = (self.span, self.may_have_returned);
         self.function_body(&mut frame)?;
-        // At its end all meet again.
-        (self.span, self.parted) = (span, parted);
+        // Invocations reconverge at the end of the call.
+        (self.span, self.may_have_returned) = (span, may_have_returned);
         match frame.result {
             ResultOf::Once(value) => Ok(value),
             ResultOf::Variable(place) => Ok(Some(self.load(&place)?)),
@@ -151,13 +151,13 @@ impl Lowering<'_> {
             }
             (_, value) => frame.result = ResultOf::Once(value),
         }
-        self.parted |= self.divergence > 0;
+        self.may_have_returned |= self.divergence > 0;
         self.kernel.branch(frame.end);
         Ok(())
     }
 }
 
-/// Whether the last statement is the only return.
+/// Returns true if the only return is the last statement.
 fn returns_at_the_end_only(body: &Block) -> bool {
     matches!(body.last(), Some(Statement::Return { .. })) && n_returns(body) == 1
 }

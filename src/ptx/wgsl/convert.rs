@@ -32,14 +32,14 @@ impl Lowering<'_> {
         Ok(Value::Leaves(results))
     }
 
-    /// A number or truth value as another type, as WGSL converts values.
+    /// Converts a number or bool to another type by the rules of WGSL.
     pub(super) fn converted(&mut self, a: Operand, to: PtxType) -> Operand {
         let from = a.ty();
         if from == to {
             return a;
         }
         if to == PtxType::Pred {
-            // A negative zero is false, too.
+            // Negative zero is false too.
             return self.compared(Comparison::Ne, a, Operand::Constant(from, 0));
         }
         if from == PtxType::Pred {
@@ -78,8 +78,8 @@ impl Lowering<'_> {
         self.kernel.convert(to, rounding, a).into()
     }
 
-    /// A float that is not above the largest one that the integer type has, too: WGSL converts larger ones to that,
-    /// where the instruction would give the largest integer. Below the least integer both agree.
+    /// Clamps a float to the largest one that the integer type can represent: WGSL converts larger ones to it, whereas the
+    /// instruction saturates to the largest integer. Both agree below the least integer.
     fn kept_below(&mut self, a: Operand, to: PtxType) -> Operand {
         let n_digits = if to.is_signed() {
             to.n_bits() - 1

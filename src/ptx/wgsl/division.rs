@@ -1,5 +1,5 @@
-//! Division and remainder, as WGSL defines them. The assembler does not turn a division by a constant into something
-//! cheaper, so that is done here.
+//! Division and remainder as WGSL defines them. The assembler does not strength-reduce divisions by constants, so this module
+//! does.
 
 use super::Lowering;
 use crate::ptx::build::{Comparison, Operand, PtxType, Rounding};
@@ -45,7 +45,7 @@ impl Lowering<'_> {
         self.kernel.rem(a, b).into()
     }
 
-    /// The quotient by a constant other than 0 and -1, by shifts and multiplications.
+    /// Divides by a constant other than 0 and -1 by shifts and multiplications.
     fn quotient_by_constant(&mut self, a: Operand, b: Operand) -> Option<Operand> {
         let ty = a.ty();
         let d = b.constant()?;
@@ -64,12 +64,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// With s the bits of d - 1 and m = ceil(2^(32 + s) / d), the quotient is floor(m a / 2^(32 + s)); m has 33 bits,
-    /// of which the highest is added by hand (Granlund and Montgomery, 1994).
+    /// With s the bits of d - 1 and m = ceil(2^(32 + s) / d), the quotient is floor(m a / 2^(32 + s)); m has 33 bits, the
+    /// highest of which is added separately (Granlund and Montgomery, 1994).
     fn unsigned_quotient(&mut self, a: Operand, d: u32) -> Operand {
         let s = 32 - (d - 1).leading_zeros();
         let m = (1u128 << (32 + s)).div_ceil(u128::from(d));
-        // A shorter multiplier will do if it is exact enough for all of 32 bits.
+        // A shorter multiplier suffices if it is exact for all 32-bit dividends.
         for shorter in 0..s {
             let power = 1u128 << (32 + shorter);
             let short = power.div_ceil(u128::from(d));
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         self.shifted_right(sum, (s - 1).into())
     }
 
-    /// Towards zero: the quotient of the magnitude of d, rounded down, plus one if it is negative; then the sign of d.
+    /// Rounds towards zero: the quotient by |d| rounded down, plus one if it is negative, then the sign of d.
     fn signed_quotient(&mut self, a: Operand, d: i32) -> Operand {
         let magnitude = d.unsigned_abs();
         let s = 31 - (magnitude - 1).leading_zeros().min(31);
@@ -101,7 +101,7 @@ impl Lowering<'_> {
             self.kernel.shr(biased, k).into()
         } else {
             let high = self.kernel.mul_hi(a, m);
-            // The multiplier is 2^32 less than it should be where its highest bit is set.
+            // A multiplier with its highest bit set is 2^32 too small as a signed integer.
             let high = if m < 0 {
                 self.kernel.add(high, a)
             } else {
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The divisor, or 1 where WGSL says that the quotient is the dividend: by 0, and for the least integer by -1.
+    /// Returns the divisor, or 1 where WGSL defines the quotient as the dividend: for 0, and for the least integer by -1.
     fn divisor(&mut self, a: Operand, b: Operand) -> Operand {
         let ty = b.ty();
         let [zero, one, minus_one] = [0, 1, -1].map(|v| Operand::integer(ty, v));

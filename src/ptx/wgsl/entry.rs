@@ -1,4 +1,4 @@
-//! The kernel as a whole: memory, what is set before the code of the entry point runs, and the module around it.
+//! The kernel as a whole: memory, code before the entry point's own, and the module around it.
 
 use naga::proc::TypeResolution;
 use naga::{AddressSpace, Binding, BuiltIn, FunctionArgument, GlobalVariable, Handle, TypeInner};
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A new variable of an invocation.
+    /// Declares a variable of an invocation.
     pub(super) fn variable_place(&mut self, ty: &TypeResolution, in_memory: bool) -> Result<Place> {
         if in_memory || self.n_leaves(ty)? > MAX_LEAVES {
             self.local_place(ty)
@@ -172,7 +172,7 @@ impl Lowering<'_> {
         self.kernel.special(Special::Thread(axis)).into()
     }
 
-    /// Index of the invocation in its workgroup.
+    /// Returns the index of the invocation in its workgroup.
     pub(super) fn local_index(&mut self) -> Operand {
         let [x, y, _] = self.workgroup_size;
         let thread = [0, 1, 2].map(|axis| self.thread(axis));

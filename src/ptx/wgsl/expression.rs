@@ -12,7 +12,7 @@ use crate::ptx::Bounds;
 use crate::ptx::build::{Operand, PtxType, Space};
 
 impl Lowering<'_> {
-    /// Computes the expressions of a range now.
+    /// Lowers the expressions of a range, in order (naga's `Emit`).
     pub(super) fn emit(
         &mut self,
         frame: &mut Frame<'_>,
@@ -36,7 +36,7 @@ impl Lowering<'_> {
         frame.values[handle.index()] = Some(value);
     }
 
-    /// The value of an expression, computed before or needing no computation.
+    /// Returns the value of an expression that was lowered before or needs no code.
     pub(super) fn value(
         &mut self,
         frame: &mut Frame<'_>,
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         self.scalars_of(value)
     }
 
-    /// The value of a scalar expression.
+    /// Returns the value of a scalar expression.
     pub(super) fn scalar(
         &mut self,
         frame: &mut Frame<'_>,
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             .ok_or_else(|| self.error("a value without scalars"))
     }
 
-    /// The place that a pointer expression points to.
+    /// Returns the place that a pointer expression points to.
     pub(super) fn place_of(
         &mut self,
         frame: &mut Frame<'_>,
@@ -193,8 +193,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// An index expression. Addresses in global and in workgroup memory take a constant summand for free; where indices
-    /// are checked the sum has to be computed anyway.
+    /// Lowers an index expression. Addressing modes in global and workgroup memory add a constant for free; with bounds checks,
+    /// the sum has to be computed anyway.
     fn index(
         &mut self,
         frame: &mut Frame<'_>,
@@ -242,7 +242,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The value of a constant expression of the module.
+    /// Returns the value of a module-scope constant expression.
     pub(super) fn global_expression(&mut self, handle: Handle<Expression>) -> Result<Value> {
         self.spend(1)?;
         let ty = &self.info[handle];
@@ -271,7 +271,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Takes `x + c` or `x - c` apart.
+/// Splits `x + c` or `x - c` into x and a constant.
 fn constant_summand(
     frame: &Frame<'_>,
     index: Handle<Expression>,
@@ -291,6 +291,6 @@ fn constant_summand(
         (naga::BinaryOperator::Subtract, _, Some(c)) => (left, -c),
         _ => return None,
     };
-    // Far beyond what an instruction takes, the sum may well wrap around on purpose.
+    // A constant beyond the range of an address offset may rely on wrap-around.
     (plus.abs() < 1 << 20).then_some((rest, plus))
 }

@@ -1,16 +1,16 @@
-//! Integer and logical operations, computed here where the operands are constants. Inlined calls make many of them so.
+//! Constant folding of integer and logical operations. Inlining makes many operands constant.
 
 use super::Lowering;
 use crate::ptx::build::{Comparison, Operand, PtxType, Register};
 
-/// How a register came about, where shift amounts ask for it.
+/// How a register was computed, for peephole rules on shift amounts and indices.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
-    /// Bits of a word, picked by a mask.
+    /// A word masked by a constant.
     Masked(Operand, u32),
-    /// A word times a power of two, of this exponent.
+    /// A word times a power of two, given as its exponent.
     Scaled(Operand, u32),
-    /// A word shifted right by so many bits.
+    /// A word shifted right by a constant.
     Shifted(Operand, u32),
 }
 
@@ -24,7 +24,7 @@ fn widened(ty: PtxType, bits: u64) -> i128 {
     }
 }
 
-/// Both operands, if they are constants that are not floats.
+/// Returns both operands if they are constants other than floats.
 fn constants(a: Operand, b: Operand) -> Option<(i128, i128)> {
     if a.ty().is_float() {
         return None;
@@ -75,7 +75,7 @@ impl Lowering<'_> {
             None => {
                 let product = self.kernel.mul(a, b);
                 let factor = b.constant().filter(|factor| factor.is_power_of_two());
-                self.remember(product, a, |a| {
+                self.record_origin(product, a, |a| {
                     Some(Origin::Scaled(a, factor?.trailing_zeros()))
                 });
                 product.into()
@@ -119,14 +119,14 @@ impl Lowering<'_> {
             (_, Some(y)) if y == ones => a,
             (_, mask) => {
                 let masked = self.kernel.and(a, b);
-                self.remember(masked, a, |a| Some(Origin::Masked(a, mask? as u32)));
+                self.record_origin(masked, a, |a| Some(Origin::Masked(a, mask? as u32)));
                 masked.into()
             }
         }
     }
 
-    /// Notes how a word came about.
-    fn remember(
+    /// Records how a word was computed.
+    fn record_origin(
         &mut self,
         word: Register,
         from: Operand,
@@ -146,8 +146,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// An amount for a shift that counts modulo 32: without a mask that keeps all bits that count. `(p & 3) * 8` may as
-    /// well be `p * 8`.
+    /// Returns a shift amount, counted modulo 32, without a redundant mask: `(p & 3) * 8` can be `p * 8` if all bits that count
+    /// are kept.
     pub(super) fn shift_amount(&mut self, n: Operand) -> Operand {
         match self.origin(n) {
             Some(Origin::Masked(word, mask)) if mask & 31 == 31 => word,
@@ -161,9 +161,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// `index * stride`, if `index` came about by a shift that this undoes but for the lowest bits: `(p >> 2) * 4` may
-    /// as well be `p & ~3`.
-    pub(super) fn unshifted(&mut self, index: Operand, stride: u32) -> Option<Register> {
+    /// Returns `index * stride` if `index` is the result of a right shift that the product undoes but for the lowest bits:
+    /// `(p >> 2) * 4` becomes `p & ~3`.
+    pub(super) fn undo_shift(&mut self, index: Operand, stride: u32) -> Option<Register> {
         match self.origin(index)? {
             Origin::Shifted(word, k)
                 if stride.checked_shr(k) == Some(1) && stride.is_power_of_two() =>
@@ -202,7 +202,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `a` shifted left by `n` modulo its size.
+    /// Shifts `a` left by `n` modulo its size.
     pub(super) fn shifted_left(&mut self, a: Operand, n: Operand) -> Operand {
         let n_bits = a.ty().n_bits();
         if let Some(n) = n.constant() {
@@ -222,7 +222,7 @@ impl Lowering<'_> {
         self.kernel.shl(a, n).into()
     }
 
-    /// `a` shifted right by `n` modulo its size.
+    /// Shifts `a` right by `n` modulo its size.
     pub(super) fn shifted_right(&mut self, a: Operand, n: Operand) -> Operand {
         let n_bits = a.ty().n_bits();
         if let Some(n) = n.constant() {
@@ -232,7 +232,7 @@ impl Lowering<'_> {
                 None if n == 0 => a,
                 None => {
                     let shifted = self.kernel.shr(a, n);
-                    self.remember(shifted, a, |a| Some(Origin::Shifted(a, n)));
+                    self.record_origin(shifted, a, |a| Some(Origin::Shifted(a, n)));
                     shifted.into()
                 }
             };
@@ -266,7 +266,7 @@ impl Lowering<'_> {
         self.kernel.compare(comparison, a, b).into()
     }
 
-    /// `a` if the condition holds, else `b`.
+    /// Returns `a` if the condition is true, else `b`.
     pub(super) fn selected(&mut self, condition: Operand, a: Operand, b: Operand) -> Operand {
         match condition.constant() {
             Some(0) => b,

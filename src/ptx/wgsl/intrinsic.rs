@@ -1,4 +1,4 @@
-//! Calls of functions that `ptx::intrinsics` lists.
+//! Lowers calls of intrinsics.
 
 use naga::{Block, Expression, Function, GlobalVariable, Handle, Statement};
 
@@ -11,26 +11,38 @@ use crate::ptx::build::{Comparison, Operand, Ordering, PtxType, WarpReduction};
 use crate::ptx::intrinsics::{self, Intrinsic};
 
 impl Lowering<'_> {
-    /// The intrinsic that this kernel puts in the place of a function.
-    fn known(&self, function: Handle<Function>) -> Option<Intrinsic> {
+    /// Returns the intrinsic that a function is, if this kernel can use its lowering.
+    fn intrinsic_of(&self, function: Handle<Function>) -> Option<Intrinsic> {
+        let name = self.module.functions[function].name.as_deref()?;
         let span = self.module.functions.get_span(function);
-        let text = span.to_range().and_then(|range| self.wgsl.get(range));
+        let text = self.wgsl.get(span.to_range()?)?;
         let is_warp = self.n_invocations() <= 32;
-        text.and_then(intrinsics::find)
-            .filter(|intrinsic| match intrinsic {
-                Intrinsic::Funnel => true,
-                Intrinsic::Agree => is_warp && self.options.sm >= super::subgroup::REDUX_SM,
-                Intrinsic::Vote => is_warp,
-            })
+        intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
+            Intrinsic::Funnel => true,
+            Intrinsic::Agree => is_warp && self.options.sm >= super::subgroup::REDUX_SM,
+            Intrinsic::Vote => is_warp && self.owns_its_variables(function),
+        })
     }
 
-    /// The result of a call that is done otherwise, or `None`.
+    /// Returns true if no other function or entry point names a module-scope variable that this one names.
+    fn owns_its_variables(&self, function: Handle<Function>) -> bool {
+        let functions = self.module.functions.iter();
+        let others = functions.filter(|(handle, _)| *handle != function);
+        let entries = self.module.entry_points.iter();
+        let mut others = others
+            .map(|(_, other)| other)
+            .chain(entries.map(|entry| &entry.function));
+        let own = &self.module.functions[function];
+        !others.any(|other| global_variables(other).any(|v| global_variables(own).any(|w| v == w)))
+    }
+
+    /// Lowers the call of an intrinsic and returns its result; `None` for other functions.
     pub(super) fn intrinsic(
         &mut self,
         callee: Handle<Function>,
         arguments: &[Value],
     ) -> Result<Option<Value>> {
-        match self.known(callee) {
+        match self.intrinsic_of(callee) {
             Some(Intrinsic::Funnel) => self.funnel(arguments),
             Some(Intrinsic::Agree) => self.agree(callee, arguments),
             Some(Intrinsic::Vote) => Ok(self.vote(arguments)),
@@ -38,15 +50,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether anything but functions that need no memory here names a variable.
-    pub(super) fn is_named(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
+    /// Returns true if a variable needs memory: if a function names it that is not lowered to an instruction without it.
+    pub(super) fn needs_memory(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
         let functions = self.module.functions.iter();
         let mut others =
-            functions.filter(|(handle, _)| self.known(*handle) != Some(Intrinsic::Vote));
-        let names = |function: &Function| {
-            let mut expressions = function.expressions.iter();
-            expressions.any(|(_, e)| matches!(e, Expression::GlobalVariable(v) if *v == variable))
-        };
+            functions.filter(|(handle, _)| self.intrinsic_of(*handle) != Some(Intrinsic::Vote));
+        let names = |function: &Function| global_variables(function).any(|v| v == variable);
         names(entry) || others.any(|(_, function)| names(function))
     }
 
@@ -68,8 +77,8 @@ impl Lowering<'_> {
         ))
     }
 
-    /// As the body does, but that the invocations tell each other by a reduction what the largest code is, and one of
-    /// them leaves it in shared memory for all.
+    /// Lowers `agree` to a warp reduction. One invocation then stores the word in shared memory that the portable body would
+    /// leave there.
     fn agree(&mut self, callee: Handle<Function>, arguments: &[Value]) -> Result<Option<Value>> {
         let [Value::Pointer(round), Value::Leaves(code)] = arguments else {
             return Ok(None);
@@ -109,7 +118,16 @@ impl Lowering<'_> {
     }
 }
 
-/// What the function loads for the whole workgroup.
+/// Returns the module-scope variables that a function names.
+fn global_variables(function: &Function) -> impl Iterator<Item = Handle<GlobalVariable>> {
+    let expressions = function.expressions.iter();
+    expressions.filter_map(|(_, expression)| match expression {
+        Expression::GlobalVariable(variable) => Some(*variable),
+        _ => None,
+    })
+}
+
+/// Returns the pointer of the function's first `workgroupUniformLoad`.
 fn uniform_load(body: &Block) -> Option<Handle<Expression>> {
     body.iter().find_map(|statement| match statement {
         Statement::WorkGroupUniformLoad { pointer, .. } => Some(*pointer),

@@ -1,4 +1,4 @@
-//! Types as lists of scalars.
+//! Layout of types: flattened to scalars, with offsets in memory.
 
 use naga::proc::{GlobalCtx, IndexableLength, TypeResolution};
 use naga::{Scalar, ScalarKind, TypeInner, VectorSize};
@@ -7,42 +7,42 @@ use super::Lowering;
 use crate::Result;
 use crate::ptx::build::PtxType;
 
-/// A scalar of a type, and where it lies in memory from the start of the type on.
+/// A scalar of a type, with its offset in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Leaf {
     pub(super) ty: PtxType,
     pub(super) offset: u32,
 }
 
-/// One step from a type to a part of it.
+/// One access step from a type to a part of it.
 pub(super) struct Part {
     pub(super) ty: TypeResolution,
-    /// First leaf of the part.
+    /// Index of the part's first leaf.
     pub(super) leaf: usize,
-    /// First byte of the part.
+    /// Offset of the part in bytes.
     pub(super) offset: u32,
 }
 
-/// Elements that an index chooses from.
+/// Elements of an indexable type.
 pub(super) struct Elements {
     pub(super) ty: TypeResolution,
-    /// `None` for arrays without size.
+    /// Element count; `None` for runtime-sized arrays.
     pub(super) count: Option<u32>,
-    /// Bytes from one to the next.
+    /// Stride in bytes.
     pub(super) stride: u32,
 }
 
-/// What is asked of a type more than once.
+/// Cached facts about a type.
 #[derive(Default)]
 pub(super) struct TypeFacts {
-    /// Scalars; `None` if it is made of something else.
+    /// Number of scalars; `None` if it has other parts.
     n_leaves: Option<usize>,
-    /// Of a structure, the first scalar of each member.
+    /// For a structure, the first scalar of each member.
     members: Vec<usize>,
 }
 
 impl<'a> Lowering<'a> {
-    /// Counts the scalars of all types. A type comes after those that it is made of.
+    /// Counts the scalars of all types. naga orders types after their parts.
     pub(super) fn measure_types(&mut self) {
         for (handle, ty) in self.module.types.iter() {
             let mut facts = TypeFacts::default();
@@ -99,7 +99,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The scalars of a type in order.
+    /// Returns the scalars of a type in order.
     pub(super) fn leaves(&self, ty: &TypeResolution) -> Result<Vec<Leaf>> {
         self.spend_scalars(self.n_leaves(ty)?)?;
         let mut leaves = Vec::new();
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         self.count_leaves(ty)
     }
 
-    /// Counts the scalars of a type anew, from those of its parts.
+    /// Counts the scalars of a type from those of its parts.
     fn count_leaves(&self, ty: &TypeResolution) -> Result<usize> {
         Ok(match *self.inner(ty) {
             TypeInner::Scalar(_) | TypeInner::Atomic(_) => 1,
@@ -155,7 +155,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// What an index chooses from in a vector, matrix or array.
+    /// Returns the elements of a vector, matrix or array.
     pub(super) fn elements(&self, ty: &TypeResolution) -> Result<Elements> {
         let (ty, count, stride) = match *self.inner(ty) {
             TypeInner::Vector { size, scalar } => {
@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
                 scalar,
             } => {
                 let ty = TypeResolution::Value(TypeInner::Vector { size: rows, scalar });
-                // A column of three takes the room of four.
+                // A column of three is padded to four.
                 let rows = if rows == VectorSize::Tri {
                     4
                 } else {
@@ -199,7 +199,7 @@ impl<'a> Lowering<'a> {
         Ok(Elements { ty, count, stride })
     }
 
-    /// Part `index` of a composite.
+    /// Returns part `index` of a composite.
     pub(super) fn part(&self, ty: &TypeResolution, index: u32) -> Result<Part> {
         if let TypeInner::Struct { members, .. } = self.inner(ty) {
             let leaf = match ty {

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::ptx::build::{Comparison, Operand, Ordering, PtxType, Register};
 
 impl Lowering<'_> {
-    /// The value at a place.
+    /// Loads the value at a place.
     pub(super) fn load(&mut self, place: &Place) -> Result<Value> {
         if self.n_leaves(&place.ty)? > MAX_LEAVES {
             let copy = self.local_place(&place.ty)?;
@@ -34,7 +34,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A leaf of a variable, at the indices of `choices`. A copy: the variable may change.
+    /// Returns a leaf of a variable, selected by the indices of `choices`. A copy, since the variable may change.
     fn load_choice(&mut self, variable: usize, leaf: usize, choices: &[Choice]) -> Result<Operand> {
         let Some((choice, rest)) = choices.split_first() else {
             if let Some(known) = self.variables[variable].known {
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         loaded
     }
 
-    /// A scalar at a place in memory. Truth values take a byte there.
+    /// Loads a scalar from memory. A bool occupies a byte there.
     pub(super) fn load_leaf(
         &mut self,
         ty: PtxType,
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         self.kernel.load(ty, ordering, &address).into()
     }
 
-    /// Sets the value at a place.
+    /// Stores a value at a place.
     pub(super) fn store(&mut self, place: &Place, value: Value) -> Result<()> {
         match value {
             Value::Stored(from) => self.copy_memory(&from, place),
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Sets the leaf that `choices` name, where `here` holds.
+    /// Assigns the leaf that `choices` select, if `here` is true.
     fn store_choice(
         &mut self,
         variable: usize,
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         };
         for i in 0..choice.count {
             let mut chosen = if i + 1 == choice.count {
-                // The last one stands for all indices beyond, too.
+                // The last element also stands for every index beyond.
                 let last = Operand::integer(PtxType::U32, i64::from(i));
                 self.kernel
                     .compare(Comparison::Ge, choice.index.bitcast(PtxType::U32), last)
@@ -228,7 +228,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Sets all bytes of a large place in memory to zero.
+    /// Zeroes a large place in memory.
     pub(super) fn clear(&mut self, place: &Place) -> Result<()> {
         let n_bytes = self.size(&place.ty)?;
         let At::Memory(memory) = place.at.clone() else {
@@ -264,7 +264,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A loop over the offsets of all units of a large value.
+    /// Emits a loop over the offsets of all units of a large value.
     fn for_units(&mut self, n_bytes: u32, unit: PtxType, body: impl FnOnce(&mut Self, Operand)) {
         let offset = self.kernel.copy(0u32);
         let begin = self.kernel.label();
@@ -276,7 +276,7 @@ impl Lowering<'_> {
         self.kernel.branch_if(goes_on, true, begin);
     }
 
-    /// The element count of the array without size at the end of `ty`, in a buffer.
+    /// Returns the element count of the runtime-sized array at the end of `ty`, in a buffer.
     pub(super) fn array_count(
         &mut self,
         memory: &InMemory,
@@ -290,7 +290,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The widest unit that divides a size and an alignment.
+/// Returns the widest unit that divides a size and an alignment.
 fn unit_of(n_bytes: u32, align: u32) -> PtxType {
     match alignment(n_bytes).min(align) {
         1 => PtxType::U8,
@@ -307,7 +307,7 @@ const fn stored_type(unit: PtxType) -> PtxType {
     }
 }
 
-/// Cuts leaves into runs of 1, 2 or 4 of one size that follow each other and start at a multiple of their size in all.
+/// Groups leaves into vectors of 1, 2 or 4 of the same size that are contiguous and aligned to the size of the vector.
 fn runs(leaves: &[Leaf], align: u32) -> Vec<&[Leaf]> {
     let mut runs = Vec::new();
     let mut rest = leaves;

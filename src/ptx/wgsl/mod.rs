@@ -1,9 +1,10 @@
-//! WGSL to PTX: naga reads and checks the source, the rooms here lower its IR.
+//! WGSL to PTX: naga parses and validates the source, the modules here lower its IR.
 //!
-//! - `layout` flattens types into scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
-//! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` begins the kernel.
-//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`, `memory`, `operator`, `division`,
-//!   `convert`, `math`, `atomic`, `barrier` and `subgroup` lower what they are named after.
+//! - `layout` flattens types to scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
+//! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` starts the kernel.
+//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`,
+//!   `memory`, `operator`, `division`, `convert`, `math`, `atomic`, `barrier`, `subgroup` and `intrinsic` lower what they are
+//!   named after.
 
 mod access;
 mod atomic;
@@ -62,12 +63,12 @@ struct Lowering<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
     kernel: PtxKernel,
-    /// Constant tables in the order in which they were needed: their names count up.
+    /// Constant tables in the order of their first use, by which they are named.
     tables: Vec<Vec<u8>>,
     /// Variables in registers.
     variables: Vec<Variable>,
     n_locals: usize,
-    /// How some registers came about.
+    /// How some registers were computed.
     origins: std::collections::HashMap<Register, fold::Origin>,
     globals: Globals,
     in_memory: variables::InMemory,
@@ -75,17 +76,17 @@ struct Lowering<'a> {
     facts: Vec<call::Facts>,
     /// By index of type.
     types: Vec<layout::TypeFacts>,
-    /// By function, made when first asked for.
+    /// Loop counters by function, computed on first use.
     counters: std::collections::HashMap<variables::FunctionId, unroll::Counters>,
     budget: budget::Budget,
     workgroup_size: [u32; 3],
-    /// How many enclosing statements may have split the subgroup.
+    /// Number of enclosing statements through which the subgroup may have diverged.
     divergence: u32,
-    /// Whether some invocations may have returned from the function at hand already.
-    parted: bool,
-    /// Whether the innermost loop has no barrier: it may wait for another invocation.
+    /// True if some invocations may have returned from the current function already.
+    may_have_returned: bool,
+    /// True if the innermost loop has no barrier, so that it may spin on another invocation.
     may_spin: bool,
-    /// Where in the source we are, for errors.
+    /// Current location in the source, for errors.
     span: naga::Span,
 }
 
@@ -109,7 +110,7 @@ impl<'a> Lowering<'a> {
             budget: budget::Budget::default(),
             workgroup_size: source.entry_point().workgroup_size,
             divergence: 0,
-            parted: false,
+            may_have_returned: false,
             may_spin: false,
             span: naga::Span::UNDEFINED,
         };
@@ -117,17 +118,17 @@ impl<'a> Lowering<'a> {
         lowering
     }
 
-    /// An error at the present place in the source.
+    /// Returns an error at the current location in the source.
     fn error(&self, message: impl std::fmt::Display) -> Error {
         source::error_at(self.wgsl, self.options.entry, self.span, message)
     }
 
-    /// The error for what a kernel cannot have here.
+    /// Returns the error for a construct that kernels cannot have.
     fn unsupported(&self, what: impl std::fmt::Display) -> Error {
         self.error(format_args!("{what} is not supported in PTX kernels"))
     }
 
-    /// Invocations of a workgroup. [`run`](Self::run) has seen that there are at most 1024.
+    /// Returns the number of invocations per workgroup. [`run`](Self::run) has checked that it is at most 1024.
     fn n_invocations(&self) -> u32 {
         self.workgroup_size
             .iter()
@@ -135,7 +136,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// A name of WGSL, which may have letters of any script, as an identifier of PTX.
+/// Converts a WGSL name, which may contain letters of any script, to a PTX identifier.
 fn identifier(name: &str) -> String {
     let mut identifier = String::with_capacity(name.len());
     for c in name.chars() {
@@ -145,7 +146,7 @@ fn identifier(name: &str) -> String {
             identifier += &format!("${:x}", u32::from(c));
         }
     }
-    // The one name that is taken.
+    // The only reserved identifier.
     if identifier == "WARP_SZ" {
         identifier.push('$');
     }

@@ -47,7 +47,7 @@ impl Lowering<'_> {
             return self.matrix_product(frame, left, right);
         }
         let (a, b) = (self.leaves_of(frame, left)?, self.leaves_of(frame, right)?);
-        // A scalar beside a vector stands for all its components.
+        // A scalar operand is broadcast to the components of a vector.
         let n = a.len().max(b.len());
         let pick = |leaves: &[Operand], i: usize| leaves.get(i).or(leaves.first()).copied();
         let mut results = Vec::with_capacity(n);
@@ -165,7 +165,7 @@ impl Lowering<'_> {
         self.compared(Comparison::Eq, bits, Operand::integer(ty, infinity))
     }
 
-    /// Computes in single precision what half precision has no instruction for, rounding once.
+    /// Computes in single precision what half precision has no instruction for, with one rounding.
     pub(super) fn in_single(
         &mut self,
         operands: &[Operand],

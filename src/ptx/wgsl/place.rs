@@ -1,4 +1,4 @@
-//! What pointers point to: registers or memory.
+//! Places that pointers point to: registers or memory.
 
 use naga::proc::TypeResolution;
 
@@ -7,11 +7,11 @@ use super::budget::MAX_LOCAL_BYTES;
 use crate::Result;
 use crate::ptx::build::{Address, Operand, Register};
 
-/// A variable that lives in registers, one a leaf.
+/// A variable in registers, one per leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Variable {
     pub(super) registers: Vec<Register>,
-    /// The value of a counter while its loop is unrolled: its register is not used then.
+    /// The value of a loop counter while its loop is unrolled; its register is unused then.
     pub(super) known: Option<Operand>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Place {
 pub(super) enum At {
     Registers {
         variable: usize,
-        /// First leaf, if every choice is 0.
+        /// Index of the first leaf if every choice is 0.
         leaf: usize,
         choices: Vec<Choice>,
     },
@@ -36,20 +36,20 @@ pub(super) enum At {
 #[derive(Debug, Clone)]
 pub(super) struct InMemory {
     pub(super) address: Address,
-    /// Power of two that divides the address.
+    /// Alignment of the address: a power of two that divides it.
     pub(super) align: u32,
-    /// The storage buffer it is in.
+    /// The storage buffer that contains it.
     pub(super) buffer: Option<usize>,
-    /// False where the buffer is too short to hold any element.
+    /// Predicate: false if the buffer is too short to contain any element.
     pub(super) exists: Option<Register>,
 }
 
-/// An element of a small array in registers, by an index known at run time.
+/// An element of a small array in registers, selected by a dynamic index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub(super) index: Operand,
     pub(super) count: u32,
-    /// Leaves of an element.
+    /// Number of leaves per element.
     pub(super) stride: usize,
 }
 
@@ -68,13 +68,13 @@ impl Place {
     }
 }
 
-/// The largest power of two up to 16 that divides n.
+/// Returns the largest power of two up to 16 that divides n.
 pub(super) fn alignment(n: u32) -> u32 {
     1 << n.trailing_zeros().min(4)
 }
 
 impl Lowering<'_> {
-    /// A new variable in registers, without a value.
+    /// Creates an uninitialised variable in registers.
     pub(super) fn register_place(&mut self, ty: &TypeResolution) -> Result<Place> {
         let leaves = self.leaves(ty)?;
         let registers = leaves
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A new variable in local memory, without a value.
+    /// Creates an uninitialised variable in local memory.
     pub(super) fn local_place(&mut self, ty: &TypeResolution) -> Result<Place> {
         let n_bytes = self.size(ty)?.max(1);
         if n_bytes > MAX_LOCAL_BYTES {
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         Ok(Place::in_memory(ty.clone(), Address::from(&symbol), 16))
     }
 
-    /// The registers that a place without choices names.
+    /// Returns the registers of a place without choices.
     pub(super) fn registers_of(
         &self,
         variable: usize,

@@ -1,4 +1,4 @@
-//! Workgroup memory: one block for all variables, zero at the start.
+//! Workgroup memory: one block for all variables, cleared at the start.
 
 use naga::AddressSpace;
 use naga::proc::TypeResolution;
@@ -11,13 +11,13 @@ use crate::ptx::build::{Address, Comparison, Operand, Ordering, PtxType, Shuffle
 
 /// Static shared memory of every device.
 const MAX_SHARED_BYTES: u32 = 48 << 10;
-/// Stores in a row that clear it; more of them become a loop.
+/// Most straight-line stores that clear it; more of them become a loop.
 const MAX_STORES: u32 = 16;
-/// From here on a workgroup may be part of a cluster, and the address of its memory depends on which one it is in it.
+/// From this architecture on a workgroup may belong to a cluster, and the address of its memory depends on its rank there.
 const CLUSTER_SM: u32 = 90;
 
 impl Lowering<'_> {
-    /// Finds places for the variables that the entry point uses and clears them. Returns the bytes of all.
+    /// Assigns places to the variables that the entry point uses, and clears them. Returns their total size in bytes.
     pub(super) fn lower_shared(&mut self, source: &Source) -> Result<u32> {
         let info = source.entry_info();
         let entry = &source.entry_point().function;
@@ -26,12 +26,12 @@ impl Lowering<'_> {
         for (handle, variable) in self.module.global_variables.iter() {
             if variable.space == AddressSpace::WorkGroup
                 && !info[handle].is_empty()
-                && self.is_named(entry, handle)
+                && self.needs_memory(entry, handle)
             {
                 self.span = self.module.global_variables.get_span(handle);
                 let ty = TypeResolution::Handle(variable.ty);
                 let at = n_bytes.next_multiple_of(16);
-                // Whole words, to be cleared. No sum of 1024 sizes overflows.
+                // Whole words, since it is cleared by words. No sum of 1024 sizes overflows.
                 n_bytes = at + u64::from(self.size(&ty)?).next_multiple_of(4);
                 variables.push((handle, ty, at));
             }
@@ -55,8 +55,8 @@ impl Lowering<'_> {
         Ok(n_bytes)
     }
 
-    /// Where workgroup memory starts. The assembler would compute a start that depends on the cluster anew at every
-    /// access (a twentieth of the time of `lz4_parse`); it does not know what a shuffle gives, and keeps that.
+    /// Returns the start of workgroup memory. The assembler rematerialises a start that depends on the cluster at every access
+    /// (a twentieth of the time of `lz4_parse`); it cannot rematerialise the result of a shuffle, and keeps it in a register.
     fn shared_start(&mut self, n_bytes: u32) -> Address {
         let symbol = Address::from(&self.kernel.shared("workgroup", n_bytes, 16));
         if self.options.sm < CLUSTER_SM {
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// All invocations clear it, and meet.
+    /// Clears workgroup memory by all invocations, and synchronises them.
     fn clear_shared(&mut self, start: &Address, n_bytes: u32) {
         let n = self.n_invocations();
         let unit = if n_bytes.is_multiple_of(16) && n_bytes >= 16 * n {

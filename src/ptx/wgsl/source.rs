@@ -1,4 +1,4 @@
-//! Reading and checking the source with naga, and errors that say where in it.
+//! Parsing and validation with naga, and errors with their location in the source.
 
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::valid::ModuleInfo;
@@ -8,11 +8,11 @@ use crate::ptx::PtxOptions;
 use crate::wgsl::{located, parse, with_causes};
 use crate::{Error, Result};
 
-/// A checked source.
+/// A validated source.
 pub(super) struct Source {
-    /// As written: with all bindings.
+    /// The module as written: with all bindings.
     pub(super) written: Module,
-    /// Reduced to the entry point, override constants resolved.
+    /// The module reduced to the entry point, with override constants resolved.
     pub(super) module: Module,
     pub(super) info: ModuleInfo,
     entry_index: usize,
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-/// Where an error of override constants is, and what it says.
+/// Returns location and message of an error of override constants.
 fn explain(module: &Module, error: &PipelineConstantError) -> (Span, String) {
     let key = |constant: &naga::Override| match (constant.id, &constant.name) {
         (Some(id), _) => Some(id.to_string()),
@@ -83,7 +83,7 @@ fn explain(module: &Module, error: &PipelineConstantError) -> (Span, String) {
 const UNNAMED: &str = "an array's size is computed from override constants before this one: give that size a name, as an \
                        override constant of its own";
 
-/// An override constant after one without a name, which naga cannot resolve: it panics.
+/// Finds an override constant that follows one without a name: naga panics on resolving it.
 fn check_overrides(module: &Module) -> Result<(), Span> {
     let mut overrides = module.overrides.iter();
     if overrides.any(|(_, constant)| constant.name.is_none())
@@ -119,7 +119,7 @@ fn no_entry(module: &Module, options: &PtxOptions<'_>) -> Error {
     error_at("", options.entry, Span::UNDEFINED, message)
 }
 
-/// An error of the kernel `entry`, at a span where there is one.
+/// Returns an error of the kernel `entry`, with its location if there is one.
 pub(super) fn error_at(
     wgsl: &str,
     entry: &str,

@@ -7,7 +7,7 @@ use super::call::Frame;
 use crate::Result;
 use crate::ptx::build::{Comparison, Label, Operand};
 
-/// Where `break` and `continue` go.
+/// Targets of `break` and `continue`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Targets {
     pub(super) on_break: Option<Label>,
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Counts a statement that may split the subgroup; returns the count before, to be restored after it.
+    /// Counts a statement that may make the subgroup diverge; returns the previous count, to be restored after it.
     fn enter_divergence(&mut self, frame: &Frame<'_>, condition: Handle<Expression>) -> u32 {
         let enclosing = self.divergence;
         if frame.info[condition]
@@ -228,7 +228,7 @@ impl Lowering<'_> {
         }
         let [begin, next, end] = [(); 3].map(|()| self.kernel.label());
         let enclosing = self.divergence;
-        // Invocations may leave a loop at different times.
+        // Invocations may leave a loop in different iterations.
         self.divergence += 1;
         frame.n_loops += 1;
         let may_spin = self.may_spin;
@@ -256,7 +256,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Where a block goes that does nothing but jump.
+/// Returns the target of a block that contains only a jump.
 fn jump_of(block: &Block, targets: Targets) -> Option<Label> {
     match (block.len(), block.first()?) {
         (1, Statement::Break) => targets.on_break,

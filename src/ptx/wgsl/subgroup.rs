@@ -1,7 +1,7 @@
 //! Subgroup operations. A subgroup is a warp.
 //!
-//! Where control flow is uniform, all invocations of the warp take part and trees of shuffles do. Elsewhere those that
-//! are there take part, whichever they are: a loop over them, one at a time.
+//! In uniform control flow all invocations of the warp participate, in trees of shuffles. In divergent control flow the active
+//! ones do, by a loop over them, one at a time.
 
 use naga::{CollectiveOperation, Direction, Expression, GatherMode, Handle, SubgroupOperation};
 
@@ -11,13 +11,13 @@ use super::value::Value;
 use crate::Result;
 use crate::ptx::build::{Comparison, Operand, PtxType, Shuffle, Special, WarpReduction};
 
-/// The least architecture with reductions of a warp in one instruction.
+/// First architecture with warp reductions in one instruction.
 pub(super) const REDUX_SM: u32 = 80;
 
 impl Lowering<'_> {
-    /// The invocations that take part, and whether these are all of a whole warp.
+    /// Returns the mask of participating invocations, and whether it is a whole warp.
     fn participants(&mut self) -> (Operand, bool) {
-        if self.divergence > 0 || self.parted {
+        if self.divergence > 0 || self.may_have_returned {
             return (self.kernel.active_mask().into(), false);
         }
         let mask = self.warp_mask();
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         Ok(self.scalar(frame, index)?.bitcast(PtxType::U32))
     }
 
-    /// A value of another invocation, of any size.
+    /// Returns the value, of any size, of another invocation.
     fn shuffled(
         &mut self,
         shuffle: Shuffle,
@@ -173,7 +173,7 @@ impl Lowering<'_> {
             return Ok(self.kernel.reduce_warp(reduction, value, mask).into());
         }
         if !whole {
-            return self.one_by_one(op, value, mask, None);
+            return self.combine_serially(op, value, mask, None);
         }
         let mut total = value;
         for bits in [16u32, 8, 4, 2, 1] {
@@ -197,7 +197,7 @@ impl Lowering<'_> {
             } else {
                 Comparison::Lt
             };
-            return self.one_by_one(op, value, mask, Some(comparison));
+            return self.combine_serially(op, value, mask, Some(comparison));
         }
         let lane = self.kernel.special(Special::Lane);
         let mut total = value;
@@ -216,8 +216,8 @@ impl Lowering<'_> {
         Ok(self.selected(is_first.into(), neutral, before))
     }
 
-    /// Combines the values of the invocations in `mask` in order; of those only whose number compares so with the own.
-    fn one_by_one(
+    /// Combines the values of the invocations in `mask` in order; only those with an index that compares so with the own one.
+    fn combine_serially(
         &mut self,
         op: SubgroupOperation,
         value: Operand,
@@ -265,7 +265,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The value that changes nothing.
+    /// Returns the identity element of an operation.
     fn neutral(&self, op: SubgroupOperation, ty: PtxType) -> Result<Operand> {
         let infinity = |negative: bool| match ty {
             PtxType::F16 => Operand::Constant(ty, if negative { 0xfc00 } else { 0x7c00 }),

@@ -1,5 +1,5 @@
-//! Short loops with a known number of turns, unrolled: what depends on the counter becomes constant, and small arrays
-//! indexed by it stay in registers. The assembler unrolls loops too, but none with a barrier or a store in it.
+//! Unrolling of short loops with a known trip count: expressions of the counter become constant, and small arrays indexed by it
+//! stay in registers. The assembler unrolls loops too, but none that contain a barrier or a store.
 
 use naga::{BinaryOperator, Block, Expression, Function, Handle, LocalVariable, Statement};
 
@@ -11,18 +11,18 @@ use crate::Result;
 use crate::ptx::build::Operand;
 
 const MAX_TURNS: usize = 16;
-/// Expressions and statements that an unrolled loop may have in all, those of the functions it calls included.
+/// Most expressions and statements of an unrolled loop in total, including called functions.
 const MAX_SIZE: usize = 512;
 
-/// A loop whose counter only its continuing block changes.
+/// A loop with a counter that only its continuing block changes.
 struct Counted {
     counter: Handle<LocalVariable>,
     start: Operand,
-    turns: usize,
+    trip_count: usize,
 }
 
 impl Lowering<'_> {
-    /// Unrolls the loop if it is short. `before` is the statement before it.
+    /// Unrolls the loop if it is short. `before` is the statement that precedes it.
     pub(super) fn unrolled(
         &mut self,
         frame: &mut Frame<'_>,
@@ -42,12 +42,12 @@ impl Lowering<'_> {
         let end = self.kernel.label();
         self.variables[variable].known = Some(counted.start);
         let enclosing = self.divergence;
-        // The one jump is that of the check.
+        // The only jump is the loop's check.
         if n_jumps(body) > 1 {
             self.divergence += 1;
         }
         frame.n_loops += 1;
-        for _ in 0..counted.turns {
+        for _ in 0..counted.trip_count {
             let next = self.kernel.label();
             let targets = Targets {
                 on_break: Some(end),
@@ -87,11 +87,11 @@ impl Lowering<'_> {
         let n_stores = uses.n_stores;
         let start = match stored_before {
             Some((_, value)) if n_stores == 2 => Some(value),
-            // Set once, at the start of the function.
+            // Assigned once, at the start of the function.
             None if n_stores == 1 && frame.n_loops == 0 => function.local_variables[counter].init,
             _ => None,
         };
-        // After the loop nobody may ask for the counter: where it is declared in the loop's head nobody can.
+        // The counter must be dead after the loop, as it is if it is declared in the loop's head.
         let Some(start) = start.filter(|_| !uses.escapes) else {
             return Ok(None);
         };
@@ -110,12 +110,12 @@ impl Lowering<'_> {
             return Ok(None);
         };
         let size = self.size_of(body).saturating_add(self.size_of(continuing));
-        let turns = self.turns(start, bound, step, comparison, update)?;
-        let fits = turns.filter(|turns| turns.saturating_mul(size) <= MAX_SIZE);
-        Ok(fits.map(|turns| Counted {
+        let trip_count = self.trip_count(start, bound, step, comparison, update)?;
+        let fits = trip_count.filter(|trip_count| trip_count.saturating_mul(size) <= MAX_SIZE);
+        Ok(fits.map(|trip_count| Counted {
             counter,
             start,
-            turns,
+            trip_count,
         }))
     }
 
@@ -136,8 +136,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// How often the loop turns, if it is not too often: found by counting.
-    fn turns(
+    /// Returns the trip count if it is small, found by executing the counter.
+    fn trip_count(
         &mut self,
         start: Operand,
         bound: Operand,
@@ -146,16 +146,16 @@ impl Lowering<'_> {
         update: BinaryOperator,
     ) -> Result<Option<usize>> {
         let mut counter = start;
-        for turns in 0..=MAX_TURNS {
+        for trip_count in 0..=MAX_TURNS {
             if self.binary_scalar(comparison, counter, bound)?.constant() == Some(0) {
-                return Ok(Some(turns));
+                return Ok(Some(trip_count));
             }
             counter = self.binary_scalar(update, counter, step)?;
         }
         Ok(None)
     }
 
-    /// Expressions and statements of a block, with those of the functions it calls.
+    /// Counts expressions and statements of a block, including called functions.
     pub(super) fn size_of(&self, block: &Block) -> usize {
         let size = |statement: &Statement| match statement {
             Statement::Emit(range) => range.index_range().len(),
@@ -167,7 +167,7 @@ impl Lowering<'_> {
                 let cases = cases.iter().map(|case| self.size_of(&case.body));
                 cases.fold(0, usize::saturating_add)
             }
-            // A loop inside may be unrolled itself.
+            // An inner loop may be unrolled too.
             Statement::Loop {
                 body, continuing, ..
             } => {
@@ -181,7 +181,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The variable and value of a store to a whole local variable.
+/// Returns variable and value of a store to a whole local variable.
 fn store_to(
     function: &Function,
     statement: &Statement,
@@ -195,7 +195,7 @@ fn store_to(
     }
 }
 
-/// The local variable that an expression loads.
+/// Returns the local variable that an expression loads.
 fn loaded(function: &Function, expression: Handle<Expression>) -> Option<Handle<LocalVariable>> {
     let Expression::Load { pointer } = function.expressions[expression] else {
         return None;
@@ -214,7 +214,7 @@ fn loads(
     loaded(function, expression) == Some(counter)
 }
 
-/// Counter, operator and step of a continuing block that does nothing else.
+/// Returns counter, operator and step of a continuing block that only steps the counter.
 fn update_of(
     function: &Function,
     continuing: &Block,
@@ -234,7 +234,7 @@ fn update_of(
     }
 }
 
-/// Comparison and bound of the check that a body begins with.
+/// Returns comparison and bound of the check at the start of a loop body.
 fn check_of(
     function: &Function,
     counter: Handle<LocalVariable>,
@@ -262,7 +262,7 @@ fn check_of(
     }
 }
 
-/// Breaks and continues, of loops inside too.
+/// Counts breaks and continues, including those of inner loops.
 fn n_jumps(block: &Block) -> usize {
     let jumps = |statement: &Statement| match statement {
         Statement::Break | Statement::Continue => 1,
@@ -277,7 +277,7 @@ fn n_jumps(block: &Block) -> usize {
     block.iter().map(jumps).sum()
 }
 
-/// How a function uses its local variables, by their index.
+/// Uses of local variables in a function, by index.
 #[derive(Debug)]
 pub(super) struct Counters(Vec<Uses>);
 
@@ -285,12 +285,12 @@ pub(super) struct Counters(Vec<Uses>);
 struct Uses {
     n_loads: usize,
     n_stores: usize,
-    /// Used by something else: passed to a function, for instance.
+    /// Has other uses, as an argument of a call for instance.
     escapes: bool,
 }
 
 impl Counters {
-    /// Looks through the function once.
+    /// Collects the uses in one pass over the function.
     fn find(function: &Function) -> Self {
         let mut found = Self(vec![Uses::default(); function.local_variables.len()]);
         found.add(function, &function.body);

@@ -8,15 +8,15 @@ use super::place::Place;
 use crate::Result;
 use crate::ptx::build::{Operand, PtxType};
 
-/// Values with more scalars than this stay in memory.
+/// Most scalars of a value in registers; larger ones stay in memory.
 pub(super) const MAX_LEAVES: usize = 128;
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     /// The scalars of its type, in order.
     Leaves(Vec<Operand>),
-    /// A large value, at a place that nobody writes any more.
+    /// A large value, at a place that is not written any more.
     Stored(Place),
     /// A pointer.
     Pointer(Place),
@@ -29,7 +29,7 @@ impl From<Operand> for Value {
 }
 
 impl Lowering<'_> {
-    /// The scalars of a value, loaded if it is large.
+    /// Returns the scalars of a value; loads them if it is large.
     pub(super) fn scalars_of(&mut self, value: Value) -> Result<Vec<Operand>> {
         match value {
             Value::Leaves(leaves) => Ok(leaves),
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The zero value of a type.
+    /// Returns the zero value of a type.
     pub(super) fn zero(&mut self, ty: &TypeResolution) -> Result<Value> {
         if self.n_leaves(ty)? <= MAX_LEAVES {
             let leaves = self.leaves(ty)?;
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         Ok(Value::Stored(place))
     }
 
-    /// A value from its scalars; large ones go to memory.
+    /// Makes a value from its scalars; a large one goes to memory.
     pub(super) fn value_of(&mut self, ty: &TypeResolution, leaves: Vec<Operand>) -> Result<Value> {
         if leaves.len() <= MAX_LEAVES {
             return Ok(Value::Leaves(leaves));
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         Ok(Value::Stored(place))
     }
 
-    /// A read-only table with these scalars, if all are constants.
+    /// Returns a read-only table of these scalars, if all are constants.
     pub(super) fn constant_place(
         &mut self,
         ty: &TypeResolution,
@@ -75,7 +75,7 @@ impl Lowering<'_> {
                 "a constant of {n_bytes} bytes, more than the limit of {MAX_TABLE_BYTES} (MAX_TABLE_BYTES): use a storage buffer"
             )));
         }
-        // It is compared with those that there are.
+        // Deduplicated against the existing tables.
         self.spend(n_bytes / 16 + self.tables.len())?;
         let mut bytes = vec![0; n_bytes];
         for (leaf, operand) in self.leaves(ty)?.iter().zip(leaves) {

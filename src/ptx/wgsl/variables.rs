@@ -1,5 +1,5 @@
-//! Which variables cannot live in registers: those with an array, of more than a few elements, that is indexed at run
-//! time, be it through pointers passed to functions.
+//! Register allocation of variables: finds those that must live in memory, since they contain an array of more than a few
+//! elements that is indexed dynamically, possibly through pointers passed to functions.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,16 @@ use super::access::MAX_CHOICES;
 /// A function, or the entry point.
 pub(super) type FunctionId = Option<Handle<Function>>;
 
-/// Variables that live in memory, but for those that are too large for registers anyway.
+/// Variables that live in memory, apart from those that are too large for registers anyway.
 #[derive(Default)]
 pub(super) struct InMemory {
     pub(super) locals: HashSet<(FunctionId, Handle<LocalVariable>)>,
     pub(super) globals: HashSet<Handle<GlobalVariable>>,
-    /// Arguments of functions: pointers to such variables.
+    /// Function arguments that point to such variables.
     arguments: HashSet<(Handle<Function>, u32)>,
 }
 
-/// What a pointer expression starts from.
+/// The root of a pointer expression.
 enum Root {
     Local(Handle<LocalVariable>),
     Global(Handle<GlobalVariable>),
@@ -34,7 +34,7 @@ enum Root {
 impl InMemory {
     pub(super) fn find(module: &Module, info: &ModuleInfo) -> Self {
         let mut found = Self::default();
-        // Functions come after those they call.
+        // naga orders functions after their callees.
         for (handle, function) in module.functions.iter() {
             found.visit(module, Some(handle), function, &info[handle]);
         }
@@ -53,7 +53,7 @@ impl InMemory {
                 function.expressions[index],
                 Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)
             );
-            if !is_constant && chooses_from_many(module.to_ctx(), &info[base].ty) {
+            if !is_constant && has_many_elements(module.to_ctx(), &info[base].ty) {
                 self.mark(module, id, function, base);
             }
         }
@@ -68,7 +68,7 @@ impl InMemory {
         }
     }
 
-    /// The variable that a pointer starts from lives in memory.
+    /// Marks the variable at the root of a pointer as living in memory.
     fn mark(
         &mut self,
         module: &Module,
@@ -109,7 +109,7 @@ fn root(function: &Function, mut pointer: Handle<Expression>) -> Option<Root> {
     }
 }
 
-fn chooses_from_many(context: GlobalCtx<'_>, ty: &TypeResolution) -> bool {
+fn has_many_elements(context: GlobalCtx<'_>, ty: &TypeResolution) -> bool {
     let TypeInner::Pointer { base, .. } = *ty.inner_with(context.types) else {
         return false;
     };

@@ -1,4 +1,4 @@
-//! Functions of the bits of integers.
+//! Built-in functions on the bits of integers.
 
 use naga::MathFunction;
 
@@ -33,7 +33,7 @@ impl Lowering<'_> {
             MathFunction::InsertBits => return self.insert_bits(x),
             other => return Err(self.unsupported(format_args!("{other:?} of integers"))),
         };
-        // All ones stay all ones.
+        // All ones (no bit found) stay all ones.
         Ok(self.converted(count.bitcast(PtxType::S32).into(), ty))
     }
 
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         Ok(self.kernel.bfi(new, a, at, n).into())
     }
 
-    /// Start and count of a range of bits, made to stay within the number.
+    /// Clamps start and count of a bit range to the width of the number.
     fn bit_range(&mut self, ty: PtxType, at: Operand, n: Operand) -> (Operand, Operand) {
         let size = Operand::from(ty.n_bits());
         let at = self.minimum(at, size);

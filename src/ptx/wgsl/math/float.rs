@@ -1,4 +1,4 @@
-//! Functions of floats: rounding, powers, decomposition. Half precision goes through single precision.
+//! Built-in functions on floats: rounding, powers, decomposition. Half precision is computed in single precision.
 
 use naga::MathFunction;
 
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number as a constant of the type.
+    /// Returns a number as a constant of the type.
     pub(super) fn number(&self, ty: PtxType, v: f32) -> Operand {
         match ty {
             PtxType::F64 => f64::from(v).into(),
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Functions that single and double precision have alike.
+    /// Lowers functions that single and double precision share.
     fn exact_function(&mut self, fun: MathFunction, x: &[Operand]) -> Option<Operand> {
         let ty = x[0].ty();
         let a = x[0];
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// t * t * (3 - 2 t), where t goes from 0 to 1 between the first two arguments.
+    /// Lowers `smoothstep`: t * t * (3 - 2 t), with t from 0 to 1 between the first two arguments.
     fn smooth_step(&mut self, x: &[Operand]) -> Operand {
         let ty = x[0].ty();
         let [zero, one, minus_two, three] = [0.0, 1.0, -2.0, 3.0].map(|v| self.number(ty, v));
@@ -118,7 +118,7 @@ impl Lowering<'_> {
         self.kernel.mul(square, slope).into()
     }
 
-    /// Powers, exponentials and logarithms, of single precision.
+    /// Lowers powers, exponentials and logarithms of single precision.
     fn power_function(&mut self, fun: MathFunction, x: &[Operand]) -> Option<Operand> {
         let a = x[0];
         Some(match fun {
@@ -168,7 +168,7 @@ impl Lowering<'_> {
         self.kernel.mul(log, LN_2).into()
     }
 
-    /// Half of what `combine` makes of exp(a) and exp(-a).
+    /// Returns half of `combine(exp(a), exp(-a))`.
     fn exp_pair(
         &mut self,
         a: Operand,
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         self.kernel.mul(combined, 0.5f32).into()
     }
 
-    /// log(a + sqrt(a * a + one)); for a negative argument of asinh, of its magnitude and with its sign.
+    /// Returns log(a + sqrt(a * a + one)); for a negative argument of asinh, of its magnitude and with its sign.
     fn inverse_hyperbolic(&mut self, a: Operand, one: f32) -> Operand {
         let magnitude = self.kernel.abs(a);
         let of = if one > 0.0 { magnitude.into() } else { a };
@@ -196,21 +196,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// The magnitude of a non-negative single with the sign of another.
+    /// Returns the magnitude of a non-negative single with the sign of another.
     pub(super) fn with_sign(&mut self, magnitude: Operand, of: Operand) -> Operand {
         let sign = self.bitwise_and(of.bitcast(PtxType::U32), 0x8000_0000u32.into());
         self.bitwise_or(magnitude.bitcast(PtxType::U32), sign)
             .bitcast(PtxType::F32)
     }
 
-    /// Fraction, then whole part.
+    /// Returns fraction and whole part (`modf`).
     pub(super) fn modf(&mut self, a: Operand) -> Result<Vec<Operand>> {
         let whole = self.kernel.convert(a.ty(), Rounding::Zero, a);
         let fraction = self.kernel.sub(a, whole);
         Ok(vec![fraction.into(), whole.into()])
     }
 
-    /// Fraction from 0.5 to 1, then exponent.
+    /// Returns a fraction from 0.5 to 1 and an exponent (`frexp`).
     pub(super) fn frexp(&mut self, a: Operand) -> Result<Vec<Operand>> {
         match a.ty() {
             PtxType::F32 => Ok(self.frexp_single(a)),
@@ -227,7 +227,7 @@ impl Lowering<'_> {
     }
 
     fn frexp_single(&mut self, a: Operand) -> Vec<Operand> {
-        // Subnormal numbers are made normal first.
+        // Subnormal numbers are scaled to normal ones first.
         let magnitude = self.kernel.abs(a);
         let is_small = self
             .kernel
@@ -245,7 +245,7 @@ impl Lowering<'_> {
             .kernel
             .or(fraction, 0x3f00_0000u32)
             .bitcast(PtxType::F32);
-        // Zero, infinity and NaN stay what they are.
+        // Zero, infinity and NaN are returned unchanged.
         let is_zero = self.kernel.compare(Comparison::Eq, a, 0f32);
         let finite = self.kernel.compare(Comparison::Le, magnitude, f32::MAX);
         let not_zero = self.kernel.not(is_zero);
@@ -255,7 +255,7 @@ impl Lowering<'_> {
         vec![fraction.into(), exponent.into()]
     }
 
-    /// `x[0]` times 2 to the power of `x[1]`, in two steps so that neither factor overflows.
+    /// Returns `x[0]` times 2 to the power of `x[1]`, in two steps so that neither factor overflows.
     fn ldexp(&mut self, x: &[Operand]) -> Result<Operand> {
         let exponent = self.converted(x[1], PtxType::S32);
         match x[0].ty() {

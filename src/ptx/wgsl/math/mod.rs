@@ -1,4 +1,4 @@
-//! Built-in functions on numbers, by what they compute.
+//! Built-in functions on numbers.
 
 mod bits;
 mod float;
@@ -40,7 +40,7 @@ impl Lowering<'_> {
         let n = leaves.iter().map(Vec::len).max().unwrap_or(0);
         let mut results = Vec::with_capacity(n);
         for i in 0..n {
-            // A scalar beside vectors stands for all components.
+            // A scalar argument is broadcast to the components of a vector.
             let scalars: Option<Vec<Operand>> = leaves
                 .iter()
                 .map(|leaves| leaves.get(i).or(leaves.first()).copied())
@@ -48,7 +48,7 @@ impl Lowering<'_> {
             let scalars = scalars.ok_or_else(|| self.error("a function of nothing"))?;
             results.push(self.scalar_function(fun, &scalars)?);
         }
-        // Functions with two results give a structure of two vectors.
+        // Functions with two results return a structure of two vectors.
         let results = transpose(results);
         let expected = self.n_leaves(ty)?;
         if results.len() != expected {
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         Ok(Value::Leaves(results))
     }
 
-    /// A function that works component by component; its results, one but for `modf` and `frexp`.
+    /// Lowers a component-wise function; returns its results, two for `modf` and `frexp`, else one.
     fn scalar_function(&mut self, fun: MathFunction, x: &[Operand]) -> Result<Vec<Operand>> {
         let [a, b, c] = [0, 1, 2].map(|i| x.get(i).or(x.first()).copied());
         let (Some(a), Some(b), Some(c)) = (a, b, c) else {
@@ -125,7 +125,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The first results of all components, then the second ones.
+/// Returns the first results of all components, then the second ones.
 fn transpose(results: Vec<Vec<Operand>>) -> Vec<Operand> {
     let n = results.first().map_or(0, Vec::len);
     (0..n)

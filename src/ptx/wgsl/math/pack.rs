@@ -7,7 +7,7 @@ use crate::ptx::build::{Operand, PtxType, Rounding};
 use crate::ptx::wgsl::Lowering;
 
 impl Lowering<'_> {
-    /// The result of a packing function, or `None`.
+    /// Lowers a packing function; returns `None` for others.
     pub(super) fn pack_function(
         &mut self,
         fun: MathFunction,
@@ -33,7 +33,7 @@ impl Lowering<'_> {
                     self.converted(half.bitcast(PtxType::U16).into(), PtxType::U32)
                 });
                 let halves: Vec<Operand> = halves.collect();
-                vec![self.joined(&halves, 16)]
+                vec![self.packed(&halves, 16)]
             }
             MathFunction::Unpack2x16float => {
                 let fields = self.fields(word, PtxType::U32, 16);
@@ -42,7 +42,7 @@ impl Lowering<'_> {
                     .map(|field| self.single_of_half(field))
                     .collect()
             }
-            MathFunction::Pack4xI8 | MathFunction::Pack4xU8 => vec![self.joined(a, 8)],
+            MathFunction::Pack4xI8 | MathFunction::Pack4xU8 => vec![self.packed(a, 8)],
             MathFunction::Pack4xI8Clamp => self.pack_clamped(a, -128, 127),
             MathFunction::Pack4xU8Clamp => self.pack_clamped(a, 0, 255),
             MathFunction::Unpack4xI8 => self.fields(word, PtxType::S32, 8),
@@ -60,7 +60,7 @@ impl Lowering<'_> {
             .into()
     }
 
-    /// floor(0.5 + scale * a) of each a, kept between `least` and 1.
+    /// Returns floor(0.5 + scale * a) of each a, clamped to `least..=1`.
     fn pack_normal(&mut self, a: &[Operand], n_bits: u32, least: f32, scale: f32) -> Vec<Operand> {
         let numbers = a.iter().map(|&a| {
             let raised = self.kernel.max(a, least);
@@ -72,7 +72,7 @@ impl Lowering<'_> {
                 .into()
         });
         let numbers: Vec<Operand> = numbers.collect();
-        vec![self.joined(&numbers, n_bits)]
+        vec![self.packed(&numbers, n_bits)]
     }
 
     fn pack_clamped(&mut self, a: &[Operand], least: i64, greatest: i64) -> Vec<Operand> {
@@ -81,7 +81,7 @@ impl Lowering<'_> {
             self.minimum(raised, Operand::integer(a.ty(), greatest))
         });
         let numbers: Vec<Operand> = numbers.collect();
-        vec![self.joined(&numbers, 8)]
+        vec![self.packed(&numbers, 8)]
     }
 
     fn unpack_normal(
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         normals.collect()
     }
 
-    /// The fields of `n_bits` in a word, from the lowest on.
+    /// Extracts all fields of `n_bits` from a word, the lowest first.
     fn fields(&mut self, word: Operand, ty: PtxType, n_bits: u32) -> Vec<Operand> {
         let starts = (0..32 / n_bits).map(|i| i * n_bits);
         starts
@@ -113,8 +113,8 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// A word of the lowest `n_bits` of each number, the first one lowest.
-    fn joined(&mut self, numbers: &[Operand], n_bits: u32) -> Operand {
+    /// Packs the lowest `n_bits` of each number into a word, the first one lowest.
+    fn packed(&mut self, numbers: &[Operand], n_bits: u32) -> Operand {
         let mut word = Operand::from(0u32);
         for (i, number) in numbers.iter().enumerate() {
             let bits = number.bitcast(PtxType::U32);

@@ -5,8 +5,8 @@ use naga::MathFunction;
 use crate::ptx::build::{Comparison, Operand, Rounding};
 use crate::ptx::wgsl::Lowering;
 
-/// atan(t) / t as a polynomial in t * t for t from 0 to 1, lowest power first: interpolated at Chebyshev points, off by
-/// less than 2e-7 there.
+/// atan(t) / t as a polynomial in t * t for t from 0 to 1, lowest power first: Chebyshev interpolation with an error below
+/// 2e-7.
 const ATAN: [f32; 9] = [
     1.0,
     -0.33333036,
@@ -20,7 +20,7 @@ const ATAN: [f32; 9] = [
 ];
 const FRAC_PI_2: f32 = std::f32::consts::FRAC_PI_2;
 const PI: f32 = std::f32::consts::PI;
-/// 2 pi as a single, and what is missing to 2 pi.
+/// 2 pi as a single, and the remainder of 2 pi.
 const TAU_HIGH: f32 = std::f32::consts::TAU;
 const TAU_LOW: f32 = -1.748_455_6e-7;
 
@@ -49,18 +49,18 @@ impl Lowering<'_> {
             MathFunction::Atan => self.atan2(a, 1f32.into()),
             MathFunction::Atan2 => self.atan2(a, x[1]),
             MathFunction::Asin => {
-                let cosine = self.other_leg(a);
+                let cosine = self.root_of_one_minus_square(a);
                 self.atan2(a, cosine)
             }
             MathFunction::Acos => {
-                let sine = self.other_leg(a);
+                let sine = self.root_of_one_minus_square(a);
                 self.atan2(sine, a)
             }
             _ => return None,
         })
     }
 
-    /// An angle from -pi to pi that differs by a multiple of 2 pi: there the instructions are precise.
+    /// Reduces an angle to -pi..pi, where the instructions are accurate.
     fn reduced_angle(&mut self, a: Operand) -> Operand {
         let turns = self.kernel.mul(a, 1.0 / TAU_HIGH);
         let turns = self.kernel.convert(turns.ty(), Rounding::Nearest, turns);
@@ -68,8 +68,8 @@ impl Lowering<'_> {
         self.kernel.mad(turns, -TAU_LOW, near).into()
     }
 
-    /// sqrt(1 - a * a)
-    fn other_leg(&mut self, a: Operand) -> Operand {
+    /// Returns sqrt(1 - a * a).
+    fn root_of_one_minus_square(&mut self, a: Operand) -> Operand {
         let above = self.kernel.add(a, 1f32);
         let below = self.kernel.sub(1f32, a);
         let square = self.kernel.mul(above, below);

@@ -1,4 +1,4 @@
-//! Functions of whole vectors and matrices.
+//! Built-in functions on whole vectors and matrices.
 
 use naga::proc::TypeResolution;
 use naga::{Expression, Handle, MathFunction, TypeInner};
@@ -10,7 +10,7 @@ use crate::ptx::wgsl::call::Frame;
 use crate::ptx::wgsl::value::Value;
 
 impl Lowering<'_> {
-    /// The result of a function that is not one of components, or `None`.
+    /// Lowers a function that is not component-wise; returns `None` for others.
     pub(super) fn vector_function(
         &mut self,
         fun: MathFunction,
@@ -32,7 +32,7 @@ impl Lowering<'_> {
             }
             MathFunction::Normalize => {
                 let square = self.dot(a, a);
-                let scale = self.one_over_root(square);
+                let scale = self.reciprocal_root(square);
                 a.iter().map(|&a| self.times(a, scale)).collect()
             }
             MathFunction::FaceForward => {
@@ -108,7 +108,7 @@ impl Lowering<'_> {
             .to_vec())
     }
 
-    /// a * b - c * d
+    /// Returns a * b - c * d.
     fn minor(&mut self, a: Operand, b: Operand, c: Operand, d: Operand) -> Operand {
         let second = self.times(c, d);
         let minus = self.kernel.neg(second);
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn one_over_root(&mut self, a: Operand) -> Operand {
+    fn reciprocal_root(&mut self, a: Operand) -> Operand {
         match a.ty() {
             PtxType::F16 => self.in_single(&[a], |this, x| this.kernel.rsqrt(x[0]).into()),
             PtxType::F64 => {
@@ -141,7 +141,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// k = 1 - eta² (1 - (n·i)²); zero if k < 0, else eta i - (eta n·i + sqrt(k)) n
+    /// Lowers `refract`: k = 1 - eta² (1 - (n·i)²); zero if k < 0, else eta i - (eta n·i + sqrt(k)) n.
     fn refract(&mut self, x: &[Vec<Operand>]) -> Result<Vec<Operand>> {
         let [i, n, eta] = x else {
             return Err(self.error("refract takes three arguments"));
@@ -166,7 +166,7 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Columns and rows of a matrix.
+    /// Returns the numbers of columns and rows of a matrix.
     fn shape(&self, ty: &TypeResolution) -> Result<(usize, usize)> {
         match *self.inner(ty) {
             TypeInner::Matrix { columns, rows, .. } => Ok((columns as usize, rows as usize)),
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// By the first column: entries times the determinants of what is left without their row and column.
+    /// Computes a determinant by Laplace expansion along the first column.
     fn determinant(&mut self, a: &[Operand], n: usize) -> Operand {
         if n == 2 {
             return self.minor(a[0], a[3], a[2], a[1]);
@@ -198,7 +198,7 @@ impl Lowering<'_> {
         sum.unwrap_or(a[0])
     }
 
-    /// A product with a matrix on either side.
+    /// Lowers a product with a matrix on either side.
     pub(in crate::ptx::wgsl) fn matrix_product(
         &mut self,
         frame: &mut Frame<'_>,

@@ -1,0 +1,6 @@
+// Lengths in an LZ4 token.
+
+// Returns the number of extension bytes of a length, beyond its four bits in the token.
+fn extension(length: u32) -> u32 {
+    return select(0u, (length - 15) / 255 + 1, length >= 15);
+}
