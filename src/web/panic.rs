@@ -20,10 +20,17 @@ fn install() {
     std::panic::set_hook(Box::new(panicked));
 }
 
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    fn console_error(message: &str);
+}
+
 fn panicked(info: &PanicHookInfo<'_>) {
-    console_error_panic_hook::hook(info);
-    // The instance is not used again, so that nothing needs to be unwound.
-    wasm_bindgen::throw_val(stop(&format!("the engine stopped: {info}")));
+    let message = format!("the engine stopped: {info}");
+    console_error(&message);
+    // The instance is not used again, so nothing has to be unwound. The thrown error has the stack.
+    wasm_bindgen::throw_val(stop(&message));
 }
 
 /// An error with the code `INTERNAL`.
