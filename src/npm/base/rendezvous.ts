@@ -1,4 +1,3 @@
-/** A chunk that the writer waits for. */
 interface Offer<T> {
   /** Null for the end. */
   readonly chunk: T | null;
@@ -6,15 +5,14 @@ interface Offer<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Chunks from a writer to a reader, one at a time. The writer waits until the reader is done with its chunk, so a slow
- * reader holds it back. */
-export class Handoff<T> implements AsyncIterable<T> {
+/** Passes chunks from one writer to one reader without a queue: the writer waits until the reader is done with its chunk. A
+ * `TransformStream` cannot do that, since it queues all output of a chunk, of which there may be 255 times as much. */
+export class RendezvousChannel<T> implements AsyncIterable<T> {
   #offer: Offer<T> | undefined;
-  #current: Offer<T> | undefined;
   #failure: { reason: unknown } | undefined;
   #wake = (): void => undefined;
 
-  /** Resolves when the reader is done with the chunk; of the end, when it is done with all. */
+  /** Resolves when the reader is done with the chunk; for null, the end, when `accept` is called. */
   put(chunk: T | null): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure.reason);
@@ -23,38 +21,33 @@ export class Handoff<T> implements AsyncIterable<T> {
     });
   }
 
-  /** The reader was done with everything. */
-  finish(): void {
-    this.#current?.resolve();
-    this.#current = undefined;
+  /** Resolves the promise of the chunk, or end, that the reader has. */
+  accept(): void {
+    this.#offer?.resolve();
+    this.#offer = undefined;
   }
 
-  /** Nothing more is to come of this, on either side. */
+  /** Ends the channel with an error for both sides. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
-    this.#current?.reject(reason);
     this.#offer?.reject(reason);
-    this.#current = this.#offer = undefined;
+    this.#offer = undefined;
     this.#wake();
   }
 
-  /** Whether `error` is what `fail` was told. */
+  /** Returns whether `error` is the reason that `fail` was called with. */
   isFailure(error: unknown): boolean {
     return this.#failure !== undefined && this.#failure.reason === error;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for (;;) {
+      if (!this.#offer && !this.#failure) await new Promise<void>((resolve) => (this.#wake = resolve));
       if (this.#failure) throw this.#failure.reason;
-      if (!this.#offer) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#current = this.#offer;
-      this.#offer = undefined;
-      if (this.#current.chunk === null) return;
-      yield this.#current.chunk;
-      this.finish();
+      const chunk = this.#offer?.chunk ?? null;
+      if (chunk === null) return;
+      yield chunk;
+      this.accept();
     }
   }
 }

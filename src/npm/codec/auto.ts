@@ -1,4 +1,4 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
@@ -92,9 +92,9 @@ export class AutoCodec implements Codec {
     return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
   }
 
-  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
     const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
-    return this.#run(task, job, (codec) => codec.decompress(bytes, room, job));
+    return this.#run(task, job, (codec) => codec.decompress(bytes, target, job));
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {

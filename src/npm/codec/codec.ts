@@ -1,4 +1,4 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type {
@@ -45,7 +45,7 @@ export interface Codec {
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
-  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>>;
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>>;
   /** Begins a frame whose content comes in pieces; -1 for a `contentSize` that is not known. */
   beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;

@@ -1,37 +1,37 @@
-/** Content that comes in pieces of any size, until there is enough of it to compress. */
-export class ContentPart {
+/** Collects content that comes in pieces of any size to parts of one size. */
+export class PartBuffer {
   readonly #partBytes: number;
-  /** Memory for content that its owner may change before it is compressed. */
-  #room: Uint8Array | undefined;
-  #held = new Uint8Array() as Uint8Array;
+  /** Memory for pieces that their owner may change before the part is full. */
+  #memory: Uint8Array | undefined;
+  #part = new Uint8Array() as Uint8Array;
 
   constructor(partBytes: number) {
     this.#partBytes = partBytes;
   }
 
-  /** Takes what fits of `content`, and says how many bytes. A full part is compressed before the caller has its array again,
-   * so that it need not be copied. */
+  /** Takes as much of `content` as fits, and returns the number of bytes. A piece that is a whole part is not copied: it is
+   * compressed before the caller has its array again. */
   add(content: Uint8Array): number {
-    const { length } = this.#held;
+    const { length } = this.#part;
     const taken = content.subarray(0, this.#partBytes - length);
     if (length === 0 && taken.length === this.#partBytes) {
-      this.#held = taken;
+      this.#part = taken;
     } else {
-      this.#room ??= new Uint8Array(this.#partBytes);
-      this.#room.set(taken, length);
-      this.#held = this.#room.subarray(0, length + taken.length);
+      this.#memory ??= new Uint8Array(this.#partBytes);
+      this.#memory.set(taken, length);
+      this.#part = this.#memory.subarray(0, length + taken.length);
     }
     return taken.length;
   }
 
   isFull(): boolean {
-    return this.#held.length === this.#partBytes;
+    return this.#part.length === this.#partBytes;
   }
 
-  /** What is held, until more is added. */
+  /** Returns the part, which is valid until more is added. */
   take(): Uint8Array {
-    const content = this.#held;
-    this.#held = new Uint8Array();
-    return content;
+    const part = this.#part;
+    this.#part = new Uint8Array();
+    return part;
   }
 }

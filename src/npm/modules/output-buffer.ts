@@ -1,73 +1,69 @@
 import { type Bytes, join } from "../base/bytes.js";
 import { checkLimit } from "./content.js";
 
-/** Bytes of a sheet, and how many are kept at most. */
-const SHEET_BYTES = 2 ** 22;
-const MOST_SHEETS = 16;
-/** Room that is worth being filled: what is left on a sheet below it stays empty. */
-const LEAST_ROOM_BYTES = 2 ** 20;
-/** Output of no more input is one part, which is best left where it is made. */
+/** Bytes of a chunk, and the most chunks that are kept for later outputs. */
+const CHUNK_BYTES = 2 ** 22;
+const MOST_CHUNKS = 16;
+/** Less space than this at the end of a chunk is left empty. */
+const LEAST_SPACE_BYTES = 2 ** 20;
+/** Output of no more input than this is one part, which stays where it was made. */
 const SHORT_BYTES = 2 ** 18;
-/** For so long after the last use they are kept. */
+/** Chunks are kept for this long after their last use. */
 const IDLE_MS = 5_000;
 
-/** Sheets that no draft has. Memory that was never touched takes longer to fill than output to be copied. */
-const blank: Bytes[] = [];
+/** Chunks that no output uses. Their pages are faulted in already: a first touch takes longer than the final copy. */
+const freeChunks: Bytes[] = [];
 let idle: ReturnType<typeof setTimeout> | undefined;
 
-/** Output whose length is known only when all its parts are there. */
-export class Draft {
+/** Collects output whose length is known only at its end. */
+export class OutputBuffer {
   readonly #limit: number;
   readonly #isShort: boolean;
   readonly #parts: Bytes[] = [];
-  readonly #sheets: Bytes[] = [];
-  /** What is filled of the last sheet. */
-  #filled = 0;
-  #length = 0;
-
-  /** Output of at most `limit` bytes, of input of `length`. */
-  constructor(limit: number, length: number) {
-    this.#limit = limit;
-    this.#isShort = length <= SHORT_BYTES;
-  }
-
+  readonly #chunks: Bytes[] = [];
+  /** Bytes used of the last chunk. */
+  #used = 0;
   /** Bytes so far. */
-  get length(): number {
-    return this.#length;
+  length = 0;
+
+  /** Begins an output of at most `limit` bytes, of input of `inputLength` bytes. */
+  constructor(limit: number, inputLength: number) {
+    this.#limit = limit;
+    this.#isShort = inputLength <= SHORT_BYTES;
   }
 
-  /** Where the next part may be put. */
-  room(): Bytes | undefined {
+  /** Returns memory that the next part may be written to. */
+  writable(): Bytes | undefined {
     if (this.#isShort) return undefined;
-    if (this.#sheets.length === 0 || SHEET_BYTES - this.#filled < LEAST_ROOM_BYTES) {
-      this.#sheets.push(blank.pop() ?? new Uint8Array(SHEET_BYTES));
-      this.#filled = 0;
+    if (this.#chunks.length === 0 || CHUNK_BYTES - this.#used < LEAST_SPACE_BYTES) {
+      this.#chunks.push(freeChunks.pop() ?? new Uint8Array(CHUNK_BYTES));
+      this.#used = 0;
     }
-    return (this.#sheets.at(-1) as Bytes).subarray(this.#filled);
+    return (this.#chunks.at(-1) as Bytes).subarray(this.#used);
   }
 
-  /** Takes the next part, which is in the room or nobody else's. */
+  /** Appends a part, which lies at the start of `writable()` or in memory that is not used again. */
   add(part: Bytes): void {
-    this.#length += part.length;
-    checkLimit(this.#length, this.#limit);
+    this.length += part.length;
+    checkLimit(this.length, this.#limit);
     this.#parts.push(part);
-    if (part.buffer === this.#sheets.at(-1)?.buffer) this.#filled += part.length;
+    if (part.buffer === this.#chunks.at(-1)?.buffer) this.#used += part.length;
   }
 
-  /** All parts in one array. */
+  /** Returns all parts in one array. */
   finish(): Bytes {
     const [first] = this.#parts;
-    const isWhole = this.#parts.length === 1 && this.#sheets.length === 0;
+    const isWhole = this.#parts.length === 1 && this.#chunks.length === 0;
     return first && isWhole ? first : join(this.#parts);
   }
 
-  /** Leaves the room to others. */
+  /** Gives the chunks back. */
   free(): void {
-    blank.push(...this.#sheets.splice(0, MOST_SHEETS - blank.length));
-    this.#sheets.length = 0;
+    freeChunks.push(...this.#chunks.splice(0, MOST_CHUNKS - freeChunks.length));
+    this.#chunks.length = 0;
     clearTimeout(idle);
-    idle = blank.length === 0 ? undefined : setTimeout(() => blank.splice(0), IDLE_MS);
-    // Node and Bun would wait for it.
+    idle = freeChunks.length === 0 ? undefined : setTimeout(() => freeChunks.splice(0), IDLE_MS);
+    // Node and Bun would wait for the timer.
     (idle as { unref?(): void } | undefined)?.unref?.();
   }
 }

@@ -3,11 +3,11 @@ import { cancelled } from "../base/job.js";
 import type { StopSignal } from "../base/stop.js";
 import { nextTask } from "../base/task.js";
 
-/** The calls that workers take. The blocks of `compressLent` come back in the memory that the content came in: browsers free
- * a buffer that was sent when their collector comes by, and those of a long stream would pile up. */
-type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPages";
+/** The calls that workers take. `compressBlocks` returns the blocks in the memory of the content: browsers free transferred
+ * buffers only at a garbage collection, and those of a long stream would pile up. */
+type WorkerCall = "compressBlocks" | "decompressSync" | "compressPages" | "decompressPages";
 
-/** Makes a call where it is called. */
+/** Runs a call in the calling thread. */
 export type Perform = (call: WorkerCall, args: unknown[]) => unknown;
 
 /** What a worker is told. */

@@ -19,7 +19,7 @@ function mortal(n, deaths) {
   let orders = 0;
   const shown = {
     postMessage(message, transfer) {
-      if (message.call === "compressLent") orders += 1;
+      if (message.call === "compressBlocks") orders += 1;
       if (orders < n) return worker.postMessage(message, transfer);
       worker.terminate();
       structuredClone(message, { transfer });
@@ -74,7 +74,7 @@ async function survivesWorkersThatDie() {
     same(await compressed(bytes, { ...options, compressor, contentSize: bytes.length }), expected, "frame");
     await compressor.dispose();
   }
-  check(deaths.length > 0 && deaths.every((call) => call === "compressLent"), `died with ${deaths}`);
+  check(deaths.length > 0 && deaths.every((call) => call === "compressBlocks"), `died with ${deaths}`);
 }
 
 async function saysWhatIsWrong() {
@@ -113,7 +113,7 @@ async function stopsInTime() {
         const worker = startWorker();
         const { postMessage } = worker;
         worker.postMessage = (message, transfer) => {
-          if (message.call === "compressLent") orders += 1;
+          if (message.call === "compressBlocks") orders += 1;
           postMessage.call(worker, message, transfer);
         };
         return worker;
