@@ -14,7 +14,7 @@ import {
 import { asyncDisposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
-import type { StopSignal } from "../base/stop.js";
+import type { StopSignal } from "../base/abort.js";
 import type {
   BackendInfo,
   BytesInput,

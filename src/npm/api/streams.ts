@@ -1,7 +1,7 @@
 import { bytesOf, checkOptions, checkSize, release } from "../base/arguments.js";
 import { Job } from "../base/job.js";
 import { RendezvousChannel } from "../base/rendezvous.js";
-import { Stop } from "../base/stop.js";
+import { LightAbortController } from "../base/abort.js";
 import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from "../base/types.js";
 import { unshared, viewOf } from "../base/views.js";
 import { Clock } from "../codec/cpu.js";
@@ -65,7 +65,7 @@ class Lz4Stream {
   constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
     const { signal, transfer = false } = options;
     // Stops the work when either side ends.
-    const end = new Stop();
+    const end = new LightAbortController();
     const job = new Job({ ...options, signal: end }, totalBytes);
     const input = new RendezvousChannel<Uint8Array>();
     const output = run(input, job, options, transform);

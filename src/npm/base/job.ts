@@ -1,5 +1,5 @@
 import { PagepressError, toPagepressError } from "./errors.js";
-import type { StopSignal } from "./stop.js";
+import type { StopSignal } from "./abort.js";
 import { nextTask } from "./task.js";
 import type { CallOptions, Engine } from "./types.js";
 

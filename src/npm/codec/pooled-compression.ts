@@ -1,7 +1,7 @@
 import { checkUnchanged } from "../base/arguments.js";
 import { type Bytes, joined, wholeBlocks } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
-import { Stop } from "../base/stop.js";
+import { LightAbortController } from "../base/abort.js";
 import type { FrameOptions } from "../base/types.js";
 import { FrameWriter } from "../frame/writer.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
@@ -38,27 +38,14 @@ export function streamFlow(nWorkers: number, blockSize: number): Flow {
   return { partBytes, mostParts: Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / partBytes)), 2), isVolatile: true };
 }
 
-/** Content that a worker compresses. */
-class Part {
-  /** Kept until its blocks are there: a worker may fail. */
+/** Content that a worker compresses. It is kept until its blocks are there, since a worker may fail. */
+interface Part {
   readonly content: Uint8Array;
   readonly length: number;
   /** The blocks in transferred memory, unless no worker made them. */
-  blocks: Bytes | undefined;
-  /** Resolves when the worker succeeded or failed. */
-  readonly settled: Promise<void>;
-  isSettled: boolean;
-
-  /** Without `work` the content is compressed in place when its turn comes. */
-  constructor(content: Uint8Array, work: Promise<Bytes> | undefined) {
-    this.content = content;
-    this.length = content.length;
-    this.isSettled = !work;
-    this.settled = (work ?? Promise.resolve(undefined))
-      .then((blocks) => void (this.blocks = blocks))
-      .catch(() => undefined)
-      .then(() => void (this.isSettled = true));
-  }
+  blocks?: Bytes;
+  /** Resolves when the worker succeeded or failed; undefined from then on, and without a worker. */
+  pending?: Promise<void> | undefined;
 }
 
 /** A frame whose parts workers compress. Blocks are put into it in the order of the parts. */
@@ -67,14 +54,14 @@ export class PooledCompression {
   readonly #pool: Pool;
   readonly #options: BlockOptions;
   readonly #flow: Flow;
-  readonly frame: FrameWriter;
+  readonly #frame: FrameWriter;
   /** Parts in flight, oldest first. */
   #inFlight: Part[] = [];
   /** Buffers to use again: copies of volatile content, and transferred ones. */
   #copies: ArrayBuffer[] = [];
   #transferred: ArrayBuffer[] = [];
   #isBegun = false;
-  readonly #end = new Stop();
+  readonly #end = new LightAbortController();
 
   constructor(cpu: CpuModule, pool: Pool, options: Required<FrameOptions>, contentSize: number, flow: Flow) {
     const { blockSize, level, blockChecksums } = options;
@@ -82,18 +69,26 @@ export class PooledCompression {
     this.#pool = pool;
     this.#options = { blockSize, level, blockChecksums };
     this.#flow = flow;
-    this.frame = new FrameWriter(cpu, options, contentSize);
+    this.#frame = new FrameWriter(cpu, options, contentSize);
   }
 
   get partBytes(): number {
     return this.#flow.partBytes;
   }
 
+  get bytesIn(): number {
+    return this.#frame.bytesIn;
+  }
+
+  get bytesOut(): number {
+    return this.#frame.bytesOut;
+  }
+
   /** Cancels the parts that no worker has yet. */
   free(): void {
     this.#end.abort(cancelled());
     this.#inFlight = [];
-    this.frame.free();
+    this.#frame.free();
   }
 
   /** Sends a part, and returns the bytes of the frame that are complete. Waits only while too many parts are in flight; the last
@@ -101,8 +96,8 @@ export class PooledCompression {
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
     this.#send(content, isLast);
     if (isLast) await this.#finish(job);
-    else if (this.#inFlight[0]?.isSettled || this.#inFlight.length >= this.#flow.mostParts) await this.#putOldest(job);
-    return this.frame.take();
+    else if (!this.#inFlight[0]?.pending || this.#inFlight.length >= this.#flow.mostParts) await this.#putOldest(job);
+    return this.#frame.take();
   }
 
   /** Compresses all of `bytes`. */
@@ -114,7 +109,7 @@ export class PooledCompression {
       const end = at + this.partBytes;
       parts.push(await this.push(bytes.subarray(at, end), end >= length, job));
       // The last byte is done when the frame is complete.
-      job.report(Math.min(this.frame.bytesIn, length - 1), this.frame.bytesOut, "cpu");
+      job.report(Math.min(this.bytesIn, length - 1), this.bytesOut, "cpu");
     }
     return joined(parts);
   }
@@ -123,19 +118,19 @@ export class PooledCompression {
     while (this.#inFlight.length > 0) {
       await this.#putOldest(job);
       // The last byte is done when the frame is complete.
-      if (this.#inFlight.length > 0) job.report(this.frame.bytesIn, this.frame.bytesOut, "cpu");
+      if (this.#inFlight.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
       await job.yieldToEventLoop();
     }
-    this.frame.end();
+    this.#frame.end();
   }
 
   /** Puts the blocks of the oldest part into the frame. */
   async #putOldest(job: Job): Promise<void> {
     const [part] = this.#inFlight;
-    if (part && !part.isSettled) await job.settled(part.settled);
+    if (part?.pending) await job.settled(part.pending);
     job.check();
     this.#inFlight.shift();
-    if (part) this.frame.put(this.#blocksOf(part), part.length);
+    if (part) this.#frame.put(this.#blocksOf(part), part.length);
   }
 
   #send(given: Uint8Array, isLast: boolean): void {
@@ -146,13 +141,19 @@ export class PooledCompression {
       content = new Uint8Array(this.#copies.pop() ?? new ArrayBuffer(length), 0, length);
       content.set(given);
     }
-    this.frame.add(content);
+    this.#frame.add(content);
     const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
-    this.#inFlight.push(new Part(content, isShort || this.#pool.failure ? undefined : this.#share(content)));
     this.#isBegun = true;
+    const part: Part = { content, length };
+    this.#inFlight.push(part);
+    if (isShort || this.#pool.failure) return;
+    part.pending = this.#compressOnWorker(content)
+      .then((blocks) => void (part.blocks = blocks))
+      .catch(() => undefined)
+      .then(() => void (part.pending = undefined));
   }
 
-  #share(content: Uint8Array): Promise<Bytes> {
+  #compressOnWorker(content: Uint8Array): Promise<Bytes> {
     const { length } = content;
     const capacity = length + AROUND_BLOCK_BYTES * Math.ceil(length / this.#options.blockSize);
     const buffer = this.#transferred.pop() ?? new ArrayBuffer(capacity);

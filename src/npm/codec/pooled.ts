@@ -9,7 +9,7 @@ import { type BlockedFrame, cutFrame } from "../frame/cut.js";
 import { DecodedContent } from "../modules/content.js";
 import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
-import type { Codec, Compression, Outcome } from "./codec.js";
+import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow, WORTH_SHARING_BYTES } from "./pooled-compression.js";
 
@@ -58,17 +58,7 @@ export class PooledCodec implements Codec {
     if (isShort || this.#pool.failure || options.blockSize === 0) return this.#inPlace.beginCompression(options, contentSize);
     const flow = streamFlow(this.#pool.size, options.blockSize);
     const session = new PooledCompression(this.#cpu, this.#pool, options, contentSize, flow);
-    return {
-      partBytes: session.partBytes,
-      get bytesIn() {
-        return session.frame.bytesIn;
-      },
-      get bytesOut() {
-        return session.frame.bytesOut;
-      },
-      push: (...part) => this.#timed(session.push(...part)),
-      free: () => session.free(),
-    };
+    return withPush(session, (...part) => this.#timed(session.push(...part)));
   }
 
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
@@ -195,10 +185,10 @@ export class PooledCodec implements Codec {
   }
 
   async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
-    const [start, before] = [performance.now(), this.#pool.nShared];
+    const [start, before] = [performance.now(), this.#pool.nCompleted];
     const value = await work;
     const timing = cpuTiming(performance.now() - start, this.backend()?.reason);
-    return { value, timing: this.#pool.nShared > before ? { ...timing, workers: this.#pool.size } : timing };
+    return { value, timing: this.#pool.nCompleted > before ? { ...timing, workers: this.#pool.size } : timing };
   }
 
   /** Runs the calls 0 to `n` on workers, a bounded number at a time, and calls `take` with their results in this order. */
