@@ -87,13 +87,39 @@ async function bind(compiled, name) {
   const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
   await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", glue, "--out-name", name, compiled]);
   await rm(join(glue, `${name}_bg.wasm.d.ts`));
-  const [wasm, script] = [join(glue, `${name}_bg.wasm`), join(glue, `${name}.js`)];
+  const [wasm, script, types] = [join(glue, `${name}_bg.wasm`), join(glue, `${name}.js`), join(glue, `${name}.d.ts`)];
   const number = numbering();
-  const written = number(await readFile(script, "utf8"));
-  const { code } = await transform(written.replaceAll(STALE, "return;"), { minify: true, format: "esm" });
+  const written = number(withShortInit(await readFile(script, "utf8"))).replaceAll(STALE, "return;");
+  const { code } = await transform(written, { minify: true, format: "esm" });
   if (code.includes("previous WASM instance")) throw new Error("closures of an earlier instance throw: see STALE");
   await writeFile(script, code);
+  await writeFile(types, withShortInitType(await readFile(types, "utf8")));
   await writeFile(wasm, Buffer.from(number(await readFile(wasm, "latin1")), "latin1"));
+}
+
+/**
+ * Returns the script with an initialisation that takes the compiled module. That of wasm-bindgen also fetches and compiles,
+ * which the package's loader does, with its own errors.
+ */
+function withShortInit(script) {
+  const init = `async function __wbg_init({ module_or_path: module }) {
+  return wasm ?? __wbg_finalize_init(await WebAssembly.instantiate(module, __wbg_get_imports()), module);
+}
+export { __wbg_init as default };`;
+  return upTo(script, "async function __wbg_load(") + init;
+}
+
+/** Returns the type declarations with the same initialisation. */
+function withShortInitType(types) {
+  const init = "export default function __wbg_init(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;\n";
+  return upTo(types, "export type InitInput") + init;
+}
+
+/** Returns `text` up to `mark`, behind which wasm-bindgen writes the initialisation and nothing else. */
+function upTo(text, mark) {
+  const at = text.indexOf(mark);
+  if (at < 0) throw new Error(`wasm-bindgen writes no \`${mark}\`: see withShortInit`);
+  return text.slice(0, at);
 }
 
 /**

@@ -1,5 +1,5 @@
-// What a worker of the pool runs. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of
-// its own, and `createWorker` starts it.
+// The script of a worker of the pool. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of its
+// own, which `createWorker` starts.
 import * as glue from "./wasm/cpu.js";
 import { CpuModule } from "./modules/cpu-module.js";
 import { toPagepressError } from "./base/errors.js";
@@ -14,7 +14,7 @@ interface Port {
 
 let cpu: CpuModule | undefined;
 
-async function obey(order: Order): Promise<Answer> {
+async function answer(order: Order): Promise<Answer> {
   try {
     if (order.call === "start") {
       await glue.default({ module_or_path: order.module });
@@ -31,14 +31,14 @@ async function obey(order: Order): Promise<Answer> {
 
 function listen(port: Port): void {
   const take = async (order: Order): Promise<void> => {
-    const answer = await obey(order);
-    port.postMessage(answer, buffersOf(answer.value));
+    const reply = await answer(order);
+    port.postMessage(reply, buffersOf(reply.value));
   };
   if (port.on) port.on("message", (order) => void take(order));
   else port.addEventListener?.("message", ({ data }) => void take(data));
 }
 
-/** The memory of an answer, which goes over without a copy. */
+/** Returns the buffers of an answer, which are transferred. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   if (typeof value !== "object" || value === null) return [];
   const parts = ArrayBuffer.isView(value) ? [value] : Object.values(value).filter((part) => ArrayBuffer.isView(part));

@@ -2,7 +2,7 @@ import {
   checkOptions,
   checkedBytes,
   checkedLimit,
-  checkedRoom,
+  checkedTarget,
   checkedWords,
   checkOneOf,
   checkSize,
@@ -14,7 +14,7 @@ import {
 import { asyncDisposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
-import type { StopSignal } from "../base/stop.js";
+import type { StopSignal } from "../base/abort.js";
 import type {
   BackendInfo,
   BytesInput,
@@ -47,7 +47,7 @@ import { checkedFormat, frameOptions } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { LEVELS } from "../modules/enums.js";
-import { loadedCpu } from "../modules/load.js";
+import { load, loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
 import { names, type Names } from "./options.js";
@@ -61,7 +61,11 @@ export function timingOf(result: object): Timing | undefined {
   return timings.get(result);
 }
 
-type Work<T, Input> = (codec: Codec, input: Input, job: Job) => Promise<Outcome<T>>;
+/** A call that was checked: the bytes that its progress counts, and its work, which runs when its turn comes. */
+interface Prepared<T> {
+  readonly totalBytes: number;
+  readonly work: (codec: Codec, job: Job) => Promise<Outcome<T>>;
+}
 
 /** Compresses and decompresses LZ4 frames and batches of pages on one engine. Made by `createCompressor`.
  *
@@ -124,12 +128,12 @@ export class Compressor {
 
   /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is, or to the `format` asked for. */
   compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#read(bytes, options, names.compress, async (codec, taken, job) => {
+    return this.#read(bytes, options, names.compress, async (taken, codec, job) => {
       const format = checkedFormat(options);
       const all = frameOptions(options, this.#level, format);
       const limit = checkedLimit(options.maxOutputSize);
       const isFrame = format === "frame";
-      const outcome = await (isFrame ? codec.compress(taken, all, limit, job) : alone((cpu) => cpu.compressSync(taken, format, all, limit)));
+      const outcome = await (isFrame ? codec.compress(taken, all, limit, job) : inPlace((cpu) => cpu.compressSync(taken, format, all, limit)));
       checkLimit(outcome.value.length, limit);
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
@@ -138,11 +142,11 @@ export class Compressor {
 
   /** Decompresses all LZ4 frames in `bytes`, or what `format` says they are. */
   decompress<B extends ArrayBufferLike = ArrayBuffer>(bytes: BytesInput, options: DecompressOptions<B> = {}): Promise<Uint8Array<B>> {
-    const content = this.#read(bytes, options, names.decompress, async (codec, taken, job) => {
+    const content = this.#read(bytes, options, names.decompress, async (taken, codec, job) => {
       const format = checkedFormat(options);
-      const room = checkedRoom(options, taken);
+      const target = checkedTarget(options, taken);
       const isFrame = format === "frame";
-      const outcome = await (isFrame ? codec.decompress(taken, room, job) : alone((cpu) => cpu.decompressSync(taken, format, room)));
+      const outcome = await (isFrame ? codec.decompress(taken, target, job) : inPlace((cpu) => cpu.decompressSync(taken, format, target)));
       job.report(taken.length, outcome.value.length, outcome.timing.engine);
       return outcome;
     });
@@ -151,13 +155,12 @@ export class Compressor {
 
   /** Compresses `bytes` page by page. */
   compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
-    return this.#read(bytes, options, names.compressPages, async (codec, taken, job) => {
+    return this.#read(bytes, options, names.compressPages, async (taken, codec, job) => {
       const { pageSize = 4096, level = this.#level } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       checkOneOf("level", level, LEVELS);
       const outcome = await codec.compressPages(taken, pageSize, level, job);
-      const { packed, byteLength } = outcome.value;
-      job.report(byteLength, packed.length, outcome.timing.engine);
+      job.report(taken.length, outcome.value.packed.length, outcome.timing.engine);
       return outcome;
     });
   }
@@ -223,7 +226,7 @@ export class Compressor {
     return this.#level;
   }
 
-  /** What `look` makes of the codec once it is its turn.
+  /** Calls `look` with the codec once it is its turn, and returns the result.
    * @internal */
   look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
     return this.#queue(async () => {
@@ -232,12 +235,8 @@ export class Compressor {
     });
   }
 
-  /** Runs work that `prepare` makes now, once it is this call's turn. */
-  #start<T, Options extends CallOptions>(
-    options: Options,
-    known: Names<Options>,
-    prepare: () => { totalBytes: number; work: (codec: Codec, job: Job) => Promise<Outcome<T>> },
-  ): Promise<T> {
+  /** Checks a call now, and runs its work once it is its turn. */
+  #start<T, Options extends CallOptions>(options: Options, known: Names<Options>, prepare: () => Prepared<T>): Promise<T> {
     try {
       checkOptions(options, known);
       const { totalBytes, work } = prepare();
@@ -248,28 +247,25 @@ export class Compressor {
     }
   }
 
-  /** Runs `work` on one array, once it is this call's turn. The array is taken over now, if at all. */
+  /** Does the same for a call that reads one array, whose buffer is transferred now if the caller wants that. */
   #read<T, Options extends InputOptions>(
     bytes: BytesInput,
     options: Options,
     known: Names<Options>,
-    work: Work<T, Uint8Array>,
+    work: (taken: Uint8Array, codec: Codec, job: Job) => Promise<Outcome<T>>,
   ): Promise<T> {
-    try {
-      checkOptions(options, known);
-      const { transfer = false } = options;
+    let taken: Uint8Array | undefined;
+    const done = this.#start(options, known, () => {
       const view = checkedBytes("bytes", bytes);
-      const taken = transfer ? takeOver(view) : unshared(view);
-      const { length } = taken;
-      const job = new Job(options, length);
-      const done = this.run(job, (codec) => {
-        checkUnchanged(taken, length);
-        return work(codec, taken, job);
-      });
-      return transfer ? done.finally(() => release(taken)) : done;
-    } catch (error) {
-      return Promise.reject(toPagepressError(error));
-    }
+      const own = options.transfer ? (taken = takeOver(view)) : unshared(view);
+      const { length } = own;
+      const checked = (codec: Codec, job: Job): Promise<Outcome<T>> => {
+        checkUnchanged(own, length);
+        return work(own, codec, job);
+      };
+      return { totalBytes: length, work: checked };
+    });
+    return taken ? done.finally(() => taken && release(taken)) : done;
   }
 
   #readPages(pages: PackedPagesInput, isStrict: boolean, options: CallOptions): Promise<CheckedPages> {
@@ -281,13 +277,12 @@ export class Compressor {
         job.report(byteLength, byteLength, outcome.timing.engine);
         return outcome;
       };
-      // Progress of pages counts the bytes that they decompress to.
+      // Progress of pages counts their content.
       return { totalBytes: byteLength, work };
     });
   }
 
-  /** Runs `work` once it is its turn. Rejects as soon as the job is stopped; the next turn begins when the work has
-   * stopped.
+  /** Runs `work` once it is its turn. Rejects as soon as the job is stopped; the next call waits until the work has stopped.
    * @internal */
   run<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     const result = this.#queue(() => this.#call(job, work));
@@ -321,14 +316,14 @@ export class Compressor {
     }
   }
 
-  /** The engine as the codec tells; a codec that was lost tells nothing. */
+  /** Returns the engine as the codec describes it; a lost codec has no description, and the last one stays. */
   #describe(backend: BackendInfo = this.#backend): BackendInfo {
     if (this.#obstacles.length === 0) return backend;
     return { ...backend, reason: "no GPU can be used", rejected: this.#obstacles };
   }
 }
 
-/** The pages as they are now: the caller may change the object until the call's turn comes. */
+/** Returns the properties of `pages` as they are now: the caller may change the object before the call's turn. */
 function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput): PackedPagesInput {
   checkSize("pageSize", pageSize, 0xffff_ffff);
   checkSize("byteLength", byteLength, MAX_BYTES);
@@ -340,14 +335,14 @@ function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput)
   };
 }
 
-/** What `decompressResident` takes. */
+/** Returns the input of `decompressResident`, with the properties of pages as they are now. */
 function checkedInput(input: ResidentPages | PackedPagesInput | Uint8Array): ResidentPages | PackedPagesInput | Uint8Array {
   if (input instanceof ResidentPages) return input;
   if (viewAs(Uint8Array, input)) return unshared(checkedBytes("bytes", input));
   return checkedPages((input ?? {}) as PackedPagesInput);
 }
 
-/** `result`, or the signal's reason as soon as it is aborted. */
+/** Settles as `result`, or rejects with the signal's reason as soon as it is aborted. */
 function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -357,10 +352,9 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   });
 }
 
-/** What `work` makes of blocks without a frame, which cannot be stopped in the middle. */
-function alone(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Outcome<Uint8Array<ArrayBuffer>> {
-  const cpu = loadedCpu();
-  if (!cpu) throw new PagepressError("NOT_READY", "no module is loaded");
+/** Runs `work` on the CPU at once. Blocks without a frame have no steps to stop between. */
+async function inPlace(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
+  const cpu = loadedCpu() ?? (await load("cpu"));
   const clock = new Clock();
   const { value, timing } = clock.outcome(clock.time(() => work(cpu)));
   return { value, timing: { ...timing, reason: "blocks without a frame are the CPU's" } };

@@ -4,23 +4,23 @@ interface Watched {
   readonly lost?: Promise<{ readonly reason: string; readonly message: string }>;
 }
 
-/** Counts the devices that were lost and those that took their place, and tells of each loss when it happens. */
+/** Counts lost and replaced devices, and reports each loss when it happens. */
 export class DeviceWatch {
-  #tell: ((loss: DeviceLoss) => void) | undefined;
+  #onLost: ((loss: DeviceLoss) => void) | undefined;
   #device: Device | null = null;
   #isOver = false;
   #lost = 0;
   #replaced = 0;
 
-  constructor(tell: ((loss: DeviceLoss) => void) | undefined) {
-    this.#tell = tell;
+  constructor(onLost: ((loss: DeviceLoss) => void) | undefined) {
+    this.#onLost = onLost;
   }
 
   get counters(): DeviceCounters {
     return { lost: this.#lost, replaced: this.#replaced };
   }
 
-  /** Watches `device` from now on, if it is another one than before. */
+  /** Watches `device` from now on, unless it is the one watched already. */
   watch(device: Device | null): void {
     if (!device || device === this.#device) return;
     if (this.#device) this.#replaced += 1;
@@ -28,11 +28,11 @@ export class DeviceWatch {
     void (device as Watched).lost?.then(({ reason, message }) => {
       if (this.#isOver) return;
       this.#lost += 1;
-      this.#tell?.({ reason, message, lost: this.#lost });
+      this.#onLost?.({ reason, message, lost: this.#lost });
     });
   }
 
-  /** What happens from now on is meant. */
+  /** Ignores losses from now on: the caller destroys the device. */
   end(): void {
     this.#isOver = true;
   }

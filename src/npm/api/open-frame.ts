@@ -2,12 +2,9 @@ import { checkSize, MAX_BYTES } from "../base/arguments.js";
 import { joined } from "../base/bytes.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { ModuleSource } from "../base/types.js";
-import { type Glue, Held } from "../modules/instance.js";
 import { load, type SeekModule } from "../modules/load.js";
 import type * as Seek from "../wasm/seek.js";
 import { openSource, type FrameSource, type Source } from "./frame-source.js";
-
-type HeldMap = Held<typeof Seek & Glue, Seek.FrameMap>;
 
 export interface OpenFrameOptions {
   /** Stops opening, and rejects with the signal's reason. */
@@ -27,7 +24,9 @@ export interface ReadOptions {
 export class FrameAccess {
   readonly #source: Source;
   readonly #seek: SeekModule;
-  #map: HeldMap | undefined;
+  #map: Seek.FrameMap | undefined;
+  /** The instance of the module that `#map` is in. */
+  #generation = 0;
   /** Reads map the file one after the other. */
   #mapping: Promise<unknown> = Promise.resolve();
   #hasIndex = false;
@@ -51,8 +50,7 @@ export class FrameAccess {
   /** Bytes of all content. Without an index all of the file is read for it. */
   contentLength(options: ReadOptions = {}): Promise<number> {
     return guarded(options.signal, async () => {
-      const map = await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal);
-      return map.use(({ mappedBytes }) => mappedBytes);
+      return (await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal)).mappedBytes;
     });
   }
 
@@ -64,13 +62,11 @@ export class FrameAccess {
       checkSize("length", length, MAX_BYTES);
       const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
       const map = await this.#mapTo(end, options.signal);
-      const read = map.use((frames) => new Held(this.#seek, () => frames.read(offset, end)));
+      const read = this.#seek.make(() => map.read(offset, end));
       const parts = [];
       try {
-        const wanted = (): Range | undefined => read.use((part) => map.use((frames) => rangeOf(part.wanted(frames))));
-        for (let range = wanted(); range; range = wanted()) {
-          const bytes = await this.#fetch(range, options.signal);
-          parts.push(read.use((part) => map.use((frames) => part.supply(frames, bytes))));
+        for (let range = read.wanted(map); range; range = read.wanted(map)) {
+          parts.push(read.supply(map, await this.#fetch(range, options.signal)));
         }
       } finally {
         read.free();
@@ -82,48 +78,36 @@ export class FrameAccess {
   /** Has the content up to `end` mapped.
    * @internal */
   async map(end: number, signal: AbortSignal | undefined): Promise<void> {
-    const map = await this.#mapTo(end, signal);
-    this.#hasIndex = map.use(({ hasIndex }) => hasIndex);
+    this.#hasIndex = (await this.#mapTo(end, signal)).hasIndex;
   }
 
-  #mapTo(end: number, signal: AbortSignal | undefined): Promise<HeldMap> {
+  #mapTo(end: number, signal: AbortSignal | undefined): Promise<Seek.FrameMap> {
     const mapped = this.#mapping.then(async () => {
       const map = this.#currentMap();
-      const wanted = (): Range | undefined => map.use((frames) => rangeOf(frames.wanted(end)));
-      for (let range = wanted(); range; range = wanted()) {
-        const bytes = await this.#fetch(range, signal);
-        map.use((frames) => frames.supply(bytes));
-      }
+      for (let range = map.wanted(end); range; range = map.wanted(end)) map.supply(await this.#fetch(range, signal));
       return map;
     });
     this.#mapping = mapped.catch(() => undefined);
     return mapped;
   }
 
-  /** The map; a new one if it was lost with an instance that stopped. */
-  #currentMap(): HeldMap {
+  /** Returns the map; a new one if the instance of the module was replaced. */
+  #currentMap(): Seek.FrameMap {
     const { byteLength, isRemote } = this.#source;
-    if (!this.#map?.object) this.#map = undefined;
-    return (this.#map ??= new Held(this.#seek, ({ FrameMap }) => new FrameMap(byteLength, isRemote)));
+    if (this.#generation !== this.#seek.generation) this.#map = undefined;
+    this.#map ??= this.#seek.make(({ FrameMap }) => new FrameMap(byteLength, isRemote));
+    this.#generation = this.#seek.generation;
+    return this.#map;
   }
 
-  async #fetch([start, end]: Range, signal?: AbortSignal): Promise<Uint8Array> {
+  async #fetch(range: Seek.ByteRange, signal?: AbortSignal): Promise<Uint8Array> {
+    const { start, end } = range;
+    range.free();
     signal?.throwIfAborted();
     const bytes = await this.#source.read(start, end, signal);
     if (bytes.length === end - start) return bytes;
     throw new PagepressError("READ", `the source gives ${bytes.length} bytes for ${end - start}: it was changed since it was opened`);
   }
-}
-
-/** From its start to its end. */
-type Range = readonly [start: number, end: number];
-
-/** The range as plain numbers. */
-function rangeOf(range: Seek.ByteRange | undefined): Range | undefined {
-  if (!range) return undefined;
-  const { start, end } = range;
-  range.free();
-  return [start, end];
 }
 
 /** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.

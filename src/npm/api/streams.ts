@@ -1,14 +1,13 @@
 import { bytesOf, checkOptions, checkSize, release } from "../base/arguments.js";
-import { Handoff } from "../base/handoff.js";
 import { Job } from "../base/job.js";
-import { Stop } from "../base/stop.js";
+import { RendezvousChannel } from "../base/rendezvous.js";
+import { LightAbortController } from "../base/abort.js";
 import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from "../base/types.js";
 import { unshared, viewOf } from "../base/views.js";
 import { Clock } from "../codec/cpu.js";
 import { open } from "../codec/open.js";
-import { ContentPart } from "../frame/content-part.js";
 import { frameOptions } from "../frame/options.js";
-import { FrameDecoder } from "../modules/cpu-module.js";
+import { PartBuffer } from "../frame/part-buffer.js";
 import { load } from "../modules/load.js";
 import { Compressor } from "./compressor.js";
 import { names } from "./options.js";
@@ -46,19 +45,15 @@ export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
 }
 
 const HIGH_WATER_BYTES = 2 ** 20;
-/** Input that is decompressed at a time, and content that is given at a time if blocks are not larger. */
+/** Input that is decompressed at a time, and most content that is given at a time unless blocks are larger. */
 const STEP_BYTES = 2 ** 20;
 
-/** Makes output of the bytes that are written. */
-type Transform = (input: AsyncIterable<Uint8Array>, work: Work) => AsyncGenerator<Bytes>;
+type Input = AsyncIterable<Uint8Array>;
 
-/** What does it, and what is told of it. */
-interface Work {
-  readonly compressor: Compressor;
-  readonly job: Job;
-}
+/** Yields the output of the input. */
+type Transform = (input: Input, compressor: Compressor, job: Job) => AsyncGenerator<Bytes>;
 
-/** What is common to both streams: shaped like `CompressionStream`, for `pipeThrough`. */
+/** The common part of both streams: shaped like `CompressionStream`, for `pipeThrough`. */
 class Lz4Stream {
   /** The output. */
   readonly readable: ReadableStream<Bytes>;
@@ -68,31 +63,30 @@ class Lz4Stream {
 
   /** @internal */
   constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
-    const { signal } = options;
-    // Whatever ends the stream ends the work that is under way.
-    const end = new Stop();
+    const { signal, transfer = false } = options;
+    // Stops the work when either side ends.
+    const end = new LightAbortController();
     const job = new Job({ ...options, signal: end }, totalBytes);
-    const input = new Handoff<Uint8Array>();
+    const input = new RendezvousChannel<Uint8Array>();
     const output = run(input, job, options, transform);
-    const ends: { error(reason: unknown): void }[] = [];
+    const sides: { error(reason: unknown): void }[] = [];
     const abort = (): void => fail(signal?.reason);
-    const leave = (): void => signal?.removeEventListener("abort", abort);
     const stop = (reason: unknown): void => {
-      leave();
+      signal?.removeEventListener("abort", abort);
       input.fail(reason);
       end.abort(reason);
-      // What it had to say of the failure it has said, or nobody asked.
+      // Its failure was reported by then, or no side is left to report it to.
       output.return(undefined).catch(() => undefined);
     };
     const fail = (reason: unknown): void => {
       stop(reason);
-      for (const controller of ends) controller.error(reason);
+      for (const side of sides) side.error(reason);
     };
     this.writable = new WritableStream<StreamInput>(
       {
         start: (controller) => {
-          ends.push(controller);
-          // `abort` below waits for a write under way, which may wait for workers, or for who reads. Older browsers have no
+          sides.push(controller);
+          // `abort` below is called after a write under way, which may wait for workers or a reader. Older browsers have no
           // signal here.
           controller.signal?.addEventListener("abort", () => stop(controller.signal.reason));
         },
@@ -100,7 +94,7 @@ class Lz4Stream {
           try {
             const bytes = bytesOf("chunk", chunk);
             await input.put(unshared(bytes));
-            if (options.transfer) release(bytes);
+            if (transfer) release(bytes);
           } catch (error) {
             fail(error);
             throw error;
@@ -113,13 +107,13 @@ class Lz4Stream {
     );
     this.readable = new ReadableStream<Bytes>(
       {
-        start: (controller) => void ends.push(controller),
+        start: (controller) => void sides.push(controller),
         pull: async (controller) => {
           try {
             const { done, value } = await output.next();
             if (!done) return controller.enqueue(value);
-            leave();
-            input.finish();
+            signal?.removeEventListener("abort", abort);
+            input.accept();
             controller.close();
           } catch (error) {
             fail(error);
@@ -140,7 +134,7 @@ export class Lz4CompressionStream extends Lz4Stream {
     checkOptions(options, names.compressionStream);
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize, Number.MAX_SAFE_INTEGER);
-    super(options, contentSize ?? null, (input, work) => compress(input, work, options));
+    super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options));
   }
 }
 
@@ -151,13 +145,13 @@ export class Lz4DecompressionStream extends Lz4Stream {
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize, Number.MAX_SAFE_INTEGER);
     checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
-    super(options, inputSize ?? null, (input, work) => decompress(input, work, maxOutputSize));
+    super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize));
   }
 }
 
-/** Opens the engine, and gives it up at the end, whatever that is. */
+/** Opens the engine unless the options have a compressor, transforms the input, and disposes of that engine. */
 async function* run(
-  input: Handoff<Uint8Array>,
+  input: RendezvousChannel<Uint8Array>,
   job: Job,
   options: Lz4StreamOptions,
   transform: Transform,
@@ -165,8 +159,7 @@ async function* run(
   let own: Compressor | undefined;
   try {
     job.check();
-    const compressor = options.compressor ?? (own = new Compressor(await open(options), options.level ?? "auto"));
-    yield* transform(input, { compressor, job });
+    yield* transform(input, options.compressor ?? (own = new Compressor(await open(options), options.level ?? "auto")), job);
   } catch (error) {
     throw input.isFailure(error) ? error : job.errorOf(error);
   } finally {
@@ -174,45 +167,39 @@ async function* run(
   }
 }
 
-async function* compress(
-  input: AsyncIterable<Uint8Array>,
-  { compressor, job }: Work,
-  options: Lz4CompressionStreamOptions,
-): AsyncGenerator<Bytes> {
+async function* compress(input: Input, compressor: Compressor, job: Job, options: Lz4CompressionStreamOptions): AsyncGenerator<Bytes> {
   const all = frameOptions(options, compressor.level);
   const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1));
-  const held = new ContentPart(frame.partBytes);
-  const part = (isLast: boolean): Promise<Bytes> =>
+  const content = new PartBuffer(frame.partBytes);
+  const push = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, async () => {
-      const outcome = await frame.push(held.take(), isLast, job);
+      const outcome = await frame.push(content.take(), isLast, job);
       job.report(frame.bytesIn, frame.bytesOut, outcome.timing.engine);
       return outcome;
     });
   try {
     for await (const bytes of input) {
       for (let at = 0; at < bytes.length; ) {
-        at += held.add(bytes.subarray(at));
-        if (held.isFull()) yield* made(await part(false));
-        await job.rest();
+        at += content.add(bytes.subarray(at));
+        if (content.isFull()) yield* unlessEmpty(await push(false));
+        await job.yieldToEventLoop();
       }
     }
-    yield* made(await part(true));
+    yield* unlessEmpty(await push(true));
   } finally {
     frame.free();
   }
 }
 
-/** What a part made: it may be nothing yet. */
-function* made(bytes: Bytes): Generator<Bytes> {
+function* unlessEmpty(bytes: Bytes): Generator<Bytes> {
   if (bytes.length > 0) yield bytes;
 }
 
-/** Streams are decompressed by the CPU where they are: their parts are not worth the way to a GPU or a worker and back. */
-async function* decompress(input: AsyncIterable<Uint8Array>, { compressor, job }: Work, maxOutputSize: number): AsyncGenerator<Bytes> {
-  const cpu = await load("cpu");
-  const frames = new FrameDecoder(cpu, maxOutputSize, STEP_BYTES);
+/** Decompresses on the CPU in the calling thread: the parts of a stream are not worth a transfer to a GPU or a worker and back. */
+async function* decompress(input: Input, compressor: Compressor, job: Job, maxOutputSize: number): AsyncGenerator<Bytes> {
+  const frames = (await load("cpu")).decoder(maxOutputSize, STEP_BYTES);
   let bytesOut = 0;
-  const part = (): Promise<Bytes> =>
+  const advance = (): Promise<Bytes> =>
     compressor.run(job, async () => {
       const clock = new Clock();
       const content = clock.time(() => {
@@ -221,20 +208,17 @@ async function* decompress(input: AsyncIterable<Uint8Array>, { compressor, job }
         return bytes;
       });
       bytesOut += content.length;
-      job.report(frames.position(), bytesOut, "cpu");
+      job.report(frames.position, bytesOut, "cpu");
       return clock.outcome(content);
     });
-  async function* parts(): AsyncGenerator<Bytes> {
-    for (let bytes = await part(); bytes.length > 0; bytes = await part()) {
-      yield bytes;
-      await job.rest();
-    }
-  }
   try {
     for await (const bytes of input) {
       for (let at = 0; at < bytes.length; at += STEP_BYTES) {
         frames.add(bytes.subarray(at, at + STEP_BYTES));
-        yield* parts();
+        for (let content = await advance(); content.length > 0; content = await advance()) {
+          yield content;
+          await job.yieldToEventLoop();
+        }
       }
     }
     frames.end();
@@ -243,7 +227,7 @@ async function* decompress(input: AsyncIterable<Uint8Array>, { compressor, job }
   }
 }
 
-/** Counts bytes; what is no chunk is told by the write. */
+/** Returns a strategy that counts bytes. A chunk without bytes is refused by the write. */
 function byLength<T extends StreamInput>(): QueuingStrategy<T> {
   return { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => viewOf(chunk)?.length ?? 1 };
 }

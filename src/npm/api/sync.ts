@@ -1,4 +1,4 @@
-import { checkedBytes, checkedLimit, checkedRoom, checkOptions } from "../base/arguments.js";
+import { checkedBytes, checkedLimit, checkedTarget, checkOptions } from "../base/arguments.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "../base/types.js";
 import { unshared } from "../base/views.js";
@@ -41,7 +41,7 @@ export function decompressSync<B extends ArrayBufferLike = ArrayBuffer>(
     checkOptions(options, names.decompressSync);
     const format = checkedFormat(options);
     const taken = unshared(checkedBytes("bytes", bytes));
-    return cpu.decompressSync(taken, format, checkedRoom(options, taken)) as Uint8Array<ArrayBufferLike> as Uint8Array<B>;
+    return cpu.decompressSync(taken, format, checkedTarget(options, taken)) as Uint8Array<ArrayBufferLike> as Uint8Array<B>;
   });
 }
 

@@ -10,26 +10,29 @@ export function checkSize(name: string, value: unknown, most: number): void {
   fail(name, String(value), `give a whole number from 0 to ${most}`);
 }
 
-/** Where output goes: at most `limit` bytes, to the start of `into` if that is given. */
-export interface Room {
+/** The place for output of at most `limit` bytes: the start of `into` if that is given, else a new array. */
+export interface OutputTarget {
   readonly limit: number;
   readonly into?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The limit that `maxOutputSize` sets. */
+/** An earlier name of `OutputTarget`. */
+export type Room = OutputTarget;
+
+/** Returns the limit that `maxOutputSize` sets. */
 export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
   checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
   return Math.min(maxOutputSize, MAX_BYTES);
 }
 
-/** Where output goes that `bytes` are decompressed to. Throws `INVALID_ARGUMENT` for an array that overlaps `bytes`. */
-export function checkedRoom({ maxOutputSize, into }: { maxOutputSize?: number; into?: unknown }, bytes: Uint8Array): Room {
+/** Returns the place for the content of `bytes`. Throws `INVALID_ARGUMENT` for an array that overlaps `bytes`. */
+export function checkedTarget({ maxOutputSize, into }: { maxOutputSize?: number; into?: unknown }, bytes: Uint8Array): OutputTarget {
   const limit = checkedLimit(maxOutputSize);
   if (into === undefined) return { limit };
   const view = viewAs(Uint8Array, into) ?? fail("into", kindOf(into), "give a Uint8Array");
   const isApart = view.byteOffset >= bytes.byteOffset + bytes.length || bytes.byteOffset >= view.byteOffset + view.length;
   if (view.buffer === bytes.buffer && !isApart) fail("into", "memory of the input", "give an array apart from it");
-  // Whatever its buffer is, it is only written to.
+  // Its buffer may be of any kind, since it is only written to.
   return { limit, into: view as Uint8Array<ArrayBuffer> };
 }
 

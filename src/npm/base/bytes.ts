@@ -1,9 +1,9 @@
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A page of memory, which a system gives to a process when it is first touched. */
+/** A page of virtual memory. */
 const PAGE_BYTES = 4096;
 
-/** Arrays one after the other. */
+/** Returns the concatenation of `parts`. */
 export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   touch(whole, 0, whole.length);
@@ -15,19 +15,18 @@ export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** Has the system give the memory of a fresh array: to be stopped at each page in the middle of a copy costs a quarter
- * more. */
+/** Faults in the pages of a fresh array: first-touch page faults in the middle of a copy cost a quarter more. */
 export function touch(fresh: Uint8Array, start: number, end: number): void {
   for (let i = start; i < end; i += PAGE_BYTES) fresh[i] = 0;
 }
 
-/** All `parts` in one array: the part itself if it is the only one. */
+/** Returns the concatenation of `parts`, without a copy if there is only one. */
 export function joined(parts: readonly Bytes[]): Bytes {
   const [first] = parts;
   return first && parts.length === 1 ? first : join(parts);
 }
 
-/** The least multiple of `blockSize` that is not below `nBytes`. */
+/** Returns `nBytes` rounded up to a multiple of `blockSize`. */
 export function wholeBlocks(nBytes: number, blockSize: number): number {
   return Math.ceil(nBytes / blockSize) * blockSize;
 }

@@ -1,24 +1,23 @@
 import { PagepressError, toPagepressError } from "./errors.js";
-import type { StopSignal } from "./stop.js";
+import type { StopSignal } from "./abort.js";
 import { nextTask } from "./task.js";
 import type { CallOptions, Engine } from "./types.js";
 
-/** Others get the thread after this long, so that the page stays responsive and signals come through. */
+/** The longest time without a return to the event loop, so that the page stays responsive and abort signals are seen. */
 const LONGEST_STEP_MS = 8;
 
-/** How a call is watched, and stopped. */
+/** How a call is observed and stopped. */
 type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
-/** How far a call is. */
 type Report = (bytesIn: number, bytesOut: number, engine: Engine) => void;
 
-/** What a caller asked of a call beside its result: to be told how far it is, and to be able to stop it. */
+/** A call under way: its progress and its abort signal. */
 export class Job {
   readonly signal: StopSignal | undefined;
   readonly #onProgress: CallOptions["onProgress"];
   readonly #totalBytes: number | null;
-  #told = { bytesIn: -1, bytesOut: 0 };
-  #lastRest = performance.now();
+  #lastProgress = { bytesIn: -1, bytesOut: 0 };
+  #lastYield = performance.now();
   #thrown: { error: unknown } | undefined;
 
   /** `totalBytes` is the length of the input, null if it is not known. */
@@ -28,7 +27,7 @@ export class Job {
     this.#totalBytes = totalBytes;
   }
 
-  /** A job for a part of the work, which is stopped with this one and reports to `report`. */
+  /** Returns a job for a part of the work. It is stopped with this one and reports to `report`. */
   part(report: Report): Job {
     const onProgress: CallOptions["onProgress"] = ({ bytesIn, bytesOut, backend }) => report(bytesIn, bytesOut, backend);
     return new Job({ signal: this.signal, onProgress });
@@ -43,24 +42,23 @@ export class Job {
     this.signal?.throwIfAborted();
   }
 
-  /** `error` as callers get it: as it is if it is theirs, else a `PagepressError`. */
+  /** Returns the error that the caller gets: the signal's reason, the caller's own error, or a `PagepressError`. */
   errorOf(error: unknown): unknown {
-    // Whatever it was, it is of no interest to a caller who gave the call up.
     if (this.isStopped) return this.signal?.reason;
     return this.isThrown(error) ? error : toPagepressError(error);
   }
 
-  /** Whether `onProgress` threw it. */
+  /** Returns whether `onProgress` threw `error`. */
   isThrown(error: unknown): boolean {
     return this.#thrown !== undefined && this.#thrown.error === error;
   }
 
-  /** Tells how far the call is, unless that was told before. */
+  /** Calls `onProgress`, unless no byte was added since its last call. */
   report(bytesIn: number, bytesOut: number, backend: Engine): void {
-    const told = this.#told;
-    const isNews = bytesIn > told.bytesIn || (bytesIn === told.bytesIn && bytesOut > told.bytesOut);
-    if (!this.#onProgress || !isNews) return;
-    this.#told = { bytesIn, bytesOut };
+    const last = this.#lastProgress;
+    const isMore = bytesIn > last.bytesIn || (bytesIn === last.bytesIn && bytesOut > last.bytesOut);
+    if (!this.#onProgress || !isMore) return;
+    this.#lastProgress = { bytesIn, bytesOut };
     try {
       this.#onProgress({ bytesIn, bytesOut, totalBytes: this.#totalBytes, backend });
     } catch (error) {
@@ -69,16 +67,21 @@ export class Job {
     }
   }
 
-  /** Gives others the thread if they did not have it for long; throws if the job was stopped. */
-  async rest(): Promise<void> {
-    if (performance.now() - this.#lastRest > LONGEST_STEP_MS) {
+  /** Returns to the event loop for a task if the last time was long ago; throws if the job was stopped. */
+  async yieldToEventLoop(): Promise<void> {
+    if (performance.now() - this.#lastYield > LONGEST_STEP_MS) {
       await nextTask();
-      this.#lastRest = performance.now();
+      this.#lastYield = performance.now();
     }
     this.check();
   }
 
-  /** Resolves when `work` has settled, or as soon as the job is stopped. */
+  /** An earlier name of `yieldToEventLoop`. */
+  rest(): Promise<void> {
+    return this.yieldToEventLoop();
+  }
+
+  /** Resolves when `work` has settled or the job is stopped. */
   async settled(work: Promise<unknown>): Promise<void> {
     const { signal } = this;
     let stop = (): void => undefined;
@@ -90,7 +93,7 @@ export class Job {
   }
 }
 
-/** The reason of a stop of our own. */
+/** Returns the reason for a stop that no caller asked for. */
 export function cancelled(): PagepressError {
   return new PagepressError("CANCELLED", "cancelled");
 }

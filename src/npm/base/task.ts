@@ -1,11 +1,11 @@
-/** Node's, by its name, which the build for CommonJS gives a meaning where there is no such global. */
+/** The function of Node. The CommonJS build defines it where a host hides the global. */
 declare const setImmediate: ((task: () => void) => unknown) | undefined;
 
-/** Made when it is first needed. Unlike timers a channel has no shortest delay. */
+/** Opened at its first use. Unlike timers a channel has no minimum delay. */
 let channel: MessageChannel | undefined;
 const waiting: (() => void)[] = [];
 
-/** Resolves in a task of its own: timers, events and painting had their turn. */
+/** Resolves in a new task of the event loop, after timers, events and painting. */
 export function nextTask(): Promise<void> {
   // In Node an open channel would keep the process alive.
   if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { toPagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
@@ -6,21 +6,21 @@ import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuM
 import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
-import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush } from "./codec.js";
 
-/** Calls of less than this run on the CPU unmeasured: there it takes milliseconds, as transfers alone do. */
+/** Smaller calls run on the CPU without a measurement: they take milliseconds there, as the transfers alone do. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
-/** Faults of a GPU, after which the CPU goes on. */
+/** Error codes of a GPU that failed; the CPU then takes over. */
 const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
 
 const FASTER = "measured to be faster than the CPU for this size";
 
-/** What is to be done; -1 for a length that is not known. */
+/** A call to choose an engine for; its length is -1 if it is not known. */
 type Task =
   | { kind: "compress"; byteLength: number; pageSize: number; level: Level }
   | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
 
-/** Why the CPU does `task`; null if the GPU does, as far as that can be told without measuring. */
+/** Returns the reason against the GPU that holds without a measurement, or null. */
 function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
     if (!PAGE_SIZES.includes(task.pageSize)) return `GPUs do not take blocks of ${task.pageSize} bytes`;
@@ -32,17 +32,17 @@ function obstacleTo(task: Task): string | null {
   return task.byteLength < WORTH_MEASURING_BYTES ? "too small to be worth a GPU's transfers" : null;
 }
 
-/** Why the CPU does `task` by what was measured; null if the GPU does. */
+/** Returns the reason against the GPU by the measurement, or null. */
 function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
   const least = task.kind === "compress" ? compressFrom : decompressFrom;
   if (least === null) return "measured here: the CPU is faster at every size";
   return task.byteLength < least ? `measured here: the CPU is faster below ${least} bytes` : null;
 }
 
-/** Two engines, of which each call takes the one that is measured to be faster for its size. */
+/** Runs each call on the engine that is measured to be faster for its size. */
 export class AutoCodec implements Codec {
   #gpu: Codec | null;
-  #lost: Codec | undefined;
+  #failed: Codec | undefined;
   readonly #openCpu: () => Promise<Codec>;
   #cpu: Codec | undefined;
   #calibration: Calibration | undefined;
@@ -73,17 +73,17 @@ export class AutoCodec implements Codec {
   }
 
   close(): void {
-    for (const codec of [this.#gpu, this.#lost, this.#cpu]) codec?.close();
+    for (const codec of [this.#gpu, this.#failed, this.#cpu]) codec?.close();
   }
 
   async revive(): Promise<void> {
     await this.#gpu?.revive?.();
   }
 
-  /** The times of both engines; null once the GPU was given up. */
+  /** Returns the times of both engines; null once the GPU failed. */
   async calibrate(): Promise<Calibration | null> {
     if (!this.#gpu) return null;
-    this.#calibration ??= await calibrate(this.#gpu, await this.#onCpu());
+    this.#calibration ??= await calibrate(this.#gpu, await this.#openedCpu());
     return this.#calibration;
   }
 
@@ -92,16 +92,20 @@ export class AutoCodec implements Codec {
     return this.#run(task, job, (codec) => codec.compress(bytes, options, maxOutputSize, job));
   }
 
-  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
     const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
-    return this.#run(task, job, (codec) => codec.decompress(bytes, room, job));
+    return this.#run(task, job, (codec) => codec.decompress(bytes, target, job));
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
     const task: Task = { kind: "compress", byteLength: contentSize, pageSize: options.blockSize, level: options.level };
-    const reason = await this.#against(task);
-    const codec = reason === null && this.#gpu ? this.#gpu : await this.#onCpu();
-    return withReason(await codec.beginCompression(options, contentSize), reason ?? FASTER);
+    const reason = await this.#reasonAgainstGpu(task);
+    const codec = reason === null && this.#gpu ? this.#gpu : await this.#openedCpu();
+    const session = await codec.beginCompression(options, contentSize);
+    return withPush(session, async (...part) => {
+      const { value, timing } = await session.push(...part);
+      return { value, timing: { ...timing, reason: reason ?? FASTER } };
+    });
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
@@ -114,9 +118,9 @@ export class AutoCodec implements Codec {
     return this.#run(task, job, (codec) => codec.decompressPages(pages, isStrict, job));
   }
 
-  /** Runs `work` on the engine for `task`; on the CPU if the GPU fails. */
+  /** Runs `work` on the engine for `task`, and on the CPU if the GPU fails. */
   async #run<T>(task: Task, job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    let reason = await this.#against(task);
+    let reason = await this.#reasonAgainstGpu(task);
     if (reason === null && this.#gpu) {
       try {
         const { value, timing } = await work(this.#gpu);
@@ -127,12 +131,12 @@ export class AutoCodec implements Codec {
         reason = this.#giveUp(error);
       }
     }
-    const { value, timing } = await work(await this.#onCpu());
+    const { value, timing } = await work(await this.#openedCpu());
     return { value, timing: { ...timing, reason: reason ?? this.#info.reason } };
   }
 
-  /** Why the GPU does not do `task`; null if it does. */
-  async #against(task: Task): Promise<string | null> {
+  /** Returns the reason why the GPU does not run `task`, or null. */
+  async #reasonAgainstGpu(task: Task): Promise<string | null> {
     if (!this.#gpu) return this.#info.reason;
     const obstacle = obstacleTo(task);
     if (obstacle !== null) return obstacle;
@@ -144,38 +148,19 @@ export class AutoCodec implements Codec {
     }
   }
 
-  /** Goes on with the CPU if it is the GPU that failed, and says so; throws other errors. */
+  /** Gives up the GPU and returns the reason if `thrown` is an error of a GPU; else throws it. */
   #giveUp(thrown: unknown): string {
     const error = toPagepressError(thrown);
     if (!GPU_FAULTS.includes(error.code)) throw error;
     const rejected = [...this.#info.rejected, { candidate: this.#info.adapter ?? "GPU", reason: error.message }];
     this.#info = { engine: "cpu", adapter: null, software: false, reason: "the GPU failed", rejected };
-    this.#lost = this.#gpu ?? undefined;
+    this.#failed = this.#gpu ?? undefined;
     this.#gpu = null;
     return `the GPU failed: ${error.message}`;
   }
 
-  async #onCpu(): Promise<Codec> {
+  async #openedCpu(): Promise<Codec> {
     this.#cpu ??= await this.#openCpu();
     return this.#cpu;
   }
-}
-
-/** `frame`, whose outcomes give this reason. */
-function withReason(frame: Compression, reason: string): Compression {
-  const push: Compression["push"] = async (...part) => {
-    const { value, timing } = await frame.push(...part);
-    return { value, timing: { ...timing, reason } };
-  };
-  return {
-    partBytes: frame.partBytes,
-    get bytesIn() {
-      return frame.bytesIn;
-    },
-    get bytesOut() {
-      return frame.bytesOut;
-    },
-    push,
-    free: () => frame.free(),
-  };
 }

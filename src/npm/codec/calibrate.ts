@@ -2,16 +2,16 @@ import { Job } from "../base/job.js";
 import type { Calibration, CalibrationRow } from "../base/types.js";
 import type { Codec } from "./codec.js";
 
-/** Bytes of pages that are timed, small ones first. */
+/** The sizes that are timed, in bytes. */
 const SIZES = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024, 16 * 1024 * 1024];
-/** No size is begun after so long. */
+/** No further size is timed after this. */
 const BUDGET_MS = 500;
 const PAGE_SIZE = 65536;
 
-/** Calibrations made here, by adapter: machines do not change while a page is open. */
+/** Calibrations of this page, by adapter: the machine stays the same. */
 const made = new Map<string, Promise<Calibration>>();
 
-/** Times both engines on sizes that grow, unless that was done here before for this adapter. */
+/** Times both engines on growing sizes, once for each adapter. */
 export function calibrate(gpu: Codec, cpu: Codec): Promise<Calibration> {
   const adapter = gpu.backend()?.adapter ?? "unnamed adapter";
   const earlier = made.get(adapter);
@@ -45,8 +45,8 @@ async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibra
   };
 }
 
-/** Milliseconds to compress `bytes`, at the level that is quickest there, and to get them back; the better of two tries,
- * since others use the machine too. */
+/** Returns the milliseconds to compress `bytes` at the fastest level of the engine, and to decompress them; the better of two
+ * runs, since other programs use the machine too. */
 async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, number]> {
   let [compressing, decompressing] = [Infinity, Infinity];
   for (let i = 0; i < 2; i += 1) {
@@ -61,9 +61,9 @@ async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, numbe
 }
 
 /**
- * Bytes from which the GPU is faster, null if it never is. `rows` are bytes, milliseconds of the CPU and of the GPU.
+ * Returns the size in bytes from which the GPU is faster, or null. `rows` are bytes, milliseconds of the CPU and of the GPU.
  *
- * Between two sizes, and past the last one, time is taken to grow evenly with size.
+ * Between two sizes, and beyond the last one, the gain is interpolated linearly.
  */
 export function crossover(rows: readonly [number, number, number][]): number | null {
   const gain = rows.map(([bytes, cpu, gpu]): [number, number] => [bytes, cpu - gpu]);
@@ -73,7 +73,7 @@ export function crossover(rows: readonly [number, number, number][]): number | n
     const [[n0, g0], [n1, g1]] = [gain[Math.max(last - 1, 0)] as [number, number], gain[last] as [number, number]];
     return g1 > g0 ? Math.ceil(n1 - (g1 * (n1 - n0)) / (g1 - g0)) : null;
   }
-  // The smallest size from which on the GPU gains at each size.
+  // The smallest size from which on the GPU is faster at every size.
   while (last > 0 && (gain[last - 1] as [number, number])[1] > 0) last -= 1;
   const [n1, g1] = gain[last] as [number, number];
   if (last === 0) return n1;
@@ -81,7 +81,7 @@ export function crossover(rows: readonly [number, number, number][]): number | n
   return Math.ceil(n0 + (-g0 * (n1 - n0)) / (g1 - g0));
 }
 
-/** Content that is neither hard nor trivial: words, numbers that count, and some noise. */
+/** Returns content of middling compressibility: words, counters and some noise. */
 function sample(length: number): Uint8Array {
   const view = new DataView(new ArrayBuffer(length));
   let state = 1;

@@ -1,4 +1,4 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type {
@@ -16,49 +16,64 @@ import type {
   Level,
 } from "../base/types.js";
 
-/** What a call gives. */
+/** The result of a call, and where its time went. */
 export interface Outcome<T> {
   value: T;
   timing: Timing;
 }
 
-/** A frame whose content comes in parts. */
+/** A session that compresses a frame part by part. */
 export interface Compression {
-  /** Bytes of content of every part but the last, which is shorter. */
+  /** Bytes of content of every part but the last, which may be shorter. */
   readonly partBytes: number;
-  /** Bytes of content that are compressed, and of the frame. */
+  /** Bytes of content that are compressed so far, and of the frame. */
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Compresses the next part, and gives the bytes of the frame that are complete, which may be none yet; the last part ends
-   * the frame. `content` is left alone until then. */
+  /** Compresses the next part, and returns the bytes of the frame that are complete, which may be none yet. The last part ends
+   * the frame. The caller does not change `content` before the promise settles. */
   push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
   free(): void;
 }
 
-/** What compresses and decompresses on one engine. It takes one call at a time. */
+/** Returns `session` with another `push`. */
+export function withPush(session: Omit<Compression, "push">, push: Compression["push"]): Compression {
+  return {
+    partBytes: session.partBytes,
+    get bytesIn() {
+      return session.bytesIn;
+    },
+    get bytesOut() {
+      return session.bytesOut;
+    },
+    push,
+    free: () => session.free(),
+  };
+}
+
+/** Compresses and decompresses on an engine, one call at a time. */
 export interface Codec {
   backend(): BackendInfo | undefined;
   device(): Device | null;
   memory?(): GpuMemory | null;
-  /** Opens an engine anew that stopped. */
+  /** Opens the engine again if it stopped. */
   revive?(): Promise<void>;
   /** Times both engines where there are two. */
   calibrate?(): Promise<Calibration | null>;
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
-  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>>;
-  /** Begins a frame whose content comes in pieces; -1 for a `contentSize` that is not known. */
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>>;
+  /** Begins a frame. `contentSize` is -1 if it is not known. */
   beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;
-  /** Pages that are wrong are an error if `isStrict`. */
+  /** A page that is wrong is an error if `isStrict`, else a status. */
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
   /** Null without a device. */
   resident(): ResidentCodec | null;
   close(): void;
 }
 
-/** What a codec with a device does with buffers on it. */
+/** Compresses and decompresses buffers of a device. */
 export interface ResidentCodec {
-  /** `make` makes a buffer of so many bytes for what is to stay. */
+  /** `make` returns a buffer of that many bytes for output. */
   compressResident(
     buffer: DeviceBuffer,
     byteLength: number,

@@ -1,11 +1,12 @@
-import { checkUnchanged, type Room } from "../base/arguments.js";
+import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
 import { joinPages, type Share } from "../format/packed-pages.js";
-import { Content } from "../modules/content.js";
-import { type CpuModule, FrameEncoder, PageDecoder } from "../modules/cpu-module.js";
-import { Draft } from "../modules/draft.js";
+import { DecodedContent } from "../modules/content.js";
+import { type CpuModule, pushTo } from "../modules/cpu-module.js";
+import { OutputBuffer } from "../modules/output-buffer.js";
+import type * as Cpu from "../wasm/cpu.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
 
 /** Bytes of pages, and of a stream, that are done in one step: a multiple of every page size. */
@@ -19,12 +20,12 @@ const CHOICE: BackendInfo = {
   rejected: [],
 };
 
-/** The timing of a call that took so long on the CPU. */
+/** Returns the timing of a call that took `milliseconds` on the CPU. */
 export function cpuTiming(milliseconds: number, reason = CHOICE.reason): Timing {
   return { engine: "cpu", reason, uploadNs: null, kernelNs: null, readbackNs: null, totalNs: Math.round(milliseconds * 1e6) };
 }
 
-/** Times work on the CPU, without what others do meanwhile. */
+/** Sums the time of steps on the CPU, without what runs between them. */
 export class Clock {
   #milliseconds = 0;
 
@@ -42,7 +43,7 @@ export class Clock {
   }
 }
 
-/** The codec of the CPU, which works where it is called. */
+/** Compresses and decompresses on the CPU, in the thread that calls. */
 export class CpuCodec implements Codec {
   readonly #cpu: CpuModule;
 
@@ -68,23 +69,23 @@ export class CpuCodec implements Codec {
 
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
     const { length } = bytes;
-    const draft = new Draft(maxOutputSize, length);
+    const output = new OutputBuffer(maxOutputSize, length);
     try {
-      const clock = await inSteps(this.#cpu.compressInSteps(bytes, options, draft), job, (bytesIn) => {
-        job.report(bytesIn, draft.length, "cpu");
+      const clock = await inSteps(this.#cpu.compressInSteps(bytes, options, output), job, (bytesIn) => {
+        job.report(bytesIn, output.length, "cpu");
         checkUnchanged(bytes, length);
       });
-      return clock.outcome(clock.time(() => draft.finish()));
+      return clock.outcome(clock.time(() => output.finish()));
     } finally {
-      draft.free();
+      output.free();
     }
   }
 
-  async decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
+  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
     const { length } = bytes;
-    const content = new Content(room, bytes);
-    const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, room.limit), job, (bytesIn) => {
-      // The last byte is done when the end was found sound.
+    const content = new DecodedContent(target, bytes);
+    const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, target.limit), job, (bytesIn) => {
+      // The last byte is done when the end of the frame was checked.
       if (bytesIn < length) job.report(bytesIn, content.length, "cpu");
       checkUnchanged(bytes, length);
     });
@@ -119,7 +120,7 @@ export class CpuCodec implements Codec {
     isStrict: boolean,
     job: Job,
   ): Promise<Outcome<CheckedPages>> {
-    const pages = new PageDecoder(this.#cpu, packed, table, pageSize, byteLength);
+    const pages = this.#cpu.pageDecoder(packed, table, pageSize, byteLength);
     try {
       const checked = { bytes: new Uint8Array(byteLength), status: new Uint8Array(table.length / 2) };
       const clock = await inSteps(decompressPages(pages, checked, pageSize, isStrict), job, (done) => job.report(done, done, "cpu"));
@@ -130,7 +131,7 @@ export class CpuCodec implements Codec {
   }
 }
 
-function* decompressPages(pages: PageDecoder, { bytes, status }: CheckedPages, pageSize: number, isStrict: boolean): Generator<number> {
+function* decompressPages(pages: Cpu.PageDecoder, { bytes, status }: CheckedPages, pageSize: number, isStrict: boolean): Generator<number> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     const made = pages.advance(STEP_BYTES / pageSize, isStrict);
     const length = Math.min(STEP_BYTES, bytes.length - at);
@@ -140,13 +141,14 @@ function* decompressPages(pages: PageDecoder, { bytes, status }: CheckedPages, p
   }
 }
 
-/** Takes all `steps`, tells `done` what each gives, and lets others have the thread between them. */
-async function inSteps(steps: Generator<number>, job: Job, done: (bytesIn: number) => void): Promise<Clock> {
+/** Runs `steps` to their end, calls `onStep` with the bytes of input that are done after each, and yields to the event loop
+ * between them. Returns their time. */
+async function inSteps(steps: Generator<number>, job: Job, onStep: (bytesIn: number) => void): Promise<Clock> {
   const clock = new Clock();
   try {
     for (let step = clock.time(() => steps.next()); !step.done; step = clock.time(() => steps.next())) {
-      done(step.value);
-      await job.rest();
+      onStep(step.value);
+      await job.yieldToEventLoop();
     }
     return clock;
   } finally {
@@ -154,24 +156,24 @@ async function inSteps(steps: Generator<number>, job: Job, done: (bytesIn: numbe
   }
 }
 
-/** A frame that is compressed where it is called. */
+/** A frame that is compressed in the thread that calls. */
 class CpuCompression implements Compression {
   readonly partBytes: number;
-  readonly #frame: FrameEncoder;
+  readonly #frame: Cpu.FrameEncoder;
   readonly #clock = new Clock();
   bytesIn = 0;
   bytesOut = 0;
 
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
-    this.#frame = new FrameEncoder(cpu, options, contentSize < 0 ? undefined : contentSize);
+    this.#frame = cpu.encoder(options, contentSize < 0 ? undefined : contentSize);
     this.partBytes = wholeBlocks(STEP_BYTES, options.blockSize);
   }
 
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    const made = this.#clock.time(() => this.#frame.push(content, isLast));
+    const made = this.#clock.time(() => pushTo(this.#frame, content, isLast));
     this.bytesIn += content.length;
     this.bytesOut += made.length;
-    await job.rest();
+    await job.yieldToEventLoop();
     return this.#clock.outcome(made);
   }
 

@@ -14,20 +14,20 @@ import { CpuCodec } from "./cpu.js";
 import { GpuCodec } from "./gpu.js";
 import { PooledCodec } from "./pooled.js";
 
-/** A codec, and what is known about the choice of its engine. */
+/** A codec, and the reasons for the choice of its engine. */
 export interface Opened {
   codec: Codec;
   /** Reasons against WebGPU that were found before a module was loaded. */
   obstacles: BackendInfo["rejected"];
 }
 
-/** Workers by what starts them. */
+/** Workers by the function that starts them. */
 const shared = new WeakMap<object, Workers>();
 
-/** What `configure` was told. */
+/** The options that `configure` was called with. */
 let defaults: Pick<CompressorOptions, "createWorker" | "workers"> = {};
 
-/** Has engines opened with these from now on, unless their options say otherwise. */
+/** Sets the defaults of engines that are opened from now on. */
 export function setDefaults(options: typeof defaults): void {
   defaults = { ...defaults, ...options };
 }
@@ -57,23 +57,23 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   return { codec: await openCpu(options), obstacles };
 }
 
-/** A codec on a device of the page's own. */
+/** Opens a codec on a device of the page. */
 async function openDevice(device: Device, { backend = "webgpu", modules }: CompressorOptions): Promise<Opened> {
   if (backend !== "webgpu") fail("device", `with backend ${backend}`, "leave the backend out, or give \"webgpu\"");
   const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
   return { codec: await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.fromDevice(device as object)), obstacles: [] };
 }
 
-/** The codec of the CPU, with workers where they are wanted. They start when there is work for them. */
+/** Opens the codec of the CPU. Workers start when there is work for them. */
 async function openCpu({ modules, workers = defaults.workers, createWorker = defaults.createWorker }: CompressorOptions): Promise<Codec> {
   const cpu = await load("cpu", modules?.cpu);
-  const alone = new CpuCodec(cpu);
+  const inPlace = new CpuCodec(cpu);
   const size = workers ?? (await hardwareConcurrency());
-  if (size === 0) return alone;
-  return new PooledCodec(alone, new Pool(size, workersOf(createWorker, cpu)), cpu);
+  if (size === 0) return inPlace;
+  return new PooledCodec(inPlace, new Pool(size, workersOf(createWorker, cpu)), cpu);
 }
 
-/** The workers that all compressors and streams share which start them by the same function. */
+/** Returns the workers that `createWorker` starts. All compressors and streams with the same function share them. */
 function workersOf(createWorker: CompressorOptions["createWorker"], cpu: CpuModule): Workers {
   const key = createWorker ?? startWorker;
   const workers = shared.get(key) ?? new Workers(async () => key(), () => compile("cpu"), (...order) => perform(cpu, ...order));

@@ -1,82 +1,79 @@
-import { type Bytes, wholeBlocks } from "../base/bytes.js";
+import { checkUnchanged } from "../base/arguments.js";
+import { type Bytes, joined, wholeBlocks } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
-import { Stop } from "../base/stop.js";
+import { LightAbortController } from "../base/abort.js";
 import type { FrameOptions } from "../base/types.js";
 import { FrameWriter } from "../frame/writer.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
-import type { Compression, Outcome } from "./codec.js";
 
-/** Content of less than this is not worth the way to a worker and back. */
+/** Least content that is worth the transfer to a worker and back. */
 export const WORTH_SHARING_BYTES = 256 * 1024;
 
-/** Content of a part. */
+/** Content of a part of a stream. */
 const PART_BYTES = 2 ** 20;
-/** Most parts on their way. Beside one for each worker there are some, so that a worker that is done finds the next one.
- * More workers than that the stream's own thread could not keep busy: it takes about a tenth of their time for a part. And
- * each takes some 7 MB of memory. */
+/** Most parts of a stream in flight: one for each worker, and a few so that a worker finds the next one when it is done. The
+ * stream's own thread cannot feed more, since a part takes it a tenth of a worker's time. Each part takes some 7 MB. */
 const FLIGHT = { spare: 4, most: 10 };
-/** Most content on its way, of which there are two copies: blocks may be of 4 MiB. */
+/** Most content of a stream in flight, of which there are two copies: blocks may be of 4 MiB. */
 const FLIGHT_BYTES = 32 * 2 ** 20;
 
-/** Most bytes that a block has beside its own: size and checksum. */
+/** Most bytes of a block beside its data: size and checksum. */
 const AROUND_BLOCK_BYTES = 8;
 
-/** Content on its way through a worker. */
-class Part {
-  /** Ours, until its blocks are there: a worker may fail. */
-  readonly content: Uint8Array<ArrayBuffer>;
-  /** What came back, if anything did. */
-  back: Bytes | undefined;
-  /** Resolves when something came back, or nothing will. */
-  readonly settled: Promise<void>;
-  isSettled: boolean;
-
-  /** Content that is compressed here when its turn comes unless `work` gives its blocks. */
-  constructor(content: Uint8Array<ArrayBuffer>, work: Promise<Bytes> | undefined) {
-    this.content = content;
-    this.isSettled = !work;
-    this.settled = (work ?? Promise.resolve(undefined))
-      .then((back) => void (this.back = back))
-      .catch(() => undefined)
-      .then(() => void (this.isSettled = true));
-  }
+/** How a pooled compression takes its content. */
+interface Flow {
+  /** Bytes of content of every part but the last, a multiple of the block size. */
+  readonly partBytes: number;
+  /** Most parts in flight. */
+  readonly mostParts: number;
+  /** Whether the caller may change the content of a part once `push` returned. */
+  readonly isVolatile: boolean;
 }
 
-/** A stream that workers compress: parts go to them as they come, and blocks are taken in the same order. */
-export class PooledCompression implements Compression {
+/** Returns the flow of a stream, whose memory is bounded. */
+export function streamFlow(nWorkers: number, blockSize: number): Flow {
+  const partBytes = wholeBlocks(PART_BYTES, blockSize);
+  const wanted = Math.min(nWorkers + Math.min(nWorkers, FLIGHT.spare), FLIGHT.most);
+  return { partBytes, mostParts: Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / partBytes)), 2), isVolatile: true };
+}
+
+/** Content that a worker compresses. It is kept until its blocks are there, since a worker may fail. */
+interface Part {
+  readonly content: Uint8Array;
+  readonly length: number;
+  /** The blocks in transferred memory, unless no worker made them. */
+  blocks?: Bytes;
+  /** Resolves when the worker succeeded or failed; undefined from then on, and without a worker. */
+  pending?: Promise<void> | undefined;
+}
+
+/** A frame whose parts workers compress. Blocks are put into it in the order of the parts. */
+export class PooledCompression {
   readonly #cpu: CpuModule;
   readonly #pool: Pool;
   readonly #options: BlockOptions;
+  readonly #flow: Flow;
   readonly #frame: FrameWriter;
-  readonly partBytes: number;
-  /** Most parts on their way. */
-  readonly #mostParts: number;
-  /** Those on their way, oldest first. */
-  #parts: Part[] = [];
-  /** Memory of parts that are done: ours, and what workers had. */
-  #rooms: ArrayBuffer[] = [];
-  #lent: ArrayBuffer[] = [];
+  /** Parts in flight, oldest first. */
+  #inFlight: Part[] = [];
+  /** Buffers to use again: copies of volatile content, and transferred ones. */
+  #copies: ArrayBuffer[] = [];
+  #transferred: ArrayBuffer[] = [];
   #isBegun = false;
-  readonly #end = new Stop();
-  readonly #timed: (work: Promise<Bytes>) => Promise<Outcome<Bytes>>;
+  readonly #end = new LightAbortController();
 
-  constructor(
-    cpu: CpuModule,
-    pool: Pool,
-    options: Required<FrameOptions>,
-    contentSize: number,
-    timed: (work: Promise<Bytes>) => Promise<Outcome<Bytes>>,
-  ) {
-    this.#timed = timed;
+  constructor(cpu: CpuModule, pool: Pool, options: Required<FrameOptions>, contentSize: number, flow: Flow) {
     const { blockSize, level, blockChecksums } = options;
     this.#cpu = cpu;
     this.#pool = pool;
     this.#options = { blockSize, level, blockChecksums };
+    this.#flow = flow;
     this.#frame = new FrameWriter(cpu, options, contentSize);
-    this.partBytes = wholeBlocks(PART_BYTES, blockSize);
-    const wanted = Math.min(pool.size + Math.min(pool.size, FLIGHT.spare), FLIGHT.most);
-    this.#mostParts = Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / this.partBytes)), 2);
+  }
+
+  get partBytes(): number {
+    return this.#flow.partBytes;
   }
 
   get bytesIn(): number {
@@ -87,70 +84,90 @@ export class PooledCompression implements Compression {
     return this.#frame.bytesOut;
   }
 
-  /** Jobs that no worker has yet are given up. */
+  /** Cancels the parts that no worker has yet. */
   free(): void {
     this.#end.abort(cancelled());
-    this.#parts = [];
+    this.#inFlight = [];
     this.#frame.free();
   }
 
-  /** Sends the part on its way, and gives the oldest part that came back; waits only for room for the next part. The last one
-   * waits for all. */
-  push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    return this.#timed(this.#push(content, isLast, job));
-  }
-
-  async #push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
+  /** Sends a part, and returns the bytes of the frame that are complete. Waits only while too many parts are in flight; the last
+   * part waits for all. */
+  async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
     this.#send(content, isLast);
     if (isLast) await this.#finish(job);
-    else if (this.#parts[0]?.isSettled || this.#parts.length >= this.#mostParts) await this.#putOldest(job);
+    else if (!this.#inFlight[0]?.pending || this.#inFlight.length >= this.#flow.mostParts) await this.#putOldest(job);
     return this.#frame.take();
   }
 
+  /** Compresses all of `bytes`. */
+  async pushAll(bytes: Uint8Array, job: Job): Promise<Bytes> {
+    const { length } = bytes;
+    const parts: Bytes[] = [];
+    for (let at = 0; at < length; at += this.partBytes) {
+      checkUnchanged(bytes, length);
+      const end = at + this.partBytes;
+      parts.push(await this.push(bytes.subarray(at, end), end >= length, job));
+      // The last byte is done when the frame is complete.
+      job.report(Math.min(this.bytesIn, length - 1), this.bytesOut, "cpu");
+    }
+    return joined(parts);
+  }
+
   async #finish(job: Job): Promise<void> {
-    while (this.#parts.length > 0) {
+    while (this.#inFlight.length > 0) {
       await this.#putOldest(job);
-      // The last byte is done when the frame is whole.
-      if (this.#parts.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
-      await job.rest();
+      // The last byte is done when the frame is complete.
+      if (this.#inFlight.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
+      await job.yieldToEventLoop();
     }
     this.#frame.end();
   }
 
   /** Puts the blocks of the oldest part into the frame. */
   async #putOldest(job: Job): Promise<void> {
-    const [part] = this.#parts;
-    if (part && !part.isSettled) await job.settled(part.settled);
+    const [part] = this.#inFlight;
+    if (part?.pending) await job.settled(part.pending);
     job.check();
-    this.#parts.shift();
-    if (part) this.#frame.put(this.#blocksOf(part), part.content.length);
+    this.#inFlight.shift();
+    if (part) this.#frame.put(this.#blocksOf(part), part.length);
   }
 
   #send(given: Uint8Array, isLast: boolean): void {
     const { length } = given;
     if (length === 0) return;
-    const content = new Uint8Array(this.#rooms.pop() ?? new ArrayBuffer(length), 0, length);
-    content.set(given);
+    let content = given;
+    if (this.#flow.isVolatile) {
+      content = new Uint8Array(this.#copies.pop() ?? new ArrayBuffer(length), 0, length);
+      content.set(given);
+    }
     this.#frame.add(content);
     const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
-    this.#parts.push(new Part(content, isShort || this.#pool.failure ? undefined : this.#share(content)));
     this.#isBegun = true;
+    const part: Part = { content, length };
+    this.#inFlight.push(part);
+    if (isShort || this.#pool.failure) return;
+    part.pending = this.#compressOnWorker(content)
+      .then((blocks) => void (part.blocks = blocks))
+      .catch(() => undefined)
+      .then(() => void (part.pending = undefined));
   }
 
-  #share(content: Uint8Array): Promise<Bytes> {
+  #compressOnWorker(content: Uint8Array): Promise<Bytes> {
     const { length } = content;
-    const most = length + AROUND_BLOCK_BYTES * Math.ceil(length / this.#options.blockSize);
-    const memory = this.#lent.pop() ?? new ArrayBuffer(most);
-    const sent = new Uint8Array(memory, 0, length);
+    const capacity = length + AROUND_BLOCK_BYTES * Math.ceil(length / this.#options.blockSize);
+    const buffer = this.#transferred.pop() ?? new ArrayBuffer(capacity);
+    const sent = new Uint8Array(buffer, 0, length);
     sent.set(content);
-    return this.#pool.run("compressLent", [sent, this.#options], [memory], this.#end);
+    return this.#pool.run("compressBlocks", [sent, this.#options], [buffer], this.#end);
   }
 
-  /** The blocks of a part; what no worker did is done here. */
-  #blocksOf({ content, back }: Part): Bytes {
-    this.#rooms.push(content.buffer);
-    if (!back) return this.#cpu.compressBlocks(content, this.#options);
-    this.#lent.push(back.buffer);
-    return back.slice();
+  /** Returns the blocks of a part. A part that no worker compressed is compressed here. */
+  #blocksOf({ content, length, blocks }: Part): Bytes {
+    checkUnchanged(content, length);
+    const made = blocks ? blocks.slice() : this.#cpu.compressBlocks(content, this.#options);
+    if (blocks) this.#transferred.push(blocks.buffer);
+    if (this.#flow.isVolatile) this.#copies.push(content.buffer as ArrayBuffer);
+    return made;
   }
 }

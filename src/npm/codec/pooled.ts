@@ -1,4 +1,4 @@
-import { checkUnchanged, type Room } from "../base/arguments.js";
+import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import { type Bytes, join, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
@@ -6,37 +6,38 @@ import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesI
 import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
 import { type BlockedFrame, cutFrame } from "../frame/cut.js";
-import { FrameWriter } from "../frame/writer.js";
-import { Content } from "../modules/content.js";
+import { DecodedContent } from "../modules/content.js";
 import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
-import type { Codec, Compression, Outcome } from "./codec.js";
+import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
-import { PooledCompression, WORTH_SHARING_BYTES } from "./pooled-compression.js";
+import { PooledCompression, streamFlow, WORTH_SHARING_BYTES } from "./pooled-compression.js";
 
-/** To decompress is little more than copying, of which the way to a worker and back makes two: with two workers that was
- * slower than in place. */
+/** Least workers that decompress: that is little more than a copy, and the transfer to a worker and back is two. With two workers
+ * it was slower than in place. */
 const WORKERS_TO_DECOMPRESS = 4;
-/** Least and most content of a job: the way there and back costs a fraction of a millisecond. */
-const JOB_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
+/** Least and most content of a part: a transfer there and back takes a fraction of a millisecond. */
+const PART_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 
-/** What workers cannot do with this input. The CPU does it in place, and says what is wrong if anything is. */
+/** Thrown for input that workers cannot take. The codec in place takes it, and reports its faults. */
 class NotShared extends Error {}
 
-/** The codec of the CPU, which shares large calls among workers. The bytes are those that it writes alone. */
+type WorkerCall = Parameters<Pool["run"]>;
+
+/** Compresses and decompresses on the CPU, and shares large calls among workers. The bytes are those of the codec in place. */
 export class PooledCodec implements Codec {
-  readonly #alone: Codec;
+  readonly #inPlace: Codec;
   readonly #pool: Pool;
   readonly #cpu: CpuModule;
 
-  constructor(alone: Codec, pool: Pool, cpu: CpuModule) {
-    this.#alone = alone;
+  constructor(inPlace: Codec, pool: Pool, cpu: CpuModule) {
+    this.#inPlace = inPlace;
     this.#pool = pool;
     this.#cpu = cpu;
   }
 
   backend(): BackendInfo | undefined {
-    return this.#alone.backend();
+    return this.#inPlace.backend();
   }
 
   device(): null {
@@ -49,66 +50,51 @@ export class PooledCodec implements Codec {
 
   close(): void {
     this.#pool.end();
-    this.#alone.close();
+    this.#inPlace.close();
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
     const isShort = contentSize >= 0 && !this.#isWorthSharing(contentSize);
-    if (isShort || this.#pool.failure || options.blockSize === 0) return this.#alone.beginCompression(options, contentSize);
-    return new PooledCompression(this.#cpu, this.#pool, options, contentSize, (work) => this.#timed(work));
+    if (isShort || this.#pool.failure || options.blockSize === 0) return this.#inPlace.beginCompression(options, contentSize);
+    const flow = streamFlow(this.#pool.size, options.blockSize);
+    const session = new PooledCompression(this.#cpu, this.#pool, options, contentSize, flow);
+    return withPush(session, (...part) => this.#timed(session.push(...part)));
   }
 
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
-    const isShared = options.blockSize > 0 && this.#isWorthSharing(bytes.length);
-    return this.#share(isShared, job, () => this.#compress(bytes, options, job), () => this.#alone.compress(bytes, options, maxOutputSize, job));
-  }
-
-  async #compress(bytes: Uint8Array, options: Required<FrameOptions>, job: Job): Promise<Bytes> {
-    const { blockSize, level, blockChecksums } = options;
     const { length } = bytes;
-    const step = this.#jobBytes(length, blockSize);
-    const frame = new FrameWriter(this.#cpu, options, length);
-    try {
-      const order = (i: number): Parameters<Pool["run"]> => {
-        checkUnchanged(bytes, length);
-        const content = bytes.slice(i * step, (i + 1) * step);
-        frame.add(content);
-        return ["compressBlocks", [content, { blockSize, level, blockChecksums }], [content.buffer]];
-      };
-      await this.#each<Bytes>(job, Math.ceil(length / step), order, (blocks, i) => {
-        frame.put(blocks, Math.min(step, length - i * step));
-        // The last byte is done when the frame is whole.
-        job.report(Math.min(frame.bytesIn, length - 1), frame.bytesOut, "cpu");
-      });
-      frame.end();
-      return frame.take();
-    } finally {
-      frame.free();
-    }
+    const isShared = options.blockSize > 0 && this.#isWorthSharing(length);
+    if (!isShared) return this.#inPlace.compress(bytes, options, maxOutputSize, job);
+    const flow = { partBytes: this.#partBytes(length, options.blockSize), mostParts: 2 * this.#pool.size, isVolatile: false };
+    const run = async (): Promise<Bytes> => {
+      const session = new PooledCompression(this.#cpu, this.#pool, options, length, flow);
+      return session.pushAll(bytes, job).finally(() => session.free());
+    };
+    return this.#timed(run());
   }
 
-  decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
+  decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
     const isShared = this.#isWorthSharing(bytes.length, WORKERS_TO_DECOMPRESS);
-    return this.#share(isShared, job, () => this.#decompress(bytes, room, job), () => this.#alone.decompress(bytes, room, job));
+    return this.#share(isShared, job, () => this.#decompress(bytes, target, job), () => this.#inPlace.decompress(bytes, target, job));
   }
 
-  async #decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Bytes> {
+  async #decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Bytes> {
     const { length } = bytes;
     const frame = cutFrame(bytes, this.#cpu);
     if (!frame) throw new NotShared();
     const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
-    const ranges = groupBlocks(frame, this.#jobBytes(frame.contentSize ?? length, 1));
-    const content = new Content(room, bytes);
+    const ranges = groupBlocks(frame, this.#partBytes(frame.contentSize ?? length, 1));
+    const content = new DecodedContent(target, bytes);
     const sum = new ContentSum(this.#cpu);
     try {
-      const order = (i: number): Parameters<Pool["run"]> => {
+      const order = (i: number): WorkerCall => {
         checkUnchanged(bytes, length);
         const [from, to] = ranges[i] as [number, number];
         const part = join([header, bytes.subarray(from, to), new Uint8Array(END_MARK_BYTES)]);
-        return ["decompressSync", [part, "frame", { limit: room.limit }], [part.buffer]];
+        return ["decompressSync", [part, "frame", { limit: target.limit }], [part.buffer]];
       };
-      await this.#each<Uint8Array>(job, ranges.length, order, (part, i) => {
-        content.add(part, true);
+      await this.#each<Bytes>(job, ranges.length, order, (part, i) => {
+        content.add(part);
         if (frame.contentChecksum !== null) sum.add(part);
         job.report((ranges[i] as [number, number])[1], content.length, "cpu");
       });
@@ -124,10 +110,10 @@ export class PooledCodec implements Codec {
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const { length } = bytes;
     const isShared = pageSize > 0 && this.#isWorthSharing(length);
-    const step = this.#jobBytes(length, pageSize);
+    const step = this.#partBytes(length, pageSize);
     const shared = async (): Promise<PackedPages> => {
       let made = 0;
-      const order = (i: number): Parameters<Pool["run"]> => {
+      const order = (i: number): WorkerCall => {
         checkUnchanged(bytes, length);
         const pages = bytes.slice(i * step, (i + 1) * step);
         return ["compressPages", [pages, pageSize, level], [pages.buffer]];
@@ -138,7 +124,7 @@ export class PooledCodec implements Codec {
       });
       return joinPages(shares, pageSize, length);
     };
-    return this.#share(isShared, job, shared, () => this.#alone.compressPages(bytes, pageSize, level, job));
+    return this.#share(isShared, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job));
   }
 
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
@@ -148,18 +134,18 @@ export class PooledCodec implements Codec {
       if (isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
       return checked;
     };
-    return this.#share(isShared, job, shared, () => this.#alone.decompressPages(pages, isStrict, job));
+    return this.#share(isShared, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job));
   }
 
   async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job): Promise<CheckedPages> {
     const { length } = packed;
     const nPages = Math.ceil(byteLength / pageSize);
-    const step = this.#jobBytes(byteLength, pageSize) / pageSize;
+    const step = this.#partBytes(byteLength, pageSize) / pageSize;
     if (table.length !== 2 * nPages) throw new NotShared();
     const bytes = new Uint8Array(byteLength);
     const status = new Uint8Array(nPages);
     let at = 0;
-    const order = (i: number): Parameters<Pool["run"]> => {
+    const order = (i: number): WorkerCall => {
       checkUnchanged(packed, length);
       const entries = table.slice(2 * i * step, 2 * (i + 1) * step);
       const blocks = takeBlocks(packed, entries, step * pageSize);
@@ -176,9 +162,9 @@ export class PooledCodec implements Codec {
     return { bytes, status };
   }
 
-  /** Content of a job, a multiple of `unit`: so little that there is something for every worker. */
-  #jobBytes(nBytes: number, unit: number): number {
-    const share = Math.max(JOB_BYTES.least, Math.min(JOB_BYTES.most, nBytes / (2 * this.#pool.size)));
+  /** Returns the content of a part, a multiple of `unit`: small enough that every worker has parts. */
+  #partBytes(nBytes: number, unit: number): number {
+    const share = Math.max(PART_BYTES.least, Math.min(PART_BYTES.most, nBytes / (2 * this.#pool.size)));
     return wholeBlocks(share, Math.max(unit, 1));
   }
 
@@ -186,30 +172,30 @@ export class PooledCodec implements Codec {
     return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
   }
 
-  /** What `shared` makes if it is for workers; what `alone` does if it is not, or workers could not do it. */
-  async #share<T>(isShared: boolean, job: Job, shared: () => Promise<T>, alone: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    if (!isShared) return alone();
+  /** Returns the result of `shared` if `isShared` and the workers succeed, else that of `inPlace`. */
+  async #share<T>(isShared: boolean, job: Job, shared: () => Promise<T>, inPlace: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    if (!isShared) return inPlace();
     try {
       return await this.#timed(shared());
     } catch (error) {
       const isFinal = error instanceof PagepressError && error.code === "INVALID_ARGUMENT";
       if (isFinal || job.isStopped || job.isThrown(error)) throw error;
-      return alone();
+      return inPlace();
     }
   }
 
   async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
-    const [start, before] = [performance.now(), this.#pool.nShared];
+    const [start, before] = [performance.now(), this.#pool.nCompleted];
     const value = await work;
     const timing = cpuTiming(performance.now() - start, this.backend()?.reason);
-    return { value, timing: this.#pool.nShared > before ? { ...timing, workers: this.#pool.size } : timing };
+    return { value, timing: this.#pool.nCompleted > before ? { ...timing, workers: this.#pool.size } : timing };
   }
 
-  /** Has workers do the jobs 0 to `n`, not all at a time, and takes what they give in this order. */
+  /** Runs the calls 0 to `n` on workers, a bounded number at a time, and calls `take` with their results in this order. */
   async #each<T>(
     job: Job,
     n: number,
-    order: (i: number) => Parameters<Pool["run"]>,
+    order: (i: number) => WorkerCall,
     take: (value: T, i: number) => void,
   ): Promise<T[]> {
     const values: T[] = [];
@@ -237,17 +223,17 @@ export class PooledCodec implements Codec {
   }
 }
 
-/** Ranges of bytes that hold some blocks each, for content of about `jobBytes`: blocks say only what they hold at most. */
-function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, jobBytes: number): [number, number][] {
+/** Returns ranges of bytes with some blocks each, of about `partBytes` of content: only the most content of a block is known. */
+function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, partBytes: number): [number, number][] {
   const nBlocks = starts.length - 1;
   const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
-  const step = Math.max(1, Math.round(jobBytes / Math.max(blockBytes, 1)));
+  const step = Math.max(1, Math.round(partBytes / Math.max(blockBytes, 1)));
   return Array.from({ length: Math.ceil(nBlocks / step) }, (_, i) => {
     return [starts[i * step] as number, starts[Math.min((i + 1) * step, nBlocks)] as number];
   });
 }
 
-/** A copy of the blocks of `entries`, which then count from its start. */
+/** Returns a copy of the blocks of `entries`, and makes the entries relative to its start. */
 function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): Uint8Array<ArrayBuffer> {
   let [first, end] = [Infinity, 0];
   for (let page = 0; page < entries.length / 2; page += 1) {
@@ -255,7 +241,7 @@ function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): U
     first = Math.min(first, start);
     end = Math.max(end, start + length);
   }
-  // Entries that leave the array, or lie far apart, are as they are for the codec in place.
+  // Entries out of bounds or far apart are left to the codec in place.
   if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotShared();
   for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
   return packed.slice(first, end);

@@ -1,18 +1,18 @@
 import { MAGIC, INDEPENDENT, BLOCK_CHECKSUMS, CONTENT_SIZE, CONTENT_CHECKSUM, SIZED_HEADER_BYTES, END_MARK_BYTES, blockBytes } from "../format/frame-header.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 
-/** A frame cut into its blocks. */
+/** The header of a frame, and the positions of its blocks. */
 export interface BlockedFrame {
   /** Most bytes of content of a block. */
   blockSize: number;
   blockChecksums: boolean;
   contentSize: number | null;
   contentChecksum: number | null;
-  /** Where each block starts, its size before it and its checksum behind it included; and where the last one ends. */
+  /** The offset of each block, which includes its size and its checksum, and the end of the last one. */
   starts: number[];
 }
 
-/** The blocks of `bytes` if that is one frame of independent blocks, complete and with a sound header; else null. */
+/** Returns the positions of the blocks of `bytes`, or null unless it is one complete frame of independent blocks. */
 export function cutFrame(bytes: Uint8Array, cpu: CpuModule): BlockedFrame | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 7 || view.getUint32(0, true) !== MAGIC) return null;

@@ -2,7 +2,7 @@ import { checkOneOf, checkSize, fail } from "../base/arguments.js";
 import type { Format, FrameOptions, Level } from "../base/types.js";
 import { FORMATS, LEVELS } from "../modules/enums.js";
 
-/** The format of compressed bytes; throws `INVALID_ARGUMENT` for one that is not known. */
+/** Returns the format of compressed bytes; throws `INVALID_ARGUMENT` for one that is not known. */
 export function checkedFormat({ format = "frame" }: { format?: Format }): Format {
   checkOneOf("format", format, FORMATS);
   return format;
@@ -15,7 +15,7 @@ function refuseFrameOptions(options: FrameOptions, format: Format): void {
   }
 }
 
-/** All options of a frame; with another format the level alone is taken. */
+/** Returns all options of a frame. Another format takes only the level. */
 export function frameOptions(options: FrameOptions, defaultLevel: Level, format: Format = "frame"): Required<FrameOptions> {
   if (format !== "frame") refuseFrameOptions(options, format);
   const { blockSize = 65536, level = defaultLevel } = options;

@@ -1,29 +1,30 @@
 import { type Bytes, joined } from "../base/bytes.js";
 import type { FrameOptions } from "../base/types.js";
-import { type CpuModule, FrameEncoder } from "../modules/cpu-module.js";
+import { type CpuModule, pushTo } from "../modules/cpu-module.js";
+import type * as Cpu from "../wasm/cpu.js";
 
-/** Bytes of content that the module takes at a time, so that its memory stays small. */
+/** Bytes of content that are copied to the module at a time, so that its memory stays small. */
 const STEP_BYTES = 2 ** 20;
 
-/** Puts a frame together of blocks that are made elsewhere, by workers or a GPU. Content and blocks are given in order;
- * content may be ahead, so that its checksum is made meanwhile. Only content that is summed goes through the module. */
+/** Assembles a frame from blocks that workers or a GPU compress. Content and blocks are given in order; content may be ahead,
+ * so that its checksum is computed meanwhile. Only content with a checksum is copied to the module. */
 export class FrameWriter {
-  readonly #frame: FrameEncoder;
+  readonly #frame: Cpu.FrameEncoder;
   readonly #options: Required<FrameOptions>;
-  /** Parts of the frame that nobody took yet; the first begins with the header. */
-  #made: Bytes[] = [];
-  /** Bytes of content whose blocks are there, and of the frame so far. */
+  /** Parts of the frame since the last `take`; the first begins with the header. */
+  #parts: Bytes[] = [];
+  /** Bytes of content whose blocks were put, and of the frame so far. */
   bytesIn = 0;
   bytesOut = 0;
 
   /** `contentSize` is -1 if it is not known. */
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
-    this.#frame = new FrameEncoder(cpu, options, contentSize < 0 ? undefined : contentSize);
+    this.#frame = cpu.encoder(options, contentSize < 0 ? undefined : contentSize);
     this.#options = options;
-    this.#add(this.#frame.header());
+    this.#append(this.#frame.take());
   }
 
-  /** Adds content to the checksum, if there is to be one. */
+  /** Adds content to the checksum, if the frame has one. */
   add(content: Uint8Array): void {
     if (!this.#options.contentChecksum) return;
     for (let at = 0; at < content.length; at += STEP_BYTES) {
@@ -31,30 +32,30 @@ export class FrameWriter {
     }
   }
 
-  /** Takes the blocks of the next `nBytes` of content, each after its size and before its checksum, if it is to have one. */
+  /** Appends the blocks of the next `nBytes` of content, each after its size and, if it has one, before its checksum. */
   put(blocks: Bytes, nBytes: number): void {
     this.#frame.noteBlocks(nBytes, this.#options.index ? blocks : new Uint8Array());
     this.bytesIn += nBytes;
-    this.#add(blocks);
+    this.#append(blocks);
   }
 
-  /** Ends the frame; throws `CONTENT_SIZE_MISMATCH` if there was more or less content than was said. */
+  /** Ends the frame; throws `CONTENT_SIZE_MISMATCH` if the content is not as long as the header says. */
   end(): void {
-    this.#add(this.#frame.push(new Uint8Array(), true));
+    this.#append(pushTo(this.#frame, new Uint8Array(), true));
   }
 
-  /** What came since this was called last; nothing before there are blocks or the end. */
+  /** Returns the bytes since the last call; none until there are blocks or the end. */
   take(): Bytes {
-    const isEmpty = this.#made.length === 1 && this.#made[0]?.length === this.bytesOut;
-    return isEmpty ? new Uint8Array() : joined(this.#made.splice(0));
+    const isEmpty = this.#parts.length === 1 && this.#parts[0]?.length === this.bytesOut;
+    return isEmpty ? new Uint8Array() : joined(this.#parts.splice(0));
   }
 
   free(): void {
     this.#frame.free();
   }
 
-  #add(part: Bytes): void {
-    this.#made.push(part);
+  #append(part: Bytes): void {
+    this.#parts.push(part);
     this.bytesOut += part.length;
   }
 }

@@ -1,29 +1,46 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Format, FrameOptions, Level } from "../base/types.js";
 import { entryWord, type Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
-import { checkLimit, Content, promisedSize } from "./content.js";
-import { Draft } from "./draft.js";
+import { checkLimit, declaredSize, DecodedContent } from "./content.js";
 import { FORMATS, levelNumber } from "./enums.js";
-import { type Glue, Held, Instance } from "./instance.js";
+import { type Glue, Instance } from "./instance.js";
+import { OutputBuffer } from "./output-buffer.js";
 
 /** Input of a frame that is decompressed at a time, and content of one that is compressed: both stay in a cache. */
 const INPUT_BYTES = 2 ** 20;
 const CONTENT_BYTES = 2 ** 18;
 /** Less than this is compressed and decompressed in one call of the module. */
 const SHORT_BYTES = 2 ** 16;
-/** What a short frame may hold to be decompressed in one call. */
+/** Most content of a short frame that is decompressed in one call. */
 const SHORT_CONTENT_BYTES = 2 ** 20;
 
-/** What the blocks of a frame depend on. */
+/** The options that the blocks of a frame depend on. */
 export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
 
-type CpuGlue = typeof Cpu & Glue;
+const BLOCKS_ALONE: Required<FrameOptions> = { blockSize: 65536, level: "auto", contentChecksum: false, blockChecksums: false, index: false };
 
 /** The module that compresses and decompresses on the CPU. */
-export class CpuModule extends Instance<CpuGlue> {
+export class CpuModule extends Instance<typeof Cpu & Glue> {
+  /** Begins a frame. `contentSize` goes into its header. */
+  encoder(options: Required<FrameOptions>, contentSize?: number): Cpu.FrameEncoder {
+    const { blockSize, contentChecksum, blockChecksums, index } = options;
+    const level = levelNumber(options.level, "sequential");
+    return this.make((cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
+  }
+
+  /** Begins to decompress frames, to at most `groupBytes` of content at once if blocks are not larger. */
+  decoder(maxOutputSize: number, groupBytes: number): Cpu.FrameDecoder {
+    return this.make((cpu) => new cpu.FrameDecoder(maxOutputSize, groupBytes));
+  }
+
+  /** Begins to decompress pages. */
+  pageDecoder(packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): Cpu.PageDecoder {
+    return this.make((cpu) => new cpu.PageDecoder(packed, table, pageSize, byteLength));
+  }
+
   compressSync(bytes: Uint8Array, format: Format, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
     if (format !== "frame" || bytes.length <= SHORT_BYTES) {
       const { blockSize, contentChecksum, blockChecksums, index } = options;
@@ -32,23 +49,23 @@ export class CpuModule extends Instance<CpuGlue> {
       checkLimit(made.length, maxOutputSize);
       return made;
     }
-    const draft = new Draft(maxOutputSize, bytes.length);
+    const output = new OutputBuffer(maxOutputSize, bytes.length);
     try {
-      for (const _ of this.compressInSteps(bytes, options, draft));
-      return draft.finish();
+      for (const _ of this.compressInSteps(bytes, options, output));
+      return output.finish();
     } finally {
-      draft.free();
+      output.free();
     }
   }
 
-  /** Compresses `bytes` to `draft`, and pauses after each step to tell how much is done. */
-  *compressInSteps(bytes: Uint8Array, options: Required<FrameOptions>, draft: Draft): Generator<number, void, undefined> {
+  /** Compresses `bytes` to `output`, and yields the number of bytes that are done after each step. */
+  *compressInSteps(bytes: Uint8Array, options: Required<FrameOptions>, output: OutputBuffer): Generator<number, void, undefined> {
     const { length } = bytes;
     const step = wholeBlocks(CONTENT_BYTES, options.blockSize);
-    const frame = new FrameEncoder(this, options, length);
+    const frame = this.encoder(options, length);
     try {
       for (let at = 0; at === 0 || at < length; at += step) {
-        draft.add(frame.push(bytes.subarray(at, at + step), at + step >= length, draft.room()));
+        output.add(pushTo(frame, bytes.subarray(at, at + step), at + step >= length, output.writable()));
         yield Math.min(at + step, length);
       }
     } finally {
@@ -56,32 +73,33 @@ export class CpuModule extends Instance<CpuGlue> {
     }
   }
 
-  decompressSync(bytes: Uint8Array, format: Format, room: Room): Bytes {
-    const { limit, into } = room;
-    const isShort = bytes.length <= SHORT_BYTES && promisedSize(limit, bytes) <= SHORT_CONTENT_BYTES;
+  decompressSync(bytes: Uint8Array, format: Format, target: OutputTarget): Bytes {
+    const { limit, into } = target;
+    const isShort = bytes.length <= SHORT_BYTES && declaredSize(limit, bytes) <= SHORT_CONTENT_BYTES;
     if (isShort || format !== "frame") {
       const made = this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into));
       if (made) return made as Bytes;
     }
-    const content = new Content(room, bytes);
+    const content = new DecodedContent(target, bytes);
     for (const _ of this.decompressInSteps(bytes, content, limit));
     return content.finish();
   }
 
-  /** Decompresses `bytes` to `content`, and pauses after each step to tell how much of them is done. */
-  *decompressInSteps(bytes: Uint8Array, content: Content, maxOutputSize: number): Generator<number, void, undefined> {
-    const frames = new FrameDecoder(this, maxOutputSize, CONTENT_BYTES);
+  /** Decompresses `bytes` to `content`, and yields the number of bytes that are done after each step. */
+  *decompressInSteps(bytes: Uint8Array, content: DecodedContent, maxOutputSize: number): Generator<number, void, undefined> {
+    const frames = this.decoder(maxOutputSize, CONTENT_BYTES);
     try {
       for (let at = 0; at < bytes.length; at += INPUT_BYTES) {
         frames.add(bytes.subarray(at, at + INPUT_BYTES));
         for (let length = frames.advance(); length > 0; length = frames.advance()) {
-          content.fill(length, (room) => frames.copyInto(room));
-          yield frames.position();
+          content.fill(length, (part) => frames.copyInto(part));
+          yield frames.position;
         }
       }
       frames.end();
     } catch (error) {
-      const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.position() === 0;
+      const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.position === 0;
+      // This call throws the same error with the format that the bytes seem to have.
       if (isNoFrame) this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf("frame"), 0, undefined));
       throw error;
     } finally {
@@ -89,150 +107,77 @@ export class CpuModule extends Instance<CpuGlue> {
     }
   }
 
-  /** The blocks of `bytes` as they are in a frame, each after its size and, if it has one, before its checksum. They are put
-   * into `room` if they fit. */
-  compressBlocks(bytes: Uint8Array, { blockSize, level, blockChecksums }: BlockOptions, room?: Bytes): Bytes {
-    const options = { blockSize, level, contentChecksum: false, blockChecksums, index: false };
-    const frame = new FrameEncoder(this, options, undefined);
-    try {
-      frame.header();
-      return frame.push(bytes, false, room);
-    } finally {
-      frame.free();
-    }
+  /** Returns the blocks of `bytes` as a frame has them: each after its size and, if it has one, before its checksum. They are
+   * written to the start of `into` if they fit. */
+  compressBlocks(bytes: Uint8Array, options: BlockOptions, into?: Bytes): Bytes {
+    return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }), (frame) => {
+      frame.take();
+      return pushTo(frame, bytes, false, into);
+    });
   }
 
-  /** The header of a frame. */
+  /** Returns the header of a frame. */
   frameHeader(options: Pick<FrameOptions, "blockSize" | "contentChecksum" | "blockChecksums">, contentSize?: number): Bytes {
-    const all = { blockSize: 65536, level: "fast", contentChecksum: false, blockChecksums: false, index: false } as const;
-    const frame = new FrameEncoder(this, { ...all, ...options }, contentSize);
-    try {
-      return frame.header();
-    } finally {
-      frame.free();
-    }
+    return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }, contentSize), (frame) => frame.take());
   }
 
-  /** The checksum of `bytes`. */
+  /** Returns the checksum of `bytes`. */
   checksum(bytes: Uint8Array): number {
-    const sum = new ContentSum(this);
-    try {
+    return this.#use(new ContentSum(this), (sum) => {
       sum.add(bytes);
       return sum.value();
-    } finally {
-      sum.free();
-    }
+    });
   }
 
-  /** The blocks of pages, and their table. */
+  /** Returns the blocks of pages, and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
   }
 
-  /** The `byteLength` bytes of one page that is packed as `block`. */
+  /** Returns the `byteLength` bytes of the page that is packed as `block`. */
   decompressPage(kind: number, block: Uint8Array, byteLength: number, pageSize: number): Bytes {
     const table = Uint32Array.of(0, entryWord(kind, block.length));
-    const pages = new PageDecoder(this, block, table, pageSize, byteLength);
+    return this.#use(this.pageDecoder(block, table, pageSize, byteLength), (page) => page.advance(1, true).subarray(0, byteLength));
+  }
+
+  #use<T extends { free(): void }, R>(object: T, work: (object: T) => R): R {
     try {
-      return pages.advance(1, true).subarray(0, byteLength);
+      return work(object);
     } finally {
-      pages.free();
+      object.free();
     }
   }
 }
 
-/** A frame that is being written. */
-export class FrameEncoder extends Held<CpuGlue, Cpu.FrameEncoder> {
-  constructor(module: CpuModule, options: Required<FrameOptions>, contentSize: number | undefined) {
-    const { blockSize, contentChecksum, blockChecksums, index } = options;
-    const level = levelNumber(options.level, "sequential");
-    super(module, (cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
-  }
-
-  /** The header, unless it was taken. */
-  header(): Bytes {
-    return this.use((frame) => frame.take());
-  }
-
-  /** What there is of the frame behind `content`, which is compressed to whole blocks unless it is the last. It is put into
-   * `room` if it fits. */
-  push(content: Uint8Array, isLast: boolean, room?: Bytes): Bytes {
-    return this.use((frame) => {
-      const length = frame.push(content, isLast);
-      if (!room || length > room.length) return frame.take();
-      const part = room.subarray(0, length);
-      frame.takeInto(part);
-      return part;
-    });
-  }
-
-  /** Adds content whose blocks are compressed elsewhere to the checksum, if there is to be one. */
-  addContent(content: Uint8Array): void {
-    this.use((frame) => frame.addContent(content));
-  }
-
-  /** Counts such blocks of `nBytes` of content; only an index needs them. */
-  noteBlocks(nBytes: number, blocks: Uint8Array): void {
-    this.use((frame) => frame.noteBlocks(nBytes, blocks));
-  }
-}
-
-/** Frames that are being decompressed, to at most `groupBytes` of content at once if blocks are not larger. */
-export class FrameDecoder extends Held<CpuGlue, Cpu.FrameDecoder> {
-  constructor(module: CpuModule, maxOutputSize: number, groupBytes: number) {
-    super(module, (cpu) => new cpu.FrameDecoder(maxOutputSize, groupBytes));
-  }
-
-  add(input: Uint8Array): void {
-    this.use((frames) => frames.add(input));
-  }
-
-  /** Decodes some content and gives its length; 0 if more input is needed. */
-  advance(): number {
-    return this.use((frames) => frames.advance());
-  }
-
-  /** Copies that content to an array of just its length. */
-  copyInto(room: Uint8Array): void {
-    this.use((frames) => frames.copyInto(room));
-  }
-
-  /** Throws what is wrong at the end of the input. */
-  end(): void {
-    this.use((frames) => frames.end());
-  }
-
-  /** Bytes of input done. */
-  position(): number {
-    return this.use((frames) => frames.position);
-  }
-}
-
-/** Pages that are being decompressed. */
-export class PageDecoder extends Held<CpuGlue, Cpu.PageDecoder> {
-  constructor(module: CpuModule, packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number) {
-    super(module, (cpu) => new cpu.PageDecoder(packed, table, pageSize, byteLength));
-  }
-
-  /** The next pages, then a number for each: its place in `PAGE_STATUS`; `isStrict` makes any but 0 an error. */
-  advance(nPages: number, isStrict: boolean): Bytes {
-    return this.use((pages) => pages.advance(nPages, isStrict));
-  }
+/** Compresses `content`, a whole number of blocks unless it is the last, and returns the bytes of the frame that `frame` has by
+ * now. They are written to the start of `into` if they fit. */
+export function pushTo(frame: Cpu.FrameEncoder, content: Uint8Array, isLast: boolean, into?: Bytes): Bytes {
+  const length = frame.push(content, isLast);
+  if (!into || length > into.length) return frame.take();
+  const part = into.subarray(0, length);
+  frame.takeInto(part);
+  return part;
 }
 
 /** The checksum of a content that comes in parts: that of a frame that is not written. */
-export class ContentSum extends Held<CpuGlue, Cpu.FrameEncoder> {
-  constructor(module: CpuModule) {
-    super(module, (cpu) => new cpu.FrameEncoder(65536, levelNumber("sequential", "sequential"), true, false, false, undefined));
+export class ContentSum {
+  readonly #frame: Cpu.FrameEncoder;
+
+  constructor(cpu: CpuModule) {
+    this.#frame = cpu.encoder({ ...BLOCKS_ALONE, contentChecksum: true });
   }
 
   add(part: Uint8Array): void {
-    this.use((frame) => frame.addContent(part));
+    this.#frame.addContent(part);
   }
 
   value(): number {
-    return this.use((frame) => frame.contentChecksum);
+    return this.#frame.contentChecksum;
+  }
+
+  free(): void {
+    this.#frame.free();
   }
 }

@@ -12,9 +12,9 @@ export interface Glue {
 /** What the glue throws for an object of an instance before. */
 const STALE = "Invalid stale object";
 
-/** A generated module whose instance is replaced after a panic or a trap. */
+/** A generated module. After a panic or a trap its instance is replaced by a new one. */
 export class Instance<G extends Glue> {
-  /** Its classes and functions, to be called within `run` and `call`. */
+  /** The generated classes and functions, to be used within `run`, `call` and `make`. */
   readonly glue: G;
   #generation = 0;
 
@@ -22,7 +22,7 @@ export class Instance<G extends Glue> {
     this.glue = glue;
   }
 
-  /** Number of the instance in use; it counts replacements. */
+  /** The number of instances that were replaced. */
   get generation(): number {
     return this.#generation;
   }
@@ -46,6 +46,23 @@ export class Instance<G extends Glue> {
     }
   }
 
+  /** Returns the object that `create` makes of a generated class, with methods and getters that throw `PagepressError`s. Once
+   * the instance was replaced they throw `INTERNAL`, and `free` does nothing: the memory is then that of another object. */
+  make<T extends object>(create: (glue: G) => T): T {
+    const object = this.run(create);
+    const generation = this.#generation;
+    const checked = <R>(work: () => R): R => {
+      if (generation !== this.#generation) throw lost();
+      return this.run(work);
+    };
+    const get = (target: T, name: string | symbol): unknown => {
+      if (name === "free" && generation !== this.#generation) return () => undefined;
+      const value: unknown = checked(() => Reflect.get(target, name));
+      return typeof value === "function" ? (...args: unknown[]) => checked(() => Reflect.apply(value, target, args)) : value;
+    };
+    return new Proxy(object, { get });
+  }
+
   /** Converts `thrown` to the error that callers get. The first error that stopped the instance of number `generation` has it replaced. */
   #errorOf(thrown: unknown, generation: number): PagepressError {
     if (thrown instanceof Error && thrown.message.startsWith(STALE)) return lost();
@@ -65,7 +82,7 @@ export class Instance<G extends Glue> {
   }
 }
 
-/** An object of a module. It is lost with the instance that it was made in: its memory is then that of another object. */
+/** An object of a module whose methods return promises. It is lost with the instance that it was made in. */
 export class Held<G extends Glue, T extends { free(): void }> {
   readonly #module: Instance<G>;
   readonly #object: T;
@@ -80,13 +97,6 @@ export class Held<G extends Glue, T extends { free(): void }> {
   /** The object, unless it is lost. */
   get object(): T | undefined {
     return this.#generation === this.#module.generation ? this.#object : undefined;
-  }
-
-  /** Calls `work` with the object, and returns its result; throws `PagepressError`s. */
-  use<R>(work: (object: T) => R): R {
-    const { object } = this;
-    if (!object) throw lost();
-    return this.#module.run(() => work(object));
   }
 
   free(): void {

@@ -1,14 +1,12 @@
-import { type BlockOptions, type CpuModule, PageDecoder } from "../modules/cpu-module.js";
+import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Perform } from "./pool.js";
 
 type Args<T extends (...args: never[]) => unknown> = Parameters<T>;
 
-/** Makes a call that workers take, in a worker or in its place. */
+/** Runs a call of a worker, in the worker or in place of it. */
 export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unknown[]): unknown {
   switch (call) {
-    case "compressBlocks":
-      return cpu.compressBlocks(...(args as Args<CpuModule["compressBlocks"]>));
-    case "compressLent": {
+    case "compressBlocks": {
       const [content, options] = args as [Uint8Array<ArrayBuffer>, BlockOptions];
       return cpu.compressBlocks(content, options, new Uint8Array(content.buffer));
     }
@@ -16,16 +14,15 @@ export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unkn
       return cpu.decompressSync(...(args as Args<CpuModule["decompressSync"]>));
     case "compressPages":
       return cpu.compressPages(...(args as Args<CpuModule["compressPages"]>));
-    case "decompressPages": {
-      const [packed, table, pageSize, byteLength] = args as [Uint8Array, Uint32Array, number, number];
-      return decompressPages(cpu, packed, table, pageSize, byteLength);
-    }
+    case "decompressPages":
+      return decompressPages(cpu, ...(args as Args<CpuModule["pageDecoder"]>));
   }
 }
 
-/** The bytes of pages, and of each what is wrong with it. */
-function decompressPages(cpu: CpuModule, packed: Uint8Array, table: Uint32Array, pageSize: number, byteLength: number): unknown {
-  const pages = new PageDecoder(cpu, packed, table, pageSize, byteLength);
+/** Returns the bytes of pages, and the status of each. */
+function decompressPages(cpu: CpuModule, ...args: Args<CpuModule["pageDecoder"]>): unknown {
+  const [, table, , byteLength] = args;
+  const pages = cpu.pageDecoder(...args);
   try {
     const made = pages.advance(table.length / 2, false);
     return { bytes: made.subarray(0, byteLength), status: made.subarray(byteLength) };

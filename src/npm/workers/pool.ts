@@ -1,32 +1,32 @@
 import { PagepressError, type PagepressErrorCode, toPagepressError } from "../base/errors.js";
 import { cancelled } from "../base/job.js";
-import type { StopSignal } from "../base/stop.js";
+import type { StopSignal } from "../base/abort.js";
 import { nextTask } from "../base/task.js";
 
-/** The calls that workers take. The blocks of `compressLent` come back in the memory that the content came in: browsers free
- * a buffer that was sent when their collector comes by, and those of a long stream would pile up. */
-type WorkerCall = "compressBlocks" | "compressLent" | "decompressSync" | "compressPages" | "decompressPages";
+/** The calls that workers take. `compressBlocks` returns the blocks in the memory of the content: browsers free transferred
+ * buffers only at a garbage collection, and those of a long stream would pile up. */
+type WorkerCall = "compressBlocks" | "decompressSync" | "compressPages" | "decompressPages";
 
-/** Makes a call where it is called. */
+/** Runs a call in the calling thread. */
 export type Perform = (call: WorkerCall, args: unknown[]) => unknown;
 
-/** What a worker is told. */
+/** A message to a worker. */
 export type Order =
   | { id: number; call: "start"; module: WebAssembly.Module }
   | { id: number; call: WorkerCall; args: unknown[] };
 
-/** What it answers: a value, or an error. */
+/** Its answer: a value or an error. */
 export interface Answer {
   id: number;
   value?: unknown;
   error?: { code: PagepressErrorCode; message: string };
 }
 
-/** A worker as browsers, Deno and Bun have it; those of Node are made to look alike. */
+/** A worker with the interface of browsers, Deno and Bun; threads of Node are adapted to it. */
 export interface PoolWorker {
   postMessage(message: unknown, transfer: Transferable[]): void;
   terminate(): unknown;
-  /** Node and Bun stay alive for a worker between `ref` and `unref`; others know neither. */
+  /** Keeps Node and Bun running, until `unref`; other hosts have neither. */
   ref?(): void;
   unref?(): void;
   onmessage: ((event: MessageEvent) => unknown) | null;
@@ -38,7 +38,7 @@ interface Job {
   order: Order;
   transfer: Transferable[];
   signal?: StopSignal | undefined;
-  /** Whose it is; none of the order that starts a worker. */
+  /** The pool of the job; undefined for the order that starts a worker. */
   pool?: Pool;
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -46,20 +46,20 @@ interface Job {
 
 interface Member {
   worker: PoolWorker;
-  /** Jobs it was given and has not answered, oldest first. */
+  /** Jobs that it has not answered yet, oldest first. */
   jobs: Job[];
 }
 
-/** Jobs given to a worker at a time: while it works on one, the next is on its way. */
+/** Jobs that a worker has at a time: while it runs one, the next is transferred. */
 const DEPTH = 2;
-/** A worker that says nothing for so long after its start never will. */
+/** A worker that does not answer within this time after its start has failed. */
 const START_MS = 10_000;
-/** Workers with nothing to do for so long are ended: they keep memory. */
+/** Workers are terminated after this time without work, to free their memory. */
 const IDLE_MS = 5_000;
-/** Workers that no pool uses are ended after this: they keep Deno alive. */
+/** Workers that no pool uses are terminated after this time: they keep Deno running. */
 const UNUSED_MS = 500;
 
-/** The workers of all pools that start them in the same way. They are started when there is work for them, and ended when
+/** The workers of all pools that start them by the same function. They are started when there is work, and terminated when
  * there is none. */
 export class Workers {
   readonly #start: () => Promise<PoolWorker>;
@@ -72,33 +72,33 @@ export class Workers {
   #nextId = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #failure: Error | undefined;
-  #isHelping = false;
+  #isRunningInPlace = false;
 
-  /** `perform` makes the calls until a worker has started. */
+  /** `perform` runs the calls in place until a worker has started. */
   constructor(start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>, perform: Perform) {
     this.#start = start;
     this.#module = module;
     this.#perform = perform;
   }
 
-  /** Why no worker can be started; undefined if one can, as far as is known. */
+  /** The error of the last attempt to start a worker, if none runs. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Has a worker do a job of `pool`. */
+  /** Queues a job of `pool` for a worker. */
   run(pool: Pool, job: Omit<Job, "order" | "pool">, call: WorkerCall, args: unknown[]): void {
     clearTimeout(this.#idle);
     this.#pools.add(pool);
     this.#waiting.push({ ...job, pool, order: { id: this.#nextId++, call, args } });
-    this.#assign();
-    void this.#help();
+    this.#dispatch();
+    void this.#runInPlace();
   }
 
-  /** Does what waits here, job by job, while there is no worker: to start the first may take as long as a call. */
-  async #help(): Promise<void> {
-    if (this.#isHelping) return;
-    this.#isHelping = true;
+  /** Runs waiting jobs in place, one by one, while there is no worker: to start the first may take as long as a call. */
+  async #runInPlace(): Promise<void> {
+    if (this.#isRunningInPlace) return;
+    this.#isRunningInPlace = true;
     for (;;) {
       await nextTask();
       const job = this.#members.length > 0 ? undefined : this.#waiting.shift();
@@ -111,11 +111,11 @@ export class Workers {
         reject(toPagepressError(error));
       }
     }
-    this.#isHelping = false;
-    this.#rest();
+    this.#isRunningInPlace = false;
+    this.#terminateWhenIdle();
   }
 
-  /** Rejects the jobs of `pool`. Those that workers are at are done for nobody. */
+  /** Rejects the jobs of `pool`. The results of those that workers are running are dropped. */
   leave(pool: Pool): void {
     this.#pools.delete(pool);
     const error = new PagepressError("DISPOSED", "the workers were ended");
@@ -123,38 +123,38 @@ export class Workers {
     this.#waiting = this.#waiting.filter((job) => job.pool !== pool);
     for (const job of [...own, ...this.#members.flatMap(({ jobs }) => jobs.filter((job) => job.pool === pool))]) job.reject(error);
     if (this.#pools.size === 0) this.#failure = undefined;
-    this.#rest();
+    this.#terminateWhenIdle();
   }
 
-  /** Most workers that the pools in use want together. */
+  /** The largest number of workers that a pool in use may have. */
   get #size(): number {
     return Math.max(0, ...[...this.#pools].map(({ size }) => size));
   }
 
-  #assign(): void {
-    const givenUp = this.#waiting.filter(({ signal }) => signal?.aborted);
-    if (givenUp.length > 0) this.#waiting = this.#waiting.filter(({ signal }) => !signal?.aborted);
-    for (const job of givenUp) job.reject(cancelled());
+  #dispatch(): void {
+    const aborted = this.#waiting.filter(({ signal }) => signal?.aborted);
+    if (aborted.length > 0) this.#waiting = this.#waiting.filter(({ signal }) => !signal?.aborted);
+    for (const job of aborted) job.reject(cancelled());
     for (let depth = 0; depth < DEPTH; depth += 1) {
       for (const member of this.#members) {
         if (this.#waiting.length === 0) return;
         if (member.jobs.length > depth) continue;
         const at = this.#waiting.findIndex(({ pool }) => this.#mayUse(pool, member));
         const [job] = at < 0 ? [] : this.#waiting.splice(at, 1);
-        if (job) this.#give(member, job);
+        if (job) this.#send(member, job);
       }
-      const isRoom = !this.#failure && this.#members.length + this.#nStarting < this.#size;
-      if (isRoom && this.#waiting.length > this.#nStarting) void this.#grow();
+      const mayGrow = !this.#failure && this.#members.length + this.#nStarting < this.#size;
+      if (mayGrow && this.#waiting.length > this.#nStarting) void this.#grow();
     }
   }
 
-  /** Whether `member` works for `pool` already, or that has fewer workers than it may have. */
+  /** Returns whether `member` works for `pool` already, or `pool` may have another worker. */
   #mayUse(pool: Pool | undefined, member: Member): boolean {
     const isAtWork = ({ jobs }: Member): boolean => jobs.some((job) => job.pool === pool);
     return !pool || pool.size >= this.#members.length || isAtWork(member) || this.#members.filter(isAtWork).length < pool.size;
   }
 
-  #give(member: Member, job: Job): void {
+  #send(member: Member, job: Job): void {
     member.jobs.push(job);
     member.worker.ref?.();
     try {
@@ -165,7 +165,7 @@ export class Workers {
     }
   }
 
-  /** Starts a worker. If none can be, it is not tried again as long as there are pools. */
+  /** Starts a worker. If the first cannot be started, there is no other attempt as long as there are pools. */
   async #grow(): Promise<void> {
     this.#nStarting += 1;
     try {
@@ -177,8 +177,8 @@ export class Workers {
     } finally {
       this.#nStarting -= 1;
     }
-    this.#assign();
-    this.#rest();
+    this.#dispatch();
+    this.#terminateWhenIdle();
   }
 
   async #enlist(module: WebAssembly.Module): Promise<Member> {
@@ -192,7 +192,7 @@ export class Workers {
     worker.onmessageerror = () => this.#lose(member, "a worker was not understood");
     const started = new Promise<unknown>((resolve, reject) => {
       const order: Order = { id: this.#nextId++, call: "start", module };
-      this.#give(member, { order, transfer: [], resolve, reject });
+      this.#send(member, { order, transfer: [], resolve, reject });
     });
     const timer = setTimeout(() => this.#lose(member, "a worker does not answer"), START_MS);
     await started.finally(() => clearTimeout(timer));
@@ -202,41 +202,41 @@ export class Workers {
   #settle(member: Member, { id, value, error }: Answer): void {
     const at = member.jobs.findIndex(({ order }) => order.id === id);
     const [job] = at < 0 ? [] : member.jobs.splice(at, 1);
-    if (job?.pool) job.pool.nShared += 1;
+    if (job?.pool) job.pool.nCompleted += 1;
     if (error) job?.reject(new PagepressError(error.code, error.message));
     else job?.resolve(value);
-    this.#assign();
+    this.#dispatch();
     if (member.jobs.length === 0) member.worker.unref?.();
-    this.#rest();
+    this.#terminateWhenIdle();
   }
 
   #lose(member: Member, message: string): void {
     member.worker.terminate();
     this.#members = this.#members.filter((other) => other !== member);
     for (const job of member.jobs.splice(0)) job.reject(new Error(message));
-    this.#assign();
-    void this.#help();
+    this.#dispatch();
+    void this.#runInPlace();
   }
 
-  /** Ends all workers after a while without work. */
-  #rest(): void {
+  /** Terminates all workers after a while without work. */
+  #terminateWhenIdle(): void {
     clearTimeout(this.#idle);
     if (this.#waiting.length > 0 || this.#members.length === 0 || this.#members.some(({ jobs }) => jobs.length > 0)) return;
     const end = (): void => {
       for (const { worker } of this.#members.splice(0)) worker.terminate();
     };
     this.#idle = setTimeout(end, this.#pools.size > 0 ? IDLE_MS : UNUSED_MS);
-    // Node would wait for it.
+    // Node would wait for the timer.
     (this.#idle as { unref?(): void }).unref?.();
   }
 }
 
-/** What one compressor may use of the workers. */
+/** The workers of one compressor. */
 export class Pool {
   /** Most workers that work for it at a time. */
   readonly size: number;
-  /** Jobs that workers did. */
-  nShared = 0;
+  /** Jobs that workers completed. */
+  nCompleted = 0;
   readonly #workers: Workers;
 
   constructor(size: number, workers: Workers) {
@@ -244,12 +244,12 @@ export class Pool {
     this.#workers = workers;
   }
 
-  /** Why no worker can be started; undefined if one can, as far as is known. */
+  /** The error of the last attempt to start a worker, if none runs. */
   get failure(): Error | undefined {
     return this.#workers.failure;
   }
 
-  /** Has a worker make `call`, and gives what it gives. No worker gets it once `signal` is aborted. */
+  /** Runs `call` on a worker, and returns its result. An abort of `signal` removes it from the queue. */
   run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const job = { transfer, signal, resolve: (value: unknown) => resolve(value as T), reject };

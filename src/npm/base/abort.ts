@@ -1,4 +1,4 @@
-/** What work needs of an `AbortSignal`. */
+/** The part of `AbortSignal` that work uses. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -7,9 +7,9 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** An `AbortController` and its signal for ourselves. Of theirs, browsers keep the memory of each listener until their
- * collector comes by, and work in thousands of parts has thousands of listeners. */
-export class Stop implements StopSignal {
+/** An `AbortController` and its signal in one. Browsers free the listeners of theirs only at a garbage collection, and work in
+ * thousands of parts adds thousands. */
+export class LightAbortController implements StopSignal {
   aborted = false;
   reason: unknown;
   #listeners = new Set<() => void>();

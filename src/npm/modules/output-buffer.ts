@@ -1,0 +1,69 @@
+import { type Bytes, join } from "../base/bytes.js";
+import { checkLimit } from "./content.js";
+
+/** Bytes of a chunk, and the most chunks that are kept for later outputs. */
+const CHUNK_BYTES = 2 ** 22;
+const MOST_CHUNKS = 16;
+/** Less space than this at the end of a chunk is left empty. */
+const LEAST_SPACE_BYTES = 2 ** 20;
+/** Output of no more input than this is one part, which stays where it was made. */
+const SHORT_BYTES = 2 ** 18;
+/** Chunks are kept for this long after their last use. */
+const IDLE_MS = 5_000;
+
+/** Chunks that no output uses. Their pages are faulted in already: a first touch takes longer than the final copy. */
+const freeChunks: Bytes[] = [];
+let idle: ReturnType<typeof setTimeout> | undefined;
+
+/** Collects output whose length is known only at its end. */
+export class OutputBuffer {
+  readonly #limit: number;
+  readonly #isShort: boolean;
+  readonly #parts: Bytes[] = [];
+  readonly #chunks: Bytes[] = [];
+  /** Bytes used of the last chunk. */
+  #used = 0;
+  /** Bytes so far. */
+  length = 0;
+
+  /** Begins an output of at most `limit` bytes, of input of `inputLength` bytes. */
+  constructor(limit: number, inputLength: number) {
+    this.#limit = limit;
+    this.#isShort = inputLength <= SHORT_BYTES;
+  }
+
+  /** Returns memory that the next part may be written to. */
+  writable(): Bytes | undefined {
+    if (this.#isShort) return undefined;
+    if (this.#chunks.length === 0 || CHUNK_BYTES - this.#used < LEAST_SPACE_BYTES) {
+      this.#chunks.push(freeChunks.pop() ?? new Uint8Array(CHUNK_BYTES));
+      this.#used = 0;
+    }
+    return (this.#chunks.at(-1) as Bytes).subarray(this.#used);
+  }
+
+  /** Appends a part, which lies at the start of `writable()` or in memory that is not used again. */
+  add(part: Bytes): void {
+    this.length += part.length;
+    checkLimit(this.length, this.#limit);
+    this.#parts.push(part);
+    if (part.buffer === this.#chunks.at(-1)?.buffer) this.#used += part.length;
+  }
+
+  /** Returns all parts in one array. */
+  finish(): Bytes {
+    const [first] = this.#parts;
+    const isWhole = this.#parts.length === 1 && this.#chunks.length === 0;
+    return first && isWhole ? first : join(this.#parts);
+  }
+
+  /** Gives the chunks back. */
+  free(): void {
+    freeChunks.push(...this.#chunks.splice(0, MOST_CHUNKS - freeChunks.length));
+    this.#chunks.length = 0;
+    clearTimeout(idle);
+    idle = freeChunks.length === 0 ? undefined : setTimeout(() => freeChunks.splice(0), IDLE_MS);
+    // Node and Bun would wait for the timer.
+    (idle as { unref?(): void } | undefined)?.unref?.();
+  }
+}
