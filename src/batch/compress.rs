@@ -35,6 +35,9 @@ const MAX_HELD_BYTES: u64 = 512 << 20;
 struct Running {
     place: usize,
     n_pages: usize,
+    /// Bytes of the pages.
+    #[cfg(web_pages)]
+    n_bytes: u64,
     /// Room for the blocks.
     packed: Buffer,
     /// Until the kernels have been waited for.
@@ -56,6 +59,9 @@ pub(crate) enum Sink<'a> {
     /// One after the other to memory of JavaScript.
     #[cfg(web_pages)]
     Js(&'a mut super::web::JsBlocks),
+    /// To memory of JavaScript as the blocks of a frame, each behind its size.
+    #[cfg(web_pages)]
+    JsFrame(&'a mut super::frame_blocks::FrameBlocks),
 }
 
 impl Sink<'_> {
@@ -65,6 +71,8 @@ impl Sink<'_> {
             Self::Pinned(parts) => parts.clear(),
             #[cfg(web_pages)]
             Self::Js(blocks) => **blocks = super::web::JsBlocks::default(),
+            #[cfg(web_pages)]
+            Self::JsFrame(blocks) => blocks.begin(n_bytes, page_size),
             Self::Packed(pages) => {
                 pages.packed.clear();
                 pages.table.clear();
@@ -88,19 +96,21 @@ impl Sink<'_> {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
             #[cfg(web_pages)]
-            Self::Js(_) => true,
+            Self::Js(_) | Self::JsFrame(_) => true,
         }
     }
 
-    /// Says that `n_bytes` come next.
-    fn expect(&mut self, n_bytes: u64) -> Result<()> {
+    /// Makes room for the blocks of `jobs`, which were measured and come next.
+    fn expect(&mut self, jobs: &VecDeque<Running>) -> Result<()> {
         match self {
             Self::Packed(_) | Self::Pinned(_) => {
-                let _ = n_bytes;
+                let _ = jobs;
                 Ok(())
             }
             #[cfg(web_pages)]
-            Self::Js(blocks) => blocks.reserve(n_bytes),
+            Self::Js(blocks) => blocks.reserve(jobs.iter().map(|job| job.packed_bytes).sum()),
+            #[cfg(web_pages)]
+            Self::JsFrame(blocks) => blocks.reserve(jobs.iter().map(|job| &job.table[..])),
         }
     }
 }
@@ -177,7 +187,7 @@ impl Pipeline {
                 self.upload(place, &[(part, pages)], stream, meter).await?
             }
             #[cfg(web_pages)]
-            Source::Js(bytes) => {
+            Source::Js(bytes) | Source::JsFrame(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
                 self.upload(place, &[(part, pages)], stream, meter).await?
             }
@@ -209,6 +219,8 @@ impl Pipeline {
         Ok(Running {
             place,
             n_pages,
+            #[cfg(web_pages)]
+            n_bytes,
             packed: buffers.get(Slot::Packed)?.clone(),
             kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
@@ -239,7 +251,7 @@ impl Pipeline {
             )));
         }
         #[cfg(web_pages)]
-        meter.done(job.n_pages, job.packed_bytes)?;
+        meter.done(job.n_bytes, job.packed_bytes)?;
         Ok(())
     }
 
@@ -284,7 +296,7 @@ impl Pipeline {
                 self.measure(job, meter).await?;
             }
         }
-        sink.expect(running.iter().map(|job| job.packed_bytes).sum())?;
+        sink.expect(running)?;
         while !running.is_empty() {
             if sink.wants_total() {
                 for job in running.iter_mut().take(self.ring.len()) {
@@ -323,6 +335,11 @@ impl Pipeline {
             }
             #[cfg(web_pages)]
             Sink::Js(blocks) => {
+                let n_bytes = job.packed_bytes;
+                blocks.append(&download, n_bytes, &job.table).await?;
+            }
+            #[cfg(web_pages)]
+            Sink::JsFrame(blocks) => {
                 let n_bytes = job.packed_bytes;
                 blocks.append(&download, n_bytes, &job.table).await?;
             }

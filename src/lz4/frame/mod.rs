@@ -45,6 +45,8 @@ mod header;
 mod in_turn;
 mod index;
 mod map;
+#[cfg(any(web_pages, test))]
+mod pages;
 mod part;
 mod read;
 mod room;
@@ -53,7 +55,7 @@ mod seek;
 mod stream;
 mod write;
 
-use checksum::checksum;
+pub(crate) use checksum::checksum;
 
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
@@ -62,6 +64,8 @@ pub use foreign::Seen;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub use map::FrameMap;
+#[cfg(web_pages)]
+pub(crate) use pages::FramePages;
 pub use part::ContentRead;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
@@ -79,7 +83,7 @@ pub const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 /// Content of a block of a legacy frame, in bytes; the last one may be shorter.
 const LEGACY_BLOCK_SIZE: u32 = 8 << 20;
 /// Bit of a block's size that says that its content is not compressed.
-const STORED_BIT: u32 = 1 << 31;
+pub(crate) const STORED_BIT: u32 = 1 << 31;
 
 /// The little-endian word at byte `at`, if `input` reaches that far.
 fn word(input: &[u8], at: usize) -> Option<u32> {

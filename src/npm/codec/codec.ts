@@ -6,15 +6,15 @@ import type {
   Calibration,
   CheckedPages,
   Device,
-  DeviceBuffer,
   FrameOptions,
   GpuMemory,
   PackedPages,
   PackedPagesInput,
-  ResidentPart,
   Timing,
   Level,
 } from "../base/types.js";
+import type { GpuModule } from "../modules/load.js";
+import type * as Gpu from "../wasm/gpu.js";
 
 /** What a call gives. */
 export interface Outcome<T> {
@@ -56,16 +56,18 @@ export interface Codec {
   close(): void;
 }
 
-/** What a codec with a device does with buffers on it. */
+/** Returns bytes of input done and of output made, of a call with so many bytes of pages done and of their blocks. */
+export type ProgressOf = (pageBytes: number, blockBytes: number) => [bytesIn: number, bytesOut: number];
+
+/** The part of a codec that runs on a GPU. */
 export interface ResidentCodec {
-  /** `make` makes a buffer of so many bytes for what is to stay. */
-  compressResident(
-    buffer: DeviceBuffer,
-    byteLength: number,
-    pageSize: number,
-    level: Level,
-    make: (bytes: number) => DeviceBuffer,
+  readonly module: GpuModule;
+  /** Calls the module. `onProgress` reports what `progressOf` returns, and cancels the call once the job is stopped; `undo`
+   * frees the result of one that was stopped too late. */
+  call<T>(
     job: Job,
-  ): Promise<Outcome<ResidentPart[]>>;
-  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>>;
+    progressOf: ProgressOf,
+    work: (gpu: Gpu.GpuCodec, onProgress: Gpu.GpuProgress) => Promise<T>,
+    undo?: (made: T) => void,
+  ): Promise<T>;
 }

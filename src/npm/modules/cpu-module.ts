@@ -2,7 +2,7 @@ import type { Room } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Format, FrameOptions, Level } from "../base/types.js";
-import { entryWord, type Share } from "../format/packed-pages.js";
+import type { Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
 import { checkLimit, Content, promisedSize } from "./content.js";
 import { Draft } from "./draft.js";
@@ -113,33 +113,11 @@ export class CpuModule extends Instance<CpuGlue> {
     }
   }
 
-  /** The checksum of `bytes`. */
-  checksum(bytes: Uint8Array): number {
-    const sum = new ContentSum(this);
-    try {
-      sum.add(bytes);
-      return sum.value();
-    } finally {
-      sum.free();
-    }
-  }
-
   /** The blocks of pages, and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
-  }
-
-  /** The `byteLength` bytes of one page that is packed as `block`. */
-  decompressPage(kind: number, block: Uint8Array, byteLength: number, pageSize: number): Bytes {
-    const table = Uint32Array.of(0, entryWord(kind, block.length));
-    const pages = new PageDecoder(this, block, table, pageSize, byteLength);
-    try {
-      return pages.advance(1, true).subarray(0, byteLength);
-    } finally {
-      pages.free();
-    }
   }
 }
 
