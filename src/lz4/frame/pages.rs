@@ -1,8 +1,9 @@
 //! Frames as batches of pages, for a GPU to decompress.
 
 use super::{FrameHeader, MAGIC, STORED_BIT, checksum, word};
+use crate::lz4::batch::check_page_size;
 use crate::lz4::decode::decode;
-use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind, check_page_size};
+use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind};
 use crate::{Result, memory};
 
 /// Most bytes of magic number and descriptor.
@@ -87,7 +88,6 @@ impl<R: Fn(usize, &mut [u8]) -> Result<()>> Frame<R> {
 
     /// Returns all blocks, of which the first starts at byte `at`, and the checksum of the content; `None` unless the frame
     /// ends where the bytes do and its blocks agree with their checksums.
-    #[expect(clippy::type_complexity, reason = "one caller takes it apart")]
     fn blocks(
         &self,
         header: &FrameHeader,

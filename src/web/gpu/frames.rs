@@ -15,10 +15,6 @@ impl GpuCodec {
     /// Compresses content to the blocks of a frame, each after its size and, if it is to have one, before its checksum.
     /// `encode` returns the block of one page of content, likewise. The array must stay as it is until the call is done.
     #[wasm_bindgen(js_name = compressBlocks, unchecked_return_type = "Promise<GpuBlocks>")]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "JavaScript gives numbers and functions"
-    )]
     pub fn compress_blocks(
         &self,
         content: Uint8Array,
