@@ -36,6 +36,9 @@ struct Running {
     /// Index of its slot in the ring.
     slot: usize,
     n_pages: usize,
+    /// Bytes of the pages.
+    #[cfg(web_pages)]
+    n_bytes: u64,
     /// Worst-case sized output of the kernels.
     packed: Buffer,
     /// The submission with the kernels; `None` once it was waited for.
@@ -57,6 +60,9 @@ pub(crate) enum Sink<'a> {
     /// Appends to a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a mut super::web::JsBlocks),
+    /// To memory of JavaScript as the blocks of a frame, each behind its size.
+    #[cfg(web_pages)]
+    JsFrame(&'a mut super::frame_blocks::FrameBlocks),
 }
 
 impl Sink<'_> {
@@ -66,6 +72,8 @@ impl Sink<'_> {
             Self::Pinned(parts) => parts.clear(),
             #[cfg(web_pages)]
             Self::Js(blocks) => **blocks = super::web::JsBlocks::default(),
+            #[cfg(web_pages)]
+            Self::JsFrame(blocks) => blocks.begin(n_bytes, page_size),
             Self::Packed(pages) => {
                 pages.packed.clear();
                 pages.table.clear();
@@ -89,19 +97,21 @@ impl Sink<'_> {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
             #[cfg(web_pages)]
-            Self::Js(_) => true,
+            Self::Js(_) | Self::JsFrame(_) => true,
         }
     }
 
-    /// Reserves memory for the next `n_bytes`.
-    fn reserve(&mut self, n_bytes: u64) -> Result<()> {
+    /// Reserves memory for the blocks of the measured `jobs`, which come next.
+    fn reserve(&mut self, jobs: &VecDeque<Running>) -> Result<()> {
         match self {
             Self::Packed(_) | Self::Pinned(_) => {
-                let _ = n_bytes;
+                let _ = jobs;
                 Ok(())
             }
             #[cfg(web_pages)]
-            Self::Js(blocks) => blocks.reserve(n_bytes),
+            Self::Js(blocks) => blocks.reserve(jobs.iter().map(|job| job.packed_bytes).sum()),
+            #[cfg(web_pages)]
+            Self::JsFrame(blocks) => blocks.reserve(jobs.iter().map(|job| &job.table[..])),
         }
     }
 }
@@ -179,7 +189,7 @@ impl Pipeline {
                 self.upload(slot, &[(part, pages)], stream, meter).await?
             }
             #[cfg(web_pages)]
-            Source::Js(bytes) => {
+            Source::Js(bytes) | Source::JsFrame(bytes) => {
                 let part = Piece::Js(bytes, range.start as usize..range.end as usize);
                 self.upload(slot, &[(part, pages)], stream, meter).await?
             }
@@ -211,6 +221,8 @@ impl Pipeline {
         Ok(Running {
             slot,
             n_pages,
+            #[cfg(web_pages)]
+            n_bytes,
             packed: buffers.get(Slot::Packed)?.clone(),
             kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
@@ -241,7 +253,7 @@ impl Pipeline {
             )));
         }
         #[cfg(web_pages)]
-        meter.done(job.n_pages, job.packed_bytes)?;
+        meter.done(job.n_bytes, job.packed_bytes)?;
         Ok(())
     }
 
@@ -286,7 +298,7 @@ impl Pipeline {
                 self.measure(job, meter).await?;
             }
         }
-        sink.reserve(running.iter().map(|job| job.packed_bytes).sum())?;
+        sink.reserve(running)?;
         while !running.is_empty() {
             if sink.wants_total() {
                 for job in running.iter_mut().take(self.ring.len()) {
@@ -325,6 +337,11 @@ impl Pipeline {
             }
             #[cfg(web_pages)]
             Sink::Js(blocks) => {
+                let n_bytes = job.packed_bytes;
+                blocks.append(&download, n_bytes, &job.table).await?;
+            }
+            #[cfg(web_pages)]
+            Sink::JsFrame(blocks) => {
                 let n_bytes = job.packed_bytes;
                 blocks.append(&download, n_bytes, &job.table).await?;
             }

@@ -12,7 +12,7 @@ use super::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::copy;
 use crate::gpu::{
-    Backend, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
+    Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
 };
 use crate::kernels::Slot;
 use crate::kernels::lz4::decompress_job;
@@ -30,9 +30,31 @@ pub(crate) enum Target<'a> {
     /// A `Uint8Array`, as long as all pages together.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
+    /// To memory of the device, as long as all pages rounded up to 4 bytes. The CPU decodes nothing for it.
+    #[cfg(web_pages)]
+    Device(&'a Buffer),
 }
 
 impl Target<'_> {
+    /// Returns whether the CPU can decompress blocks to it.
+    fn takes_blocks(&self) -> bool {
+        #[cfg(web_pages)]
+        if let Self::Device(_) = self {
+            return false;
+        }
+        true
+    }
+
+    /// Returns the device memory for pages that are the bytes in `range`, where the caller gives it.
+    fn given(&self, range: Range<u64>) -> Option<(Slot, &Buffer, Range<u64>)> {
+        #[cfg(web_pages)]
+        if let Self::Device(buffer) = self {
+            return Some((Slot::Pages, buffer, range));
+        }
+        let _ = range;
+        None
+    }
+
     /// Decompresses the block of `page` on the CPU, if the host can write to the destination, and returns its error.
     fn decompress(&mut self, pages: &Packed<'_>, page: usize, block: &[u8]) -> Option<BlockError> {
         let start = page * pages.page_size as usize;
@@ -44,6 +66,8 @@ impl Target<'_> {
         match self {
             Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
+            #[cfg(web_pages)]
+            Self::Device(_) => Some(BlockError::BadTableEntry),
             #[cfg(web_pages)]
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
@@ -122,7 +146,9 @@ impl Pipeline {
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.
         let job = decompress_job(n_bytes as u64, pages.page_size, blocks.n_bytes().max(4))?;
-        let buffers = JobBuffers::allocate(&self.device, &job, &[])?;
+        let start = (range.start * page_size) as u64;
+        let given = target.given(start..start + n_bytes as u64);
+        let buffers = JobBuffers::allocate(&self.device, &job, given.as_slice())?;
         let on_device = buffers.get(Slot::Packed)?;
         let words = Piece::Bytes(bytemuck::cast_slice(&table));
         let entries = (words, buffers.get(Slot::Table)?);
@@ -163,15 +189,20 @@ impl Pipeline {
         let copied = n_bytes.next_multiple_of(4) as u64;
         let slot = &mut self.ring[slot];
         let to = match target {
-            Target::Pinned(host, page_size) => {
-                Place::Host(*host, range.start as u64 * u64::from(*page_size))
-            }
+            Target::Pinned(host, page_size) => Some(Place::Host(
+                *host,
+                range.start as u64 * u64::from(*page_size),
+            )),
+            #[cfg(web_pages)]
+            Target::Device(_) => None,
             _ => {
                 let host = reserve(&self.device, &mut slot.bytes, copied, HostUse::Download)?;
-                Place::Host(host, 0)
+                Some(Place::Host(host, 0))
             }
         };
-        stream.copy(to, Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
+        if let Some(to) = to {
+            stream.copy(to, Place::Device(buffers.get(Slot::Pages)?, 0), copied)?;
+        }
         let n_bytes = 4 * range.len() as u64;
         let host = reserve(&self.device, &mut slot.words, n_bytes, HostUse::Download)?;
         let status = Place::Device(buffers.get(Slot::Status)?, 0);
@@ -214,7 +245,7 @@ impl Pipeline {
         let mut for_cpu = job.oversized;
         for (page, &code) in job.pages.clone().zip(&codes) {
             let entry = &pages.table[page];
-            if code == UNFINISHED && pages.blocks.block(entry)?.is_some() {
+            if code == UNFINISHED && target.takes_blocks() && pages.blocks.block(entry)?.is_some() {
                 for_cpu.push(page);
                 status.push(None);
             } else {
@@ -227,7 +258,11 @@ impl Pipeline {
             }
         }
         #[cfg(web_pages)]
-        meter.done(job.pages.len(), 0)?;
+        {
+            let blocks = pages.table[job.pages.clone()].iter();
+            let block_bytes = blocks.map(|entry| u64::from(entry.length)).sum();
+            meter.done(job.n_bytes as u64, block_bytes)?;
+        }
         Ok(())
     }
 }

@@ -17,6 +17,8 @@ mod compress;
 mod compressor;
 #[cfg(gpu_engine)]
 mod decompress;
+#[cfg(web_pages)]
+pub(crate) mod frame_blocks;
 mod frames;
 #[cfg(gpu_engine)]
 mod gpu_codec;

@@ -154,6 +154,9 @@ pub(crate) enum Blocks {
     Whole(Range<u64>),
     /// Scattered blocks, copied together.
     Copied(Vec<u8>),
+    /// Ranges of the caller's bytes by their offset in the upload, and the bytes of that.
+    #[cfg(web_pages)]
+    Scattered(Vec<(u64, Range<usize>)>, u64),
 }
 
 impl Blocks {
@@ -167,9 +170,15 @@ impl Blocks {
             }
             (Self::Whole(_), Source::Pinned(..)) => Piece::Bytes(&[]),
             #[cfg(web_pages)]
-            (Self::Whole(range), Source::Js(bytes)) => {
+            (Self::Whole(range), Source::Js(bytes) | Source::JsFrame(bytes)) => {
                 Piece::Js(bytes, range.start as usize..range.end as usize)
             }
+            #[cfg(web_pages)]
+            (Self::Scattered(parts, n_bytes), Source::Js(bytes) | Source::JsFrame(bytes)) => {
+                Piece::JsParts(bytes, parts, *n_bytes as usize)
+            }
+            #[cfg(web_pages)]
+            (Self::Scattered(..), _) => Piece::Bytes(&[]),
         }
     }
 
@@ -178,6 +187,8 @@ impl Blocks {
         match self {
             Self::Whole(range) => range.end - range.start,
             Self::Copied(bytes) => bytes.len() as u64,
+            #[cfg(web_pages)]
+            Self::Scattered(_, n_bytes) => *n_bytes,
         }
     }
 }
@@ -188,6 +199,10 @@ const BAD_ENTRY: [u32; 2] = [0, 0];
 /// Collects the input of the job for `range` of the pages. Entries may be in any order and invalid in any way. Blocks that
 /// are far apart are copied together, which needs them in host memory.
 pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
+    #[cfg(web_pages)]
+    if let Source::JsFrame(_) = pages.blocks {
+        return gather_frame(pages, range);
+    }
     let packed_bytes = pages.blocks.n_bytes();
     let worst = worst_block_bytes(pages.page_size);
     let n_pages = range.len() as u64;
@@ -248,6 +263,36 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
     }
     Ok(Gathered {
         blocks: Blocks::Copied(copied),
+        table,
+        oversized,
+    })
+}
+
+/// Places the blocks of a frame, which are inside of it, at multiples of 4.
+#[cfg(web_pages)]
+fn gather_frame(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
+    let worst = worst_block_bytes(pages.page_size);
+    let mut table = memory::with_room(2 * range.len())?;
+    let mut parts = memory::with_room(range.len())?;
+    let (mut oversized, mut n_bytes) = (Vec::new(), 0);
+    for page in range {
+        let entry = pages.table[page];
+        if u64::from(entry.length) > worst {
+            oversized.push(page);
+            table.extend(BAD_ENTRY);
+            continue;
+        }
+        let moved = PageEntry {
+            offset: n_bytes,
+            ..entry
+        };
+        table.extend(moved.to_words().unwrap_or(BAD_ENTRY));
+        let start = entry.offset as usize;
+        parts.push((n_bytes, start..start + entry.length as usize));
+        n_bytes += u64::from(entry.length).next_multiple_of(4);
+    }
+    Ok(Gathered {
+        blocks: Blocks::Scattered(parts, n_bytes),
         table,
         oversized,
     })

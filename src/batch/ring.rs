@@ -24,7 +24,7 @@ pub(crate) struct Pipeline {
     pub(super) is_unsettled: bool,
     /// Progress callback of the call in flight.
     #[cfg(web_pages)]
-    pub(super) tell: super::web::Tell,
+    pub(super) on_progress: super::web::OnProgress,
 }
 
 /// Staging buffers of one job in flight.
@@ -43,24 +43,24 @@ pub(super) struct Meter {
     upload: BusyTime,
     kernels: BusyTime,
     download: BusyTime,
-    /// Pages whose results are there, and bytes of their blocks.
+    /// Bytes of pages whose results are there, and of their blocks.
     #[cfg(web_pages)]
-    done: (usize, u64),
+    done: (u64, u64),
     #[cfg(web_pages)]
-    tell: super::web::Tell,
+    on_progress: super::web::OnProgress,
 }
 
 impl Meter {
-    /// Counts finished pages and reports progress to the caller.
+    /// Counts bytes of finished pages and of their blocks, and reports progress to the caller.
     ///
     /// # Errors
     /// [`Error::Cancelled`] if the caller cancels the call.
     #[cfg(web_pages)]
-    pub(super) fn done(&mut self, n_pages: usize, n_bytes: u64) -> Result<()> {
-        let (pages, bytes) = &mut self.done;
-        *pages += n_pages;
-        *bytes += n_bytes;
-        self.tell.tell(*pages, *bytes)
+    pub(super) fn done(&mut self, page_bytes: u64, block_bytes: u64) -> Result<()> {
+        let (pages, blocks) = &mut self.done;
+        *pages += page_bytes;
+        *blocks += block_bytes;
+        self.on_progress.report(*pages, *blocks)
     }
 
     /// Adds the times of one submission. An untimed submission makes the sum `None`.
@@ -93,7 +93,7 @@ impl Pipeline {
             n_devices_lost: 0,
             is_unsettled: false,
             #[cfg(web_pages)]
-            tell: super::web::Tell::default(),
+            on_progress: super::web::OnProgress::default(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Pipeline {
     pub(super) fn meter(&self) -> Meter {
         Meter {
             #[cfg(web_pages)]
-            tell: self.tell.clone(),
+            on_progress: self.on_progress.clone(),
             ..Meter::default()
         }
     }
@@ -184,6 +184,13 @@ pub(super) enum Piece<'a> {
     /// A range of a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes, std::ops::Range<usize>),
+    /// Ranges of such an array by their offset in the upload, which has so many bytes.
+    #[cfg(web_pages)]
+    JsParts(
+        &'a crate::js_bytes::JsBytes,
+        &'a [(u64, std::ops::Range<usize>)],
+        usize,
+    ),
 }
 
 impl Piece<'_> {
@@ -192,6 +199,8 @@ impl Piece<'_> {
             Self::Bytes(bytes) => bytes.len(),
             #[cfg(web_pages)]
             Self::Js(_, range) => range.len(),
+            #[cfg(web_pages)]
+            Self::JsParts(_, _, n_bytes) => *n_bytes,
         }
     }
 
@@ -205,6 +214,12 @@ impl Piece<'_> {
                 let rest_at = offset + body.len() as u64;
                 host.write_js_async(offset, bytes, body).await?;
                 write_padded(host, rest_at, &rest).await
+            }
+            #[cfg(web_pages)]
+            Self::JsParts(bytes, parts, n_bytes) => {
+                let n_bytes = *n_bytes as u64;
+                host.write_js_parts_async(offset, n_bytes, bytes, parts)
+                    .await
             }
         }
     }

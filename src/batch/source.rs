@@ -17,6 +17,9 @@ pub(crate) enum Source<'a> {
     /// A `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
+    /// The same, for blocks of a frame: they start at any byte, not at multiples of 4.
+    #[cfg(web_pages)]
+    JsFrame(&'a crate::js_bytes::JsBytes),
 }
 
 impl Source<'_> {
@@ -25,7 +28,7 @@ impl Source<'_> {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Pinned(_, n_bytes) => *n_bytes,
             #[cfg(web_pages)]
-            Self::Js(bytes) => bytes.len() as u64,
+            Self::Js(bytes) | Self::JsFrame(bytes) => bytes.len() as u64,
         }
     }
 
@@ -41,7 +44,9 @@ impl Source<'_> {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
             Self::Pinned(..) => Ok(None),
             #[cfg(web_pages)]
-            Self::Js(bytes) => bytes.read(range).map(|block| Some(block.into())),
+            Self::Js(bytes) | Self::JsFrame(bytes) => {
+                bytes.read(range).map(|block| Some(block.into()))
+            }
         }
     }
 }

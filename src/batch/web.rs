@@ -4,32 +4,34 @@ use js_sys::Function;
 use wasm_bindgen::JsValue;
 
 use super::compress::Sink;
-use super::decompress::{Target, check};
+use super::decompress::Target;
+pub(crate) use super::decompress::check;
+use super::frame_blocks::FrameBlocks;
 use super::gpu_codec::{JOB_BYTES, SLOTS};
 use super::plan::Packed;
 use super::ring::Pipeline;
 use super::source::Source;
 use super::timing::Timings;
-use crate::gpu::{Backend, GpuDevice, HostBuffer};
+use crate::gpu::{Backend, Buffer, GpuDevice, HostBuffer};
 use crate::js_bytes::JsBytes;
 use crate::lz4::{BlockError, CPU_ONLY, Level, PageEntry};
 use crate::{Error, Result, memory};
 
-/// The function that a caller gave to hear how far a call is, if it gave one.
+/// The caller's progress callback, which also cancels calls.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tell(pub Option<Function>);
+pub(crate) struct OnProgress(pub Option<Function>);
 
-impl Tell {
-    /// Calls the function with the pages done and the bytes of their blocks.
+impl OnProgress {
+    /// Reports the bytes of the pages whose results are there, and of their blocks.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if it returns false or throws.
-    pub(super) fn tell(&self, n_pages: usize, n_bytes: u64) -> Result<()> {
+    /// [`Error::Cancelled`] if the callback returns false or throws.
+    pub(super) fn report(&self, page_bytes: u64, block_bytes: u64) -> Result<()> {
         let Some(function) = &self.0 else {
             return Ok(());
         };
-        let (n_pages, n_bytes) = (JsValue::from(n_pages as f64), JsValue::from(n_bytes as f64));
-        match function.call2(&JsValue::UNDEFINED, &n_pages, &n_bytes) {
+        let [pages, blocks] = [page_bytes, block_bytes].map(|n| JsValue::from(n as f64));
+        match function.call2(&JsValue::UNDEFINED, &pages, &blocks) {
             Ok(answer) if answer != JsValue::FALSE => Ok(()),
             _ => Err(Error::Cancelled),
         }
@@ -49,14 +51,14 @@ pub(crate) struct JsBlocks {
 
 impl JsBlocks {
     /// Makes room for `n_bytes` of blocks, which come next.
-    pub(super) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
+    pub(crate) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
         self.pieces.push(JsBytes::zeros(n_bytes as usize)?);
         self.n_last = 0;
         Ok(())
     }
 
     /// Appends the first `n_bytes` of `host`, and the entries of `table`, which count from there.
-    pub(super) async fn append(
+    pub(crate) async fn append(
         &mut self,
         host: &HostBuffer,
         n_bytes: u64,
@@ -93,16 +95,23 @@ impl JsBlocks {
 /// Packed pages; the words of fills need not be known.
 #[derive(Debug)]
 pub(crate) struct JsPacked {
-    pub packed: JsBytes,
+    /// The blocks.
+    pub bytes: JsBytes,
+    /// Whether `bytes` are a frame, in which blocks start at any byte.
+    pub is_frame: bool,
     pub table: Vec<PageEntry>,
     pub page_size: u32,
     pub n_bytes: u64,
 }
 
 impl JsPacked {
-    fn view(&self) -> Packed<'_> {
+    pub(crate) fn view(&self) -> Packed<'_> {
+        let blocks = match self.is_frame {
+            true => Source::JsFrame(&self.bytes),
+            false => Source::Js(&self.bytes),
+        };
         Packed {
-            blocks: Source::Js(&self.packed),
+            blocks,
             table: &self.table,
             page_size: self.page_size,
             n_bytes: self.n_bytes,
@@ -110,7 +119,7 @@ impl JsPacked {
     }
 }
 
-/// The codec of the package's module: pages on the GPU, and on nothing else.
+/// The codec of the package's GPU module. It runs on the GPU alone.
 #[derive(Debug)]
 pub(crate) struct JsCodec(Pipeline);
 
@@ -124,10 +133,10 @@ impl JsCodec {
     }
 
     /// Prepares the next call after one that failed with `error`: opens another device after a loss, and waits for
-    /// what else the browser reports about work that it refused. Gives `error` back.
+    /// the browser to report the other errors of refused work. Returns `error`.
     pub(crate) async fn after(&mut self, error: Error) -> Error {
         match &error {
-            // The next call tells if there is no other device.
+            // The next call fails if there is no other device.
             Error::DeviceLost { .. } => drop(self.0.reopen_async().await),
             Error::Engine { .. } => drop(self.device().synchronize_async().await),
             _ => {}
@@ -135,10 +144,10 @@ impl JsCodec {
         error
     }
 
-    /// The pipeline, which cuts jobs for this page size and tells how far they are.
-    fn pipeline(&mut self, page_size: u32, tell: Tell) -> &mut Pipeline {
+    /// Returns the pipeline, set up for jobs of this page size.
+    fn pipeline(&mut self, page_size: u32, on_progress: OnProgress) -> &mut Pipeline {
         self.0.batch_pages = (JOB_BYTES / u64::from(page_size.max(1))).max(1);
-        self.0.tell = tell;
+        self.0.on_progress = on_progress;
         &mut self.0
     }
 
@@ -148,34 +157,75 @@ impl JsCodec {
         bytes: &JsBytes,
         page_size: u32,
         level: Level,
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> Result<(JsBlocks, Timings)> {
+        let mut blocks = JsBlocks::default();
+        let sink = Sink::Js(&mut blocks);
+        let compressed = self.compress_to(sink, bytes, page_size, level, on_progress);
+        let timings = compressed.await?;
+        Ok((blocks, timings))
+    }
+
+    /// Compresses pages to blocks of a frame, which are appended to `blocks`.
+    pub(crate) async fn compress_frame(
+        &mut self,
+        blocks: &mut FrameBlocks,
+        bytes: &JsBytes,
+        page_size: u32,
+        level: Level,
+        on_progress: OnProgress,
+    ) -> Result<Timings> {
+        let sink = Sink::JsFrame(blocks);
+        self.compress_to(sink, bytes, page_size, level, on_progress)
+            .await
+    }
+
+    async fn compress_to(
+        &mut self,
+        sink: Sink<'_>,
+        bytes: &JsBytes,
+        page_size: u32,
+        level: Level,
+        on_progress: OnProgress,
+    ) -> Result<Timings> {
         if !level.runs_on_gpu() {
             return Err(Error::BackendUnavailable {
                 backend: "webgpu",
                 reason: CPU_ONLY.into(),
             });
         }
-        let mut blocks = JsBlocks::default();
-        let pipeline = self.pipeline(page_size, tell);
-        let (source, sink) = (Source::Js(bytes), Sink::Js(&mut blocks));
-        let timings = pipeline
-            .compress_safely(source, page_size, level, sink)
-            .await?;
-        Ok((blocks, timings))
+        let pipeline = self.pipeline(page_size, on_progress);
+        pipeline
+            .compress_safely(Source::Js(bytes), page_size, level, sink)
+            .await
     }
 
-    /// Decompresses pages; of each, what is wrong with it.
+    /// Decompresses pages to `out`, which is as long as they are. Returns the error of each page.
     pub(crate) async fn decompress(
         &mut self,
         pages: &JsPacked,
-        tell: Tell,
-    ) -> Result<(JsBytes, Vec<Option<BlockError>>, Timings)> {
+        out: &JsBytes,
+        on_progress: OnProgress,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let pages = pages.view();
-        let out = JsBytes::zeros(check(&pages)?)?;
-        let pipeline = self.pipeline(pages.page_size, tell);
-        let run = pipeline.decompress_safely(&pages, Target::Js(&out));
-        let (errors, timings) = run.await?;
-        Ok((out, errors, timings))
+        check(&pages)?;
+        let pipeline = self.pipeline(pages.page_size, on_progress);
+        pipeline.decompress_safely(&pages, Target::Js(out)).await
+    }
+
+    /// Decompresses pages to a buffer of the codec's device, which is as long as they are. Returns the error of each page.
+    /// If the device is lost, so is the buffer: nothing is done again.
+    pub(crate) async fn decompress_resident(
+        &mut self,
+        pages: &JsPacked,
+        buffer: &Buffer,
+        on_progress: OnProgress,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        let pages = pages.view();
+        let pipeline = self.pipeline(pages.page_size, on_progress);
+        pipeline.begin();
+        let mut target = Target::Device(buffer);
+        let outcome = pipeline.decompress(&pages, &mut target).await;
+        pipeline.end(outcome)
     }
 }

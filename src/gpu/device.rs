@@ -265,6 +265,29 @@ impl GpuDevice {
         on_engine!(&self.engine, Engine, device => device.buffer_from_js(buffer).map(Buffer::from))
     }
 
+    /// Creates a buffer for the page: see [`WgpuDevice::create_page_buffer`].
+    #[cfg(web_pages)]
+    pub(crate) fn create_page_buffer(
+        &self,
+        n_bytes: u64,
+        usage: u32,
+    ) -> Result<(wasm_bindgen::JsValue, Buffer)> {
+        let Engine::Wgpu(device) = &self.engine;
+        let (raw, buffer) = device.create_page_buffer(n_bytes, usage)?;
+        Ok((raw, buffer.into()))
+    }
+
+    /// Writes to a buffer of the page: see [`WgpuDevice::write_page_buffer`].
+    #[cfg(web_pages)]
+    pub(crate) fn write_page_buffer(
+        &self,
+        buffer: &Buffer,
+        bytes: &crate::js_bytes::JsBytes,
+    ) -> Result<()> {
+        let (Engine::Wgpu(device), Buffer::Wgpu(buffer)) = (&self.engine, buffer);
+        device.write_page_buffer(buffer, bytes)
+    }
+
     /// Returns the browser's `GPUDevice`.
     #[cfg(web_module)]
     pub(crate) fn raw_web(&self) -> wasm_bindgen::JsValue {

@@ -160,6 +160,17 @@ impl HostBuffer {
         on_engine!(self, Self, buffer => buffer.write_js_async(offset, from, range).await)
     }
 
+    #[cfg(web_pages)]
+    pub(crate) async fn write_js_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &crate::js_bytes::JsBytes,
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.write_js_parts_async(offset, n_bytes, from, parts).await)
+    }
+
     pub(crate) async fn read_js_async(
         &self,
         range: Range<u64>,
@@ -167,6 +178,16 @@ impl HostBuffer {
         at: usize,
     ) -> Result<()> {
         on_engine!(self, Self, buffer => buffer.read_js_async(range, to, at).await)
+    }
+
+    #[cfg(web_pages)]
+    pub(crate) async fn read_parts_async(
+        &self,
+        n_bytes: u64,
+        parts: &[Range<u64>],
+        read: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.read_parts_async(n_bytes, parts, read).await)
     }
 }
 

@@ -49,16 +49,24 @@ pub(super) fn create_buffer(
     device: &wgpu::Device,
     descriptor: &wgpu::BufferDescriptor<'_>,
 ) -> Option<wgpu::Buffer> {
-    let raw = raw(device)?;
-    let fields = Object::new().unchecked_into::<BufferFields>();
-    fields.set_size(descriptor.size as f64);
-    fields.set_usage(descriptor.usage.bits());
-    fields.set_mapped_at_creation(descriptor.mapped_at_creation);
-    let buffer = raw
-        .unchecked_ref::<RawDevice>()
-        .create_buffer(&fields)
-        .ok()?;
+    let (size, usage) = (descriptor.size, descriptor.usage.bits());
+    let buffer = create_raw_buffer(device, size, usage, descriptor.mapped_at_creation)?;
     adopt_buffer(device, &buffer, descriptor)
+}
+
+/// Creates a `GPUBuffer` of the browser; `None` if it has no memory to map.
+pub(super) fn create_raw_buffer(
+    device: &wgpu::Device,
+    size: u64,
+    usage: u32,
+    mapped_at_creation: bool,
+) -> Option<JsValue> {
+    let fields = Object::new().unchecked_into::<BufferFields>();
+    fields.set_size(size as f64);
+    fields.set_usage(usage);
+    fields.set_mapped_at_creation(mapped_at_creation);
+    let device = raw(device)?.unchecked_ref::<RawDevice>();
+    device.create_buffer(&fields).ok()
 }
 
 /// Returns wgpu's handle of a buffer of `device` that fits the descriptor.

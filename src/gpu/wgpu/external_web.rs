@@ -1,15 +1,21 @@
 //! Devices and buffers that the page opened, as JavaScript objects.
 
+#[cfg(web_pages)]
+use js_sys::Uint8Array;
 use js_sys::{Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 
 use super::ENGINE;
 use super::adapter;
+#[cfg(web_pages)]
+use super::answer::create_raw_buffer;
 use super::answer::{adopt_buffer, raw, returning};
 use super::device::WgpuDevice;
 use super::memory::WgpuBuffer;
 use crate::gpu::check;
 use crate::gpu::choice::DeviceRequest;
+#[cfg(web_pages)]
+use crate::js_bytes::JsBytes;
 use crate::{Error, Result};
 
 const BUFFER: &str = "give a GPUBuffer with usage STORAGE, made by the same device";
@@ -103,6 +109,64 @@ impl WgpuDevice {
         let n_bytes = made.size() / 4 * 4;
         Ok(WgpuBuffer::external(&self.0, made, n_bytes))
     }
+}
+
+/// Buffers that are made for the page.
+#[cfg(web_pages)]
+impl WgpuDevice {
+    /// Creates a `GPUBuffer` for kernels and copies, and for what else `usage` says, of `n_bytes` rounded up to 4. It is the
+    /// page's, which destroys it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]. Where a browser reports that later, the next call that waits returns it.
+    pub(crate) fn create_page_buffer(
+        &self,
+        n_bytes: u64,
+        usage: u32,
+    ) -> Result<(JsValue, WgpuBuffer)> {
+        let kernels = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let size = n_bytes.next_multiple_of(4).max(4);
+        let created = create_raw_buffer(self.raw_device(), size, kernels.bits() | usage, false);
+        let buffer = created.ok_or(Error::OutOfMemory { requested: size })?;
+        let handle = self.buffer_from_js(&buffer)?;
+        Ok((buffer, handle))
+    }
+
+    /// Writes an array to the start of a buffer which is as long, rounded up to 4 bytes; zeros fill the last word.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the array shrank.
+    pub(crate) fn write_page_buffer(&self, buffer: &WgpuBuffer, bytes: &JsBytes) -> Result<()> {
+        let (queue, Some(buffer)) = (self.raw_queue(), buffer.raw()) else {
+            return Err(unavailable());
+        };
+        let whole = bytes.len() / 4 * 4;
+        let raw_queue: Option<&JsValue> = queue.as_webgpu().map(AsRef::as_ref);
+        let raw_buffer: Option<&JsValue> = buffer.as_webgpu().map(AsRef::as_ref);
+        let (Some(raw_queue), Some(raw_buffer)) = (raw_queue, raw_buffer) else {
+            return Err(unavailable());
+        };
+        if whole > 0 {
+            let queue = raw_queue.unchecked_ref::<RawQueue>();
+            queue.write_buffer(raw_buffer, 0.0, &bytes.part(0..whole)?);
+        }
+        let mut last = [0; 4];
+        bytes.read_into(whole, &mut last[..bytes.len() - whole])?;
+        if bytes.len() > whole {
+            queue.write_buffer(buffer, whole as u64, &last);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(web_pages)]
+#[wasm_bindgen]
+extern "C" {
+    type RawQueue;
+    #[wasm_bindgen(method, js_name = writeBuffer)]
+    fn write_buffer(this: &RawQueue, buffer: &JsValue, at: f64, bytes: &Uint8Array);
 }
 
 fn unavailable() -> Error {

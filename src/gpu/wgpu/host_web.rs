@@ -69,6 +69,67 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
+    /// Copies ranges of `from` to memory of `n_bytes` that starts at `offset`, once the device has finished with the memory.
+    /// Each range comes with its offset from there; both numbers are as in [`write_js_async`](Self::write_js_async).
+    ///
+    /// # Errors
+    /// As [`write_js_async`](Self::write_js_async).
+    #[cfg(web_pages)]
+    pub(crate) async fn write_js_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &JsBytes,
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        self.check(HostUse::Upload, offset, n_bytes)?;
+        if n_bytes == 0 {
+            return Ok(());
+        }
+        self.map(0..self.n_bytes()).await?;
+        let mapped = self.mapped(offset..offset + n_bytes).await?;
+        for (at, part) in parts {
+            mapped.set(&from.part(part.clone())?.into(), *at as u32);
+        }
+        Ok(())
+    }
+
+    /// Calls `read` with the number and a copy of each of `parts` of the first `n_bytes`, once the device has finished with
+    /// the memory: one copy at a time, so that it stays in a cache.
+    ///
+    /// # Errors
+    /// As [`write_js_async`](Self::write_js_async), and those of `read`.
+    #[cfg(web_pages)]
+    pub(crate) async fn read_parts_async(
+        &self,
+        n_bytes: u64,
+        parts: &[Range<u64>],
+        mut read: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        // A mapping is a multiple of 4 long.
+        let whole = 0..n_bytes.next_multiple_of(4);
+        self.check(HostUse::Download, 0, whole.end)?;
+        if n_bytes == 0 {
+            return Ok(());
+        }
+        self.map(whole.clone()).await?;
+        let mut bytes = Vec::new();
+        let copied = match self.mapped(whole).await {
+            Ok(mapped) => parts.iter().enumerate().try_for_each(|(i, part)| {
+                let mapped = mapped.subarray(part.start as u32, part.end as u32);
+                let length = mapped.length() as usize;
+                bytes.clear();
+                memory::reserve(&mut bytes, length)?;
+                bytes.resize(length, 0);
+                mapped.copy_to(&mut bytes);
+                read(i, &bytes)
+            }),
+            Err(error) => Err(error),
+        };
+        self.unmap();
+        copied
+    }
+
     /// Copies a range, which starts at a multiple of 8, to `at` of `to`, once the device has finished with the memory.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ const MAX_EXPANSION: usize = 255;
 
 /// The size field of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BlockSize {
+pub(crate) struct BlockSize {
     /// The field as it stands in the file.
     pub word: u32,
     is_legacy: bool,
@@ -23,7 +23,7 @@ impl BlockSize {
     }
 
     /// Returns the size field of a block of `n_bytes`, at most 4 MiB.
-    pub(super) const fn of(n_bytes: usize, is_compressed: bool) -> Self {
+    pub(crate) const fn of(n_bytes: usize, is_compressed: bool) -> Self {
         let stored_bit = if is_compressed { 0 } else { STORED_BIT };
         Self::new(n_bytes as u32 | stored_bit, false)
     }

@@ -125,7 +125,7 @@ fn products(stripe: &Stripe) -> [u32; 4] {
 }
 
 /// Returns the checksum of `bytes`.
-pub(super) fn checksum(bytes: &[u8]) -> u32 {
+pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     let mut sum = Checksum::new();
     sum.add(bytes);
     sum.value()

@@ -43,6 +43,8 @@ mod find_index;
 mod header;
 mod index;
 mod map;
+#[cfg(any(web_pages, test))]
+mod pages;
 #[cfg(not(target_arch = "wasm32"))]
 mod parallel;
 mod read;
@@ -54,8 +56,9 @@ mod stream;
 mod window;
 mod write;
 
-use block_size::{BlockSize, WORD_BYTES};
-use checksum::checksum;
+pub(crate) use block_size::BlockSize;
+use block_size::WORD_BYTES;
+pub(crate) use checksum::checksum;
 
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
@@ -65,6 +68,8 @@ pub use detect::DetectedFormat;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub use map::FrameMap;
+#[cfg(web_pages)]
+pub(crate) use pages::FramePages;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]

@@ -41,7 +41,6 @@ import type {
 import { unshared, viewAs } from "../base/views.js";
 import type { Codec, Outcome } from "../codec/codec.js";
 import { Clock } from "../codec/cpu.js";
-import { sizeOf } from "../codec/device-buffers.js";
 import type { Opened } from "../codec/open.js";
 import { checkedFormat, frameOptions } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
@@ -51,7 +50,7 @@ import { load, loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
 import { names, type Names } from "./options.js";
-import { compressResident, decompressResident, ResidentPages } from "./resident.js";
+import { compressResident, decompressResident, ResidentPages, sizeOf } from "./resident.js";
 
 /** Timings by what calls gave. */
 const timings = new WeakMap<object, Timing>();

@@ -6,15 +6,15 @@ import type {
   Calibration,
   CheckedPages,
   Device,
-  DeviceBuffer,
   FrameOptions,
   GpuMemory,
   PackedPages,
   PackedPagesInput,
-  ResidentPart,
   Timing,
   Level,
 } from "../base/types.js";
+import type { GpuModule } from "../modules/load.js";
+import type * as Gpu from "../wasm/gpu.js";
 
 /** The result of a call, and where its time went. */
 export interface Outcome<T> {
@@ -71,16 +71,18 @@ export interface Codec {
   close(): void;
 }
 
-/** Compresses and decompresses buffers of a device. */
+/** Returns bytes of input done and of output made, of a call with so many bytes of pages done and of their blocks. */
+export type ProgressOf = (pageBytes: number, blockBytes: number) => [bytesIn: number, bytesOut: number];
+
+/** The part of a codec that runs on a GPU. */
 export interface ResidentCodec {
-  /** `make` returns a buffer of that many bytes for output. */
-  compressResident(
-    buffer: DeviceBuffer,
-    byteLength: number,
-    pageSize: number,
-    level: Level,
-    make: (bytes: number) => DeviceBuffer,
+  readonly module: GpuModule;
+  /** Calls the module. `onProgress` reports what `progressOf` returns, and cancels the call once the job is aborted; `undo`
+   * frees the result of a call that was aborted too late. */
+  call<T>(
     job: Job,
-  ): Promise<Outcome<ResidentPart[]>>;
-  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>>;
+    progressOf: ProgressOf,
+    work: (gpu: Gpu.GpuCodec, onProgress: Gpu.GpuProgress) => Promise<T>,
+    undo?: (made: T) => void,
+  ): Promise<T>;
 }

@@ -1,12 +1,12 @@
-import { checkUnchanged } from "../base/arguments.js";
+import { checkUnchanged, type Room } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
-import { Job } from "../base/job.js";
+import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
-import { PageBlocks } from "../frame/page-blocks.js";
-import { framePages } from "../frame/pages.js";
 import { FrameWriter } from "../frame/writer.js";
 import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
-import type { Codec, Compression, Outcome } from "./codec.js";
+import { levelNumber } from "../modules/enums.js";
+import type { Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
+import { gpuTiming } from "./gpu.js";
 
 /** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
  * one job of that. */
@@ -14,19 +14,19 @@ const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
 /** Bytes that are summed at a time. */
 const SUM_BYTES = 2 ** 20;
 
-/** A frame whose blocks are pages that a GPU compresses. */
+/** A frame whose blocks a GPU compresses. */
 export class GpuCompression implements Compression {
-  readonly #codec: Codec;
+  readonly #codec: ResidentCodec;
+  readonly #cpu: CpuModule;
   readonly #options: Required<FrameOptions>;
   readonly #frame: FrameWriter;
-  readonly #blocks: PageBlocks;
   readonly partBytes = PART_BYTES.stream;
 
-  constructor(codec: Codec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
+  constructor(codec: ResidentCodec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#codec = codec;
+    this.#cpu = cpu;
     this.#options = options;
     this.#frame = new FrameWriter(cpu, options, contentSize);
-    this.#blocks = new PageBlocks(cpu, options);
   }
 
   get bytesIn(): number {
@@ -46,22 +46,27 @@ export class GpuCompression implements Compression {
     return { value: isLast ? this.end() : this.#frame.take(), timing };
   }
 
-  /** Compresses `content`. Its checksum is made while the GPU works. */
+  /** Compresses `content`. Its checksum is computed while the GPU works. */
   async put(content: Uint8Array, job: Job): Promise<Timing> {
-    const { blockSize, level } = this.#options;
+    const { blockSize, blockChecksums } = this.#options;
     const [before, made] = [this.bytesIn, this.bytesOut];
-    const part = job.part((bytesIn, bytesOut, engine) => job.report(before + bytesIn, made + bytesOut, engine));
-    const call = this.#codec.compressPages(content, blockSize, level, part);
-    // It may fail while the checksum is made.
+    const progressOf: ProgressOf = (pageBytes, blockBytes) => [before + Math.min(pageBytes, content.length - 1), made + blockBytes];
+    const level = levelNumber(this.#options.level, "fast");
+    // Pages that one word fills are not blocks yet.
+    const encode = (page: Uint8Array): Bytes => this.#cpu.compressBlocks(page, this.#options);
+    const call = this.#codec.call(job, progressOf, (gpu, onProgress) =>
+      gpu.compressBlocks(content, blockSize, level, blockChecksums, encode, onProgress),
+    );
+    // It may fail while the checksum is computed.
     call.catch(() => undefined);
     await addTo(this.#frame, content, job).catch(async (error: unknown) => {
       // The codec takes one call at a time.
       await call.catch(() => undefined);
       throw error;
     });
-    const { value, timing } = await call;
-    this.#frame.put(this.#blocks.of(value), content.length);
-    return timing;
+    const { blocks, timing } = await call;
+    this.#frame.put(blocks, content.length);
+    return gpuTiming(timing);
   }
 
   /** Ends the frame, and gives what was not taken of it. */
@@ -101,26 +106,21 @@ function added(before: Timing | undefined, timing: Timing): Timing {
   };
 }
 
-/** The content of `bytes`, if that is one frame of blocks that are pages, and all is well with it; else null, and the CPU
- * says what is wrong. */
+/** Returns the content of `bytes` if the GPU supports the frame and it is sound; else null: the CPU codec reports the error. */
 export async function decompressFrame(
-  codec: Codec,
+  codec: ResidentCodec,
   cpu: CpuModule,
   bytes: Uint8Array,
-  maxOutputSize: number,
+  { limit, into }: Room,
   job: Job,
 ): Promise<Outcome<Bytes> | null> {
-  const pages = framePages(bytes, cpu);
-  if (!pages || pages.byteLength > maxOutputSize) return null;
-  const { table, pageSize, byteLength, contentChecksum } = pages;
-  const packed = new Uint8Array(pages.packedBytes);
-  pages.fill(packed);
-  // Pages are counted in bytes of content, frames in their own.
-  const part = job.part((done, _, engine) => job.report(4 * (table[2 * Math.floor(done / pageSize)] ?? 0), done, engine));
-  const { value, timing } = await codec.decompressPages({ packed, table, pageSize, byteLength }, false, part);
-  if (value.status.some((code) => code !== 0)) return null;
-  if (contentChecksum !== null && contentChecksum !== (await sumOf(value.bytes, cpu, job))) return null;
-  return { value: value.bytes, timing };
+  const most = Math.min(limit, into?.length ?? limit);
+  const progressOf: ProgressOf = (pageBytes, blockBytes) => [blockBytes, pageBytes];
+  const content = await codec.call(job, progressOf, (gpu, onProgress) => gpu.decompressFrame(bytes, most, into, onProgress));
+  if (!content) return null;
+  const { bytes: value, contentChecksum, timing } = content;
+  if (contentChecksum !== null && contentChecksum !== (await sumOf(value, cpu, job))) return null;
+  return { value, timing: gpuTiming(timing) };
 }
 
 async function sumOf(content: Uint8Array, cpu: CpuModule, job: Job): Promise<number> {

@@ -5,12 +5,11 @@ import type {
   BackendInfo,
   CheckedPages,
   Device,
-  DeviceBuffer,
   FrameOptions,
   GpuMemory,
   PackedPages,
   PackedPagesInput,
-  ResidentPart,
+  Timing,
   Level,
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
@@ -19,22 +18,25 @@ import { levelNumber } from "../modules/enums.js";
 import { type Glue, Held, lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
-import type { Codec, Compression, Outcome, ResidentCodec } from "./codec.js";
+import type { Codec, Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
 
-/** Why the engine is the GPU, where nobody measured. */
+/** The reason for the engine where nothing was measured. */
 const REASON = "asked for; the adapter that the browser gives";
 
-/** Bytes of input done and of output made of a call, of its pages whose results are there and the bytes of their blocks. */
-type Told = (nPages: number, nBytes: number) => [bytesIn: number, bytesOut: number];
-
-/** How to open a GPU. */
+/** Opens a GPU. */
 type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
 
-/** The codec of a GPU. Pages are its own; headers, checksums and whatever is no page are the CPU's. */
+/** Returns the timing of a call of the GPU's module. */
+export function gpuTiming(timing: Gpu.GpuTiming): Timing {
+  return { engine: "webgpu", reason: REASON, ...timing };
+}
+
+/** Compresses and decompresses on a GPU. Frames that the GPU does not support fall back to the CPU codec, which also makes
+ * headers and checksums of content. */
 export class GpuCodec implements Codec, ResidentCodec {
-  readonly #module: GpuModule;
+  readonly module: GpuModule;
   readonly #open: OpenGpu;
   readonly #cpu: CpuModule;
   readonly #alone: CpuCodec;
@@ -43,22 +45,22 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   /** @internal */
   constructor(module: GpuModule, open: OpenGpu, wasm: Gpu.GpuCodec, cpu: CpuModule) {
-    this.#module = module;
+    this.module = module;
     this.#open = open;
     this.#held = new Held(module, () => wasm);
     this.#cpu = cpu;
     this.#alone = new CpuCodec(cpu);
   }
 
-  /** Opens a GPU. `cpu` puts its pages together to files. */
+  /** Opens a GPU. `cpu` puts its blocks together to frames. */
   static async open(module: GpuModule, cpu: CpuModule, open: OpenGpu): Promise<GpuCodec> {
     return new GpuCodec(module, open, await module.call(() => open(module)), cpu);
   }
 
   async revive(): Promise<void> {
     if (!this.#held || this.#held.object) return;
-    const wasm = await this.#module.call(() => this.#open(this.#module));
-    this.#held = new Held(this.#module, () => wasm);
+    const wasm = await this.module.call(() => this.#open(this.module));
+    this.#held = new Held(this.module, () => wasm);
   }
 
   backend(): BackendInfo | undefined {
@@ -100,96 +102,70 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   async decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
     const start = performance.now();
-    const { limit, into } = room;
-    const most = Math.min(limit, into?.length ?? limit);
-    const outcome = await decompressFrame(this, this.#cpu, bytes, most, job);
-    if (!outcome) return this.#alone.decompress(bytes, room, job);
-    if (!into) return since(start, outcome);
-    const value = into.subarray(0, outcome.value.length);
-    value.set(outcome.value);
-    return since(start, { ...outcome, value });
+    const outcome = await decompressFrame(this, this.#cpu, bytes, room, job);
+    return outcome ? since(start, outcome) : this.#alone.decompress(bytes, room, job);
   }
 
-  compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
+  async compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const byteLength = bytes.length;
     // The last byte is done when the call is.
-    const told: Told = (nPages, nBytes) => [Math.min(nPages * pageSize, byteLength - 1), nBytes];
-    return this.#call(job, told, async (wasm, tell) => {
-      const { packed, table, timing } = await wasm.compressPages(bytes, pageSize, levelNumber(level, "fast"), tell);
-      return { value: { packed, table, pageSize, byteLength, ratio: ratioOf(byteLength, packed.length + table.byteLength) }, timing };
-    });
+    const progressOf: ProgressOf = (pageBytes, blockBytes) => [Math.min(pageBytes, byteLength - 1), blockBytes];
+    const { packed, table, timing } = await this.call(job, progressOf, (gpu, onProgress) =>
+      gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress),
+    );
+    const ratio = ratioOf(byteLength, packed.length + table.byteLength);
+    return { value: { packed, table, pageSize, byteLength, ratio }, timing: gpuTiming(timing) };
   }
 
-  decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
+  async decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
     const { packed, table, pageSize, byteLength } = pages;
-    const told: Told = (nPages) => {
-      const done = Math.min(nPages * pageSize, byteLength - 1);
+    const progressOf: ProgressOf = (pageBytes) => {
+      const done = Math.min(pageBytes, byteLength - 1);
       return [done, done];
     };
-    return this.#call(job, told, async (wasm, tell) => {
-      const { timing, ...value } = await wasm.decompressPages(packed, table, pageSize, byteLength, isStrict, tell);
-      return { value, timing };
-    });
+    const { timing, ...value } = await this.call(job, progressOf, (gpu, onProgress) =>
+      gpu.decompressPages(packed, table, pageSize, byteLength, isStrict, onProgress),
+    );
+    return { value, timing: gpuTiming(timing) };
   }
 
-  compressResident(
-    buffer: DeviceBuffer,
-    byteLength: number,
-    pageSize: number,
-    level: Level,
-    make: (bytes: number) => DeviceBuffer,
+  async call<T>(
     job: Job,
-  ): Promise<Outcome<ResidentPart[]>> {
-    return this.#call(job, untold, async (wasm) => {
-      const { parts, timing } = await wasm.compressResident(buffer, byteLength, pageSize, levelNumber(level, "fast"), make);
-      return { value: parts, timing };
-    });
-  }
-
-  decompressResident(parts: ResidentPart[], pageSize: number, buffer: DeviceBuffer, job: Job): Promise<Outcome<null>> {
-    return this.#call(job, untold, async (wasm) => {
-      return { value: null, timing: await wasm.decompressResident(parts, pageSize, buffer) };
-    });
-  }
-
-  /** A call of the module, which tells how far it is and can be stopped whenever it does. */
-  async #call<T>(
-    job: Job,
-    told: Told,
-    work: (wasm: Gpu.GpuCodec, tell: Gpu.GpuTell) => Promise<{ value: T; timing: Gpu.GpuTiming }>,
-  ): Promise<Outcome<T>> {
-    const wasm = this.#held?.object;
-    if (!wasm) throw lost();
+    progressOf: ProgressOf,
+    work: (gpu: Gpu.GpuCodec, onProgress: Gpu.GpuProgress) => Promise<T>,
+    undo?: (made: T) => void,
+  ): Promise<T> {
+    const gpu = this.#held?.object;
+    if (!gpu) throw lost();
     let thrown: { error: unknown } | undefined;
-    const tell: Gpu.GpuTell = (nPages, nBytes) => {
+    const onProgress: Gpu.GpuProgress = (pageBytes, blockBytes) => {
       try {
-        job.report(...told(nPages, nBytes), "webgpu");
+        job.report(...progressOf(pageBytes, blockBytes), "webgpu");
         return !job.isStopped;
       } catch (error) {
         thrown = { error };
         return false;
       }
     };
-    const { value, timing } = await this.#module.call(() => work(wasm, tell)).catch((error: unknown) => {
+    const made = await this.module.call(() => work(gpu, onProgress)).catch((error: unknown) => {
       throw thrown ? thrown.error : error;
     });
-    if (job.isStopped) throw cancelled();
-    return { value, timing: { engine: "webgpu", reason: REASON, ...timing } };
+    if (!job.isStopped) return made;
+    undo?.(made);
+    throw cancelled();
   }
 }
-
-const untold: Told = () => [0, 0];
 
 function gpuOptions(options: Required<FrameOptions>): Required<FrameOptions> {
   return options.level === "auto" ? { ...options, level: "fast" } : options;
 }
 
-/** Whether kernels compress the blocks of such frames. */
+/** Returns whether kernels compress the blocks of such frames. */
 function isForPages({ blockSize, level }: Required<FrameOptions>): boolean {
   return PAGE_SIZES.includes(blockSize) && level !== "sequential";
 }
 
-/** The outcome, whose time in all is that since `start`, not the GPU's part alone. */
+/** Returns the outcome with the time since `start` as its total, in which the GPU has only a part. */
 function since<T>(start: number, { value, timing }: Outcome<T>): Outcome<T> {
   return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
 }

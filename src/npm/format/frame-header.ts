@@ -10,7 +10,7 @@ export const BLOCK_CHECKSUMS = 0x10;
 export const CONTENT_SIZE = 0x08;
 export const CONTENT_CHECKSUM = 0x04;
 /** The bit of a block's size that says that it is not compressed. */
-export const STORED = 0x8000_0000;
+const STORED = 0x8000_0000;
 
 /** The content size in the header that `bytes` start with; 0 if there is none. */
 export function contentSizeOf(bytes: Uint8Array): number {

@@ -7,19 +7,13 @@ export type Share = Pick<PackedPages, "packed" | "table">;
 /** Bytes of pages that kernels know. */
 export const PAGE_SIZES: readonly number[] = [4096, 8192, 16384, 32768, 65536];
 
-/** What an entry of a table says of its page: these are the upper bits of its second word. */
-export const PAGE_KIND = { lz4: 0, stored: 1, fill: 2 } as const;
+/** Bits of the length in the second word of an entry; the two above are the kind of the page. */
 const LENGTH_BITS = 30;
 
-/** The entry of a page in a table: its kind, and where its block is. */
-export function entryOf(table: Uint32Array, page: number): { kind: number; start: number; length: number } {
+/** Returns where the block of a page starts in packed bytes, and its length, by the table's entry. */
+export function entryOf(table: Uint32Array, page: number): { start: number; length: number } {
   const word = table[2 * page + 1] as number;
-  return { kind: word >>> LENGTH_BITS, start: 4 * (table[2 * page] as number), length: word & (2 ** LENGTH_BITS - 1) };
-}
-
-/** The second word of an entry. */
-export function entryWord(kind: number, length: number): number {
-  return kind * 2 ** LENGTH_BITS + length;
+  return { start: 4 * (table[2 * page] as number), length: word & (2 ** LENGTH_BITS - 1) };
 }
 
 /** Bytes of pages over bytes of blocks and table; 1 for no pages. */

@@ -2,7 +2,7 @@ import type { OutputTarget } from "../base/arguments.js";
 import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import type { Format, FrameOptions, Level } from "../base/types.js";
-import { entryWord, type Share } from "../format/packed-pages.js";
+import type { Share } from "../format/packed-pages.js";
 import type * as Cpu from "../wasm/cpu.js";
 import { checkLimit, declaredSize, DecodedContent } from "./content.js";
 import { FORMATS, levelNumber } from "./enums.js";
@@ -121,25 +121,11 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }, contentSize), (frame) => frame.take());
   }
 
-  /** Returns the checksum of `bytes`. */
-  checksum(bytes: Uint8Array): number {
-    return this.#use(new ContentSum(this), (sum) => {
-      sum.add(bytes);
-      return sum.value();
-    });
-  }
-
   /** Returns the blocks of pages, and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
     return { packed: made.subarray(0, at), table: new Uint32Array(made.buffer, at) };
-  }
-
-  /** Returns the `byteLength` bytes of the page that is packed as `block`. */
-  decompressPage(kind: number, block: Uint8Array, byteLength: number, pageSize: number): Bytes {
-    const table = Uint32Array.of(0, entryWord(kind, block.length));
-    return this.#use(this.pageDecoder(block, table, pageSize, byteLength), (page) => page.advance(1, true).subarray(0, byteLength));
   }
 
   #use<T extends { free(): void }, R>(object: T, work: (object: T) => R): R {

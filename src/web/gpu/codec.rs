@@ -1,6 +1,7 @@
 //! The codec of a GPU, and how a call has it.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use js_sys::Promise;
@@ -11,6 +12,9 @@ use crate::batch::web::JsCodec;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
 use crate::web::promise::promise;
 use crate::{Error, Result};
+
+/// A call under way.
+pub(super) type Work<'a> = Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;
 
 /// A GPU that compresses and decompresses pages. It takes one call at a time.
 #[wasm_bindgen]
@@ -110,10 +114,28 @@ impl GpuCodec {
         }))
     }
 
-    /// A promise of what `work` gives, which has the codec meanwhile.
+    /// Returns a promise of the result of `work`, which has the codec until then.
     pub(super) fn call(
         &self,
-        work: impl AsyncFnOnce(&mut JsCodec) -> Result<JsValue> + 'static,
+        work: impl for<'a> FnOnce(&'a mut JsCodec) -> Work<'a> + 'static,
+    ) -> Promise {
+        self.boxed(Box::new(work), false)
+    }
+
+    /// The same for calls on buffers of the page, whose errors the browser may report after the call.
+    pub(super) fn call_resident(
+        &self,
+        work: impl for<'a> FnOnce(&'a mut JsCodec) -> Work<'a> + 'static,
+    ) -> Promise {
+        self.boxed(Box::new(work), true)
+    }
+
+    /// The same, compiled once for all calls: their futures are large.
+    #[inline(never)]
+    fn boxed(
+        &self,
+        work: Box<dyn for<'a> FnOnce(&'a mut JsCodec) -> Work<'a>>,
+        is_resident: bool,
     ) -> Promise {
         let shared = Rc::clone(&self.0);
         promise(async move {
@@ -122,7 +144,10 @@ impl GpuCodec {
                 engine: "wasm",
                 message: "the codec is closed, or in use by another call".into(),
             })?;
-            let outcome = work(&mut codec).await;
+            let outcome = match work(&mut codec).await {
+                Err(error) if is_resident => Err(codec.after(error).await),
+                done => done,
+            };
             shared.device.replace(codec.device().clone());
             shared.codec.replace(Some(codec));
             outcome

@@ -4,7 +4,9 @@ use js_sys::{Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::batch::Timings;
+use crate::batch::web::JsPacked;
 use crate::js_bytes::JsBytes;
+use crate::lz4::frame::FramePages;
 use crate::lz4::{BlockError, PageEntry};
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result, memory};
@@ -47,11 +49,39 @@ export interface GpuPart {
 
 export interface GpuParts {
   readonly parts: GpuPart[];
+  readonly ratio: number;
   readonly timing: GpuTiming;
 }
 
-/** Told of each job that is done: pages whose results are there, and bytes of their blocks. False ends the call. */
-export type GpuTell = (nPages: number, nBytes: number) => unknown;
+/** Where content goes: to the start of `buffer`, or of a new one with these usages beside those of kernels and copies. */
+export interface GpuTarget {
+  readonly buffer: PageBuffer | undefined;
+  readonly usage: number;
+  readonly maxOutputSize: number;
+}
+
+/** Content at the start of a buffer. */
+export interface GpuContent {
+  readonly buffer: PageBuffer;
+  readonly byteLength: number;
+  readonly timing: GpuTiming;
+}
+
+/** Blocks of a frame. */
+export interface GpuBlocks {
+  readonly blocks: Uint8Array<ArrayBuffer>;
+  readonly timing: GpuTiming;
+}
+
+/** The content of a frame, and the checksum of it that the frame has. */
+export interface GpuFrameContent {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly contentChecksum: number | null;
+  readonly timing: GpuTiming;
+}
+
+/** Called after each job with the bytes of pages that are done, and of their blocks. False cancels the call. */
+export type GpuProgress = (pageBytes: number, blockBytes: number) => unknown;
 "#;
 
 /// The entries of a table.
@@ -63,6 +93,24 @@ pub(super) fn read_table(table: &Uint32Array) -> Result<Vec<PageEntry>> {
     // The words of fills are left for the GPU to read.
     read.extend(entries.iter().map(|&words| read_entry(words, &[])));
     Ok(read)
+}
+
+/// The pages of a frame, and the checksum of its content; `None` if its blocks are no pages or have more than `limit` bytes
+/// of content.
+pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked, Option<u32>)>> {
+    let read = |at: usize, to: &mut [u8]| bytes.read_into(at, to);
+    let frame = FramePages::read(bytes.len(), read)?;
+    let frame = frame.filter(|frame| frame.n_bytes <= limit);
+    Ok(frame.map(|frame| {
+        let pages = JsPacked {
+            bytes,
+            is_frame: true,
+            table: frame.table,
+            page_size: frame.page_size,
+            n_bytes: frame.n_bytes,
+        };
+        (pages, frame.content_checksum)
+    }))
 }
 
 /// What is wrong with the first page that is not sound.
@@ -135,7 +183,15 @@ extern "C" {
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_table(this: &Fields, table: &JsValue);
     #[wasm_bindgen(method, setter)]
-    fn set_bytes(this: &Fields, bytes: &JsValue);
+    pub(super) fn set_bytes(this: &Fields, bytes: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_blocks(this: &Fields, blocks: &JsValue);
+    #[wasm_bindgen(method, setter, js_name = contentChecksum)]
+    pub(super) fn set_content_checksum(this: &Fields, checksum: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_buffer(this: &Fields, buffer: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_ratio(this: &Fields, ratio: f64);
     #[wasm_bindgen(method, setter)]
     fn set_status(this: &Fields, status: &JsValue);
     #[wasm_bindgen(method, setter)]
@@ -149,6 +205,16 @@ extern "C" {
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_pooled(this: &Fields, n_bytes: f64);
 
+    /// Where content goes, as JavaScript gives it.
+    #[wasm_bindgen(typescript_type = "GpuTarget")]
+    pub type Target;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn buffer(this: &Target) -> JsValue;
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn usage(this: &Target) -> u32;
+    #[wasm_bindgen(method, getter, js_name = maxOutputSize)]
+    fn max_output_size(this: &Target) -> f64;
+
     /// A part of compressed pages, as JavaScript gives it.
     pub(super) type Part;
     #[wasm_bindgen(method, getter)]
@@ -159,4 +225,11 @@ extern "C" {
     pub(super) fn table(this: &Part) -> JsValue;
     #[wasm_bindgen(method, getter, js_name = byteLength)]
     pub(super) fn byte_length(this: &Part) -> f64;
+}
+
+impl Target {
+    /// Most bytes of content.
+    pub(super) fn limit(&self) -> u64 {
+        self.max_output_size() as u64
+    }
 }

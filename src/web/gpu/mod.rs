@@ -2,5 +2,6 @@
 
 mod codec;
 mod convert;
+mod frames;
 mod pages;
 mod resident;

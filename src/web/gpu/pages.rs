@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
 use super::convert::{checked_pages, first_error, packed_pages, read_table};
-use crate::batch::web::{JsPacked, Tell};
+use crate::batch::web::{JsPacked, OnProgress, check};
 use crate::js_bytes::JsBytes;
 use crate::web::level::Level;
 
@@ -18,13 +18,17 @@ impl GpuCodec {
         bytes: Uint8Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         level: Level,
-        #[wasm_bindgen(unchecked_optional_param_type = "GpuTell")] tell: Option<Function>,
+        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
+        on_progress: Function,
     ) -> Promise {
         let bytes = JsBytes::new(bytes);
-        self.call(async move |codec| {
-            let compressed = codec.compress(&bytes, page_size, level.into(), Tell(tell));
-            let (mut blocks, timings) = compressed.await?;
-            Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
+        self.call(move |codec| {
+            Box::pin(async move {
+                let on_progress = OnProgress(Some(on_progress));
+                let compressed = codec.compress(&bytes, page_size, level.into(), on_progress);
+                let (mut blocks, timings) = compressed.await?;
+                Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
+            })
         })
     }
 
@@ -38,22 +42,28 @@ impl GpuCodec {
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
         #[wasm_bindgen(js_name = isStrict)] is_strict: bool,
-        #[wasm_bindgen(unchecked_optional_param_type = "GpuTell")] tell: Option<Function>,
+        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
+        on_progress: Function,
     ) -> Promise {
-        let packed = JsBytes::new(packed);
+        let bytes = JsBytes::new(packed);
         let table = read_table(&table);
-        self.call(async move |codec| {
-            let pages = JsPacked {
-                packed,
-                table: table?,
-                page_size,
-                n_bytes: n_bytes as u64,
-            };
-            let (bytes, errors, timings) = codec.decompress(&pages, Tell(tell)).await?;
-            if is_strict {
-                first_error(&errors)?;
-            }
-            checked_pages(bytes, &errors, &timings)
+        self.call(move |codec| {
+            Box::pin(async move {
+                let pages = JsPacked {
+                    bytes,
+                    is_frame: false,
+                    table: table?,
+                    page_size,
+                    n_bytes: n_bytes as u64,
+                };
+                let out = JsBytes::zeros(check(&pages.view())?)?;
+                let run = codec.decompress(&pages, &out, OnProgress(Some(on_progress)));
+                let (errors, timings) = run.await?;
+                if is_strict {
+                    first_error(&errors)?;
+                }
+                checked_pages(out, &errors, &timings)
+            })
         })
     }
 }

@@ -38,7 +38,7 @@ async function reopensTheGpu() {
   const bytes = mixed(4096, 2);
   const options = { blockSize: 4096 };
   const frame = await gpu.compress(bytes, options);
-  for (const name of [POLL, "gpucodec_compressPages"]) {
+  for (const name of [POLL, "gpucodec_compressBlocks"]) {
     const [first, second] = [gpu.device, other.device];
     const waiting = other.compressPages(bytes).then(() => null, (error) => error);
     await new Promise((resolve) => setTimeout(resolve));

@@ -1,0 +1,259 @@
+//! Frames as batches of pages, for a GPU to decompress.
+
+use super::{BlockSize, FrameHeader, MAGIC, WORD_BYTES, checksum, word};
+use crate::lz4::batch::check_page_size;
+use crate::lz4::decode::decode;
+use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind};
+use crate::{Result, memory};
+
+/// Most bytes of magic number and descriptor.
+const MAX_HEADER_BYTES: usize = 19;
+
+/// A frame whose blocks are pages of one size.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FramePages {
+    /// Bytes of content in a block; the last one may hold less.
+    pub page_size: u32,
+    /// Bytes of content of all blocks.
+    pub n_bytes: u64,
+    /// The blocks, by their place in the frame: unlike those of a batch they start at any byte.
+    pub table: Vec<PageEntry>,
+    /// The checksum of the content, if the frame has one.
+    pub content_checksum: Option<u32>,
+}
+
+impl FramePages {
+    /// Returns the pages of a frame of `n_bytes`, from which `read` copies bytes that start at an offset.
+    ///
+    /// `None` unless the bytes are one whole frame of independent blocks of at most 64 KiB of content, of which the first
+    /// holds as much as a page, and the last as much or less. Blocks are compared with their checksums, but only the first
+    /// and the last are decoded: if one between them is no page, its decompression fails.
+    ///
+    /// # Errors
+    /// Those of `read`, and [`OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn read(
+        n_bytes: usize,
+        read: impl Fn(usize, &mut [u8]) -> Result<()>,
+    ) -> Result<Option<Self>> {
+        let frame = Frame { n_bytes, read };
+        let Some((header, start)) = frame.header()? else {
+            return Ok(None);
+        };
+        let Some((table, content_checksum)) = frame.blocks(&header, start)? else {
+            return Ok(None);
+        };
+        let (Some(first), Some(last)) = (table.first(), table.last()) else {
+            return Ok(None);
+        };
+        let n_last = u64::from(frame.content_bytes(last)?);
+        let page_size = match table.len() {
+            1 => MAX_PAGE_SIZE,
+            _ => frame.content_bytes(first)?,
+        };
+        let n_bytes = (table.len() as u64 - 1) * u64::from(page_size) + n_last;
+        let is_paged = check_page_size(page_size).is_ok()
+            && (1..=u64::from(page_size)).contains(&n_last)
+            && header.content_size.is_none_or(|size| size == n_bytes);
+        Ok(is_paged.then_some(Self {
+            page_size,
+            n_bytes,
+            table,
+            content_checksum,
+        }))
+    }
+}
+
+/// Bytes that are read in pieces.
+struct Frame<R> {
+    n_bytes: usize,
+    read: R,
+}
+
+impl<R: Fn(usize, &mut [u8]) -> Result<()>> Frame<R> {
+    /// Returns the header and its length, if its blocks may be pages.
+    fn header(&self) -> Result<Option<(FrameHeader, usize)>> {
+        let mut start = [0; MAX_HEADER_BYTES];
+        let start = &mut start[..self.n_bytes.min(MAX_HEADER_BYTES)];
+        (self.read)(0, start)?;
+        let (Some(MAGIC), Some(descriptor)) = (word(start, 0), start.get(4..)) else {
+            return Ok(None);
+        };
+        let Ok((header, length)) = FrameHeader::read(descriptor, 4) else {
+            return Ok(None);
+        };
+        let may_hold_pages = !header.linked && header.block_max_size == MAX_PAGE_SIZE;
+        Ok(may_hold_pages.then_some((header, 4 + length)))
+    }
+
+    /// Returns all blocks, of which the first starts at byte `at`, and the checksum of the content; `None` unless the frame
+    /// ends where the bytes do and its blocks agree with their checksums.
+    fn blocks(
+        &self,
+        header: &FrameHeader,
+        mut at: usize,
+    ) -> Result<Option<(Vec<PageEntry>, Option<u32>)>> {
+        let mut table = Vec::new();
+        loop {
+            let Some(word) = self.word(at)? else {
+                return Ok(None);
+            };
+            at += WORD_BYTES;
+            if word == 0 {
+                break;
+            }
+            let size = BlockSize::new(word, false);
+            if size.n_bytes() > MAX_PAGE_SIZE as usize || size.n_bytes() > self.n_bytes - at {
+                return Ok(None);
+            }
+            let kind = match size.is_compressed() {
+                true => PageKind::Lz4,
+                false => PageKind::Stored,
+            };
+            let block = PageEntry {
+                offset: at as u64,
+                length: size.n_bytes() as u32,
+                kind,
+            };
+            at += block.length as usize;
+            if header.block_checksums {
+                if self.word(at)? != Some(checksum(&self.block(&block)?)) {
+                    return Ok(None);
+                }
+                at += WORD_BYTES;
+            }
+            memory::reserve(&mut table, 1)?;
+            table.push(block);
+        }
+        let content_checksum = match header.content_checksum {
+            true => self.word(at)?,
+            false => None,
+        };
+        if header.content_checksum {
+            at += WORD_BYTES;
+        }
+        Ok((at == self.n_bytes).then_some((table, content_checksum)))
+    }
+
+    fn word(&self, at: usize) -> Result<Option<u32>> {
+        if self.n_bytes - at.min(self.n_bytes) < 4 {
+            return Ok(None);
+        }
+        let mut bytes = [0; 4];
+        (self.read)(at, &mut bytes)?;
+        Ok(Some(u32::from_le_bytes(bytes)))
+    }
+
+    fn block(&self, entry: &PageEntry) -> Result<Vec<u8>> {
+        let mut block = memory::zeros(entry.length as usize)?;
+        (self.read)(entry.offset as usize, &mut block)?;
+        Ok(block)
+    }
+
+    /// Returns how much content a block has; 0 for one that is not sound.
+    fn content_bytes(&self, entry: &PageEntry) -> Result<u32> {
+        if entry.kind == PageKind::Stored {
+            return Ok(entry.length);
+        }
+        let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
+        let decoded = decode(&self.block(entry)?, &mut content, 0);
+        Ok(decoded.map_or(0, |n_bytes| n_bytes as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+    use super::*;
+    use crate::lz4::frame::{FrameOptions, compress};
+
+    fn pages_of(bytes: &[u8]) -> Option<FramePages> {
+        let read = |at: usize, to: &mut [u8]| {
+            to.copy_from_slice(&bytes[at..at + to.len()]);
+            Ok(())
+        };
+        FramePages::read(bytes.len(), read).expect("memory for a test")
+    }
+
+    fn content(n_bytes: u32) -> Vec<u8> {
+        (0..n_bytes)
+            .map(|i| (i.wrapping_mul(i) >> 9) as u8)
+            .collect()
+    }
+
+    #[test]
+    fn blocks_of_a_page_each_are_found() {
+        let content = content(4 * 4096 + 100);
+        for block_checksums in [false, true] {
+            for content_checksum in [false, true] {
+                let options = FrameOptions {
+                    block_size: 4096,
+                    block_checksums,
+                    content_checksum,
+                    content_size: Some(content.len() as u64),
+                    ..FrameOptions::default()
+                };
+                let frame = compress(&content, &options).expect("in range");
+                let pages = pages_of(&frame).expect("pages");
+                assert_eq!((pages.page_size, pages.n_bytes), (4096, 16_484));
+                let sum = content_checksum.then(|| checksum(&content));
+                assert_eq!(pages.content_checksum, sum);
+                for (entry, page) in pages.table.iter().zip(content.chunks(4096)) {
+                    let block = &frame[entry.offset as usize..][..entry.length as usize];
+                    let mut decoded = vec![0; page.len()];
+                    match entry.kind {
+                        PageKind::Stored => decoded.copy_from_slice(block),
+                        _ => assert_eq!(decode(block, &mut decoded, 0), Ok(page.len())),
+                    }
+                    assert_eq!(decoded, page);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_block_of_any_length_is_a_page() {
+        let frame = compress(&content(99), &FrameOptions::default()).expect("in range");
+        let pages = pages_of(&frame).expect("pages");
+        assert_eq!((pages.page_size, pages.n_bytes), (MAX_PAGE_SIZE, 99));
+    }
+
+    #[test]
+    fn other_bytes_are_no_pages() {
+        let content = content(50_000);
+        let framed = |options: FrameOptions| compress(&content, &options).expect("in range");
+        let sound = FrameOptions {
+            block_size: 8192,
+            block_checksums: true,
+            ..FrameOptions::default()
+        };
+        let frame = framed(sound);
+        assert!(pages_of(&frame).is_some());
+        for n_bytes in 0..frame.len() {
+            assert_eq!(pages_of(&frame[..n_bytes]), None, "{n_bytes} bytes");
+        }
+        assert_eq!(pages_of(&[&frame[..], &[0]].concat()), None);
+        let mut corrupt = frame.clone();
+        corrupt[frame.len() / 2] ^= 4;
+        assert_eq!(pages_of(&corrupt), None);
+        let others = [
+            FrameOptions {
+                block_size: 12_288,
+                ..sound
+            },
+            FrameOptions {
+                block_size: 1 << 20,
+                ..sound
+            },
+            FrameOptions {
+                index: true,
+                ..sound
+            },
+        ];
+        for options in others {
+            assert_eq!(pages_of(&framed(options)), None, "{options:?}");
+        }
+        let empty = compress(&[], &sound).expect("in range");
+        assert_eq!(pages_of(&empty), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Frames from and to arrays of JavaScript. Their headers, ends and checksums of content are the CPU module's.
+
+use js_sys::{Function, Promise, Uint8Array};
+use wasm_bindgen::prelude::*;
+
+use super::codec::GpuCodec;
+use super::convert::{Fields, read_frame, timing};
+use crate::batch::frame_blocks::FrameBlocks;
+use crate::batch::web::OnProgress;
+use crate::js_bytes::JsBytes;
+use crate::web::level::Level;
+
+#[wasm_bindgen]
+impl GpuCodec {
+    /// Compresses content to the blocks of a frame, each after its size and, if it is to have one, before its checksum.
+    /// `encode` returns the block of one page of content, likewise. The array must stay as it is until the call is done.
+    #[wasm_bindgen(js_name = compressBlocks, unchecked_return_type = "Promise<GpuBlocks>")]
+    pub fn compress_blocks(
+        &self,
+        content: Uint8Array,
+        #[wasm_bindgen(js_name = blockSize)] block_size: u32,
+        level: Level,
+        #[wasm_bindgen(js_name = blockChecksums)] block_checksums: bool,
+        #[wasm_bindgen(unchecked_param_type = "(page: Uint8Array) => Uint8Array")] encode: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
+        on_progress: Function,
+    ) -> Promise {
+        let content = JsBytes::new(content);
+        let mut blocks = FrameBlocks::new(encode, block_checksums);
+        self.call(move |codec| {
+            Box::pin(async move {
+                let on_progress = OnProgress(Some(on_progress));
+                let (level, to) = (level.into(), &mut blocks);
+                let compressed = codec.compress_frame(to, &content, block_size, level, on_progress);
+                let timings = compressed.await?;
+                let fields = Fields::new();
+                let blocks = blocks.into_array()?;
+                fields.set_blocks(&blocks);
+                fields.set_timing(&timing(&timings));
+                Ok(fields.into())
+            })
+        })
+    }
+
+    /// Decompresses a frame whose blocks are pages, to the start of `into` or to a new array; `undefined` for bytes that are
+    /// no such frame, that have more than `limit` bytes of content, or of which a block is not sound. The array must stay
+    /// as it is until the call is done. The checksum of the content is the caller's to compare.
+    #[wasm_bindgen(
+        js_name = decompressFrame,
+        unchecked_return_type = "Promise<GpuFrameContent | undefined>"
+    )]
+    pub fn decompress_frame(
+        &self,
+        frame: Uint8Array,
+        limit: f64,
+        into: Option<Uint8Array>,
+        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
+        on_progress: Function,
+    ) -> Promise {
+        let frame = JsBytes::new(frame);
+        self.call(move |codec| {
+            Box::pin(async move {
+                let Some((pages, checksum)) = read_frame(frame, limit as u64)? else {
+                    return Ok(JsValue::UNDEFINED);
+                };
+                let n_bytes = pages.n_bytes as usize;
+                let content = match into {
+                    Some(into) => JsBytes::new(JsBytes::new(into).part(0..n_bytes)?),
+                    None => JsBytes::zeros(n_bytes)?,
+                };
+                let run = codec.decompress(&pages, &content, OnProgress(Some(on_progress)));
+                let (errors, timings) = run.await?;
+                if errors.iter().any(Option::is_some) {
+                    return Ok(JsValue::UNDEFINED);
+                }
+                let fields = Fields::new();
+                fields.set_bytes(&content.into_array());
+                fields.set_content_checksum(&checksum.map_or(JsValue::NULL, JsValue::from));
+                fields.set_timing(&timing(&timings));
+                Ok(fields.into())
+            })
+        })
+    }
+}
