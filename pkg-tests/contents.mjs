@@ -30,7 +30,10 @@ const wanted = [
 /** Entries and their shared chunks, modules, and types. */
 const allowed =
   /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
-/** Most JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a helper of the bundler. */
+/**
+ * Most JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a helper
+ * of the bundler.
+ */
 const MOST_FILES = 4;
 
 /** Checks that the tarball has all required files and no others. */

@@ -20,7 +20,10 @@ export function findProgram(...names) {
   return null;
 }
 
-/** Returns the path of the browser for tests: the variable `CHROMIUM`, else Chromium or Chrome in PATH; null if there is none. */
+/**
+ * Returns the path of the browser for tests: the variable `CHROMIUM`, else Chromium or Chrome in PATH; null if there is
+ * none.
+ */
 export function findChromium() {
   const chosen = process.env.CHROMIUM;
   return chosen || findProgram("chromium", "chromium-browser", "google-chrome-stable", "google-chrome");

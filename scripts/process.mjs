@@ -90,7 +90,10 @@ export function ask(command, args) {
   return status === 0 ? stdout.trim() : null;
 }
 
-/** Runs `main`, prints an error it throws (a `Remedy` without stack) and sets the exit code: 1, or `skippedCode` for a `Skip`. */
+/**
+ * Runs `main`, prints an error it throws (a `Remedy` without stack) and sets the exit code: 1, or `skippedCode` for a
+ * `Skip`.
+ */
 export async function exitWith(main) {
   try {
     await main();

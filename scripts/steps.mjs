@@ -20,7 +20,10 @@ const driver = (manifest) => ({
   XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
 });
 
-/** Returns the variables that run Rust tests in Chromium, configured by webdriver.json, in a `scope` of wasm-bindgen's runner. */
+/**
+ * Returns the variables that run Rust tests in Chromium, configured by webdriver.json, in a `scope` of wasm-bindgen's
+ * runner.
+ */
 const browserRunner = (scope) => ({
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: findWasmBindgen("wasm-bindgen-test-runner"),
   CHROMEDRIVER: findProgram("chromedriver"),

@@ -1,13 +1,13 @@
 // Benchmarks the package in Chromium on this machine's GPU: node benches/browser/run.mjs FILE... [-- FLAG...]
 //
-// Prints one JSON object per line. With --tensors instead of files it compares matrix products with TensorFlow.js, which it
-// installs under this folder. With --peers before the files it compares the CPU with lz4-wasm, fflate and the browser's gzip,
-// on the first 64 MiB of each file. --built uses dist/ and target/browser-bench/ without building them, for a copy of the
-// repository elsewhere, which needs benches, dist, scripts, target/browser-bench, tests, and from node_modules
-// playwright-core, sirv and its dependencies @polka/url, mrmime and totalist. CHROMIUM or --chromium PATH names the browser.
-// Flags go to Chromium; on Linux it may need --use-angle=vulkan --enable-features=Vulkan --disable-vulkan-surface
-// --enable-unsafe-webgpu --enable-webgpu-developer-features. PAGEPRESS_SOFTWARE=1 uses SwiftShader and little work, to test
-// the benchmark itself.
+// Prints one JSON object per line. With --tensors instead of files it compares matrix products with TensorFlow.js,
+// which it installs under this folder. With --peers before the files it compares the CPU with lz4-wasm, fflate and the
+// browser's gzip, on the first 64 MiB of each file. --built uses dist/ and target/browser-bench/ without building them,
+// for a copy of the repository elsewhere, which needs benches, dist, scripts, target/browser-bench, tests, and from
+// node_modules playwright-core, sirv and its dependencies @polka/url, mrmime and totalist. CHROMIUM or --chromium PATH
+// names the browser. Flags go to Chromium; on Linux it may need --use-angle=vulkan --enable-features=Vulkan
+// --disable-vulkan-surface --enable-unsafe-webgpu --enable-webgpu-developer-features. PAGEPRESS_SOFTWARE=1 uses
+// SwiftShader and little work, to test the benchmark itself.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

@@ -15,7 +15,10 @@ const N_ROUNDS = 9;
 /** Shortest time of a measurement, over which calls are repeated. */
 const LEAST_MS = 20;
 
-/** The packages as `{name, compress, decompress}`. lz4-wasm writes a size and a block; @foxglove/wasm-lz4 only decompresses. */
+/**
+ * The packages as `{name, compress, decompress}`. lz4-wasm writes a size and a block; @foxglove/wasm-lz4 only
+ * decompresses.
+ */
 async function contenders() {
   const lz4Wasm = (await import("lz4-wasm-nodejs")).default;
   const foxglove = (await import("@foxglove/wasm-lz4")).default;

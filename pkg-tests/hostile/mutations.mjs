@@ -59,7 +59,10 @@ for (const content of contents) {
 
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 4096, 65536, 2 ** 22, 2 ** 30];
 
-/** Returns `bytes` with a few mutations: bits, bytes and words changed, pieces removed, doubled or moved, the end truncated. */
+/**
+ * Returns `bytes` with a few mutations: bits, bytes and words changed, pieces removed, doubled or moved, the end
+ * truncated.
+ */
 function changed(bytes, others) {
   let made = bytes.slice();
   for (let n = 1 + (next() % 4); n > 0; n -= 1) {

@@ -31,7 +31,10 @@ async function buildWithParcel(place, tools) {
   return serve(out);
 }
 
-/** Tests Parcel 2, which ignores `exports` by default. Only one worker is used: two that share a script do not start when built by Parcel. */
+/**
+ * Tests Parcel 2, which ignores `exports` by default. Only one worker is used: two that share a script do not start
+ * when built by Parcel.
+ */
 export async function checkParcel(report, browsers, folder, tarball, tools) {
   const open = async () => {
     const place = await installFixture(join(folder, "parcel"), "plain", tarball);

@@ -46,7 +46,10 @@ export async function buildJavaScript() {
   await cp(join(dist, "types"), join(commonJs, "types"), { recursive: true });
 }
 
-/** Defines the URL of `dist`, which replaces `import.meta.url`, and the globals of Node that Jest's jsdom environment lacks. */
+/**
+ * Defines the URL of `dist`, which replaces `import.meta.url`, and the globals of Node that Jest's jsdom environment
+ * lacks.
+ */
 const nodeNames = `const distUrl = new URL("../", require("node:url").pathToFileURL(__filename)).href;
 const { setImmediate } = require("node:timers");
 const { TextDecoder, TextEncoder } = require("node:util");

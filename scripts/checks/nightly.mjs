@@ -5,7 +5,10 @@ import { Skip, ask, run } from "../process.mjs";
 /** The toolchain's name: `PAGEPRESS_NIGHTLY`, or the newest nightly. */
 const name = process.env.PAGEPRESS_NIGHTLY ?? "nightly";
 
-/** Installs the toolchain with `components` if necessary and returns its argument for cargo, `+name`. Throws a `Skip` if it cannot. */
+/**
+ * Installs the toolchain with `components` if necessary and returns its argument for cargo, `+name`. Throws a `Skip` if
+ * it cannot.
+ */
 export async function nightly(...components) {
   if (!findProgram("rustup")) throw new Skip("no rustup to install a nightly toolchain with");
   const installed = ask("rustup", ["component", "list", "--toolchain", name, "--installed"])?.split("\n") ?? [];

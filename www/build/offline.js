@@ -5,7 +5,10 @@ import { readFileSync, readdirSync } from "node:fs";
 const template = new URL("../src/shell/offline-worker.js", import.meta.url);
 const publicFolder = new URL("../public/", import.meta.url);
 
-/** Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which hold content hashes, and of the document. */
+/**
+ * Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which
+ * hold content hashes, and of the document.
+ */
 export function offline() {
   return {
     name: "offline",

@@ -11,7 +11,8 @@ import { at, check, lz4, sampleBytes, writeSample } from "./harness.mjs";
 /** Bundles modules of the page, given by their paths in `www/src`, and returns their exports. */
 async function load(...modules) {
   const contents = modules.map((name) => `export * from ${JSON.stringify(path.join(root, "www/src", name))};`).join("\n");
-  const outfile = at("modules.mjs");
+  // A new name each time, since Node caches modules by their URL.
+  const outfile = at(`modules-${modules.join("-").replaceAll("/", "-")}.mjs`);
   await build({ stdin: { contents, resolveDir: root }, bundle: true, format: "esm", outfile, logLevel: "error" });
   return import(pathToFileURL(outfile).href);
 }

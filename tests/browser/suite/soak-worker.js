@@ -1,4 +1,5 @@
-// Runs mixed calls in a dedicated worker. Messages hold the options to begin with, or a duration; an empty message calls `rest`.
+// Runs mixed calls in a dedicated worker. Messages hold the options to begin with, or a duration; an empty message
+// calls `rest`.
 import { begin, rest, soak } from "./soak.js";
 
 let state;

@@ -48,7 +48,10 @@ export async function sweep(
   return { points, ...(await askAuto(content, mostBytes, control.signal)), withoutGpu, stopped };
 }
 
-/** Returns the engine that `auto` chooses for each size. Without a GPU one call is enough, as the choice is always the CPU. */
+/**
+ * Returns the engine that `auto` chooses for each size. Without a GPU one call is enough, as the choice is always the
+ * CPU.
+ */
 async function askAuto(
   content: Bytes,
   mostBytes: number,

@@ -18,7 +18,7 @@ window.__backend = null;
 /** Returns the name of an engine. */
 function engineName({ engine, software }: BackendInfo): string {
   if (engine === "cpu") return "CPU";
-  return software ? "GPU in software" : "GPU";
+  return software ? "Software GPU" : "GPU";
 }
 
 function showBadge(state: string, name: string, note: string): void {
