@@ -8,58 +8,22 @@
 //! NaN gives NaN in every operation. Sums are added in an order that depends on the shape alone: on one device the result
 //! is the same each time.
 
-#[cfg(gpu_engine)]
-mod attention;
-#[cfg(gpu_engine)]
-mod axes;
-#[cfg(gpu_engine)]
-mod backend;
-#[cfg(gpu_engine)]
-mod batch;
-#[cfg(gpu_engine)]
-mod calibrate;
 pub mod cpu;
-#[cfg(gpu_engine)]
-mod device;
-#[cfg(gpu_engine)]
-mod elementwise;
-#[cfg(gpu_engine)]
-mod graph;
 pub mod layer;
 mod lengths;
 #[cfg(gpu_engine)]
 mod matmul_cache;
 #[cfg(gpu_engine)]
-mod norm;
-#[cfg(gpu_engine)]
-mod pool;
-#[cfg(gpu_engine)]
-mod products;
+mod op;
 mod quantization;
 #[cfg(gpu_engine)]
-mod quantized;
-#[cfg(gpu_engine)]
-mod reduce;
-#[cfg(gpu_engine)]
-mod resident;
-#[cfg(gpu_engine)]
-mod run;
+mod record;
 mod shape;
-#[cfg(gpu_engine)]
-mod softmax;
 mod step;
+#[cfg(gpu_engine)]
+mod surface;
 mod view;
-#[cfg(web_tensor)]
-mod web;
-#[cfg(gpu_engine)]
-mod work;
 
-#[cfg(web_tensor)]
-pub(crate) use axes::rows_shape;
-#[cfg(gpu_engine)]
-pub use backend::{BackendUsed, GpuBackend};
-#[cfg(gpu_engine)]
-pub use batch::{BufferId, GpuCommandBatch};
 pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
@@ -69,13 +33,18 @@ pub use layer::{QkvLoRA, WgslForwardPass};
 pub(crate) use lengths::{check_dims, check_len};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
+#[cfg(web_tensor)]
+pub(crate) use op::Op;
 pub use quantization::Quantization;
-#[cfg(gpu_engine)]
-pub use quantized::QuantizedWeights;
-#[cfg(gpu_engine)]
-pub use resident::GpuTensor;
 pub use shape::{MAX_RANK, Shape};
 pub use step::{Reduction, Step};
-pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 #[cfg(web_tensor)]
-pub(crate) use web::{JsArray, JsOperation, OperationKind};
+pub(crate) use surface::web::JsCall;
+#[cfg(gpu_engine)]
+pub use surface::{
+    backend::{BackendUsed, GpuBackend},
+    batch::{BufferId, GpuCommandBatch},
+    quantized::QuantizedWeights,
+    resident::GpuTensor,
+};
+pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
