@@ -1,5 +1,7 @@
 //! Lengths that callers give: multiplied without wrapping, and compared with slices.
 
+#[cfg(gpu_engine)]
+use super::Shape;
 use crate::{Error, Result};
 
 /// The product of lengths; `u64::MAX`, which no slice has, where it is larger.
@@ -32,6 +34,20 @@ pub(crate) fn check_rows(name: &'static str, n: usize, cols: usize) -> Result<()
         None if n == 0 => Ok(()),
         None => Err(Error::invalid("cols", 0, "at least one element a row")),
         Some(rest) => check_len(name, n, (n - rest) as u64 + cols as u64),
+    }
+}
+
+/// Returns the shape of `n` elements in rows of `cols`.
+#[cfg(gpu_engine)]
+pub(crate) fn rows_shape(n: usize, cols: usize) -> Result<Shape> {
+    match n.checked_rem(cols) {
+        Some(0) => Shape::new(&[n / cols, cols]),
+        None if n == 0 => Shape::new(&[0, 0]),
+        _ => Err(Error::invalid(
+            "cols",
+            cols as u64,
+            "rows have this many elements each, and none is left over",
+        )),
     }
 }
 

@@ -157,6 +157,15 @@ impl Reduction {
         }
     }
 
+    /// Returns the reduction of one tensor that this one is with both factors the same.
+    #[cfg(gpu_engine)]
+    pub(crate) const fn of_one(self) -> Self {
+        match self {
+            Self::Dot => Self::SumOfSquares,
+            other => other,
+        }
+    }
+
     /// How results of parts are reduced.
     #[must_use]
     pub const fn of_parts(self) -> Self {

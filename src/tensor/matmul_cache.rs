@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::GpuTensor;
 use super::check_dims;
-use super::products::factors;
-use super::resident::GpuTensor;
-use super::run::{Operand, Recording};
+use super::record::{Operand, Recording, factors};
 use super::shape::Shape;
 use super::step::Step;
 use super::view::TensorView;
@@ -264,7 +263,7 @@ impl GpuMatmulCache {
         };
         let made = weight.product(&mut recording, input, &out).await?;
         recording.submit_untimed()?;
-        Ok(GpuTensor::new(&self.device, made, shape))
+        Ok(GpuTensor::new(&self.device, made, TensorView::new(shape)))
     }
 
     /// Sees to it that the memory for transfers is large enough.
@@ -411,6 +410,14 @@ impl GpuMatmulCache {
         m: usize,
     ) -> Result<()> {
         crate::gpu::runtime::block_on(self.matmul_async(name, input, output, m))
+    }
+
+    /// [`apply_async`](Self::apply_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply(&self, name: &str, input: &GpuTensor) -> Result<GpuTensor> {
+        crate::gpu::runtime::block_on(self.apply_async(name, input))
     }
 }
 

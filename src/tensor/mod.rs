@@ -8,54 +8,18 @@
 //! NaN gives NaN in every operation. Sums are added in an order that depends on the shape alone: on one device the result
 //! is the same each time.
 
-#[cfg(gpu_engine)]
-mod attention;
-#[cfg(gpu_engine)]
-mod axes;
-#[cfg(gpu_engine)]
-mod backend;
-#[cfg(gpu_engine)]
-mod batch;
-#[cfg(gpu_engine)]
-mod calibrate;
 pub mod cpu;
-#[cfg(gpu_engine)]
-mod device;
-#[cfg(gpu_engine)]
-mod elementwise;
-#[cfg(gpu_engine)]
-mod graph;
 pub mod layer;
 #[cfg(gpu_engine)]
 mod matmul_cache;
 #[cfg(gpu_engine)]
-mod norm;
+mod op;
 #[cfg(gpu_engine)]
-mod pool;
+mod record;
 #[cfg(gpu_engine)]
-mod products;
-#[cfg(gpu_engine)]
-mod quantized;
-#[cfg(gpu_engine)]
-mod reduce;
-#[cfg(gpu_engine)]
-mod resident;
-#[cfg(gpu_engine)]
-mod run;
-#[cfg(gpu_engine)]
-mod softmax;
+mod surface;
 mod view;
-#[cfg(web_tensor)]
-mod web;
-#[cfg(gpu_engine)]
-mod work;
 
-#[cfg(web_tensor)]
-pub(crate) use axes::rows_shape;
-#[cfg(gpu_engine)]
-pub use backend::GpuBackend;
-#[cfg(gpu_engine)]
-pub use batch::{BufferId, GpuCommandBatch};
 pub use cpu::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,
     tiled_reduce_partial, tiled_sum_2d,
@@ -64,13 +28,18 @@ pub use cpu::{
 pub use layer::{QkvLoRA, WgslForwardPass};
 #[cfg(gpu_engine)]
 pub use matmul_cache::{GpuMatmulCache, WeightLayout};
-#[cfg(gpu_engine)]
-pub use quantized::QuantizedWeights;
-#[cfg(gpu_engine)]
-pub use resident::GpuTensor;
-pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 #[cfg(web_tensor)]
-pub(crate) use web::{JsArray, JsOperation, OperationKind};
+pub(crate) use op::Op;
+#[cfg(web_tensor)]
+pub(crate) use surface::web::JsCall;
+#[cfg(gpu_engine)]
+pub use surface::{
+    backend::GpuBackend,
+    batch::{BufferId, GpuCommandBatch},
+    quantized::QuantizedWeights,
+    resident::GpuTensor,
+};
+pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 
 #[cfg(gpu_engine)]
 pub use crate::engine::BackendUsed;

@@ -18,6 +18,16 @@ export function words(name: string, values: Shape): Uint32Array {
   return Uint32Array.from(list);
 }
 
+/** Packed bytes as words, the last one filled up, and the number of bytes. */
+export function packedWords(name: string, value: unknown): [words: Float32Array, length: number] {
+  const bytes = bytesOf(name, value);
+  const n = Math.ceil(bytes.length / 4);
+  if (bytes.byteOffset % 4 === 0 && bytes.length === 4 * n) return [new Float32Array(bytes.buffer, bytes.byteOffset, n), bytes.length];
+  const whole = new Uint8Array(4 * n);
+  whole.set(bytes);
+  return [new Float32Array(whole.buffer), bytes.length];
+}
+
 export function checkWord(name: string, value: number): void {
   checkSize(name, value, MAX_WORD);
 }

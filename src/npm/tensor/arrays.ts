@@ -1,94 +1,86 @@
+import { fail } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
-import type { TensorModule } from "../modules/load.js";
-import type { Operation } from "../wasm/tensor.js";
-import { checkedFloats, checkWord, words } from "./arguments.js";
-import type { Floats, Reduction, Shape, Size2d, Step } from "./types.js";
+import type { Op } from "../wasm/tensor.js";
+import { checkedFloats, checkWord, packedWords, words } from "./arguments.js";
+import { type Inputs, Operations } from "./operations.js";
+import type { AttentionOptions, Floats, NormOptions, Quantization, Reduction, Shape, Step } from "./types.js";
+
+/** Rows, and what normalises them. */
+interface RowsOptions extends NormOptions<Float32Array> {
+  /** Elements of a row. Default: all. */
+  cols?: number;
+}
+
+/** Shapes of queries, and of keys and values. */
+interface HeadsOptions extends AttentionOptions {
+  /** `[heads, queries, elements]`, or with batches in front. */
+  shape: Shape;
+  /** Of keys and of values; there may be fewer heads, each for as many heads of queries. Default: as the queries. */
+  keyShape?: Shape;
+}
 
 /** Operations on arrays, which stay as they are; results are new ones. NaN gives NaN, and softmax is stable. All reject
  * with `LENGTH_MISMATCH` for arrays that are not as long as they must be. */
-export abstract class ArrayOperations {
-  /** @internal What an operation gives. The arrays are to be as long as they are now when it is made. */
-  abstract run(arrays: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats>;
+export abstract class ArrayOperations extends Operations<Float32Array, Promise<Floats>> {
+  /** @internal Runs an operation on arrays in shapes. The arrays are to stay as they are until it is done. */
+  abstract compute(op: Op, arrays: readonly Float32Array[], shapes: readonly Uint32Array[]): Promise<Floats>;
+
+  /** @internal */
+  override async run(op: Op, inputs: Inputs<Float32Array>, shapes?: readonly Shape[]): Promise<Floats> {
+    const given = Object.entries(inputs).filter(([, array]) => array !== undefined);
+    const arrays = given.map(([name, array]) => checkedFloats(name, array));
+    return this.compute(op, arrays, arrays.map(({ length }, i) => words("shape", shapes?.[i] ?? [arrays[0]?.length ?? length])));
+  }
 
   /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
-  async elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> {
-    const first = checkedFloats("a", a);
-    const second = b === undefined ? undefined : checkedFloats("b", b);
-    return this.run(second ? [first, second] : [first], ({ Operation }) => Operation.elementwise(steps, first, second));
-  }
-
-  /** max(x, 0) */
-  relu(a: Float32Array): Promise<Floats> { return this.elementwise(["relu"], a); }
-  /** x above 0, else `alpha` x. */
-  leakyRelu(a: Float32Array, alpha: number): Promise<Floats> { return this.elementwise([["leakyRelu", alpha]], a); }
-  /** x above 0, else `alpha` (eˣ - 1). */
-  elu(a: Float32Array, alpha: number): Promise<Floats> { return this.elementwise([["elu", alpha]], a); }
-  /** 1 / (1 + e⁻ˣ) */
-  sigmoid(a: Float32Array): Promise<Floats> { return this.elementwise(["sigmoid"], a); }
-  tanh(a: Float32Array): Promise<Floats> { return this.elementwise(["tanh"], a); }
-  /** x / (1 + e⁻ˣ) */
-  swish(a: Float32Array): Promise<Floats> { return this.elementwise(["swish"], a); }
-  /** x Φ(x), with Φ the integral of the normal distribution. */
-  gelu(a: Float32Array): Promise<Floats> { return this.elementwise(["gelu"], a); }
-  /** x, but at least `min` and at most `max`. */
-  clip(a: Float32Array, min: number, max: number): Promise<Floats> { return this.elementwise([["clip", min, max]], a); }
-  /** x times `factor`. */
-  scale(a: Float32Array, factor: number): Promise<Floats> { return this.elementwise([["scale", factor]], a); }
-  /** a + b, element by element. */
-  add(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["add"], a, b); }
-  /** a - b, element by element. */
-  sub(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["sub"], a, b); }
-  /** a b, element by element. */
-  mul(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["mul"], a, b); }
-  /** a / b, element by element. */
-  div(a: Float32Array, b: Float32Array): Promise<Floats> { return this.elementwise(["div"], a, b); }
-
+  elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> { return this.steps(steps, a, b); }
   /** The sum of products; 0 of none. */
-  async dot(a: Float32Array, b: Float32Array): Promise<number> {
-    const [first, second] = [checkedFloats("a", a), checkedFloats("b", b)];
-    return only(await this.run([first, second], ({ Operation }) => Operation.dot(first, second)));
-  }
+  async dot(a: Float32Array, b: Float32Array): Promise<number> { return only(await this.run(["dot"], { a, b })); }
 
   /** eˣ over the sum of all eˣ, in each row of `cols` elements. Default: one row. */
-  softmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#softmax(false, a, cols); }
+  softmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#rows(["softmax", false], { a }, cols); }
   /** The logarithm of `softmax`. */
-  logSoftmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#softmax(true, a, cols); }
+  logSoftmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#rows(["softmax", true], { a }, cols); }
 
-  async #softmax(log: boolean, a: Float32Array, cols: number | undefined): Promise<Floats> {
-    const values = checkedFloats("a", a);
-    const rowLength = cols ?? values.length;
-    checkWord("cols", rowLength);
-    return this.run([values], ({ Operation }) => Operation.softmax(log, values, rowLength));
+  /** (x - mean) / √(variance + epsilon) in each row, times `weight` and plus `bias`, which have an element a column. */
+  layerNorm(a: Float32Array, options: RowsOptions = {}): Promise<Floats> { return this.#norm("layer", a, options); }
+  /** x / √(mean of squares + epsilon) in each row, times `weight` and plus `bias`, which have an element a column. */
+  rmsNorm(a: Float32Array, options: RowsOptions = {}): Promise<Floats> { return this.#norm("rms", a, options); }
+
+  #norm(kind: string, a: Float32Array, { weight, bias, epsilon = 1e-5, cols }: RowsOptions): Promise<Floats> {
+    return this.#rows(["norm", kind, epsilon, weight !== undefined, bias !== undefined], { a, weight, bias }, cols);
   }
 
-  /** The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`: `m` rows of `n`. */
-  async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number): Promise<Floats> {
-    const [first, second] = [checkedFloats("a", a), checkedFloats("b", b)];
-    words("size", [m, k, n]);
-    return this.run([first, second], ({ Operation }) => Operation.matmul(first, second, m, k, n));
+  async #rows(op: Op, inputs: Inputs<Float32Array>, cols?: number): Promise<Floats> {
+    const a = checkedFloats("a", inputs.a);
+    const width = cols ?? a.length;
+    checkWord("cols", width);
+    const n = a.length === 0 ? 0 : a.length / width;
+    if (!Number.isInteger(n)) fail("cols", `${width} for ${a.length} elements`, "give the length of whole rows");
+    return this.run(op, { ...inputs, a }, [[n, width], [width], [width]]);
   }
 
-  /** The convolution of a picture with a kernel where it fits: no padding, and the kernel is not flipped. */
-  async convolve2d(input: Float32Array, kernel: Float32Array, size: Size2d, kernelSize: Size2d): Promise<Floats> {
-    const [picture, small] = [checkedFloats("input", input), checkedFloats("kernel", kernel)];
-    const [inputWords, kernelWords] = [words("size", size), words("kernelSize", kernelSize)];
-    return this.run([picture, small], ({ Operation }) => Operation.convolve2d(picture, small, inputWords, kernelWords));
+  /** For each query the mean of the values, weighted by the softmax of its products with the keys. The result is as the
+   * queries; the products are never stored. Rejects with `SHAPE_MISMATCH` for heads that do not fit. */
+  async attention(queries: Float32Array, keys: Float32Array, values: Float32Array, options: HeadsOptions): Promise<Floats> {
+    const { shape, keyShape = shape, causal = false, scale } = options;
+    return this.run(["attention", causal, scale], { queries, keys, values }, [shape, keyShape, keyShape]);
+  }
+
+  /** The product of `a`, `m` rows of `k`, and the transpose of packed weights, `n` rows of `k`: `m` rows of `n`. `k` is a
+   * multiple of 256, or of 4 for `f16`. Rejects with `LENGTH_MISMATCH` unless there are as many bytes. */
+  async matmulQuantized(a: Float32Array, weights: Uint8Array, kind: Quantization, m: number, k: number, n: number): Promise<Floats> {
+    const [packed, length] = packedWords("weights", weights);
+    const op: Op = ["matmulQuantized", kind, words("size", [n, k]), length];
+    return this.run(op, { a, weights: packed }, [[m, k], [packed.length]]);
   }
 
   /** The reduction of all elements, or along some axes of an array of this shape, the last axis innermost. */
   reduce(reduction: Reduction, a: Float32Array): Promise<number>;
   reduce(reduction: Reduction, a: Float32Array, shape: Shape, axes: Shape): Promise<Floats>;
-  async reduce(
-    reduction: Reduction,
-    a: Float32Array,
-    shape?: Shape,
-    axes?: Shape,
-  ): Promise<number | Floats> {
-    const values = checkedFloats("a", a);
-    const isWhole = shape === undefined;
-    const [dims, along] = [words("shape", shape ?? [values.length]), words("axes", isWhole ? [0] : (axes ?? []))];
-    const made = await this.run([values], ({ Operation }) => Operation.reduce(reduction, values, dims, along));
-    return isWhole ? only(made) : made;
+  async reduce(reduction: Reduction, a: Float32Array, shape?: Shape, axes: Shape = []): Promise<number | Floats> {
+    if (shape === undefined) return only(await this.run(["reduce", reduction], { a }));
+    return this.run(["reduce", reduction, words("axes", axes)], { a }, [shape]);
   }
 
   /** The sum of all elements. */
@@ -97,24 +89,15 @@ export abstract class ArrayOperations {
   max(a: Float32Array): Promise<number> { return this.reduce("max", a); }
   /** The smallest element; NaN if one is. */
   min(a: Float32Array): Promise<number> { return this.reduce("min", a); }
-
   /** The sum of `width` times `height` elements. */
-  tiledSum2d(data: Float32Array, width: number, height: number): Promise<number> {
-    return this.#tiled("sum", data, width, height);
-  }
-
+  tiledSum2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("sum", data, width, height); }
   /** The largest of `width` times `height` elements; NaN if one is. */
-  tiledMax2d(data: Float32Array, width: number, height: number): Promise<number> {
-    return this.#tiled("max", data, width, height);
-  }
-
+  tiledMax2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("max", data, width, height); }
   /** The smallest of `width` times `height` elements; NaN if one is. */
-  tiledMin2d(data: Float32Array, width: number, height: number): Promise<number> {
-    return this.#tiled("min", data, width, height);
-  }
+  tiledMin2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("min", data, width, height); }
 
-  async #tiled(reduction: Reduction, data: Float32Array, width: number, height: number): Promise<number> {
-    return only(await this.reduce(reduction, data, [height, width], [0, 1]));
+  async #tiled(reduction: Reduction, a: Float32Array, width: number, height: number): Promise<number> {
+    return only(await this.run(["reduce", reduction], { a }, [[height, width]]));
   }
 }
 

@@ -1,17 +1,15 @@
 import { checkUnchanged } from "../base/arguments.js";
 import { asyncDisposal, disposal } from "../base/disposal.js";
 import { PagepressError } from "../base/errors.js";
-import type { TensorModule } from "../modules/load.js";
-import type { Backend, Operation } from "../wasm/tensor.js";
+import type { Backend, Op } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
 import { generation, loadTensors, settled } from "./call.js";
 import { rawDevice } from "./device.js";
 import { Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 
-/** A backend of the module, and the module. */
+/** A backend of the module, and the instance of the module that it is of. */
 interface Opened {
-  readonly module: TensorModule["glue"];
   readonly generation: number;
   readonly held: Held<Backend>;
 }
@@ -33,7 +31,7 @@ export class GpuBackend extends ArrayOperations {
     this.#open = async () => {
       const module = await loadTensors(modules?.tensor);
       const raw = device ? module.Backend.withDevice(rawDevice(device)) : module.Backend.lazy();
-      return { module, generation: generation(), held: new Held(raw, "backend") };
+      return { generation: generation(), held: new Held(raw, "backend") };
     };
   }
 
@@ -60,15 +58,14 @@ export class GpuBackend extends ArrayOperations {
   }
 
   /** @internal */
-  override run(arrays: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
+  override compute(op: Op, arrays: readonly Float32Array[], shapes: readonly Uint32Array[]): Promise<Floats> {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
     const made = this.#last.then(async () => {
       if (this.#opened?.generation !== generation()) this.#opened = undefined;
-      const { module, held } = (this.#opened ??= await this.#open());
-      const raw = held.get();
+      const raw = (this.#opened ??= await this.#open()).held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));
-      const values = await settled(() => raw.run(make(module)));
+      const values = await settled(() => raw.run(op, arrays, shapes));
       this.#lastBackend = raw.lastBackend;
       return values;
     });

@@ -1,11 +1,12 @@
 import { fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
-import type { Batch } from "../wasm/tensor.js";
+import type { Batch, Op } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
+import { type Inputs, Operations } from "./operations.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
-import type { Floats, Reduction, Size2d, Step } from "./types.js";
+import type { Floats, Reduction, Shape, Step } from "./types.js";
 
 /** No batch has as many tensors: what is wrong with this number is said when the batch is executed. */
 const NO_NUMBER = 2 ** 32 - 1;
@@ -41,7 +42,7 @@ export class BufferId {
 /** Operations that are queued, and run in one submission by `execute`. What is wrong with one, an id of another batch too,
  * is said when the batch is executed, and nothing of it runs then. Chains of element-wise operations become one launch,
  * and memory that nothing needs any more is used again; every tensor can be read all the same. */
-export class GpuCommandBatch {
+export class GpuCommandBatch extends Operations<BufferId, BufferId> {
   readonly #held: Held<Batch>;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -50,6 +51,7 @@ export class GpuCommandBatch {
   }
 
   private constructor(raw: Batch) {
+    super();
     this.#held = new Held(raw, "batch");
   }
 
@@ -62,47 +64,25 @@ export class GpuCommandBatch {
   /** A tensor that is on the device already. */
   tensor(tensor: GpuTensor): BufferId { return this.#queued((raw) => raw.tensor(rawOf("tensor", tensor))); }
 
+  /** @internal */
+  override run(op: Op, inputs: Inputs<BufferId>, shapes: readonly Shape[] = []): BufferId {
+    return this.#queued((raw, number) => {
+      const given = Object.entries(inputs).filter(([, id]) => id !== undefined);
+      const ids = given.map(([name, id]) => number(name, id as BufferId));
+      return raw.run(op, Uint32Array.from(ids), shapes.map((shape) => words("shape", shape)));
+    });
+  }
+
   /** All steps in turn of `a`; those that take two take the element of `b`. */
-  apply(steps: readonly Step[], a: BufferId, b?: BufferId): BufferId {
-    return this.#queued((raw, number) => raw.apply(steps, number("a", a), b && number("b", b)));
-  }
-
-  relu(a: BufferId): BufferId { return this.apply(["relu"], a); }
-  leakyRelu(a: BufferId, alpha: number): BufferId { return this.apply([["leakyRelu", alpha]], a); }
-  elu(a: BufferId, alpha: number): BufferId { return this.apply([["elu", alpha]], a); }
-  sigmoid(a: BufferId): BufferId { return this.apply(["sigmoid"], a); }
-  tanh(a: BufferId): BufferId { return this.apply(["tanh"], a); }
-  swish(a: BufferId): BufferId { return this.apply(["swish"], a); }
-  gelu(a: BufferId): BufferId { return this.apply(["gelu"], a); }
-  clip(a: BufferId, min: number, max: number): BufferId { return this.apply([["clip", min, max]], a); }
-  scale(a: BufferId, factor: number): BufferId { return this.apply([["scale", factor]], a); }
-  add(a: BufferId, b: BufferId): BufferId { return this.apply(["add"], a, b); }
-  mul(a: BufferId, b: BufferId): BufferId { return this.apply(["mul"], a, b); }
+  apply(steps: readonly Step[], a: BufferId, b?: BufferId): BufferId { return this.steps(steps, a, b); }
   /** The sum of products: one element. */
-  dot(a: BufferId, b: BufferId): BufferId { return this.#queued((raw, number) => raw.dot(number("a", a), number("b", b))); }
-
-  /** The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`. */
-  matmul(a: BufferId, b: BufferId, m: number, k: number, n: number): BufferId {
-    words("size", [m, k, n]);
-    return this.#queued((raw, number) => raw.matmul(number("a", a), number("b", b), m, k, n));
-  }
-
-  /** The convolution of a picture with a kernel where it fits. */
-  convolve2d(input: BufferId, kernel: BufferId, size: Size2d, kernelSize: Size2d): BufferId {
-    const sizes = [size[0], size[1], kernelSize[0], kernelSize[1]] as const;
-    words("size", sizes);
-    return this.#queued((raw, number) => raw.convolve2d(number("input", input), number("kernel", kernel), ...sizes));
-  }
-
+  dot(a: BufferId, b: BufferId): BufferId { return this.run(["dot"], { a, b }); }
   /** All elements reduced to one. */
-  reduce(reduction: Reduction, a: BufferId): BufferId {
-    return this.#queued((raw, number) => raw.reduce(reduction, number("a", a)));
-  }
-
+  reduce(reduction: Reduction, a: BufferId): BufferId { return this.run(["reduce", reduction], { a }); }
   /** The softmax over the last axis. */
-  softmax(a: BufferId): BufferId { return this.#queued((raw, number) => raw.softmax(false, number("a", a))); }
+  softmax(a: BufferId): BufferId { return this.run(["softmax", false], { a }); }
   /** The logarithm of the softmax over the last axis. */
-  logSoftmax(a: BufferId): BufferId { return this.#queued((raw, number) => raw.softmax(true, number("a", a))); }
+  logSoftmax(a: BufferId): BufferId { return this.run(["softmax", true], { a }); }
 
   /** Runs what was queued since the last time, in one submission, and waits for it. Gives the time of the kernels by the
    * device's clock in nanoseconds; null where it has none, or nothing ran. */

@@ -4,15 +4,18 @@ import { disposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { AdapterInfo, Device, DeviceBuffer } from "../base/types.js";
 import type { TensorModule } from "../modules/load.js";
-import type { Device as RawDevice, Operation } from "../wasm/tensor.js";
-import { checkedFloats, words } from "./arguments.js";
+import type { Device as RawDevice, Op } from "../wasm/tensor.js";
+import { checkedFloats, packedWords, words } from "./arguments.js";
 import { ArrayOperations } from "./arrays.js";
 import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { loadTensors, now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
+import { QuantizedWeights } from "./quantized.js";
 import { tensorOf, type GpuTensor } from "./tensor.js";
-import type { Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Shape } from "./types.js";
+import type {
+  Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Quantization, Shape, Size2d,
+} from "./types.js";
 
 /** @internal The module's device under one of the package. */
 export let rawDevice: (device: GpuDevice) => RawDevice;
@@ -85,6 +88,13 @@ export class GpuDevice extends ArrayOperations {
     return tensorOf(await settled(() => this.#held.get().upload(values, dims)));
   }
 
+  /** Uploads packed weights, `n` rows of `k`, blocks one after the other, as a GGUF file has them. `k` is a multiple of 256, or
+   * of 4 for `f16`. */
+  async quantizedWeights(bytes: Uint8Array, kind: Quantization, size: Size2d): Promise<QuantizedWeights> {
+    const [packed, length] = packedWords("bytes", bytes);
+    return new QuantizedWeights(await this.tensor(packed), ["matmulQuantized", kind, words("size", size), length]);
+  }
+
   /** A tensor whose elements are all the same. */
   async full(shape: Shape, value: number): Promise<GpuTensor> {
     const one = await this.tensor(Float32Array.of(value), []);
@@ -140,7 +150,7 @@ export class GpuDevice extends ArrayOperations {
   [disposal](): void { this.dispose(); }
 
   /** @internal */
-  override run(_: readonly Float32Array[], make: (module: TensorModule["glue"]) => Operation): Promise<Floats> {
-    return settled(() => this.#held.get().run(make(this.#module)));
+  override compute(op: Op, arrays: readonly Float32Array[], shapes: readonly Uint32Array[]): Promise<Floats> {
+    return settled(() => this.#held.get().run(op, arrays, shapes));
   }
 }

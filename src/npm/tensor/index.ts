@@ -5,8 +5,10 @@ export { GpuBackend } from "./backend.js";
 export { BufferId, GpuCommandBatch } from "./batch.js";
 export { GpuDevice } from "./device.js";
 export { GpuKernel, type KernelArgument } from "./kernel.js";
+export type { QuantizedWeights } from "./quantized.js";
 export { GpuTensor } from "./tensor.js";
 export type {
+  AttentionOptions,
   BackendUsed,
   GpuBackendOptions,
   GpuCapabilities,
@@ -15,6 +17,8 @@ export type {
   Grid,
   KernelAccess,
   KernelOptions,
+  NormOptions,
+  Quantization,
   Reduction,
   Shape,
   Size2d,

@@ -1,11 +1,13 @@
 import { fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
 import type { DeviceBuffer } from "../base/types.js";
-import type { Tensor } from "../wasm/tensor.js";
+import type { Op, Tensor } from "../wasm/tensor.js";
 import { checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
-import type { Floats, Reduction, Shape, Step } from "./types.js";
+import type { Inputs } from "./operations.js";
+import type { QuantizedWeights } from "./quantized.js";
+import type { AttentionOptions, Floats, NormOptions, Reduction, Shape, Step } from "./types.js";
 
 /** @internal The module's tensor under one of the package; throws `DISPOSED` or `INVALID_ARGUMENT`. */
 export let rawOf: (name: string, tensor: GpuTensor) => Tensor;
@@ -48,11 +50,11 @@ export class GpuTensor {
   /** Copies the elements to the page, the last axis innermost. */
   read(): Promise<Floats> { return settled(() => this.#held.get().read()); }
   /** The elements by all steps in turn, in one launch for each four of them. */
-  apply(steps: readonly Step[]): Promise<GpuTensor> { return this.#made((raw) => raw.apply(steps)); }
+  apply(steps: readonly Step[]): Promise<GpuTensor> { return this.#run(["elementwise", steps]); }
 
   /** The same; steps that take two take the element of `other`. Shapes extend to each other: axes of 1 are repeated. */
   combine(steps: readonly Step[], other: GpuTensor): Promise<GpuTensor> {
-    return this.#made((raw) => raw.combine(steps, rawOf("other", other)));
+    return this.#run(["elementwise", steps], { other });
   }
 
   relu(): Promise<GpuTensor> { return this.apply(["relu"]); }
@@ -70,8 +72,8 @@ export class GpuTensor {
   div(other: GpuTensor): Promise<GpuTensor> { return this.combine(["div"], other); }
 
   /** Reduces some axes, which become ones; without axes all elements, to a tensor without axes. */
-  reduce(reduction: Reduction, axes?: Shape): Promise<GpuTensor> {
-    return this.#made((raw) => raw.reduce(reduction, axes && words("axes", axes)));
+  async reduce(reduction: Reduction, axes?: Shape): Promise<GpuTensor> {
+    return this.#run(axes ? ["reduce", reduction, words("axes", axes)] : ["reduce", reduction]);
   }
 
   sum(axes?: Shape): Promise<GpuTensor> { return this.reduce("sum", axes); }
@@ -80,19 +82,38 @@ export class GpuTensor {
   /** The smallest elements; NaN where one is. */
   min(axes?: Shape): Promise<GpuTensor> { return this.reduce("min", axes); }
   /** The sum of products with a tensor of the same shape: a tensor without axes. */
-  dot(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.dot(rawOf("other", other))); }
+  dot(other: GpuTensor): Promise<GpuTensor> { return this.#run(["dot"], { other }); }
   /** The softmax over the last axis. */
-  softmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(false)); }
+  softmax(): Promise<GpuTensor> { return this.#run(["softmax", false]); }
   /** The logarithm of the softmax over the last axis. */
-  logSoftmax(): Promise<GpuTensor> { return this.#made((raw) => raw.softmax(true)); }
+  logSoftmax(): Promise<GpuTensor> { return this.#run(["softmax", true]); }
 
   /** The matrix product. Axes before the last two are batches and extend to each other; one axis alone is a row in front,
    * a column behind. Transposed tensors are taken as they are. */
-  matmul(other: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.matmul(rawOf("other", other))); }
+  matmul(other: GpuTensor): Promise<GpuTensor> { return this.#run(["matmul"], { other }); }
   /** The convolution of `[rows, cols]` with a kernel where it fits: no padding, and the kernel is not flipped. */
-  convolve2d(kernel: GpuTensor): Promise<GpuTensor> { return this.#made((raw) => raw.convolve2d(rawOf("kernel", kernel))); }
+  convolve2d(kernel: GpuTensor): Promise<GpuTensor> { return this.#run(["convolve2d"], { kernel }); }
+  /** (x - mean) / √(variance + epsilon) over the last axis, times `weight` and plus `bias`, which have an element a column. */
+  layerNorm(options: NormOptions<GpuTensor> = {}): Promise<GpuTensor> { return this.#norm("layer", options); }
+  /** x / √(mean of squares + epsilon) over the last axis, times `weight` and plus `bias`, which have an element a column. */
+  rmsNorm(options: NormOptions<GpuTensor> = {}): Promise<GpuTensor> { return this.#norm("rms", options); }
+
+  /** The attention of these queries, `[heads, queries, elements]` or with batches in front: for each query the mean of the
+   * values, weighted by the softmax of its products with the keys, which are never stored. `keys` and `values` may have
+   * fewer heads, each for as many heads of queries. */
+  attention(keys: GpuTensor, values: GpuTensor, { causal = false, scale }: AttentionOptions = {}): Promise<GpuTensor> {
+    return this.#run(["attention", causal, scale], { keys, values });
+  }
+
+  /** The product of these rows, `[m, k]`, and the transpose of packed weights, `[n, k]`: `[m, n]`. */
+  matmulQuantized(weights: QuantizedWeights): Promise<GpuTensor> {
+    return this.#run(weights.op, { weights: weights.words });
+  }
+
   /** The same elements without gaps, the last axis innermost: a copy, unless they are so already. */
-  contiguous(): Promise<GpuTensor> { return this.#made((raw) => raw.contiguous()); }
+  async contiguous(): Promise<GpuTensor> {
+    return new GpuTensor(await settled(() => this.#held.get().contiguous()));
+  }
 
   /** A view of the elements from `start` to before `end` of an axis. */
   slice(axis: number, start: number, end: number = this.shape[axis] ?? 0): GpuTensor {
@@ -117,8 +138,18 @@ export class GpuTensor {
   dispose(): void { this.#held.dispose(); }
   [disposal](): void { this.dispose(); }
 
-  async #made(begin: (raw: Tensor) => Promise<Tensor>): Promise<GpuTensor> {
-    return new GpuTensor(await settled(() => begin(this.#held.get())));
+  #norm(kind: string, { weight, bias, epsilon = 1e-5 }: NormOptions<GpuTensor>): Promise<GpuTensor> {
+    return this.#run(["norm", kind, epsilon, weight !== undefined, bias !== undefined], { weight, bias });
+  }
+
+  async #run(op: Op, others: Inputs<GpuTensor> = {}): Promise<GpuTensor> {
+    const begin = () => {
+      const raw = this.#held.get();
+      const given = Object.entries(others).filter(([, tensor]) => tensor !== undefined);
+      const [second = raw, third = raw] = given.map(([name, tensor]) => rawOf(name, tensor as GpuTensor));
+      return raw.run(op, 1 + given.length, second, third);
+    };
+    return new GpuTensor(await settled(begin));
   }
 
   #view(look: (raw: Tensor) => Tensor): GpuTensor { return new GpuTensor(now(() => look(this.#held.get()))); }

@@ -21,6 +21,24 @@ export type Step =
 /** What elements are reduced to. Of none: 0, and -∞ and +∞ for the largest and the smallest. */
 export type Reduction = "sum" | "max" | "min" | "sumOfSquares";
 
+/** How weights are packed: K-quants of ggml, as GGUF files have them, or numbers of 16 bits. */
+export type Quantization = "q4k" | "q5k" | "q6k" | "f16";
+
+/** What a row is multiplied by and what is added once it is normalised: an element for each column. */
+export interface NormOptions<T> {
+  weight?: T;
+  bias?: T;
+  /** Keeps the root from 0. Default 1e-5. */
+  epsilon?: number;
+}
+
+export interface AttentionOptions {
+  /** Whether the last query sees all keys, each query before it one less. Default false. */
+  causal?: boolean;
+  /** What products are multiplied by. Default 1 / √elements of a head. */
+  scale?: number;
+}
+
 /** Where `pagepress/tensor.wasm` is. */
 export interface TensorModules {
   tensor?: ModuleSource;

@@ -5,7 +5,7 @@ use super::projection::Rows;
 use crate::gpu::{Backend, Buffer, GpuDevice, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Rotary, rotary_job};
-use crate::tensor::run::Recording;
+use crate::tensor::record::Recording;
 use crate::tensor::{Shape, TensorView};
 use crate::{Error, Result};
 

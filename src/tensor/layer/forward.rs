@@ -6,9 +6,8 @@ use super::lora::QkvLoRA;
 use super::projection::{Projection, Rows, upload};
 use super::weights::{LayerWeights, Parameters};
 use crate::gpu::{Buffer, GpuDevice, Sized64};
-use crate::tensor::resident::GpuTensor;
-use crate::tensor::run::{Operand, Recording};
-use crate::tensor::{Shape, Step, TensorView};
+use crate::tensor::record::{Operand, Recording};
+use crate::tensor::{GpuTensor, Shape, Step, TensorView};
 use crate::{Error, Result};
 
 /// A layer of a transformer on a device: [the module](crate::tensor::layer) says what it computes. Weights are uploaded
@@ -214,8 +213,7 @@ impl WgslForwardPass {
         let out = self.record(&mut recording, input.operand()).await?;
         recording.submit_untimed()?;
         self.advance(n);
-        let shape = out.view.shape().clone();
-        Ok(GpuTensor::new(&self.device, out.buffer, shape))
+        Ok(GpuTensor::new(&self.device, out.buffer, out.view))
     }
 
     fn check_room(&self, n: usize) -> Result<()> {
@@ -362,5 +360,13 @@ impl WgslForwardPass {
     /// As there.
     pub fn forward(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
         crate::gpu::runtime::block_on(self.forward_async(input, output))
+    }
+
+    /// [`apply_async`](Self::apply_async), blocking.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply(&mut self, input: &GpuTensor) -> Result<GpuTensor> {
+        crate::gpu::runtime::block_on(self.apply_async(input))
     }
 }

@@ -3,8 +3,7 @@
 use super::weights::{LowRank, Parameters};
 use crate::Result;
 use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
-use crate::tensor::products::factors;
-use crate::tensor::run::{Operand, Recording};
+use crate::tensor::record::{Operand, Recording, factors};
 use crate::tensor::{Shape, Step, TensorView};
 
 /// Copies numbers to the device; one after the other, so that memory shared with the device is not needed for all.

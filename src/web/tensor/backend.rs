@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Object, Promise};
+use js_sys::{Array, Object, Promise};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{floats, object, promise};
+use super::convert::{JsResult, floats, object, promise};
 use super::device::WebDevice;
-use super::operation::WebOperation;
+use super::op::call;
 use crate::Error;
 use crate::tensor::{BackendUsed, GpuBackend};
 
@@ -56,21 +56,26 @@ impl WebBackend {
         ]))
     }
 
-    /// Runs an operation on arrays; gives a new array.
+    /// Runs an operation on arrays in shapes; returns a new array.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
-    pub fn run(&self, operation: WebOperation) -> Promise {
-        let place = Rc::clone(&self.0);
-        promise(async move {
+    pub fn run(
+        &self,
+        #[wasm_bindgen(js_name = op, unchecked_param_type = "Op")] given: &Array,
+        #[wasm_bindgen(unchecked_param_type = "readonly Float32Array[]")] arrays: &Array,
+        #[wasm_bindgen(unchecked_param_type = "readonly Uint32Array[]")] shapes: &Array,
+    ) -> JsResult<Promise> {
+        let (call, place) = (call(given, arrays, shapes)?, Rc::clone(&self.0));
+        Ok(promise(async move {
             let taken = place.borrow_mut().take();
             let mut backend = taken.ok_or_else(|| Error::InvalidArgument {
                 name: "backend",
                 value: "one that runs an operation".into(),
                 expected: "wait for it before the next",
             })?;
-            let made = backend.run_js_async(&operation.0).await;
+            let made = call.on_backend_async(&mut backend).await;
             place.replace(Some(backend));
             made.map(floats)
-        })
+        }))
     }
 
     /// Frees it and gives up the device that it opened; refuses one of an earlier instance of the module, which `free`

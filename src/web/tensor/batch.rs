@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use js_sys::{Float32Array, Promise};
+use js_sys::{Array, Float32Array, Promise};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{JsResult, bytes, floats, promise, reduction, steps};
-use super::names::WebReduction;
+use super::convert::{JsResult, bytes, floats, promise};
+use super::op::{op, shapes};
 use super::resident::WebTensor;
-use crate::tensor::{BufferId, GpuCommandBatch, JsArray};
+use crate::tensor::{BufferId, GpuCommandBatch};
 use crate::{Error, Result};
 
 /// [`GpuCommandBatch`] for JavaScript. A call takes it and gives it back at its end.
@@ -28,8 +28,8 @@ type Work = dyn for<'a> FnOnce(
 impl WebBatch {
     /// A vector, copied to the device when the batch is executed. This, as what else is queued, gives a number.
     pub fn upload(&self, values: &Float32Array) -> JsResult<u32> {
-        let values = JsArray::vector(bytes(values)?).floats()?;
-        self.queue(|batch| Ok(batch.upload(&values)))
+        let values = bytes(values)?;
+        self.queue(|batch| batch.upload_js(&values))
     }
 
     /// A tensor that is on the device already.
@@ -37,61 +37,18 @@ impl WebBatch {
         self.queue(|batch| Ok(batch.tensor(&tensor.0)))
     }
 
-    /// All steps in turn of `a`; those that take two take the element of `b`.
-    pub fn apply(
+    /// Queues an operation on tensors of these numbers, which it sees in these shapes, or as they are.
+    pub fn run(
         &self,
-        #[wasm_bindgen(js_name = steps, unchecked_param_type = "readonly Step[]")] given: &JsValue,
-        a: u32,
-        b: Option<u32>,
+        #[wasm_bindgen(js_name = op, unchecked_param_type = "Op")] given: &Array,
+        ids: &[u32],
+        #[wasm_bindgen(js_name = shapes, unchecked_param_type = "readonly Uint32Array[]")]
+        dims: &Array,
     ) -> JsResult<u32> {
-        let steps = steps(given)?;
-        self.queue(|batch| Ok(batch.apply(&steps, batch.id(a), b.map(|b| batch.id(b)))))
-    }
-
-    /// The sum of products.
-    pub fn dot(&self, a: u32, b: u32) -> JsResult<u32> {
-        self.queue(|batch| Ok(batch.dot(batch.id(a), batch.id(b))))
-    }
-
-    /// The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`.
-    pub fn matmul(&self, a: u32, b: u32, m: usize, k: usize, n: usize) -> JsResult<u32> {
-        self.queue(|batch| Ok(batch.matmul(batch.id(a), batch.id(b), m, k, n)))
-    }
-
-    /// The convolution of a picture with a kernel.
-    pub fn convolve2d(
-        &self,
-        input: u32,
-        kernel: u32,
-        rows: usize,
-        cols: usize,
-        #[wasm_bindgen(js_name = kernelRows)] kernel_rows: usize,
-        #[wasm_bindgen(js_name = kernelCols)] kernel_cols: usize,
-    ) -> JsResult<u32> {
-        let (size, kernel_size) = ([rows, cols], [kernel_rows, kernel_cols]);
+        let (op, shapes) = (op(given)?, shapes(dims)?);
         self.queue(|batch| {
-            let (input, kernel) = (batch.id(input), batch.id(kernel));
-            Ok(batch.convolve2d(input, kernel, size, kernel_size))
-        })
-    }
-
-    /// All elements reduced to one.
-    pub fn reduce(
-        &self,
-        #[wasm_bindgen(js_name = reduction)] kind: WebReduction,
-        a: u32,
-    ) -> JsResult<u32> {
-        self.queue(|batch| Ok(batch.reduce(reduction(kind)?, batch.id(a))))
-    }
-
-    /// The softmax over the last axis, or its logarithm.
-    pub fn softmax(&self, log: bool, a: u32) -> JsResult<u32> {
-        self.queue(|batch| {
-            let a = batch.id(a);
-            Ok(match log {
-                true => batch.log_softmax(a),
-                false => batch.softmax(a),
-            })
+            let ids: Vec<BufferId> = ids.iter().map(|&id| batch.id(id)).collect();
+            Ok(batch.queue_seen(op, &ids, shapes))
         })
     }
 

@@ -6,9 +6,8 @@ use std::task::{Context, Poll, Waker};
 use js_sys::{Array, Float32Array, JSON, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 
-use super::names::WebReduction;
 use crate::js_bytes::JsBytes;
-use crate::tensor::{Reduction, Shape, Step};
+use crate::tensor::{Shape, Step};
 use crate::{Error, Result};
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -102,19 +101,6 @@ pub(super) fn wrong(name: &'static str, value: &JsValue, expected: &'static str)
         value: text.unwrap_or_default(),
         expected,
     }
-}
-
-pub(super) fn reduction(given: WebReduction) -> Result<Reduction> {
-    Ok(match given {
-        WebReduction::Sum => Reduction::Sum,
-        WebReduction::Max => Reduction::Max,
-        WebReduction::Min => Reduction::Min,
-        WebReduction::SumOfSquares => Reduction::SumOfSquares,
-        _ => {
-            let expected = "give sum, max, min or sumOfSquares";
-            return Err(wrong("reduction", &"another name".into(), expected));
-        }
-    })
 }
 
 /// An object with these properties.

@@ -1,12 +1,12 @@
 //! The device as a class of JavaScript.
 
-use js_sys::{Float32Array, Object, Promise};
+use js_sys::{Array, Float32Array, Object, Promise};
 use wasm_bindgen::prelude::*;
 
 use super::batch::WebBatch;
 use super::convert::{JsResult, bytes, floats, object, promise, shape, wrong};
 use super::names::WebPowerPreference;
-use super::operation::WebOperation;
+use super::op::call;
 use super::resident::{WebTensor, making};
 use crate::Result;
 use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
@@ -137,14 +137,18 @@ impl WebDevice {
         })
     }
 
-    /// Runs an operation on arrays; gives a new array.
+    /// Runs an operation on arrays in shapes; returns a new array.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
-    pub fn run(&self, operation: WebOperation) -> Promise {
-        let device = self.device.clone();
-        promise(async move {
-            let made = operation.0.on_device_async(&device).await?;
-            made.to_js_async().await.map(floats)
-        })
+    pub fn run(
+        &self,
+        #[wasm_bindgen(js_name = op, unchecked_param_type = "Op")] given: &Array,
+        #[wasm_bindgen(unchecked_param_type = "readonly Float32Array[]")] arrays: &Array,
+        #[wasm_bindgen(unchecked_param_type = "readonly Uint32Array[]")] shapes: &Array,
+    ) -> JsResult<Promise> {
+        let (call, device) = (call(given, arrays, shapes)?, self.device.clone());
+        Ok(promise(async move {
+            call.on_device_async(&device).await.map(floats)
+        }))
     }
 
     /// A tensor of the elements of an array.

@@ -9,5 +9,5 @@ mod convert;
 mod device;
 mod kernel;
 mod names;
-mod operation;
+mod op;
 mod resident;

@@ -11,17 +11,3 @@ pub enum WebPowerPreference {
     /// Battery.
     LowPower = "low-power",
 }
-
-/// What elements are reduced to.
-#[wasm_bindgen(js_name = Reduction)]
-#[derive(Debug, Clone, Copy)]
-pub enum WebReduction {
-    /// Their sum.
-    Sum = "sum",
-    /// The largest.
-    Max = "max",
-    /// The smallest.
-    Min = "min",
-    /// The sum of squares.
-    SumOfSquares = "sumOfSquares",
-}

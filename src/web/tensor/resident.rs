@@ -1,10 +1,10 @@
 //! Tensors on a device as a class of JavaScript.
 
-use js_sys::Promise;
+use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{JsResult, floats, promise, reduction, shape, sizes, steps};
-use super::names::WebReduction;
+use super::convert::{JsResult, floats, promise, shape, sizes};
+use super::op::op;
 use crate::Result;
 use crate::gpu::Buffer;
 use crate::tensor::GpuTensor;
@@ -88,27 +88,6 @@ impl WebTensor {
         promise(async move { tensor.to_js_async().await.map(floats) })
     }
 
-    /// The elements by all steps in turn.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn apply(
-        &self,
-        #[wasm_bindgen(js_name = steps, unchecked_param_type = "readonly Step[]")] given: &JsValue,
-    ) -> JsResult<Promise> {
-        let (steps, a) = (steps(given)?, self.0.clone());
-        Ok(making(async move { a.apply_async(&steps).await }))
-    }
-
-    /// The same with a second tensor, for steps that take two.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn combine(
-        &self,
-        #[wasm_bindgen(js_name = steps, unchecked_param_type = "readonly Step[]")] given: &JsValue,
-        other: &WebTensor,
-    ) -> JsResult<Promise> {
-        let (steps, a, b) = (steps(given)?, self.0.clone(), other.0.clone());
-        Ok(making(async move { a.combine_async(&steps, &b).await }))
-    }
-
     /// The same elements without gaps.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
     pub fn contiguous(&self) -> Promise {
@@ -116,49 +95,22 @@ impl WebTensor {
         making(async move { a.contiguous_async().await })
     }
 
-    /// Reduces some axes, which become ones; without `axes` all elements, to a tensor without axes.
+    /// Runs an operation on this and as many others of `second` and `third` as make `n` tensors; any tensor stands for one
+    /// that is not there, since lists of objects cannot be borrowed.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn reduce(
+    pub fn run(
         &self,
-        #[wasm_bindgen(js_name = reduction)] kind: WebReduction,
-        axes: Option<Vec<u32>>,
+        #[wasm_bindgen(js_name = op, unchecked_param_type = "Op")] given: &Array,
+        n: usize,
+        second: &WebTensor,
+        third: &WebTensor,
     ) -> JsResult<Promise> {
-        let (kind, a) = (reduction(kind)?, self.0.clone());
-        let axes = axes.map(|axes| sizes(&axes)).transpose()?;
+        let op = op(given)?;
+        let tensors = [&self.0, &second.0, &third.0].map(GpuTensor::clone);
         Ok(making(async move {
-            match axes {
-                Some(axes) => a.reduce_async(kind, &axes).await,
-                None => a.reduce_all_async(kind).await,
-            }
+            let tensors = tensors.each_ref();
+            GpuTensor::run_async(&op, &tensors[..n.clamp(1, 3)]).await
         }))
-    }
-
-    /// The sum of products.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn dot(&self, other: &WebTensor) -> Promise {
-        let (a, b) = (self.0.clone(), other.0.clone());
-        making(async move { a.dot_async(&b).await })
-    }
-
-    /// The softmax over the last axis, or its logarithm.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn softmax(&self, log: bool) -> Promise {
-        let a = self.0.clone();
-        making(async move { a.softmax_of(log).await })
-    }
-
-    /// The matrix product.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn matmul(&self, other: &WebTensor) -> Promise {
-        let (a, b) = (self.0.clone(), other.0.clone());
-        making(async move { a.matmul_async(&b).await })
-    }
-
-    /// The convolution with a kernel where it fits.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
-    pub fn convolve2d(&self, kernel: &WebTensor) -> Promise {
-        let (a, b) = (self.0.clone(), kernel.0.clone());
-        making(async move { a.convolve2d_async(&b).await })
     }
 
     /// Frees it, as `free` does, and refuses one of an earlier instance of the module, which `free` does not.

@@ -70,13 +70,13 @@ async function fallsBackToTheCpu() {
 }
 
 async function losesTensors() {
-  for (const name of [POLL, "tensor_apply"]) {
+  for (const name of [POLL, "tensor_run"]) {
     const device = await GpuDevice.open({ allowSoftware: true });
     const { raw } = device;
     const tensor = await device.tensor(Float32Array.of(-1, 2));
     const pending = tensor.read().then(() => null, (error) => error);
     armed = name;
-    const first = await (name === "tensor_apply" ? tensor.relu() : device.relu(Float32Array.of(-1, 2))).then(() => null, (error) => error);
+    const first = await (name === "tensor_run" ? tensor.relu() : device.relu(Float32Array.of(-1, 2))).then(() => null, (error) => error);
     const failed = [first, await pending].filter((error) => error !== null);
     check(failed.length > 0 && failed.every((error) => error instanceof PagepressError && error.code === "INTERNAL"), `${name}: ${failed}`);
     for (const call of [() => tensor.relu(), () => device.relu(Float32Array.of(1)), () => device.synchronize()]) {

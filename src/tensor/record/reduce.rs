@@ -1,39 +1,18 @@
 //! Reductions on the device.
 
-use super::run::{Operand, Recording};
-use super::shape::Shape;
-use super::step::Reduction;
-use super::view::TensorView;
+use super::{Operand, Recording};
+use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
-use crate::{Error, Result};
+use crate::tensor::{Reduction, Shape, TensorView};
 
 /// From so many elements on it pays to read columns side by side; fewer are made rows first.
 const MIN_INNER: usize = 8;
 
-/// The axes to reduce, sorted, and the shape of the result, the reduced axes kept as ones.
-pub(super) fn reduced_shape(shape: &Shape, axes: &[usize]) -> Result<(Vec<usize>, Shape)> {
-    let is_reduced = |axis: &usize| axes.contains(axis);
-    let sorted: Vec<usize> = (0..shape.rank()).filter(is_reduced).collect();
-    // One that comes twice, or is not there, is one less here.
-    if sorted.len() != axes.len() {
-        return Err(Error::InvalidArgument {
-            name: "axes",
-            value: format!("{axes:?} of {shape}"),
-            expected: "axes of the tensor, each once",
-        });
-    }
-    let mut dims = shape.dims().to_vec();
-    for &axis in &sorted {
-        dims[axis] = 1;
-    }
-    Ok((sorted, Shape::new(&dims)?))
-}
-
 impl Recording {
     /// Reduces `axes`, which are sorted, of `a` to `out`.
-    pub(super) async fn reduce(
+    pub(crate) async fn reduce(
         &mut self,
         reduction: Reduction,
         a: Operand<'_>,
@@ -122,7 +101,7 @@ impl Recording {
     }
 
     /// Sets all elements of `out`.
-    async fn fill(&mut self, value: f32, n: usize, out: &Buffer) -> Result<()> {
+    pub(super) async fn fill(&mut self, value: f32, n: usize, out: &Buffer) -> Result<()> {
         let one = self.upload(&[value]).await?;
         let shape = Shape::vector(n);
         let view = TensorView::new(Shape::vector(1));
@@ -133,14 +112,9 @@ impl Recording {
         self.elementwise(&[], one, None, &shape, out).await
     }
 
-    /// The sum of products of two dense tensors of `n` elements.
-    pub(super) async fn dot(
-        &mut self,
-        a: Operand<'_>,
-        b: Operand<'_>,
-        n: usize,
-        out: &Buffer,
-    ) -> Result<()> {
+    /// Sums the products of the elements of two tensors of one shape.
+    pub(crate) async fn dot(&mut self, a: Operand<'_>, b: Operand<'_>, out: &Buffer) -> Result<()> {
+        let n = a.view.shape().n_elements();
         if n == 0 {
             return self.fill(0.0, 1, out).await;
         }

@@ -1,14 +1,12 @@
 //! Attention on the device.
 
-use super::layer::Attention;
-use super::resident::GpuTensor;
-use super::run::{Operand, Recording};
-use super::shape::Shape;
-use super::view::TensorView;
+use super::{Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{AttentionSize, Heads, attention_job};
+use crate::tensor::TensorView;
+use crate::tensor::layer::Attention;
 
 /// How heads lie in their buffer, if the kernel can take them so; `[.., heads, rows, elements]`.
 fn heads(operand: &Operand<'_>) -> Option<Heads> {
@@ -31,7 +29,7 @@ fn heads(operand: &Operand<'_>) -> Option<Heads> {
 impl Recording {
     /// Makes `out`, `[.., queries, heads, elements]`, of queries, keys and values, `[.., heads, rows, elements]`, which
     /// fit.
-    pub(super) async fn attention(
+    pub(crate) async fn attention(
         &mut self,
         what: Attention,
         [q, k, v]: [Operand<'_>; 3],
@@ -82,35 +80,5 @@ impl Recording {
         let most = self.device().capabilities().max_binding_bytes;
         let job = attention_job(&size, [q, k, v], most)?;
         self.run(&job, &given).await
-    }
-}
-
-impl GpuTensor {
-    /// What these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, find in `values` by
-    /// `keys`: for each query the values' mean, weighted by the softmax of its products with the keys. The matrix of
-    /// products is never stored. `keys` and `values` may have fewer heads, each for as many heads of queries.
-    ///
-    /// The result has the shape of the queries. In memory its rows hold all heads of a query side by side, so that joining
-    /// them is `permute`, `contiguous_async` without a copy, and `reshape`.
-    ///
-    /// # Errors
-    /// [`ShapeMismatch`](crate::Error::ShapeMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) for heads of
-    /// more than 256 elements, or a tensor of another device; [`OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`DeviceLost`](crate::Error::DeviceLost).
-    pub async fn attention_async(
-        &self,
-        keys: &Self,
-        values: &Self,
-        what: Attention,
-    ) -> Result<Self> {
-        what.size(self.shape(), keys.shape(), values.shape())?;
-        let rank = self.shape().rank();
-        let mut dims = self.shape().dims().to_vec();
-        dims.swap(rank - 3, rank - 2);
-        let operands = [self.operand(), keys.operand(), values.operand()];
-        let made = self.made(Shape::new(&dims)?, async |recording, out| {
-            recording.attention(what, operands, out).await
-        });
-        made.await?.transpose(rank - 3, rank - 2)
     }
 }

@@ -1,10 +1,11 @@
 //! What an operation consists of, as far as its cost is concerned.
 
-use super::step::Step;
+use super::Op;
+use crate::tensor::{Shape, Step};
 
 /// Operations whose speed has one measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Elements read and written once: the memory limits it.
     Stream,
     /// Functions of elements, such as eˣ. A unit is one evaluation.
@@ -17,7 +18,7 @@ pub(super) enum Class {
 
 impl Class {
     /// All of them, each at the place of its number.
-    pub(super) const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 4] = [
         Self::Stream,
         Self::Functions,
         Self::Products,
@@ -27,7 +28,7 @@ impl Class {
 
 /// What an operation consists of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Work {
+pub(crate) struct Work {
     pub class: Class,
     /// Bytes in and out.
     pub n_bytes: f64,
@@ -39,7 +40,7 @@ pub(super) struct Work {
 const CHEAP_STEPS: f64 = 8.0;
 
 impl Work {
-    pub(super) fn new(class: Class, n_elements: usize, n_units: f64) -> Self {
+    pub(crate) fn new(class: Class, n_elements: usize, n_units: f64) -> Self {
         Self {
             class,
             n_bytes: 4.0 * n_elements as f64,
@@ -48,7 +49,7 @@ impl Work {
     }
 
     /// Steps that make `n` elements of `n_read`.
-    pub(super) fn elementwise(steps: &[Step], n: usize, n_read: usize) -> Self {
+    fn elementwise(steps: &[Step], n: usize, n_read: usize) -> Self {
         let n_cheap = steps.iter().filter(|step| step.is_cheap()).count();
         let n_functions = (steps.len() - n_cheap) as f64;
         if n_functions == 0.0 && n_cheap <= 1 {
@@ -58,17 +59,8 @@ impl Work {
         Self::new(Class::Functions, n_read + n, n_units)
     }
 
-    /// The sum of `n` products.
-    pub(super) fn dot(n: usize) -> Self {
-        Self::new(Class::Stream, 2 * n, 0.0)
-    }
-
-    pub(super) fn softmax(n: usize) -> Self {
-        Self::new(Class::Functions, 2 * n, n as f64)
-    }
-
     /// `m` rows of `k` times `k` rows of `n`.
-    pub(super) fn matmul(m: usize, k: usize, n: usize) -> Self {
+    pub(crate) fn matmul(m: usize, k: usize, n: usize) -> Self {
         let [m, k, n] = [m, k, n].map(|size| size as f64);
         Self {
             class: Class::Products,
@@ -76,15 +68,48 @@ impl Work {
             n_units: m * k * n,
         }
     }
+}
 
-    /// Elements of picture, kernel and result.
-    pub(super) fn convolve2d(n_input: usize, n_kernel: usize, n_out: usize) -> Self {
-        let n_units = n_out as f64 * n_kernel as f64;
-        Self::new(Class::Convolutions, n_input + n_kernel + n_out, n_units)
-    }
-
-    pub(super) fn reduce(n: usize, n_out: usize) -> Self {
-        Self::new(Class::Stream, n + n_out, 0.0)
+impl Op {
+    /// What the operation on inputs of these shapes, with a result of this shape, consists of.
+    pub(crate) fn work(&self, inputs: &[&Shape], result: &Shape) -> Work {
+        let n_read = inputs.iter().map(|shape| shape.n_elements()).sum();
+        let n_out = result.n_elements();
+        let cols = |i: usize| {
+            let dims = inputs.get(i).and_then(|shape| shape.dims().last());
+            dims.copied().unwrap_or(1)
+        };
+        match self {
+            Self::Elementwise(steps) => Work::elementwise(steps, n_out, n_read),
+            Self::Softmax { .. } => Work::new(Class::Functions, n_read + n_out, n_out as f64),
+            Self::Reduce(..) => Work::new(Class::Stream, n_read + n_out, 0.0),
+            Self::Dot => Work::new(Class::Stream, n_read, 0.0),
+            Self::Matmul => {
+                let k = cols(0);
+                Work::matmul(n_out / cols(1).max(1), k, cols(1))
+            }
+            Self::Convolve2d => {
+                let n_kernel = inputs.get(1).map_or(0, |kernel| kernel.n_elements());
+                let n_units = n_out as f64 * n_kernel as f64;
+                Work::new(Class::Convolutions, n_read + n_out, n_units)
+            }
+            Self::Norm { .. } => {
+                let n_units = n_out as f64 * 2.0 / CHEAP_STEPS;
+                Work::new(Class::Functions, n_read + n_out, n_units)
+            }
+            Self::Attention(_) => {
+                let n_keys = inputs.get(1).map_or(0, |keys| {
+                    let rank = keys.rank().max(2);
+                    keys.dims().get(rank - 2).copied().unwrap_or(0)
+                });
+                let n_units = 2.0 * n_out as f64 * n_keys as f64;
+                Work::new(Class::Products, n_read + n_out, n_units)
+            }
+            Self::MatmulQuantized { size: [_, k], .. } => {
+                let n_units = n_out as f64 * *k as f64;
+                Work::new(Class::Products, n_read + n_out, n_units)
+            }
+        }
     }
 }
 

@@ -1,18 +1,17 @@
 //! Quantized weights on the device.
 
-use super::quantization::Quantization;
 use super::resident::GpuTensor;
-use super::shape::Shape;
 use crate::Result;
-use crate::gpu::{Backend, Buffer, GpuDevice};
-use crate::kernels::Slot;
-use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
+use crate::gpu::{Backend, GpuDevice};
+use crate::kernels::tensor::padded_bytes;
+use crate::tensor::op::Op;
+use crate::tensor::{Quantization, Shape, TensorView, check_len};
 
 /// A matrix of quantized weights, `[n, k]`, that stays on the device as it is packed: products unpack it on the way.
 #[derive(Debug, Clone)]
 pub struct QuantizedWeights {
-    device: GpuDevice,
-    buffer: Buffer,
+    /// Their bytes as words, the last one filled up.
+    words: GpuTensor,
     quantization: Quantization,
     n: usize,
     k: usize,
@@ -32,8 +31,9 @@ impl QuantizedWeights {
         [n, k]: [usize; 2],
     ) -> Result<Self> {
         let n_bytes = quantization.bytes_of(n, k)?;
-        super::check_len("bytes", bytes.len(), n_bytes)?;
-        let buffer = device.allocate_uncleared(n_bytes.next_multiple_of(16).max(16))?;
+        check_len("bytes", bytes.len(), n_bytes)?;
+        let n_words = bytes.len().div_ceil(4);
+        let buffer = device.allocate_uncleared(padded_bytes(n_words as u64))?;
         // Whole words, and what is left of the last one.
         let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
         device.upload_async(&buffer, 0, words).await?;
@@ -45,8 +45,7 @@ impl QuantizedWeights {
                 .await?;
         }
         Ok(Self {
-            device: device.clone(),
-            buffer,
+            words: GpuTensor::new(device, buffer, TensorView::new(Shape::vector(n_words))),
             quantization,
             n,
             k,
@@ -72,44 +71,35 @@ impl QuantizedWeights {
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn matmul_async(&self, rows: &GpuTensor) -> Result<GpuTensor> {
-        let m = match *rows.shape().dims() {
-            [m, k] if k == self.k => m,
-            _ => {
-                let weights = Shape::new(&[self.n, self.k])?;
-                let expected = "rows are as long as the weights' rows";
-                return Err(rows.shape().mismatch(&weights, "matmul", expected));
-            }
+        let op = Op::MatmulQuantized {
+            quantization: self.quantization,
+            size: [self.n, self.k],
         };
-        let shape = Shape::new(&[m, self.n])?;
-        rows.made(shape, async |recording, out| {
-            if m * self.n == 0 {
-                return Ok(());
-            }
-            if self.k == 0 {
-                return recording.zeros(m * self.n, out).await;
-            }
-            let (a, start) = recording.dense(rows.operand()).await?;
-            let what = QuantizedProduct {
-                quantization: self.quantization,
-                m: m as u64,
-                n: self.n as u64,
-                k: self.k as u64,
-            };
-            let most = recording.device().capabilities().max_binding_bytes;
-            let job = matmul_quantized_job(&what, most)?;
-            let given = [
-                (Slot::A, &a, start),
-                (Slot::B, &self.buffer, 0),
-                (Slot::Out, out, 0),
-            ];
-            recording.run(&job, &given).await
-        })
-        .await
+        GpuTensor::run_async(&op, &[rows, &self.words]).await
     }
 
     /// The device.
     #[must_use]
     pub const fn device(&self) -> &GpuDevice {
-        &self.device
+        self.words.device()
+    }
+}
+
+/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+#[cfg(not(target_arch = "wasm32"))]
+impl QuantizedWeights {
+    /// [`upload_async`](Self::upload_async), blocking.
+    pub fn upload(
+        device: &GpuDevice,
+        quantization: Quantization,
+        bytes: &[u8],
+        size: [usize; 2],
+    ) -> Result<Self> {
+        crate::gpu::runtime::block_on(Self::upload_async(device, quantization, bytes, size))
+    }
+
+    /// [`matmul_async`](Self::matmul_async), blocking.
+    pub fn matmul(&self, rows: &GpuTensor) -> Result<GpuTensor> {
+        crate::gpu::runtime::block_on(self.matmul_async(rows))
     }
 }

@@ -1,15 +1,13 @@
 //! Element-wise operations on the device.
 
-use super::run::{Operand, Recording};
-use super::shape::{MAX_RANK, Shape};
-use super::step::Step;
-use super::view::TensorView;
+use super::{Operand, Recording};
+use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{
     CopyAxis, Elementwise, MAX_STEPS, Source, Strided, copy_job, elementwise_job,
 };
-use crate::{Error, Result};
+use crate::tensor::{MAX_RANK, Shape, Step, TensorView};
 
 /// Axes of a tensor without those of one element, neighbours merged where all strides allow it; innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +59,8 @@ fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
 }
 
 impl Recording {
-    /// Makes `out`, of `shape`, of `a` and `b`, which extend to it, by all steps in turn.
-    pub(super) async fn elementwise(
+    /// Applies steps in turn to `a` and `b`, which are broadcast to `shape`; `b` is there if a step takes two tensors.
+    pub(crate) async fn elementwise(
         &mut self,
         steps: &[Step],
         a: Operand<'_>,
@@ -70,13 +68,6 @@ impl Recording {
         shape: &Shape,
         out: &Buffer,
     ) -> Result<()> {
-        if b.is_none() && steps.iter().any(|step| step.takes_two()) {
-            return Err(Error::InvalidArgument {
-                name: "b",
-                value: "nothing".into(),
-                expected: "a second tensor for a step that takes two",
-            });
-        }
         let dense = TensorView::new(shape.clone());
         let mut from = a;
         let mut made = None;

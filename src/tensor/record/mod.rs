@@ -1,8 +1,16 @@
 //! Recording jobs of the kernels into one stream.
 
+mod attention;
+mod elementwise;
+mod norm;
+mod products;
+mod quantized;
+mod reduce;
+mod softmax;
+
+use crate::tensor::TensorView;
 use std::ops::Range;
 
-use super::view::TensorView;
 use crate::gpu::{
     Backend, Buffer, GpuDevice, HostBuffer, HostMemory, HostUse, KernelArg, KernelSource, Place,
     Recorder, Sized64, Stream, Submission,
@@ -11,19 +19,21 @@ use crate::kernels::tensor::padded_bytes;
 use crate::kernels::{Arg, Job, Slot};
 use crate::{Error, Result};
 
+pub(crate) use products::factors;
+
 /// Slices of buffers start at multiples of this.
 const SLICE_ALIGNMENT: u64 = 256;
 
 /// A tensor as an argument of an operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Operand<'a> {
-    pub(super) buffer: &'a Buffer,
-    pub(super) view: &'a TensorView,
+pub(crate) struct Operand<'a> {
+    pub(crate) buffer: &'a Buffer,
+    pub(crate) view: &'a TensorView,
 }
 
 impl Operand<'_> {
     /// Where its elements start, if they follow each other from where a binding may start.
-    pub(super) fn dense_start(&self) -> Option<u64> {
+    pub(crate) fn dense_start(&self) -> Option<u64> {
         let start = 4 * self.view.offset() as u64;
         let is_dense = self.view.is_contiguous() && start.is_multiple_of(SLICE_ALIGNMENT);
         is_dense.then_some(start)
@@ -31,7 +41,7 @@ impl Operand<'_> {
 }
 
 /// A buffer in a role, from a byte on.
-pub(super) type Given<'a> = (Slot, &'a Buffer, u64);
+pub(crate) type Given<'a> = (Slot, &'a Buffer, u64);
 
 /// A buffer in a role of a job, from a byte on, and how many of its bytes the job takes.
 struct Bound {
@@ -56,31 +66,31 @@ impl Bound {
 }
 
 /// Launches and copies that are submitted as one.
-pub(super) struct Recording {
+pub(crate) struct Recording {
     device: GpuDevice,
-    pub(super) stream: Stream,
+    pub(crate) stream: Stream,
 }
 
 impl Recording {
-    pub(super) fn new(device: &GpuDevice) -> Self {
+    pub(crate) fn new(device: &GpuDevice) -> Self {
         Self {
             device: device.clone(),
             stream: device.stream(),
         }
     }
 
-    pub(super) fn device(&self) -> &GpuDevice {
+    pub(crate) fn device(&self) -> &GpuDevice {
         &self.device
     }
 
     /// A buffer for `n` elements.
-    pub(super) fn allocate(&self, n: usize) -> Result<Buffer> {
+    pub(crate) fn allocate(&self, n: usize) -> Result<Buffer> {
         self.device.allocate_uncleared(padded_bytes(n as u64))
     }
 
     /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
     /// stream is done with them.
-    pub(super) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
+    pub(crate) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
         let mut buffers: Vec<Bound> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
             let found = given.iter().find(|(role, ..)| *role == slot);
@@ -134,7 +144,7 @@ impl Recording {
     }
 
     /// The elements without gaps from where a binding may start: copied, unless they are so already.
-    pub(super) async fn dense(&mut self, a: Operand<'_>) -> Result<(Buffer, u64)> {
+    pub(crate) async fn dense(&mut self, a: Operand<'_>) -> Result<(Buffer, u64)> {
         if let Some(start) = a.dense_start() {
             return Ok((a.buffer.clone(), start));
         }
@@ -145,7 +155,7 @@ impl Recording {
     }
 
     /// Records the copy of `n` elements, from a place in one buffer to a place in another.
-    pub(super) fn copy(
+    pub(crate) fn copy(
         &mut self,
         (from, from_at): (&Buffer, usize),
         (to, to_at): (&Buffer, usize),
@@ -157,7 +167,7 @@ impl Recording {
     }
 
     /// Records the copy of `values` to a new buffer.
-    pub(super) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
+    pub(crate) async fn upload(&mut self, values: &[f32]) -> Result<Buffer> {
         let buffer = self.allocate(values.len())?;
         if !values.is_empty() {
             let n_bytes = 4 * values.len() as u64;
@@ -170,7 +180,7 @@ impl Recording {
     }
 
     /// Records the copy of `values` to the start of a buffer, through memory of the host that has room for them.
-    pub(super) async fn upload_through(
+    pub(crate) async fn upload_through(
         &mut self,
         host: &HostBuffer,
         values: &[f32],
@@ -183,7 +193,7 @@ impl Recording {
     }
 
     /// Records the copy of the first `n` elements to memory of the host that has room for them.
-    pub(super) fn download_through(
+    pub(crate) fn download_through(
         &mut self,
         from: &Buffer,
         n: usize,
@@ -193,8 +203,20 @@ impl Recording {
         self.stream.copy(to, from, 4 * n as u64)
     }
 
+    /// Records the copy of a tensor's elements to memory of the host, the last axis innermost.
+    pub(crate) async fn download_in_order(&mut self, a: Operand<'_>) -> Result<Download> {
+        let (start, n) = (a.view.offset(), a.view.shape().n_elements());
+        if a.view.is_contiguous() {
+            return self.download(a.buffer, start..start + n);
+        }
+        let copy = self.allocate(n)?;
+        self.elementwise(&[], a, None, a.view.shape(), &copy)
+            .await?;
+        self.download(&copy, 0..n)
+    }
+
     /// Records the copy of elements to memory of the host.
-    pub(super) fn download(&mut self, from: &Buffer, range: Range<usize>) -> Result<Download> {
+    pub(crate) fn download(&mut self, from: &Buffer, range: Range<usize>) -> Result<Download> {
         let n_bytes = 4 * range.len() as u64;
         if n_bytes == 0 {
             return Ok(Download(None));
@@ -210,12 +232,12 @@ impl Recording {
         Ok(Download(Some(host)))
     }
 
-    pub(super) fn submit(self) -> Result<Submission> {
+    pub(crate) fn submit(self) -> Result<Submission> {
         self.stream.submit()
     }
 
     /// The same where what comes later on the device is all that waits for it.
-    pub(super) fn submit_untimed(self) -> Result<()> {
+    pub(crate) fn submit_untimed(self) -> Result<()> {
         self.stream.submit_untimed()
     }
 }
@@ -233,11 +255,11 @@ fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
 }
 
 /// Elements on their way to the host.
-pub(super) struct Download(pub(super) Option<HostBuffer>);
+pub(crate) struct Download(pub(in crate::tensor) Option<HostBuffer>);
 
 impl Download {
     /// Waits for the elements, after the recording was submitted.
-    pub(super) async fn read_into(self, out: &mut [f32]) -> Result<()> {
+    pub(crate) async fn read_into(self, out: &mut [f32]) -> Result<()> {
         let Some(host) = self.0 else {
             return Ok(());
         };
@@ -248,7 +270,7 @@ impl Download {
 }
 
 /// A length, place or distance as kernels take it.
-pub(super) fn word(n: usize) -> Result<u32> {
+pub(crate) fn word(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| {
         let expected = "fewer than 2^32 elements for this operation";
         Error::invalid("shape", n as u64, expected)

@@ -1,20 +1,43 @@
 //! Normalisation of rows on the device.
 
-use super::layer::Norm;
-use super::resident::GpuTensor;
-use super::run::{Operand, Recording};
-use super::shape::Shape;
-use super::step::{Reduction, Step};
-use super::view::TensorView;
+use super::{Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{norm_job, takes_row};
+use crate::tensor::layer::Norm;
+use crate::tensor::{Reduction, Shape, Step, TensorView};
 
 impl Recording {
+    /// Normalises rows as [`norm`](Self::norm) does, with weight and bias wherever they are.
+    pub(crate) async fn norm_with(
+        &mut self,
+        norm: Norm,
+        a: Operand<'_>,
+        columns: [Option<Operand<'_>>; 2],
+        out: &Buffer,
+    ) -> Result<()> {
+        let mut buffers = [None, None];
+        for (buffer, columns) in buffers.iter_mut().zip(columns) {
+            let Some(columns) = columns else { continue };
+            let (found, start) = self.dense(columns).await?;
+            *buffer = Some(match start {
+                0 => found,
+                _ => {
+                    let n = columns.view.shape().n_elements();
+                    let copy = self.allocate(n)?;
+                    self.copy((&found, start as usize / 4), (&copy, 0), n)?;
+                    copy
+                }
+            });
+        }
+        let columns = buffers.each_ref().map(Option::as_ref);
+        self.norm(norm, a, columns, out).await
+    }
+
     /// Makes `out` of `a`: each row of the last axis normalised, times a weight and plus a bias for each column, which
     /// are at the start of their buffers.
-    pub(super) async fn norm(
+    pub(crate) async fn norm(
         &mut self,
         norm: Norm,
         a: Operand<'_>,
@@ -101,45 +124,5 @@ impl Recording {
             now = to;
         }
         Ok(())
-    }
-}
-
-impl GpuTensor {
-    /// Each row of the last axis normalised, then times `weight` and plus `bias`, which have an element for each column.
-    ///
-    /// # Errors
-    /// [`ShapeMismatch`](crate::Error::ShapeMismatch) unless they have as many;
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) for a tensor of another device;
-    /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
-    pub async fn norm_async(
-        &self,
-        norm: Norm,
-        weight: Option<&Self>,
-        bias: Option<&Self>,
-    ) -> Result<Self> {
-        let (weight, bias) = (self.columns(weight).await?, self.columns(bias).await?);
-        self.made(self.shape().clone(), async |recording, out| {
-            let columns = [weight.as_ref(), bias.as_ref()];
-            let buffers = columns.map(|tensor| tensor.map(Self::buffer));
-            recording.norm(norm, self.operand(), buffers, out).await
-        })
-        .await
-    }
-
-    /// A tensor with an element for each column, from the start of a buffer.
-    async fn columns(&self, tensor: Option<&Self>) -> Result<Option<Self>> {
-        let Some(tensor) = tensor else {
-            return Ok(None);
-        };
-        let n = self.shape().dims().last().copied().unwrap_or(1);
-        if tensor.shape().dims() != [n] {
-            let expected = "weight and bias have an element for each column";
-            return Err(self.shape().mismatch(tensor.shape(), "norm", expected));
-        }
-        let is_there = tensor.view().is_contiguous() && tensor.view().offset() == 0;
-        Ok(Some(match is_there {
-            true => tensor.clone(),
-            false => tensor.apply_async(&[]).await?,
-        }))
     }
 }

@@ -1,22 +1,20 @@
 //! Matrix products and convolutions on the device.
 
-use super::cpu;
-use super::run::{Operand, Recording, word};
-use super::shape::Shape;
-use super::view::TensorView;
+use super::{Operand, Recording, word};
+use crate::Result;
 use crate::gpu::{Backend, Buffer, Sized64};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{Convolution, Matrix, Product, convolve2d_job, matmul_job};
-use crate::{Error, Result};
+use crate::tensor::{Shape, TensorView};
 
 /// Fast memory that a workgroup takes of devices of which no more is known: several workgroups run beside each other.
 const WORKGROUP_BYTES: u32 = 16 << 10;
 
 /// The shape of a product, and both factors as batches of matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Factors {
+pub(crate) struct Factors {
     /// Of the result; a factor of one axis has no axis in it.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     batch: Shape,
     a: TensorView,
     b: TensorView,
@@ -24,7 +22,7 @@ pub(super) struct Factors {
 
 /// Factors are matched as NumPy does: the last two axes are those of matrices, those before extend to each other; one axis
 /// alone is a row in front, a column behind.
-pub(super) fn factors(a: &TensorView, b: &TensorView) -> Result<Factors> {
+pub(crate) fn factors(a: &TensorView, b: &TensorView) -> Result<Factors> {
     let expected = "the last axis of the first and the last but one of the second are as long";
     let mismatch = || a.shape().mismatch(b.shape(), "matmul", expected);
     if a.shape().rank().min(b.shape().rank()) == 0 {
@@ -113,7 +111,7 @@ fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
 
 impl Recording {
     /// Makes `out` of the product of two tensors; see [`factors`].
-    pub(super) async fn matmul(
+    pub(crate) async fn matmul(
         &mut self,
         a: &Buffer,
         b: &Buffer,
@@ -127,7 +125,7 @@ impl Recording {
             return Ok(());
         }
         if k == 0 {
-            return self.zeros(n_out, out).await;
+            return self.fill(0.0, n_out, out).await;
         }
         for length in [m, k, n, factors.batch.n_elements()] {
             word(length)?;
@@ -172,19 +170,8 @@ impl Recording {
         Ok((copy, dense))
     }
 
-    pub(super) async fn zeros(&mut self, n: usize, out: &Buffer) -> Result<()> {
-        let zero = self.upload(&[0.0]).await?;
-        let view = TensorView::new(Shape::vector(1));
-        let zero = Operand {
-            buffer: &zero,
-            view: &view,
-        };
-        self.elementwise(&[], zero, None, &Shape::vector(n), out)
-            .await
-    }
-
-    /// Makes `out` of a picture and a kernel, both dense matrices; see [`convolved_shape`].
-    pub(super) async fn convolve2d(
+    /// Makes `out` of a picture and a kernel, both dense matrices.
+    pub(crate) async fn convolve2d(
         &mut self,
         input: Operand<'_>,
         kernel: Operand<'_>,
@@ -204,20 +191,5 @@ impl Recording {
             (Slot::Out, out, 0),
         ];
         self.run(&job, &given).await
-    }
-}
-
-/// The shape of a convolution's result.
-pub(super) fn convolved_shape(input: &Shape, kernel: &Shape) -> Result<Shape> {
-    match (input.dims(), kernel.dims()) {
-        (&[rows, cols], &[kernel_rows, kernel_cols]) => {
-            Shape::new(&cpu::check_sizes([rows, cols], [kernel_rows, kernel_cols])?)
-        }
-        _ => Err(Error::ShapeMismatch {
-            operation: "convolve2d",
-            left: input.clone(),
-            right: kernel.clone(),
-            expected: "a picture and a kernel have two axes",
-        }),
     }
 }

@@ -4,13 +4,16 @@
 //! are fitted to short operations of growing size, which take a few milliseconds in all on the CPU and a few tens on a
 //! GPU; the first one on a GPU, which compiles the kernel, does not count.
 
-use super::cpu;
-use super::step::Step;
-use super::work::{Class, Work};
+use super::arrays::Array;
 use crate::Result;
 use crate::clock::Clock;
 use crate::cost::Cost;
 use crate::gpu::GpuDevice;
+use crate::memory::zeros;
+use crate::tensor::op::Op;
+use crate::tensor::op::work::{Class, Work};
+use crate::tensor::record::Download;
+use crate::tensor::{Shape, Step};
 
 /// Nanoseconds after which no larger operation is measured.
 const ENOUGH_NS: u64 = if cfg!(target_arch = "wasm32") {
@@ -94,7 +97,7 @@ async fn samples(engine: Engine<'_>, class: Class) -> Result<Vec<(Work, u64)>> {
     };
     let mut found = Vec::new();
     for &edge in edges {
-        let sample = Sample::new(class, edge);
+        let sample = Sample::new(class, edge)?;
         if found.is_empty() {
             sample.run(engine).await?;
         }
@@ -115,97 +118,63 @@ async fn samples(engine: Engine<'_>, class: Class) -> Result<Vec<(Work, u64)>> {
 /// An operation to time, with its arguments.
 struct Sample {
     work: Work,
-    edge: usize,
-    a: Vec<f32>,
-    b: Vec<f32>,
+    op: Op,
+    /// Its inputs, square matrices, each with its number of rows.
+    inputs: Vec<(Vec<f32>, usize)>,
 }
 
 impl Sample {
-    fn new(class: Class, edge: usize) -> Self {
+    fn new(class: Class, edge: usize) -> Result<Self> {
         let n = edge * edge;
         let a = (0..n).map(|i| (i % 61) as f32 / 61.0 - 0.5).collect();
-        let n_kernel = KERNEL_EDGE * KERNEL_EDGE;
-        let (work, b) = match class {
-            Class::Stream => (Work::elementwise(&[Step::Add], n, 2 * n), vec![1.0; n]),
-            Class::Functions => (Work::elementwise(&[Step::Gelu], n, n), Vec::new()),
-            Class::Products => (Work::matmul(edge, edge, edge), vec![0.5; n]),
-            Class::Convolutions => {
-                let n_out = (edge + 1 - KERNEL_EDGE).pow(2);
-                (Work::convolve2d(n, n_kernel, n_out), vec![0.5; n_kernel])
-            }
+        let (op, b) = match class {
+            Class::Stream => (Op::Elementwise(vec![Step::Add]), Some((1.0, edge))),
+            Class::Functions => (Op::Elementwise(vec![Step::Gelu]), None),
+            Class::Products => (Op::Matmul, Some((0.5, edge))),
+            Class::Convolutions => (Op::Convolve2d, Some((0.5, KERNEL_EDGE))),
         };
-        Self { work, edge, a, b }
+        let mut inputs = vec![(a, edge)];
+        inputs.extend(b.map(|(value, edge)| (vec![value; edge * edge], edge)));
+        let arrays = arrays(&inputs)?;
+        let shapes: Vec<&Shape> = arrays.iter().map(|array| array.view.shape()).collect();
+        let work = op.work(&shapes, op.result_of(&arrays)?.shape());
+        Ok(Self { work, op, inputs })
     }
 
+    /// Runs it in and out of the engine, with fresh memory for the result, as a backend does.
     async fn run(&self, engine: Engine<'_>) -> Result<()> {
+        let inputs = arrays(&self.inputs)?;
+        let result = self.op.result_of(&inputs)?;
+        let n = result.shape().n_elements();
         match engine {
-            Engine::Cpu => self.run_on_cpu(),
-            Engine::Gpu(device) => self.run_on_gpu(device).await,
-        }
-    }
-
-    fn run_on_cpu(&self) -> Result<()> {
-        let (a, b, edge) = (&self.a, &self.b, self.edge);
-        let mut out = self.out();
-        match self.work.class {
-            Class::Stream => cpu::elementwise(&[Step::Add], a, Some(b), &mut out),
-            Class::Functions => cpu::elementwise(&[Step::Gelu], a, None, &mut out),
-            Class::Products => cpu::matmul(a, b, &mut out, edge, edge, edge),
-            Class::Convolutions => cpu::convolve2d(a, b, &mut out, [edge; 2], [KERNEL_EDGE; 2]),
-        }
-    }
-
-    /// In and out of the device, as operations on slices go.
-    #[cfg(not(web_tensor))]
-    async fn run_on_gpu(&self, device: &GpuDevice) -> Result<()> {
-        let (a, b, edge) = (&self.a, &self.b, self.edge);
-        let mut out = self.out();
-        match self.work.class {
-            Class::Stream => {
-                let sum = device.elementwise_async(&[Step::Add], a, Some(b), &mut out);
-                sum.await
-            }
-            Class::Functions => {
-                let made = device.elementwise_async(&[Step::Gelu], a, None, &mut out);
-                made.await
-            }
-            Class::Products => device.matmul_async(a, b, &mut out, edge, edge, edge).await,
-            Class::Convolutions => {
-                let k = KERNEL_EDGE;
-                let made = device.convolve2d_async(a, b, &mut out, edge, edge, k, k);
-                made.await
+            Engine::Cpu => self.op.on_cpu_of(&inputs, &mut zeros(n)?),
+            Engine::Gpu(device) => {
+                let made = device.compute_async(&self.op, &inputs, &result).await?;
+                received(made, n).await
             }
         }
     }
+}
 
-    /// In and out of the device, as operations on arrays of JavaScript go.
-    #[cfg(web_tensor)]
-    async fn run_on_gpu(&self, device: &GpuDevice) -> Result<()> {
-        use super::{GpuTensor, Shape};
-        let square = |edge: usize| Shape::new(&[edge; 2]);
-        let a = GpuTensor::from_slice_async(device, &self.a, square(self.edge)?).await?;
-        let b_edge = match self.work.class {
-            Class::Functions => 0,
-            Class::Convolutions => KERNEL_EDGE,
-            Class::Stream | Class::Products => self.edge,
-        };
-        let b = GpuTensor::from_slice_async(device, &self.b, square(b_edge)?).await?;
-        let made = match self.work.class {
-            Class::Stream => a.combine_async(&[Step::Add], &b).await,
-            Class::Functions => a.apply_async(&[Step::Gelu]).await,
-            Class::Products => a.matmul_async(&b).await,
-            Class::Convolutions => a.convolve2d_async(&b).await,
-        };
-        made?.to_js_async().await.map(drop)
-    }
+/// Copies a result of `n` elements to fresh memory, where operations on arrays of JavaScript leave it.
+#[cfg(web_tensor)]
+async fn received(made: Download, _: usize) -> Result<()> {
+    made.to_js_async().await.map(drop)
+}
 
-    /// Fresh memory for a result each time, as the operations of the backend have it.
-    fn out(&self) -> Vec<f32> {
-        match self.work.class {
-            Class::Convolutions => vec![0.0; (self.edge + 1 - KERNEL_EDGE).pow(2)],
-            _ => vec![0.0; self.a.len()],
-        }
-    }
+/// Copies a result of `n` elements to fresh memory.
+#[cfg(not(web_tensor))]
+async fn received(made: Download, n: usize) -> Result<()> {
+    made.read_into(&mut zeros(n)?).await
+}
+
+/// Squares of so many rows.
+fn arrays(inputs: &[(Vec<f32>, usize)]) -> Result<Vec<Array<'_>>> {
+    let arrays = inputs.iter().map(|(values, edge)| {
+        let shape = Shape::new(&[*edge; 2])?;
+        Ok(Array::new(values, shape))
+    });
+    arrays.collect()
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -221,21 +190,29 @@ mod tests {
         (own + 2.0 * work.n_bytes) as u64
     }
 
+    fn dot(n: usize) -> Work {
+        Work::new(Class::Stream, 2 * n, 0.0)
+    }
+
+    fn softmax(n: usize) -> Work {
+        Work::new(Class::Functions, 2 * n, n as f64)
+    }
+
     #[test]
     fn speeds_are_fitted_by_class() {
         let mut speed = Speed::default();
         for class in Class::ALL {
             let samples = [16, 64, 256].map(|edge| {
-                let work = Sample::new(class, edge).work;
+                let work = Sample::new(class, edge).unwrap().work;
                 (work, known(work))
             });
             speed.costs[class as usize] = speed.fit(class, &samples);
         }
         for work in [
-            Work::dot(5000),
-            Work::softmax(100_000),
+            dot(5000),
+            softmax(100_000),
             Work::matmul(100, 200, 300),
-            Work::convolve2d(10_000, 25, 9216),
+            Work::new(Class::Convolutions, 19_241, 25.0 * 9216.0),
         ] {
             let (found, exact) = (speed.ns(work).unwrap(), known(work) as f64);
             assert!(
@@ -248,12 +225,12 @@ mod tests {
     #[test]
     fn a_class_is_measured_once_and_with_it_the_memory() {
         let mut speed = Speed::default();
-        assert_eq!(speed.ns(Work::dot(10)), None);
+        assert_eq!(speed.ns(dot(10)), None);
         let future = speed.measure(Engine::Cpu, Class::Products);
         crate::gpu::runtime::block_on(future).unwrap();
         let (small, large) = (Work::matmul(8, 8, 8), Work::matmul(512, 512, 512));
         assert!(speed.ns(small).unwrap() < speed.ns(large).unwrap());
-        assert!(speed.ns(Work::dot(10)).is_some());
-        assert_eq!(speed.ns(Work::softmax(10)), None);
+        assert!(speed.ns(dot(10)).is_some());
+        assert_eq!(speed.ns(softmax(10)), None);
     }
 }

@@ -1,56 +1,65 @@
 //! What a batch of operations needs: which of them run, which become one, and whose memory is used again.
 
-use super::products::factors;
 use super::resident::GpuTensor;
-use super::run::{Operand, Recording};
-use super::shape::Shape;
-use super::step::{Reduction, Step};
-use super::view::TensorView;
 use crate::gpu::{Buffer, Sized64};
 use crate::kernels::tensor::{MAX_STEPS, padded_bytes};
+use crate::tensor::op::Op;
+use crate::tensor::record::{Operand, Recording};
+use crate::tensor::{Shape, Step, TensorView};
 use crate::{Error, Result};
 
 /// A tensor of a batch.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) shape: Shape,
-    pub(super) operation: Operation,
-    /// There, from an earlier execution or from the start.
+    /// Its shape, and where its elements lie in its buffer.
+    pub(super) view: TensorView,
+    pub(super) source: Source,
+    /// The tensor, once it is made: by an earlier execution, or from the start.
     pub(super) made: Option<GpuTensor>,
 }
 
-/// How a tensor comes about, of those with the given numbers.
+/// How a tensor comes about.
 #[derive(Debug)]
-pub(super) enum Operation {
+pub(super) enum Source {
     /// It is there.
     Given,
     /// It cannot be made.
     Wrong(Error),
     Upload(Vec<f32>),
-    Steps {
-        steps: Vec<Step>,
-        a: usize,
-        b: Option<usize>,
-    },
-    Dot(usize, usize),
-    Reduce(Reduction, usize),
-    Softmax {
-        log: bool,
-        a: usize,
-    },
-    /// Seen in these shapes.
-    Matmul([usize; 2], [Shape; 2]),
-    Convolve2d([usize; 2], [Shape; 2]),
+    Op(Op, Vec<Input>),
 }
 
-impl Operation {
-    fn inputs(&self) -> Vec<usize> {
+/// An input of an operation.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// The number of its tensor.
+    pub(super) node: usize,
+    /// The shape that the operation sees it in, if not its own.
+    pub(super) shape: Option<Shape>,
+}
+
+impl Source {
+    fn inputs(&self) -> &[Input] {
         match self {
-            Self::Given | Self::Wrong(_) | Self::Upload(_) => Vec::new(),
-            Self::Steps { a, b, .. } => [Some(*a), *b].into_iter().flatten().collect(),
-            Self::Reduce(_, a) | Self::Softmax { a, .. } => vec![*a],
-            Self::Dot(a, b) => vec![*a, *b],
-            Self::Matmul(inputs, _) | Self::Convolve2d(inputs, _) => inputs.to_vec(),
+            Self::Given | Self::Wrong(_) | Self::Upload(_) => &[],
+            Self::Op(_, inputs) => inputs,
+        }
+    }
+
+    /// The numbers of the tensors that it needs.
+    fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.inputs().iter().map(|input| input.node)
+    }
+
+    /// An element-wise operation as a chain of its own.
+    fn chain(&self) -> Option<Chain> {
+        match self {
+            Self::Op(Op::Elementwise(steps), inputs) => Some(Chain {
+                steps: steps.clone(),
+                a: inputs.first()?.node,
+                b: inputs.get(1).map(|input| input.node),
+            }),
+            _ => None,
         }
     }
 }
@@ -98,10 +107,10 @@ impl Plan {
     /// The nodes that no other needs and that are not there, but could be.
     pub(super) fn sinks(nodes: &[Node]) -> Vec<usize> {
         let mut is_used = vec![false; nodes.len()];
-        for input in nodes.iter().flat_map(|node| node.operation.inputs()) {
+        for input in nodes.iter().flat_map(|node| node.source.nodes()) {
             is_used[input] = true;
         }
-        let is_wrong = |i: usize| matches!(nodes[i].operation, Operation::Wrong(_));
+        let is_wrong = |i: usize| matches!(nodes[i].source, Source::Wrong(_));
         let sinks = (0..nodes.len()).filter(|&i| !is_used[i] && !is_wrong(i));
         sinks.filter(|&i| nodes[i].made.is_none()).collect()
     }
@@ -116,7 +125,7 @@ impl Plan {
         // Inputs come before what needs them.
         for i in (0..nodes.len()).rev().filter(|&i| nodes[i].made.is_none()) {
             if is_needed[i] {
-                for input in nodes[i].operation.inputs() {
+                for input in nodes[i].source.nodes() {
                     n_uses[input] += 1;
                     is_needed[input] = nodes[input].made.is_none();
                 }
@@ -124,18 +133,11 @@ impl Plan {
         }
         let mut tasks: Vec<Task> = Vec::new();
         for node in (0..nodes.len()).filter(|&i| is_needed[i]) {
-            let chain = match &nodes[node].operation {
-                Operation::Steps { steps, a, b } => Some(Chain {
-                    steps: steps.clone(),
-                    a: *a,
-                    b: *b,
-                }),
-                _ => None,
-            };
+            let chain = nodes[node].source.chain();
             let before = chain.as_ref().and_then(|chain| {
                 let is_between = n_uses[chain.a] == 1
                     && !wanted.contains(&chain.a)
-                    && nodes[chain.a].shape == nodes[node].shape;
+                    && nodes[chain.a].view.shape() == nodes[node].view.shape();
                 let before = tasks
                     .iter()
                     .position(|task| is_between && task.node == chain.a)?;
@@ -166,7 +168,7 @@ impl Plan {
     fn inputs(task: &Task, nodes: &[Node]) -> Vec<usize> {
         match &task.chain {
             Some(chain) => [Some(chain.a), chain.b].into_iter().flatten().collect(),
-            None => nodes[task.node].operation.inputs(),
+            None => nodes[task.node].source.nodes().collect(),
         }
     }
 
@@ -179,12 +181,12 @@ impl Plan {
         let mut memory = Memory::new(self, nodes);
         for task in &self.tasks {
             let node = &nodes[task.node];
-            if let Operation::Upload(values) = &node.operation {
+            if let Source::Upload(values) = &node.source {
                 let buffer = recording.upload(values).await?;
                 memory.buffers[task.node] = Some(buffer);
                 continue;
             }
-            let out = memory.take(recording, node.shape.n_elements())?;
+            let out = memory.take(recording, node.view.shape().n_elements())?;
             self.record_task(task, nodes, &memory, recording, &out)
                 .await?;
             memory.buffers[task.node] = Some(out);
@@ -215,51 +217,37 @@ impl Plan {
             };
             let b = chain.b.map(|b| memory.buffer(nodes, b)).transpose()?;
             let b = b.as_ref().map(|(buffer, view)| Operand { buffer, view });
-            let shape = &nodes[task.node].shape;
+            let shape = nodes[task.node].view.shape();
             return recording.elementwise(&chain.steps, a, b, shape, out).await;
         }
-        let mut inputs = Vec::with_capacity(2);
-        for input in nodes[task.node].operation.inputs() {
-            inputs.push(memory.buffer(nodes, input)?);
+        let node = &nodes[task.node];
+        let Source::Op(op, inputs) = &node.source else {
+            return Ok(());
+        };
+        let mut seen = Vec::with_capacity(inputs.len());
+        for Input { node, shape } in inputs {
+            let (buffer, view) = memory.buffer(nodes, *node)?;
+            seen.push((buffer, seen_in(view, shape.as_ref())?));
         }
-        let operands: Vec<Operand<'_>> = inputs
+        let operands: Vec<Operand<'_>> = seen
             .iter()
             .map(|(buffer, view)| Operand { buffer, view })
             .collect();
-        match (&nodes[task.node].operation, &operands[..]) {
-            (Operation::Dot(..), &[a, b]) => {
-                recording.dot(a, b, a.view.shape().n_elements(), out).await
-            }
-            (Operation::Reduce(reduction, _), &[a]) => {
-                let axes: Vec<usize> = (0..a.view.shape().rank()).collect();
-                recording.reduce(*reduction, a, &axes, out).await
-            }
-            (Operation::Softmax { log, .. }, &[a]) => recording.softmax(*log, a, out).await,
-            (Operation::Matmul(_, shapes), &[a, b]) => {
-                let (a_view, b_view) = (seen(a.view, &shapes[0])?, seen(b.view, &shapes[1])?);
-                let factors = factors(&a_view, &b_view)?;
-                recording.matmul(a.buffer, b.buffer, &factors, out).await
-            }
-            (Operation::Convolve2d(_, shapes), &[a, b]) => {
-                let (a_view, b_view) = (seen(a.view, &shapes[0])?, seen(b.view, &shapes[1])?);
-                let input = Operand { view: &a_view, ..a };
-                let kernel = Operand { view: &b_view, ..b };
-                recording.convolve2d(input, kernel, out).await
-            }
-            _ => Ok(()),
-        }
+        let view = &node.view;
+        op.record(recording, &operands, Operand { buffer: out, view })
+            .await
     }
 }
 
 fn is_upload(node: &Node) -> bool {
-    matches!(node.operation, Operation::Upload(_))
+    matches!(node.source, Source::Upload(_))
 }
 
 /// A tensor in the shape that an operation sees it in.
-fn seen(view: &TensorView, shape: &Shape) -> Result<TensorView> {
-    match view.shape() == shape {
-        true => Ok(view.clone()),
-        false => view.reshape(shape.clone()),
+pub(super) fn seen_in(view: TensorView, shape: Option<&Shape>) -> Result<TensorView> {
+    match shape {
+        Some(shape) if view.shape() != shape => view.reshape(shape.clone()),
+        _ => Ok(view),
     }
 }
 
@@ -313,7 +301,7 @@ impl Memory {
         if let Some(tensor) = &nodes[node].made {
             return Ok((tensor.buffer().clone(), tensor.view().clone()));
         }
-        let view = TensorView::new(nodes[node].shape.clone());
+        let view = nodes[node].view.clone();
         let buffer = self.buffers[node].clone();
         buffer
             .map(|buffer| (buffer, view))

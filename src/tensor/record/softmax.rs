@@ -1,17 +1,15 @@
 //! Softmax on the device.
 
-use super::run::{Operand, Recording};
-use super::shape::Shape;
-use super::step::{Reduction, Step};
-use super::view::TensorView;
+use super::{Operand, Recording};
 use crate::Result;
 use crate::gpu::{Backend, Buffer};
 use crate::kernels::Slot;
 use crate::kernels::tensor::{SoftmaxLimits, softmax_job, takes_row};
+use crate::tensor::{Reduction, Shape, Step, TensorView};
 
 impl Recording {
     /// Makes `out` of `a`: the softmax over the last axis or, for `log`, its logarithm.
-    pub(super) async fn softmax(&mut self, log: bool, a: Operand<'_>, out: &Buffer) -> Result<()> {
+    pub(crate) async fn softmax(&mut self, log: bool, a: Operand<'_>, out: &Buffer) -> Result<()> {
         let n = a.view.shape().n_elements();
         if n == 0 {
             return Ok(());

@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::cpu;
-use super::resident::GpuTensor;
-use super::shape::Shape;
-use super::step::{Reduction, Step};
-use super::{check_dims, check_len};
+use super::arrays::Array;
+use crate::Result;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::runtime::block_on;
 use crate::gpu::spread::{Shareable, parts};
 use crate::gpu::{GpuDevice, GpuDevicePool};
-use crate::{Error, Result};
+use crate::tensor::lengths::rows_shape;
+use crate::tensor::op::Op;
+use crate::tensor::{Reduction, Shape, Step, check_dims, check_len, cpu};
 
 /// Rows of one device, and where their results go.
 struct Part<'a> {
@@ -77,8 +78,8 @@ impl GpuDevicePool {
     /// The softmax of each row of `cols` elements.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::InvalidArgument`] if the rows do not fill the input; [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch), [`InvalidArgument`](crate::Error::InvalidArgument) if the rows do not fill the input; [`OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn softmax_async(
         &self,
         input: &[f32],
@@ -112,23 +113,12 @@ impl GpuDevicePool {
         if input.is_empty() {
             return Ok(());
         }
-        if cols == 0 || !input.len().is_multiple_of(cols) {
-            return Err(Error::InvalidArgument {
-                name: "cols",
-                value: format!("{cols} for {} elements", input.len()),
-                expected: "whole rows",
-            });
-        }
-        let n_rows = input.len() / cols;
+        let n_rows = rows_shape(input.len(), cols)?.dims()[0];
+        let op = Op::Softmax { log };
         self.rows(n_rows, cols, result, async |device, Part { rows, out }| {
-            let shape = Shape::new(&[rows.len(), cols])?;
             let values = &input[rows.start * cols..rows.end * cols];
-            let a = GpuTensor::from_slice_async(device, values, shape).await?;
-            let made = match log {
-                true => a.log_softmax_async().await?,
-                false => a.softmax_async().await?,
-            };
-            made.read_async(out).await
+            let a = Array::new(values, Shape::new(&[rows.len(), cols])?);
+            device.run_async(&op, &[a], out).await
         })
         .await
     }
@@ -172,17 +162,13 @@ impl GpuDevicePool {
     /// factors.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn reduce_async(&self, reduction: Reduction, a: &[f32]) -> Result<f32> {
-        let reduction = match reduction {
-            Reduction::Dot => Reduction::SumOfSquares,
-            other => other,
-        };
+        let reduction = reduction.of_one();
         let ranges = parts(a.len(), self.devices().len(), 1);
         let found = self.spread(ranges, async |device, range| {
-            device
-                .reduce_slice_async(reduction, &a[range.clone()])
-                .await
+            let part = Array::vector(&a[range.clone()]);
+            device.reduced_async(reduction, part).await
         });
         Ok(cpu::reduce(reduction.of_parts(), &found.await?))
     }
@@ -217,40 +203,62 @@ impl GpuDevicePool {
     }
 }
 
-/// The same, blocking. Errors are those of the forms that do not block.
-macro_rules! blocking {
-    ($($(#[$doc:meta])* $name:ident, $async:ident, ($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
-        /// The operations, blocking. Native only.
-        #[cfg(not(target_arch = "wasm32"))]
-        impl GpuDevicePool {
-            $(
-                $(#[$doc])*
-                ///
-                /// # Errors
-                /// As the form that does not block.
-                pub fn $name(&self, $($arg: $ty),*) -> Result<$out> {
-                    crate::gpu::runtime::block_on(self.$async($($arg),*))
-                }
-            )*
-        }
-    };
-}
+/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+#[cfg(not(target_arch = "wasm32"))]
+impl GpuDevicePool {
+    /// [`elementwise_async`](Self::elementwise_async), blocking.
+    pub fn elementwise(
+        &self,
+        steps: &[Step],
+        input: &[f32],
+        other: Option<&[f32]>,
+        result: &mut [f32],
+    ) -> Result<()> {
+        block_on(self.elementwise_async(steps, input, other, result))
+    }
 
-blocking! {
-    /// `result` by all steps in turn.
-    elementwise, elementwise_async, (steps: &[Step], input: &[f32], other: Option<&[f32]>, result: &mut [f32]) -> ();
-    /// `c = a b`
-    matmul, matmul_async, (a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize) -> ();
-    /// The softmax of each row.
-    softmax, softmax_async, (input: &[f32], cols: usize, result: &mut [f32]) -> ();
-    /// The logarithm of the softmax of each row.
-    log_softmax, log_softmax_async, (input: &[f32], cols: usize, result: &mut [f32]) -> ();
-    /// The convolution of a picture with a kernel, where it fits.
-    convolve2d, convolve2d_async, (
-        input: &[f32], kernel: &[f32], output: &mut [f32], size: [usize; 2], kernel_size: [usize; 2]
-    ) -> ();
-    /// The reduction of all elements.
-    reduce, reduce_async, (reduction: Reduction, a: &[f32]) -> f32;
-    /// The sum of products.
-    dot, dot_async, (a: &[f32], b: &[f32]) -> f32;
+    /// [`matmul_async`](Self::matmul_async), blocking.
+    pub fn matmul(
+        &self,
+        a: &[f32],
+        b: &[f32],
+        c: &mut [f32],
+        m: usize,
+        k: usize,
+        n: usize,
+    ) -> Result<()> {
+        block_on(self.matmul_async(a, b, c, m, k, n))
+    }
+
+    /// [`softmax_async`](Self::softmax_async), blocking.
+    pub fn softmax(&self, input: &[f32], cols: usize, result: &mut [f32]) -> Result<()> {
+        block_on(self.softmax_async(input, cols, result))
+    }
+
+    /// [`log_softmax_async`](Self::log_softmax_async), blocking.
+    pub fn log_softmax(&self, input: &[f32], cols: usize, result: &mut [f32]) -> Result<()> {
+        block_on(self.log_softmax_async(input, cols, result))
+    }
+
+    /// [`convolve2d_async`](Self::convolve2d_async), blocking.
+    pub fn convolve2d(
+        &self,
+        input: &[f32],
+        kernel: &[f32],
+        output: &mut [f32],
+        size: [usize; 2],
+        kernel_size: [usize; 2],
+    ) -> Result<()> {
+        block_on(self.convolve2d_async(input, kernel, output, size, kernel_size))
+    }
+
+    /// [`reduce_async`](Self::reduce_async), blocking.
+    pub fn reduce(&self, reduction: Reduction, a: &[f32]) -> Result<f32> {
+        block_on(self.reduce_async(reduction, a))
+    }
+
+    /// [`dot_async`](Self::dot_async), blocking.
+    pub fn dot(&self, a: &[f32], b: &[f32]) -> Result<f32> {
+        block_on(self.dot_async(a, b))
+    }
 }

@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use super::check_dims;
-use super::products::{convolved_shape, factors};
-use super::reduce::reduced_shape;
-use super::run::{Download, Operand, Recording};
-use super::shape::Shape;
-use super::step::{Reduction, Step};
-use super::view::TensorView;
 use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
 use crate::memory::zeros;
+use crate::tensor::layer::{Attention, Norm};
+use crate::tensor::op::Op;
+use crate::tensor::record::{Download, Operand, Recording};
+use crate::tensor::{Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
 /// A tensor of `f32` in device memory. Operations make new tensors there; slicing, reshaping and transposing make views of
@@ -51,7 +48,7 @@ impl GpuTensor {
         let mut recording = Recording::new(device);
         let buffer = recording.upload(values).await?;
         recording.submit_untimed()?;
-        Ok(Self::new(device, buffer, shape))
+        Ok(Self::new(device, buffer, TensorView::new(shape)))
     }
 
     /// A tensor in memory that is there already.
@@ -76,17 +73,17 @@ impl GpuTensor {
         })
     }
 
-    pub(super) fn new(device: &GpuDevice, buffer: Buffer, shape: Shape) -> Self {
+    pub(crate) fn new(device: &GpuDevice, buffer: Buffer, view: TensorView) -> Self {
         Self {
             device: device.clone(),
             buffer,
-            view: TensorView::new(shape),
+            view,
         }
     }
 
     /// The device.
     #[must_use]
-    pub fn device(&self) -> &GpuDevice {
+    pub const fn device(&self) -> &GpuDevice {
         &self.device
     }
 
@@ -108,7 +105,7 @@ impl GpuTensor {
         &self.buffer
     }
 
-    pub(super) fn operand(&self) -> Operand<'_> {
+    pub(crate) fn operand(&self) -> Operand<'_> {
         Operand {
             buffer: &self.buffer,
             view: &self.view,
@@ -142,19 +139,9 @@ impl GpuTensor {
     }
 
     /// Sends the elements on their way to the host, the last axis innermost.
-    pub(super) async fn download(&self) -> Result<Download> {
-        let n = self.shape().n_elements();
+    pub(crate) async fn download(&self) -> Result<Download> {
         let mut recording = Recording::new(&self.device);
-        let download = if self.view.is_contiguous() {
-            let start = self.view.offset();
-            recording.download(&self.buffer, start..start + n)?
-        } else {
-            let copy = recording.allocate(n)?;
-            recording
-                .elementwise(&[], self.operand(), None, self.shape(), &copy)
-                .await?;
-            recording.download(&copy, 0..n)?
-        };
+        let download = recording.download_in_order(self.operand()).await?;
         recording.submit_untimed()?;
         Ok(download)
     }
@@ -206,35 +193,40 @@ impl GpuTensor {
 /// Operations. All fail with [`Error::OutOfMemory`] or [`Error::DeviceLost`] where the device does, and with
 /// [`Error::InvalidArgument`] for a tensor of another device.
 impl GpuTensor {
-    /// The elements by all steps in turn, in one launch for each four of them.
+    /// Runs an operation on tensors of one device. Returns once it is submitted.
+    pub(crate) async fn run_async(op: &Op, inputs: &[&Self]) -> Result<Self> {
+        let views: Vec<&TensorView> = inputs.iter().map(|tensor| &tensor.view).collect();
+        let result = op.result(&views)?;
+        let device = &inputs[0].device;
+        let mut recording = Recording::new(device);
+        let buffer = recording.allocate(result.shape().n_elements())?;
+        let operands: Vec<Operand<'_>> = inputs.iter().map(|tensor| tensor.operand()).collect();
+        let out = Operand {
+            buffer: &buffer,
+            view: &result,
+        };
+        op.record(&mut recording, &operands, out).await?;
+        recording.submit_untimed()?;
+        Ok(Self::new(device, buffer, result))
+    }
+
+    /// Applies all steps in turn to each element, in one launch for each four of them.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a step that takes two tensors.
     pub async fn apply_async(&self, steps: &[Step]) -> Result<Self> {
-        self.made(self.shape().clone(), async |recording, out| {
-            recording
-                .elementwise(steps, self.operand(), None, self.shape(), out)
-                .await
-        })
-        .await
+        Self::run_async(&Op::Elementwise(steps.to_vec()), &[self]).await
     }
 
-    /// The elements by all steps in turn; those that take two take that of `other`. Shapes extend to each other.
+    /// Applies all steps in turn; those that take two take the element of `other`. Shapes are broadcast to each other.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn combine_async(&self, steps: &[Step], other: &Self) -> Result<Self> {
-        let shape = self.shape().broadcast(other.shape(), "combine")?;
-        self.made(shape.clone(), async |recording, out| {
-            let other = Some(other.operand());
-            recording
-                .elementwise(steps, self.operand(), other, &shape, out)
-                .await
-        })
-        .await
+        Self::run_async(&Op::Elementwise(steps.to_vec()), &[self, other]).await
     }
 
-    /// The same elements without gaps, the last axis innermost: a copy, unless they are so already.
+    /// Returns the same elements without gaps, the last axis innermost: a copy, unless they are so already.
     ///
     /// # Errors
     /// See above.
@@ -250,20 +242,8 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::InvalidArgument`] for axes that are not there or come twice.
     pub async fn reduce_async(&self, reduction: Reduction, axes: &[usize]) -> Result<Self> {
-        if reduction == Reduction::Dot {
-            return Err(Error::InvalidArgument {
-                name: "reduction",
-                value: "Dot".into(),
-                expected: "dot_async for products of two tensors, SumOfSquares for one",
-            });
-        }
-        let (axes, shape) = reduced_shape(self.shape(), axes)?;
-        self.made(shape, async |recording, out| {
-            recording
-                .reduce(reduction, self.operand(), &axes, out)
-                .await
-        })
-        .await
+        let op = Op::Reduce(reduction, Some(axes.to_vec()));
+        Self::run_async(&op, &[self]).await
     }
 
     /// Reduces all elements to a tensor without axes.
@@ -271,91 +251,81 @@ impl GpuTensor {
     /// # Errors
     /// See above.
     pub async fn reduce_all_async(&self, reduction: Reduction) -> Result<Self> {
-        let axes: Vec<usize> = (0..self.shape().rank()).collect();
-        let reduced = self.reduce_async(reduction, &axes).await?;
-        reduced.reshape(Shape::new(&[])?)
+        Self::run_async(&Op::Reduce(reduction, None), &[self]).await
     }
 
-    /// The sum of products with the elements of a tensor of the same shape: a tensor without axes.
+    /// Sums the products with the elements of a tensor of the same shape: a tensor without axes.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn dot_async(&self, other: &Self) -> Result<Self> {
-        if self.shape() != other.shape() {
-            return Err(self
-                .shape()
-                .mismatch(other.shape(), "dot", "both are equal"));
-        }
-        let n = self.shape().n_elements();
-        self.made(Shape::new(&[])?, async |recording, out| {
-            recording.dot(self.operand(), other.operand(), n, out).await
-        })
-        .await
+        Self::run_async(&Op::Dot, &[self, other]).await
     }
 
-    /// The softmax over the last axis.
+    /// Computes the softmax over the last axis.
     ///
     /// # Errors
     /// See above.
     pub async fn softmax_async(&self) -> Result<Self> {
-        self.softmax_of(false).await
+        Self::run_async(&Op::Softmax { log: false }, &[self]).await
     }
 
-    /// The logarithm of the softmax over the last axis.
+    /// Computes the logarithm of the softmax over the last axis.
     ///
     /// # Errors
     /// See above.
     pub async fn log_softmax_async(&self) -> Result<Self> {
-        self.softmax_of(true).await
+        Self::run_async(&Op::Softmax { log: true }, &[self]).await
     }
 
-    /// The softmax over the last axis, or its logarithm.
-    pub(crate) async fn softmax_of(&self, log: bool) -> Result<Self> {
-        self.made(self.shape().clone(), async |recording, out| {
-            recording.softmax(log, self.operand(), out).await
-        })
-        .await
-    }
-
-    /// The matrix product. Axes before the last two are batches and extend to each other; one axis alone is a row in front, a
-    /// column behind. Transposed tensors are taken as they are.
+    /// Computes the matrix product. Axes before the last two are batches and are broadcast to each other; one axis alone is a
+    /// row in front, a column behind. Transposed tensors are not copied.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
     pub async fn matmul_async(&self, other: &Self) -> Result<Self> {
-        let factors = factors(&self.view, &other.view)?;
-        self.made(factors.shape.clone(), async |recording, out| {
-            recording
-                .matmul(&self.buffer, &other.buffer, &factors, out)
-                .await
-        })
-        .await
+        Self::run_async(&Op::Matmul, &[self, other]).await
     }
 
-    /// The convolution of a picture, `[rows, cols]`, with a kernel where it fits: no padding, and it is not flipped.
+    /// Convolves a picture, `[rows, cols]`, with a kernel where it fits: no padding, and the kernel is not flipped.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the picture.
     pub async fn convolve2d_async(&self, kernel: &Self) -> Result<Self> {
-        let shape = convolved_shape(self.shape(), kernel.shape())?;
-        self.made(shape, async |recording, out| {
-            recording
-                .convolve2d(self.operand(), kernel.operand(), out)
-                .await
-        })
-        .await
+        Self::run_async(&Op::Convolve2d, &[self, kernel]).await
     }
 
-    /// A tensor of `shape`, made by what `record` records.
-    pub(super) async fn made(
+    /// Normalises each row of the last axis, then multiplies it by `weight` and adds `bias`, which have an element for each
+    /// column.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] unless they have as many.
+    pub async fn norm_async(
         &self,
-        shape: Shape,
-        record: impl AsyncFnOnce(&mut Recording, &Buffer) -> Result<()>,
+        norm: Norm,
+        weight: Option<&Self>,
+        bias: Option<&Self>,
     ) -> Result<Self> {
-        let mut recording = Recording::new(&self.device);
-        let out = recording.allocate(shape.n_elements())?;
-        record(&mut recording, &out).await?;
-        recording.submit_untimed()?;
-        Ok(Self::new(&self.device, out, shape))
+        let columns = [weight.is_some(), bias.is_some()];
+        let inputs: Vec<&Self> = [Some(self), weight, bias].into_iter().flatten().collect();
+        Self::run_async(&Op::Norm { norm, columns }, &inputs).await
+    }
+
+    /// Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`: for each
+    /// query the mean of the values, weighted by the softmax of its products with the keys. The matrix of products is never
+    /// stored. `keys` and `values` may have fewer heads, each for as many heads of queries.
+    ///
+    /// The result has the shape of the queries. In memory its rows hold all heads of a query side by side, so that joining
+    /// them is `permute`, `contiguous_async` without a copy, and `reshape`.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for heads of more than 256 elements.
+    pub async fn attention_async(
+        &self,
+        keys: &Self,
+        values: &Self,
+        what: Attention,
+    ) -> Result<Self> {
+        Self::run_async(&Op::Attention(what), &[self, keys, values]).await
     }
 }

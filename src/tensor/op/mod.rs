@@ -1,0 +1,193 @@
+//! [`Op`]: the description of an operation, by which every surface runs it. Checks of arguments, the recording on a device
+//! and the call of the CPU twin are here, once for all surfaces.
+//!
+//! A new operation is a kernel with its job, a twin in [`cpu`](crate::tensor::cpu), an arm in the functions of this folder,
+//! and a method a surface.
+
+mod on_cpu;
+mod shapes;
+pub(crate) mod work;
+
+use crate::tensor::layer::{Attention, Norm};
+use crate::tensor::lengths::check_len;
+use crate::tensor::record::{Operand, Recording, factors};
+use crate::tensor::{Quantization, Reduction, Shape, Step, TensorView};
+use crate::{Error, Result};
+
+use shapes::{attended, check_columns, convolved, reduced, reduced_axes};
+
+/// An operation on tensors, without them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Op {
+    /// Applies steps in turn to each element of one tensor, or of two whose shapes are broadcast to each other. Without
+    /// steps it is a copy without gaps.
+    Elementwise(Vec<Step>),
+    /// The softmax over the last axis, or its logarithm.
+    Softmax {
+        /// Whether it is the logarithm.
+        log: bool,
+    },
+    /// Reduces axes, which stay as axes of length 1; `None` reduces all elements, to a tensor without axes.
+    Reduce(Reduction, Option<Vec<usize>>),
+    /// The sum of products of two tensors of one shape: a tensor without axes.
+    Dot,
+    /// The matrix product of two tensors, whose axes before the last two are broadcast to each other.
+    Matmul,
+    /// The convolution of `[rows, cols]` with a kernel, without padding.
+    Convolve2d,
+    /// Normalises each row of the last axis.
+    Norm {
+        /// How.
+        norm: Norm,
+        /// Whether a weight and a bias, an element a column each, follow the tensor.
+        columns: [bool; 2],
+    },
+    /// The attention of queries to keys and values.
+    Attention(Attention),
+    /// The product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`, whose bytes are the words of the second
+    /// tensor.
+    MatmulQuantized {
+        /// How the weights are packed.
+        quantization: Quantization,
+        /// Outputs and inputs, n and k.
+        size: [usize; 2],
+    },
+}
+
+impl Op {
+    /// Reduces axes, or all elements, of one tensor; [`Reduction::Dot`] takes its elements as both factors.
+    pub(crate) fn reduce(reduction: Reduction, axes: Option<Vec<usize>>) -> Self {
+        Self::Reduce(reduction.of_one(), axes)
+    }
+
+    /// The names of its tensors in error messages, in order.
+    pub(crate) const fn input_names(&self) -> &'static [&'static str] {
+        match self {
+            Self::Softmax { .. } | Self::Reduce(..) => &["a"],
+            Self::Elementwise(_) | Self::Dot | Self::Matmul => &["a", "b"],
+            Self::Convolve2d => &["input", "kernel"],
+            Self::Norm { columns, .. } => match columns {
+                [false, true] => &["a", "bias"],
+                _ => &["a", "weight", "bias"],
+            },
+            Self::Attention(_) => &["queries", "keys", "values"],
+            Self::MatmulQuantized { .. } => &["a", "weights"],
+        }
+    }
+
+    /// The name of its result in error messages.
+    pub(crate) const fn result_name(&self) -> &'static str {
+        match self {
+            Self::Matmul | Self::MatmulQuantized { .. } => "c",
+            _ => "result",
+        }
+    }
+
+    /// Checks the shapes of the inputs. Returns the shape of the result, and where its elements lie in its buffer.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::InvalidArgument`].
+    pub(crate) fn result(&self, inputs: &[&TensorView]) -> Result<TensorView> {
+        let shape = match (self, inputs) {
+            (Self::Elementwise(steps), &[a]) => {
+                if steps.iter().any(|step| step.takes_two()) {
+                    return Err(Error::InvalidArgument {
+                        name: "b",
+                        value: "nothing".into(),
+                        expected: "a second tensor for a step that takes two",
+                    });
+                }
+                a.shape().clone()
+            }
+            (Self::Elementwise(_), &[a, b]) => a.shape().broadcast(b.shape(), "combine")?,
+            (Self::Softmax { .. }, &[a]) => a.shape().clone(),
+            (Self::Reduce(reduction, axes), &[a]) => {
+                reduced(*reduction, a.shape(), axes.as_deref())?
+            }
+            (Self::Dot, &[a, b]) if a.shape() == b.shape() => Shape::new(&[])?,
+            (Self::Dot, &[a, b]) => {
+                return Err(a.shape().mismatch(b.shape(), "dot", "both are equal"));
+            }
+            (Self::Matmul, &[a, b]) => factors(a, b)?.shape,
+            (Self::Convolve2d, &[input, kernel]) => convolved(input.shape(), kernel.shape())?,
+            (Self::Norm { columns, .. }, [a, given @ ..]) if given.len() == count(*columns) => {
+                check_columns(a.shape(), given)?;
+                a.shape().clone()
+            }
+            (Self::Attention(what), &[q, k, v]) => {
+                return attended(*what, [q, k, v].map(TensorView::shape));
+            }
+            (Self::MatmulQuantized { quantization, size }, &[a, weights]) => {
+                let [n, k] = *size;
+                let &[m, a_k] = a.shape().dims() else {
+                    return Err(not_rows_of(a.shape(), *size));
+                };
+                if a_k != k {
+                    return Err(not_rows_of(a.shape(), *size));
+                }
+                let n_words = quantization.bytes_of(n, k)?.div_ceil(4);
+                check_len("weights", weights.shape().n_elements(), n_words)?;
+                Shape::new(&[m, n])?
+            }
+            _ => return Err(wrong_number(inputs.len())),
+        };
+        Ok(TensorView::new(shape))
+    }
+
+    /// Records the operation on inputs that [`result`](Self::result) accepts, to the start of a buffer for its result.
+    pub(crate) async fn record(
+        &self,
+        recording: &mut Recording,
+        inputs: &[Operand<'_>],
+        out: Operand<'_>,
+    ) -> Result<()> {
+        let to = out.buffer;
+        match (self, inputs) {
+            (Self::Elementwise(steps), &[a, ref b @ ..]) => {
+                let (b, shape) = (b.first().copied(), out.view.shape());
+                recording.elementwise(steps, a, b, shape, to).await
+            }
+            (Self::Softmax { log }, &[a]) => recording.softmax(*log, a, to).await,
+            (Self::Reduce(reduction, axes), &[a]) => {
+                let axes = reduced_axes(a.view.shape(), axes.as_deref())?;
+                recording.reduce(*reduction, a, &axes, to).await
+            }
+            (Self::Dot, &[a, b]) => recording.dot(a, b, to).await,
+            (Self::Matmul, &[a, b]) => {
+                let factors = factors(a.view, b.view)?;
+                recording.matmul(a.buffer, b.buffer, &factors, to).await
+            }
+            (Self::Convolve2d, &[input, kernel]) => recording.convolve2d(input, kernel, to).await,
+            (Self::Norm { norm, columns }, &[a, ref given @ ..]) => {
+                let mut given = given.iter().copied();
+                let columns = columns.map(|is_given| is_given.then(|| given.next()).flatten());
+                recording.norm_with(*norm, a, columns, to).await
+            }
+            (Self::Attention(what), &[q, k, v]) => recording.attention(*what, [q, k, v], to).await,
+            (Self::MatmulQuantized { quantization, size }, &[a, weights]) => {
+                let what = (*quantization, *size);
+                recording.matmul_quantized(what, a, weights, to).await
+            }
+            _ => Err(wrong_number(inputs.len())),
+        }
+    }
+}
+
+const fn count(columns: [bool; 2]) -> usize {
+    columns[0] as usize + columns[1] as usize
+}
+
+fn wrong_number(n: usize) -> Error {
+    let expected = "as many tensors as the operation takes";
+    Error::invalid("inputs", n as u64, expected)
+}
+
+fn not_rows_of(rows: &Shape, size: [usize; 2]) -> Error {
+    match Shape::new(&size) {
+        Ok(weights) => {
+            let expected = "rows are as long as the weights' rows";
+            rows.mismatch(&weights, "matmul", expected)
+        }
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,77 @@
+//! Shapes of results.
+
+use crate::tensor::layer::Attention;
+use crate::tensor::{Reduction, Shape, TensorView, cpu};
+use crate::{Error, Result};
+
+/// The axes to reduce, sorted; all of them for `None`.
+pub(crate) fn reduced_axes(shape: &Shape, axes: Option<&[usize]>) -> Result<Vec<usize>> {
+    let Some(axes) = axes else {
+        return Ok((0..shape.rank()).collect());
+    };
+    let is_reduced = |axis: &usize| axes.contains(axis);
+    let sorted: Vec<usize> = (0..shape.rank()).filter(is_reduced).collect();
+    // One that comes twice, or is not there, is one less here.
+    if sorted.len() == axes.len() {
+        return Ok(sorted);
+    }
+    Err(Error::InvalidArgument {
+        name: "axes",
+        value: format!("{axes:?} of {shape}"),
+        expected: "axes of the tensor, each once",
+    })
+}
+
+/// The shape of a reduction's result.
+pub(super) fn reduced(
+    reduction: Reduction,
+    shape: &Shape,
+    axes: Option<&[usize]>,
+) -> Result<Shape> {
+    if reduction == Reduction::Dot {
+        return Err(Error::InvalidArgument {
+            name: "reduction",
+            value: "Dot".into(),
+            expected: "dot_async for products of two tensors, SumOfSquares for one",
+        });
+    }
+    if axes.is_none() {
+        return Shape::new(&[]);
+    }
+    let mut dims = shape.dims().to_vec();
+    for axis in reduced_axes(shape, axes)? {
+        dims[axis] = 1;
+    }
+    Shape::new(&dims)
+}
+
+/// The shape of a convolution's result.
+pub(super) fn convolved(input: &Shape, kernel: &Shape) -> Result<Shape> {
+    match (input.dims(), kernel.dims()) {
+        (&[rows, cols], &[kernel_rows, kernel_cols]) => {
+            Shape::new(&cpu::check_sizes([rows, cols], [kernel_rows, kernel_cols])?)
+        }
+        _ => {
+            let expected = "a picture and a kernel have two axes";
+            Err(input.mismatch(kernel, "convolve2d", expected))
+        }
+    }
+}
+
+/// Checks that weight and bias have an element for each column.
+pub(super) fn check_columns(shape: &Shape, given: &[&TensorView]) -> Result<()> {
+    let n = shape.dims().last().copied().unwrap_or(1);
+    let wrong = given.iter().find(|view| view.shape().dims() != [n]);
+    wrong.map_or(Ok(()), |view| {
+        let expected = "weight and bias have an element for each column";
+        Err(shape.mismatch(view.shape(), "norm", expected))
+    })
+}
+
+/// The result of attention, of the queries' shape: in memory its rows hold all heads of a query side by side.
+pub(super) fn attended(what: Attention, [q, k, v]: [&Shape; 3]) -> Result<TensorView> {
+    what.size(q, k, v)?;
+    let (mut dims, rank) = (q.dims().to_vec(), q.rank());
+    dims.swap(rank - 3, rank - 2);
+    TensorView::new(Shape::new(&dims)?).transpose(rank - 3, rank - 2)
+}

@@ -1,0 +1,109 @@
+//! Tensors from and to arrays of JavaScript, without a copy through the module's memory, and operations on such arrays.
+
+use super::arrays::{Array, Elements};
+use super::backend::GpuBackend;
+use super::batch::{BufferId, GpuCommandBatch};
+use super::resident::GpuTensor;
+use crate::Result;
+use crate::gpu::{Buffer, GpuDevice, HostUse, Place, Recorder, Sized64};
+use crate::js_bytes::JsBytes;
+use crate::tensor::op::Op;
+use crate::tensor::record::{Download, Recording};
+use crate::tensor::{Shape, TensorView, check_dims};
+
+impl Recording {
+    /// Records the copy of an array, given as its bytes, to a new buffer. They are read before this waits for anything.
+    pub(super) async fn upload_js(&mut self, values: &JsBytes) -> Result<Buffer> {
+        let buffer = self.allocate(values.len() / 4)?;
+        if values.len() > 0 {
+            let n_bytes = values.len() as u64;
+            let host = self
+                .device()
+                .allocate_host_uncleared(n_bytes, HostUse::Upload)?;
+            host.write_js_async(0, values, 0..values.len()).await?;
+            let (to, from) = (Place::Device(&buffer, 0), Place::Host(&host, 0));
+            self.stream.copy(to, from, n_bytes)?;
+        }
+        Ok(buffer)
+    }
+}
+
+impl Download {
+    /// Waits for the elements, after the recording was submitted, and copies them to a new array; returns its bytes.
+    pub(super) async fn to_js_async(self) -> Result<JsBytes> {
+        let Some(host) = self.0 else {
+            return JsBytes::zeros(0);
+        };
+        let out = JsBytes::zeros(host.n_bytes() as usize)?;
+        host.read_js_async(0..host.n_bytes(), &out, 0).await?;
+        Ok(out)
+    }
+}
+
+impl GpuTensor {
+    /// A tensor of the elements of an array, given as its bytes, which are read before this waits for anything.
+    pub(crate) async fn from_js_async(
+        device: &GpuDevice,
+        values: &JsBytes,
+        shape: Shape,
+    ) -> Result<Self> {
+        check_dims("data", values.len() / 4, shape.dims())?;
+        let mut recording = Recording::new(device);
+        let buffer = recording.upload_js(values).await?;
+        recording.submit_untimed()?;
+        Ok(Self::new(device, buffer, TensorView::new(shape)))
+    }
+
+    /// Copies the elements to a new array, the last axis innermost; returns its bytes.
+    pub(crate) async fn to_js_async(&self) -> Result<JsBytes> {
+        self.download().await?.to_js_async().await
+    }
+}
+
+impl GpuCommandBatch {
+    /// A vector of the elements of an array, given as its bytes.
+    pub(crate) fn upload_js(&mut self, values: &JsBytes) -> Result<BufferId> {
+        Ok(self.upload(&Elements::Js(values).floats()?))
+    }
+}
+
+/// An operation on arrays of JavaScript, given as their bytes.
+#[derive(Debug)]
+pub(crate) struct JsCall {
+    pub(crate) op: Op,
+    /// The arrays, and their shapes.
+    pub(crate) inputs: Vec<(JsBytes, Shape)>,
+}
+
+impl JsCall {
+    fn arrays(&self) -> Vec<Array<'_>> {
+        let arrays = self.inputs.iter().map(|(bytes, shape)| Array {
+            elements: Elements::Js(bytes),
+            view: TensorView::new(shape.clone()),
+        });
+        arrays.collect()
+    }
+
+    /// Runs it on a device; returns the bytes of a new array. Arrays are read before this waits for anything.
+    pub(crate) async fn on_device_async(&self, device: &GpuDevice) -> Result<JsBytes> {
+        let inputs = self.arrays();
+        let result = self.op.result_of(&inputs)?;
+        let made = device.compute_async(&self.op, &inputs, &result).await?;
+        made.to_js_async().await
+    }
+
+    /// Runs it where that is faster; returns the bytes of a new array.
+    pub(crate) async fn on_backend_async(&self, backend: &mut GpuBackend) -> Result<JsBytes> {
+        let download = async |made: Download, _| made.to_js_async().await;
+        let keep = |made: Vec<f32>| {
+            let bytes = bytemuck::cast_slice(&made);
+            let array = JsBytes::zeros(bytes.len())?;
+            array.write(0, bytes)?;
+            Ok(array)
+        };
+        let inputs = self.arrays();
+        backend
+            .compute_async(&self.op, &inputs, download, keep)
+            .await
+    }
+}
