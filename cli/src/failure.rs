@@ -109,7 +109,7 @@ fn remedy(error: &Error) -> &'static str {
         | Error::ContentSizeMismatch { .. }
         | Error::InvalidFrame { .. } => "; the file is damaged: fetch it again",
         Error::DeviceLost { .. } | Error::OutOfMemory { .. } => "; try --backend cpu",
-        Error::OutputLimit { .. } => " (--limit)",
+        Error::OutputLimit { .. } => "; raise --limit if you trust the file",
         _ => "",
     }
 }

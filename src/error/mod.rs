@@ -43,7 +43,7 @@ pub enum Error {
         n_bytes: u64,
     },
     /// The input does not start with an LZ4 frame, legacy frame or skippable frame.
-    #[error("not an LZ4 frame: expected 0x184d2204 at the start, found {magic:#010x}{detected}")]
+    #[error("not an LZ4 frame: starts with {magic:#010x}{detected}")]
     NotLz4 {
         /// The first four bytes, little-endian; fewer bytes are padded with zeros.
         magic: u32,
@@ -93,7 +93,7 @@ pub enum Error {
         id: u32,
     },
     /// The output would exceed the caller's limit.
-    #[error("output exceeds the limit of {limit} bytes; raise it if you trust the input")]
+    #[error("output exceeds the limit of {limit} bytes")]
     OutputLimit {
         /// The limit.
         limit: u64,

@@ -12,7 +12,7 @@ fn texts_have_all_fields() {
                 page: 3,
                 source: BlockError::ZeroOffset,
             },
-            "page 3: a match has offset 0, expected 1 to 65535",
+            "page 3: a match has offset 0",
         ),
         (
             Error::MatchBeforeContent {
@@ -26,7 +26,7 @@ fn texts_have_all_fields() {
                 magic: 0x8b1f,
                 detected: DetectedFormat::Other("gzip"),
             },
-            "not an LZ4 frame: expected 0x184d2204 at the start, found 0x00008b1f; it is gzip",
+            "not an LZ4 frame: starts with 0x00008b1f; it is gzip",
         ),
         (
             Error::TruncatedFrame { at: 70, needed: 4 },
@@ -61,7 +61,7 @@ fn texts_have_all_fields() {
         ),
         (
             Error::OutputLimit { limit: 9 },
-            "output exceeds the limit of 9 bytes; raise it if you trust the input",
+            "output exceeds the limit of 9 bytes",
         ),
         (
             Error::invalid("page size", 1, "give more"),

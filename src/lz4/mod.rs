@@ -98,7 +98,7 @@ pub enum BlockError {
     #[error("the block decodes to more bytes than expected")]
     OutputOverrun = 2,
     /// A match has offset 0.
-    #[error("a match has offset 0, expected 1 to 65535")]
+    #[error("a match has offset 0")]
     ZeroOffset = 3,
     /// A match starts before the output.
     #[error("a match offset is beyond the start of the output")]
