@@ -174,7 +174,8 @@ fn has(ptx: &str, instruction: &str) -> bool {
 #[test]
 fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
     let mut found = BTreeSet::new();
-    for (name, launch) in launches() {
+    let launches = launches().into_iter();
+    for (name, launch) in launches.filter(|(_, launch)| launch.kernel.name.starts_with("lz4_")) {
         let [old, new] = [75, 80].map(|sm| compile(&launch, sm, Bounds::Unchecked));
         let is_warp = new.workgroup_size == [32, 1, 1];
         let has_agree = launch.kernel.name == "lz4_parse" && is_warp;
