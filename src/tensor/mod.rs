@@ -48,4 +48,4 @@ pub use crate::ops::{MAX_RANK, Quantization, Reduction, Shape, Step};
 pub(crate) use crate::ops::lengths::{check_dims, check_len};
 use crate::ops::{lengths, shape};
 #[cfg(gpu_engine)]
-use crate::ops::{quantization, step};
+use crate::ops::step;

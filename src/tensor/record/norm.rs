@@ -110,16 +110,18 @@ impl Recording {
             (Step::Mul, weight),
             (Step::Add, bias),
         ];
-        let mut then = then
-            .into_iter()
-            .filter_map(|(step, other)| Some((step, other?)))
-            .peekable();
-        while let Some((step, other)) = then.next() {
-            let to = match then.peek() {
-                Some(_) => self.allocate(n)?,
-                None => out.clone(),
+        let n_steps = then.iter().filter(|(_, other)| other.is_some()).count();
+        let mut n_done = 0;
+        for (step, other) in then {
+            if other.is_none() {
+                continue;
+            }
+            n_done += 1;
+            let to = match n_done == n_steps {
+                true => out.clone(),
+                false => self.allocate(n)?,
             };
-            self.elementwise(&[step], of(&now, &view), Some(other), &shape, &to)
+            self.elementwise(&[step], of(&now, &view), other, &shape, &to)
                 .await?;
             now = to;
         }

@@ -163,3 +163,72 @@ export function reduce(kind, a, shape, axes) {
   }
   return out;
 }
+
+/** Each row of `cols` normalised, times weights and plus biases. */
+export function norm(kind, a, cols, weight, bias, epsilon) {
+  const out = [];
+  for (let at = 0; at < a.length; at += cols) {
+    const row = Array.from(a.subarray(at, at + cols));
+    const mean = kind === "layer" ? row.reduce((sum, x) => sum + x, 0) / cols : 0;
+    const variance = row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / cols;
+    row.forEach((x, i) => out.push(((x - mean) / Math.sqrt(variance + epsilon)) * (weight?.[i] ?? 1) + (bias?.[i] ?? 0)));
+  }
+  return out;
+}
+
+/** What queries, `[heads, queries, elements]`, find in values by keys, `[key heads, keys, elements]`. */
+export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], causal, scale = 1 / Math.sqrt(dim)) {
+  const out = [];
+  for (let head = 0; head < heads; head += 1) {
+    const keyHead = Math.floor(head / (heads / keyHeads));
+    for (let i = 0; i < nQ; i += 1) {
+      const query = q.subarray((head * nQ + i) * dim, (head * nQ + i + 1) * dim);
+      const seen = causal ? i + nK - nQ + 1 : nK;
+      const rowOf = (from, j) => from.subarray((keyHead * nK + j) * dim, (keyHead * nK + j + 1) * dim);
+      const scores = Array.from({ length: seen }, (_, j) => rowOf(k, j).reduce((sum, x, e) => sum + x * query[e], 0) * scale);
+      const most = Math.max(...scores);
+      const weights = scores.map((score) => Math.exp(score - most));
+      const total = weights.reduce((sum, x) => sum + x, 0);
+      for (let e = 0; e < dim; e += 1) out.push(weights.reduce((sum, x, j) => sum + x * rowOf(v, j)[e], 0) / total);
+    }
+  }
+  return out;
+}
+
+/** A number of 16 bits. */
+function half(bits) {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+  const magnitude = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+/** Packed weights as numbers; blocks of `q6k` have 256, those of `f16` are numbers of 16 bits. */
+export function unpacked(kind, bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (kind === "f16") return Float32Array.from({ length: bytes.length / 2 }, (_, i) => half(view.getUint16(2 * i, true)));
+  return Float32Array.from({ length: (bytes.length / 210) * 256 }, (_, at) => {
+    const [start, i] = [Math.floor(at / 256) * 210, at % 256];
+    const [side, quarter, l] = [Math.floor(i / 128), Math.floor(i / 32) % 4, i % 32];
+    const low = (bytes[start + 64 * side + 32 * (quarter % 2) + l] >> (quarter < 2 ? 0 : 4)) & 15;
+    const high = (bytes[start + 128 + 32 * side + l] >> (2 * quarter)) & 3;
+    const scale = view.getInt8(start + 192 + 8 * side + 2 * quarter + Math.floor(l / 16));
+    return half(view.getUint16(start + 208, true)) * scale * ((low | (high << 4)) - 32);
+  });
+}
+
+/** `n` rows of `k` packed weights of moderate size. */
+export function packedWeights(kind, n, k, seed) {
+  const words = numbers(Math.ceil((kind === "f16" ? n * k * 2 : ((n * k) / 256) * 210) / 2) + 1, seed, 0x7fff);
+  const bytes = new Uint8Array(new Uint16Array(words.map((x) => x + 0x8000)).buffer);
+  const packed = bytes.slice(0, kind === "f16" ? n * k * 2 : ((n * k) / 256) * 210);
+  const view = new DataView(packed.buffer);
+  // Factors from 1/64 to 1: exponents that neither overflow nor vanish.
+  const step = kind === "f16" ? 2 : 210;
+  for (let at = kind === "f16" ? 0 : 208; at + 2 <= packed.length; at += step) {
+    view.setUint16(at, (view.getUint16(at, true) & 0x83ff) | ((9 + (at % 6)) << 10), true);
+  }
+  return packed;
+}
+
+/** `[n, k]` as `[k, n]`. */
+export const transposed = (a, n, k) => Float32Array.from(a, (_, i) => a[(i % n) * k + Math.floor(i / n)]);

@@ -3,6 +3,7 @@ import { createCompressor } from "/dist/index.js";
 import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
 import { checkArrayErrors, checkArrays, fails } from "./tensor-arrays.js";
+import { checkModelParts, checkModelPartsOfTensors } from "./tensor-model.js";
 import * as reference from "./tensor-reference.js";
 
 const { checkNear, checkSums, numbers } = reference;
@@ -355,6 +356,7 @@ async function worksForBackends() {
   await checkArrays(backend);
   check(backend.lastBackend.engine === "webgpu" && backend.lastBackend.device.length > 0, JSON.stringify(backend.lastBackend));
   await checkArrayErrors(backend);
+  await checkModelParts(backend);
   backend.dispose();
   await fails(() => backend.relu(Float32Array.of(1)), "DISPOSED");
   await fails(() => new GpuBackend({ device: {} }), "INVALID_ARGUMENT");
@@ -373,12 +375,17 @@ async function goesWithoutGpu() {
   check(backend.lastBackend.engine === "cpu" && backend.lastBackend.reason.length > 0, JSON.stringify(backend.lastBackend));
   await checkArrays(backend);
   await checkArrayErrors(backend);
+  await checkModelParts(backend);
 }
 
 export const cases = [
   ["devices describe themselves", describesDevices],
   ["arrays go in and out", async () => checkArrays(await device())],
   ["tensors stay on the device", keepsTensors],
+  ["norms, attention and packed weights", async () => {
+    await checkModelParts(await device());
+    await checkModelPartsOfTensors(await device());
+  }],
   ["views are what they show", looksAtViews],
   ["wrong calls have typed errors", namesErrors],
   ["handles of another device are refused", refusesOtherDevices],
