@@ -33,6 +33,8 @@ mod quantized;
 mod reduce;
 mod softmax;
 mod subject;
+#[cfg(not(target_arch = "wasm32"))]
+mod surfaces;
 mod tolerance;
 #[cfg(not(target_arch = "wasm32"))]
 mod twins;
@@ -134,6 +136,9 @@ macro_rules! every_case {
             [
                 calls::slices_go_in_and_out,
                 calls::backends_say_where_they_ran,
+                surfaces::norms_are_the_same_on_every_surface,
+                surfaces::attention_is_the_same_on_every_surface,
+                surfaces::blocking_forms_give_what_the_others_give,
                 layer::layers_of_any_kind_work,
                 layer::rows_one_by_one_give_what_they_give_at_once,
                 layer::matrices_of_low_rank_are_added,
