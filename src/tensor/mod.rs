@@ -46,6 +46,6 @@ pub use crate::engine::BackendUsed;
 pub use crate::ops::{MAX_RANK, Quantization, Reduction, Shape, Step};
 // The modules of this folder name them by these paths.
 pub(crate) use crate::ops::lengths::{check_dims, check_len};
-use crate::ops::{lengths, shape};
 #[cfg(gpu_engine)]
 use crate::ops::step;
+use crate::ops::{lengths, shape};

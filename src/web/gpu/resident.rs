@@ -128,7 +128,7 @@ pub fn read_parts(
     #[wasm_bindgen(js_name = pageSize)] page_size: u32,
 ) -> Promise {
     promise(async move {
-        let device = GpuDevice::read_async(&device).await?;
+        let device = GpuDevice::from_js_async(&device).await?;
         let parts = parts_from_js(&device, &parts)?;
         let mut blocks = JsBlocks::default();
         blocks.reserve(parts.iter().map(|part| part.packed_bytes).sum())?;
