@@ -40,7 +40,7 @@ import type {
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
 import type { Codec, Outcome } from "../codec/codec.js";
-import { Clock } from "../codec/cpu.js";
+import { outcomeOf } from "../codec/cpu.js";
 import type { Opened } from "../codec/open.js";
 import { checkedFormat, frameOptions } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
@@ -354,7 +354,6 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
 /** Runs `work` on the CPU at once. Blocks without a frame have no steps to stop between. */
 async function inPlace(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
   const cpu = loadedCpu() ?? (await load("cpu"));
-  const clock = new Clock();
-  const { value, timing } = clock.outcome(clock.time(() => work(cpu)));
-  return { value, timing: { ...timing, reason: "blocks without a frame are the CPU's" } };
+  const { value, timing } = outcomeOf(() => work(cpu));
+  return { value, timing: { ...timing, reason: "blocks without a frame run on the CPU" } };
 }

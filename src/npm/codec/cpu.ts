@@ -4,7 +4,7 @@ import type { Job } from "../base/job.js";
 import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level, Timing } from "../base/types.js";
 import { joinPages, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
-import { type CpuModule, pushTo } from "../modules/cpu-module.js";
+import { type CpuModule, isShortInput, pushTo } from "../modules/cpu-module.js";
 import { OutputBuffer } from "../modules/output-buffer.js";
 import type * as Cpu from "../wasm/cpu.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
@@ -68,6 +68,7 @@ export class CpuCodec implements Codec {
   }
 
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    if (isShortInput(bytes)) return outcomeOf(() => this.#cpu.compressSync(bytes, "frame", options, maxOutputSize));
     const { length } = bytes;
     const output = new OutputBuffer(maxOutputSize, length);
     try {
@@ -82,6 +83,8 @@ export class CpuCodec implements Codec {
   }
 
   async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
+    const atOnce = outcomeOf(() => this.#cpu.decompressAtOnce(bytes, "frame", target));
+    if (atOnce.value) return atOnce as Outcome<Bytes>;
     const { length } = bytes;
     const content = new DecodedContent(target, bytes);
     const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, target.limit), job, (bytesIn) => {
@@ -139,6 +142,12 @@ function* decompressPages(pages: Cpu.PageDecoder, { bytes, status }: CheckedPage
     status.set(made.subarray(length), at / pageSize);
     yield at + length;
   }
+}
+
+/** Returns the result and the time of `work`. */
+export function outcomeOf<T>(work: () => T): Outcome<T> {
+  const clock = new Clock();
+  return clock.outcome(clock.time(work));
 }
 
 /** Runs `steps` to their end, calls `onStep` with the bytes of input that are done after each, and yields to the event loop

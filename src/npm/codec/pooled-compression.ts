@@ -1,5 +1,5 @@
 import { checkUnchanged } from "../base/arguments.js";
-import { type Bytes, joined, wholeBlocks } from "../base/bytes.js";
+import { type Bytes, wholeBlocks } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import { LightAbortController } from "../base/abort.js";
 import type { FrameOptions } from "../base/types.js";
@@ -94,24 +94,27 @@ export class PooledCompression {
   /** Sends a part, and returns the bytes of the frame that are complete. Waits only while too many parts are in flight; the last
    * part waits for all. */
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
-    this.#send(content, isLast);
-    if (isLast) await this.#finish(job);
-    else if (!this.#inFlight[0]?.pending || this.#inFlight.length >= this.#flow.mostParts) await this.#putOldest(job);
+    await this.#push(content, isLast, job);
     return this.#frame.take();
   }
 
   /** Compresses all of `bytes`. */
   async pushAll(bytes: Uint8Array, job: Job): Promise<Bytes> {
     const { length } = bytes;
-    const parts: Bytes[] = [];
     for (let at = 0; at < length; at += this.partBytes) {
       checkUnchanged(bytes, length);
       const end = at + this.partBytes;
-      parts.push(await this.push(bytes.subarray(at, end), end >= length, job));
+      await this.#push(bytes.subarray(at, end), end >= length, job);
       // The last byte is done when the frame is complete.
       job.report(Math.min(this.bytesIn, length - 1), this.bytesOut, "cpu");
     }
-    return joined(parts);
+    return this.#frame.take();
+  }
+
+  async #push(content: Uint8Array, isLast: boolean, job: Job): Promise<void> {
+    this.#send(content, isLast);
+    if (isLast) await this.#finish(job);
+    else if (!this.#inFlight[0]?.pending || this.#inFlight.length >= this.#flow.mostParts) await this.#putOldest(job);
   }
 
   async #finish(job: Job): Promise<void> {
@@ -165,9 +168,12 @@ export class PooledCompression {
   /** Returns the blocks of a part. A part that no worker compressed is compressed here. */
   #blocksOf({ content, length, blocks }: Part): Bytes {
     checkUnchanged(content, length);
-    const made = blocks ? blocks.slice() : this.#cpu.compressBlocks(content, this.#options);
-    if (blocks) this.#transferred.push(blocks.buffer);
-    if (this.#flow.isVolatile) this.#copies.push(content.buffer as ArrayBuffer);
-    return made;
+    const isStream = this.#flow.isVolatile;
+    if (isStream) this.#copies.push(content.buffer as ArrayBuffer);
+    if (!blocks) return this.#cpu.compressBlocks(content, this.#options);
+    // A call copies its blocks once, at its end. A stream may be long: it uses the memory again.
+    if (!isStream) return blocks;
+    this.#transferred.push(blocks.buffer);
+    return blocks.slice();
   }
 }

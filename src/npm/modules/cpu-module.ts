@@ -17,6 +17,11 @@ const SHORT_BYTES = 2 ** 16;
 /** Most content of a short frame that is decompressed in one call. */
 const SHORT_CONTENT_BYTES = 2 ** 20;
 
+/** Returns true for input that one call of the module compresses or decompresses. */
+export function isShortInput(bytes: Uint8Array): boolean {
+  return bytes.length <= SHORT_BYTES;
+}
+
 /** The options that the blocks of a frame depend on. */
 export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
 
@@ -42,7 +47,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 
   compressSync(bytes: Uint8Array, format: Format, options: Required<FrameOptions>, maxOutputSize: number): Bytes {
-    if (format !== "frame" || bytes.length <= SHORT_BYTES) {
+    if (format !== "frame" || isShortInput(bytes)) {
       const { blockSize, contentChecksum, blockChecksums, index } = options;
       const [number, level] = [FORMATS.indexOf(format), levelNumber(options.level, "sequential")];
       const made = this.run((cpu) => cpu.compress(bytes, number, level, blockSize, contentChecksum, blockChecksums, index));
@@ -74,15 +79,18 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 
   decompressSync(bytes: Uint8Array, format: Format, target: OutputTarget): Bytes {
-    const { limit, into } = target;
-    const isShort = bytes.length <= SHORT_BYTES && declaredSize(limit, bytes) <= SHORT_CONTENT_BYTES;
-    if (isShort || format !== "frame") {
-      const made = this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into));
-      if (made) return made as Bytes;
-    }
+    const made = this.decompressAtOnce(bytes, format, target);
+    if (made) return made;
     const content = new DecodedContent(target, bytes);
-    for (const _ of this.decompressInSteps(bytes, content, limit));
+    for (const _ of this.decompressInSteps(bytes, content, target.limit));
     return content.finish();
+  }
+
+  /** Decompresses a short frame, or blocks without a frame, in one call of the module; undefined for other frames. */
+  decompressAtOnce(bytes: Uint8Array, format: Format, { limit, into }: OutputTarget): Bytes | undefined {
+    const isShort = isShortInput(bytes) && declaredSize(limit, bytes) <= SHORT_CONTENT_BYTES;
+    if (format === "frame" && !isShort) return undefined;
+    return this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into)) as Bytes | undefined;
   }
 
   /** Decompresses `bytes` to `content`, and yields the number of bytes that are done after each step. */

@@ -49,8 +49,15 @@ impl<'a> Elements<'a> {
     async fn upload(self, recording: &mut Recording) -> Result<Buffer> {
         match self {
             Self::Slice(values) => recording.upload(values).await,
+            // A submission of its own: the transfer overlaps the recording of the kernel, and its staging buffer can be
+            // mapped again, for the next call, before the kernel ends.
             #[cfg(web_tensor)]
-            Self::Js(bytes) => recording.upload_js(bytes).await,
+            Self::Js(bytes) => {
+                let mut upload = Recording::new(recording.device());
+                let buffer = upload.upload_js(bytes).await?;
+                upload.submit_untimed()?;
+                Ok(buffer)
+            }
         }
     }
 }
