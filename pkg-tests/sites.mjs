@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { root, run } from "../scripts/build/run.mjs";
 import { serve } from "../tests/browser/harness/server.mjs";
 
-/** The content security policy that suffices according to the README. */
+/** The content security policy that suffices according to docs/npm.md. */
 export const strictPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 const headers = { "content-security-policy": strictPolicy };
 
