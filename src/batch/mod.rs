@@ -3,74 +3,36 @@
 //! [`Codec`] chooses the engine and handles pages and frames. [`GpuBatchCompressor`] runs batches of 4 KiB pages on one GPU
 //! and reports measured times. The `_resident` functions work on pages that stay in GPU memory.
 
-#[cfg(not(target_arch = "wasm32"))]
-mod adapters;
-#[cfg(feature = "futures-io")]
-mod async_adapters;
-#[cfg(gpu_engine)]
-pub(crate) mod calibrate;
-mod choose;
 pub(crate) mod codec;
+pub(crate) mod frame;
 #[cfg(gpu_engine)]
-mod compress;
+pub(crate) mod pages;
 #[cfg(gpu_engine)]
-mod compressor;
-#[cfg(gpu_engine)]
-mod decompress;
-#[cfg(web_pages)]
-pub(crate) mod frame_blocks;
-mod frames;
-#[cfg(gpu_engine)]
-mod gpu_codec;
-#[cfg(gpu_engine)]
-mod gpu_frames;
-#[cfg(gpu_engine)]
-mod job;
-#[cfg(gpu_engine)]
-mod pinned;
-#[cfg(gpu_engine)]
-mod plan;
-#[cfg(gpu_engine)]
-mod pooled;
-#[cfg(gpu_engine)]
-mod recover;
-#[cfg(gpu_engine)]
-mod resident;
-#[cfg(gpu_engine)]
-mod results;
-#[cfg(gpu_engine)]
-mod ring;
-pub(crate) mod session;
-#[cfg(gpu_engine)]
-mod source;
-#[cfg(gpu_engine)]
-mod status;
-#[cfg(not(target_arch = "wasm32"))]
-mod stream;
+pub(crate) mod pipeline;
 mod timing;
 #[cfg(web_pages)]
 pub(crate) mod web;
 
-#[cfg(not(target_arch = "wasm32"))]
-pub use adapters::{CompressWriter, DecompressReader};
-#[cfg(feature = "futures-io")]
-pub use async_adapters::{AsyncCompressWriter, AsyncDecompressReader};
 pub use codec::{Codec, CodecOptions, Report};
+#[cfg(not(target_arch = "wasm32"))]
+pub use frame::adapters::{CompressWriter, DecompressReader};
+#[cfg(feature = "futures-io")]
+pub use frame::async_adapters::{AsyncCompressWriter, AsyncDecompressReader};
+pub use frame::frames::Progress;
+pub use frame::session::{FrameCompression, FrameDecompression};
 #[cfg(gpu_engine)]
-pub use compressor::{GpuBatchCompressor, GpuBatchConfig};
-pub use frames::Progress;
-#[cfg(gpu_engine)]
-pub use pinned::{PinnedPages, PinnedPart};
-#[cfg(gpu_engine)]
-pub use pooled::GpuPoolCompressor;
-#[cfg(gpu_engine)]
-pub use resident::{
-    ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
-    decompress_resident_async,
+pub use pages::{
+    compressor::{GpuBatchCompressor, GpuBatchConfig},
+    pinned::PinnedPages,
+    pooled::GpuPoolCompressor,
+    resident::{
+        ResidentOutcome, ResidentPages, ResidentPart, compress_resident_async,
+        decompress_resident_async,
+    },
+    results::{BatchResult, BatchStats, DecompressResult},
 };
 #[cfg(gpu_engine)]
-pub use results::{BatchResult, BatchStats, DecompressResult};
-pub use session::{FrameCompression, FrameDecompression};
+pub use pipeline::sink::PinnedPart;
 pub use timing::Timings;
 
 pub use crate::engine::{BackendChoice, BackendRequest, PowerPreference, Rejected};

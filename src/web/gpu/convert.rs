@@ -4,7 +4,7 @@ use js_sys::{Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::batch::Timings;
-use crate::batch::web::JsPacked;
+use crate::batch::pipeline::js::JsPacked;
 use crate::js_bytes::JsBytes;
 use crate::lz4::frame::FramePages;
 use crate::lz4::{BlockError, PageEntry};

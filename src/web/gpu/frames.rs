@@ -5,8 +5,8 @@ use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
 use super::convert::{Fields, read_frame, timing};
-use crate::batch::frame_blocks::FrameBlocks;
-use crate::batch::web::OnProgress;
+use crate::batch::pipeline::frame_blocks::FrameBlocks;
+use crate::batch::pipeline::js::OnProgress;
 use crate::js_bytes::JsBytes;
 use crate::web::level::Level;
 

@@ -5,7 +5,8 @@ use wasm_bindgen::prelude::*;
 
 use super::codec::GpuCodec;
 use super::convert::{checked_pages, first_error, packed_pages, read_table};
-use crate::batch::web::{JsPacked, OnProgress, check};
+use crate::batch::pipeline::decompress::check;
+use crate::batch::pipeline::js::{JsPacked, OnProgress};
 use crate::js_bytes::JsBytes;
 use crate::web::level::Level;
 

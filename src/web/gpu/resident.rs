@@ -7,7 +7,9 @@ use super::codec::GpuCodec;
 use super::convert::{
     Fields, Part, Target, first_error, packed_pages, read_frame, read_table, timing,
 };
-use crate::batch::web::{JsBlocks, JsCodec, JsPacked, OnProgress, check};
+use crate::batch::pipeline::decompress::check;
+use crate::batch::pipeline::js::{JsBlocks, JsPacked, OnProgress};
+use crate::batch::web::JsCodec;
 use crate::batch::{
     ResidentPages, ResidentPart, Timings, compress_resident_async, decompress_resident_async,
 };

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use super::codec::{Codec, Report};
 use super::frames::{AnyDecoder, Progress, empty_report};
-use super::timing::Timings;
 use crate::Error;
+use crate::batch::codec::{Codec, Report};
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::lz4::frame::{self, FrameOptions, FrameWriter, StreamError};
 use crate::memory::extend;
@@ -44,7 +44,7 @@ impl Codec {
         let mut done = Progress::default();
         for chunk in read_ahead(reader, self.chunk_bytes(options.block_size))? {
             let chunk = chunk.map_err(StreamError::Read)?;
-            report.add(super::block_on(
+            report.add(crate::batch::block_on(
                 self.push_chunk(&mut frame, options, &chunk, &mut out),
             )?);
             done.bytes_in += chunk.len() as u64;
@@ -89,7 +89,7 @@ impl Codec {
             let mut at = 0;
             loop {
                 let advanced = decoder.advance(self, &rest[at..], &mut out, &mut report);
-                match super::block_on(advanced)? {
+                match crate::batch::block_on(advanced)? {
                     0 => break,
                     consumed => at += consumed,
                 }

@@ -3,12 +3,12 @@
 #[cfg(gpu_engine)]
 use std::borrow::Cow;
 
-use super::codec::Codec;
-#[cfg(gpu_engine)]
-use super::plan::Packed;
+use super::Codec;
 #[cfg(gpu_engine)]
 use crate::Error;
 use crate::Result;
+#[cfg(gpu_engine)]
+use crate::batch::pipeline::plan::Packed;
 #[cfg(gpu_engine)]
 use crate::engine::{BackendChoice, BackendRequest, Rejected};
 #[cfg(gpu_engine)]
@@ -16,7 +16,7 @@ use crate::lz4::CPU_ONLY;
 use crate::lz4::{Level, PackedPages};
 
 /// What to do with a call.
-pub(super) enum Plan {
+pub(in crate::batch) enum Plan {
     /// On the CPU, for this reason.
     Cpu(String),
     /// On the GPU, for this reason.
@@ -26,7 +26,7 @@ pub(super) enum Plan {
 
 #[cfg(not(gpu_engine))]
 impl Codec {
-    pub(super) async fn plan_compress(
+    pub(in crate::batch) async fn plan_compress(
         &mut self,
         _bytes: &[u8],
         _page_size: u32,
@@ -35,14 +35,14 @@ impl Codec {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
 
-    pub(super) async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
+    pub(in crate::batch) async fn plan_decompress(&mut self, _pages: &PackedPages) -> Result<Plan> {
         Ok(Plan::Cpu(self.choice.reason.clone()))
     }
 }
 
 #[cfg(gpu_engine)]
 impl Codec {
-    pub(super) async fn plan_compress(
+    pub(in crate::batch) async fn plan_compress(
         &mut self,
         bytes: &[u8],
         page_size: u32,
@@ -53,12 +53,12 @@ impl Codec {
             .await
     }
 
-    pub(super) async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
+    pub(in crate::batch) async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
         self.plan_decompress_of(&pages.into()).await
     }
 
     /// Plans a compression of `n_bytes`, of which `first` gives the first ones.
-    pub(super) async fn plan_compress_of<'a>(
+    pub(in crate::batch) async fn plan_compress_of<'a>(
         &mut self,
         n_bytes: usize,
         first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
@@ -76,7 +76,10 @@ impl Codec {
     }
 
     /// Plans a decompression.
-    pub(super) async fn plan_decompress_of(&mut self, pages: &Packed<'_>) -> Result<Plan> {
+    pub(in crate::batch) async fn plan_decompress_of(
+        &mut self,
+        pages: &Packed<'_>,
+    ) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),
@@ -87,7 +90,7 @@ impl Codec {
     }
 
     /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
-    pub(super) fn give_up(&mut self, error: Error) -> Result<String> {
+    pub(in crate::batch) fn give_up(&mut self, error: Error) -> Result<String> {
         let is_gpu_fault = matches!(
             error,
             Error::DeviceLost { .. }

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::choose::Plan;
-use super::codec::{Codec, Report, on_host};
-use super::timing::Timings;
+use crate::batch::codec::choose::Plan;
+use crate::batch::codec::{Codec, Report, on_host};
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -27,12 +27,12 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
 };
 
 /// Block sizes that are page sizes, which GPUs take.
-pub(super) fn is_page_size(block_size: u32) -> bool {
+pub(in crate::batch) fn is_page_size(block_size: u32) -> bool {
     block_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&block_size)
 }
 
 /// A report with nothing in it yet.
-pub(super) fn empty_report(reason: &str) -> Report {
+pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
         engine: crate::engine::CPU,
         reason: reason.to_owned(),
@@ -42,10 +42,10 @@ pub(super) fn empty_report(reason: &str) -> Report {
 
 impl Codec {
     /// Bytes of content that are best given to one call.
-    pub(super) fn chunk_bytes(&self, block_size: u32) -> usize {
+    pub(in crate::batch) fn chunk_bytes(&self, block_size: u32) -> usize {
         #[cfg(gpu_engine)]
         if self.device().is_some() && is_page_size(block_size) {
-            return super::gpu_codec::CHUNK_BYTES;
+            return crate::batch::codec::gpu_codec::CHUNK_BYTES;
         }
         CPU_CHUNK_BYTES.next_multiple_of(block_size.max(1) as usize)
     }
@@ -85,7 +85,7 @@ impl Codec {
     }
 
     /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size.
-    pub(super) async fn push_chunk(
+    pub(in crate::batch) async fn push_chunk(
         &mut self,
         writer: &mut FrameWriter,
         options: &FrameOptions,
@@ -160,19 +160,23 @@ impl Codec {
 
 /// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
 #[derive(Debug)]
-pub(super) enum AnyDecoder {
+pub(in crate::batch) enum AnyDecoder {
     Cpu(Box<FrameDecoder>, String),
     #[cfg(gpu_engine)]
     Gpu(Box<super::gpu_frames::GpuFrameDecoder>),
 }
 
 impl AnyDecoder {
-    pub(super) fn new(codec: &Codec, limit: Option<u64>) -> Self {
+    pub(in crate::batch) fn new(codec: &Codec, limit: Option<u64>) -> Self {
         Self::make(codec, limit, None)
     }
 
     /// One that gives not much more than `group_bytes` of content at a time.
-    pub(super) fn with_group_bytes(codec: &Codec, limit: Option<u64>, group_bytes: usize) -> Self {
+    pub(in crate::batch) fn with_group_bytes(
+        codec: &Codec,
+        limit: Option<u64>,
+        group_bytes: usize,
+    ) -> Self {
         Self::make(codec, limit, Some(group_bytes))
     }
 
@@ -189,7 +193,8 @@ impl AnyDecoder {
             Some(reason) => cpu(reason),
             #[cfg(gpu_engine)]
             None => {
-                let group_bytes = group_bytes.unwrap_or(super::gpu_codec::CHUNK_BYTES);
+                let group_bytes =
+                    group_bytes.unwrap_or(crate::batch::codec::gpu_codec::CHUNK_BYTES);
                 let decoder = super::gpu_frames::GpuFrameDecoder::new(limit, group_bytes);
                 Self::Gpu(Box::new(decoder))
             }
@@ -199,7 +204,7 @@ impl AnyDecoder {
     }
 
     /// Decodes some of `input` and says how many bytes it consumed: 0 if the next piece is longer than `input`.
-    pub(super) async fn advance(
+    pub(in crate::batch) async fn advance(
         &mut self,
         codec: &mut Codec,
         input: &[u8],
@@ -223,7 +228,7 @@ impl AnyDecoder {
     }
 
     /// Says that nothing follows `rest`.
-    pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
+    pub(in crate::batch) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         match self {
             Self::Cpu(decoder, _) => decoder.finish(rest),
             #[cfg(gpu_engine)]
@@ -244,7 +249,9 @@ impl Codec {
         content: &[u8],
         options: &FrameOptions,
     ) -> Result<(Vec<u8>, Report)> {
-        super::block_on(self.compress_frame_async(content, options, |_| ControlFlow::Continue(())))
+        crate::batch::block_on(
+            self.compress_frame_async(content, options, |_| ControlFlow::Continue(())),
+        )
     }
 
     /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
@@ -256,6 +263,8 @@ impl Codec {
         bytes: &[u8],
         limit: Option<u64>,
     ) -> Result<(Vec<u8>, Report)> {
-        super::block_on(self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())))
+        crate::batch::block_on(
+            self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())),
+        )
     }
 }

@@ -5,8 +5,8 @@
 //! rest; where that fails the CPU decodes the block again and knows. Frames with linked blocks, larger blocks or the
 //! legacy format go to the CPU's decoder, with all that follows them.
 
-use super::codec::{Codec, Report, on_host};
 use super::frames::is_page_size;
+use crate::batch::codec::{Codec, Report, on_host};
 use crate::lz4::formats::fault;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
@@ -16,7 +16,7 @@ use crate::{Error, Result, memory};
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
 #[derive(Debug)]
-pub(super) struct GpuFrameDecoder {
+pub(in crate::batch) struct GpuFrameDecoder {
     reader: FrameReader,
     frame: Option<Frame>,
     limit: Option<u64>,
@@ -52,7 +52,7 @@ enum Next {
 }
 
 impl GpuFrameDecoder {
-    pub(super) fn new(limit: Option<u64>, group_bytes: usize) -> Self {
+    pub(in crate::batch) fn new(limit: Option<u64>, group_bytes: usize) -> Self {
         Self {
             group_bytes,
             reader: FrameReader::new(),
@@ -63,7 +63,7 @@ impl GpuFrameDecoder {
         }
     }
 
-    pub(super) async fn advance(
+    pub(in crate::batch) async fn advance(
         &mut self,
         codec: &mut Codec,
         input: &[u8],
@@ -90,7 +90,7 @@ impl GpuFrameDecoder {
         }
     }
 
-    pub(super) fn finish(&mut self, rest: &[u8]) -> Result<()> {
+    pub(in crate::batch) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         if let Some((decoder, _)) = &mut self.cpu {
             return decoder
                 .finish(rest)

@@ -1,11 +1,11 @@
 //! Recovers a batch from a lost device or exhausted device memory.
 
-use super::compress::Sink;
 use super::decompress::Target;
 use super::plan::Packed;
 use super::ring::Pipeline;
+use super::sink::Sink;
 use super::source::Source;
-use super::timing::Timings;
+use crate::batch::timing::Timings;
 use crate::lz4::{BlockError, Level};
 use crate::{Error, Result};
 
@@ -49,7 +49,7 @@ impl Pipeline {
     }
 
     /// Opens the same device again after a loss.
-    pub(super) async fn reopen_async(&mut self) -> Result<()> {
+    pub(in crate::batch) async fn reopen_async(&mut self) -> Result<()> {
         self.device = self.device.reopen_async().await?;
         self.n_devices_lost += 1;
         self.forget_jobs();

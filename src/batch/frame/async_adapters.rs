@@ -10,9 +10,9 @@ use std::task::{Context, Poll, ready};
 
 use futures_io::{AsyncRead, AsyncWrite};
 
-use super::codec::{Codec, Report};
 use super::frames::Progress;
 use super::session::{FrameCompression, FrameDecompression, step_bytes};
+use crate::batch::codec::{Codec, Report};
 use crate::lz4::frame::FrameOptions;
 use crate::memory::zeros;
 use crate::{Error, Result};

@@ -1,9 +1,10 @@
 //! [`Codec`]: pages and frames on any engine.
 
-use super::choose::Plan;
+pub(crate) mod choose;
 #[cfg(gpu_engine)]
-use super::gpu_codec::GpuCodec;
-use super::timing::Timings;
+pub(crate) mod gpu_codec;
+
+use crate::batch::timing::Timings;
 #[cfg(not(gpu_engine))]
 use crate::engine::Rejected;
 use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
@@ -11,6 +12,9 @@ use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
 use crate::gpu::Backend;
 use crate::lz4::{self, BlockError, Level, PackedPages};
 use crate::{Error, Result};
+use choose::Plan;
+#[cfg(gpu_engine)]
+use gpu_codec::GpuCodec;
 
 /// Engine options of a [`Codec`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -64,10 +68,10 @@ impl Report {
 /// forced engine fails with [`Error::DeviceLost`], and `Auto` falls back to the CPU.
 #[derive(Debug)]
 pub struct Codec {
-    pub(super) options: CodecOptions,
-    pub(super) choice: BackendChoice,
+    pub(in crate::batch) options: CodecOptions,
+    pub(in crate::batch) choice: BackendChoice,
     #[cfg(gpu_engine)]
-    pub(super) gpu: Option<GpuCodec>,
+    pub(in crate::batch) gpu: Option<GpuCodec>,
 }
 
 impl Codec {
@@ -89,7 +93,7 @@ impl Codec {
             }),
             Err(error) if options.backend.forces_gpu() => Err(error),
             Err(error) => {
-                let rejected = super::gpu_codec::rejected_async(&error).await;
+                let rejected = gpu_codec::rejected_async(&error).await;
                 let choice = BackendChoice::cpu("no hardware GPU can be used".into(), rejected);
                 Ok(Self::on_cpu(options, choice))
             }
@@ -278,7 +282,7 @@ impl Codec {
     }
 
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
-    pub(super) fn cpu_only(&self) -> Option<&str> {
+    pub(in crate::batch) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
     }
 }
@@ -306,7 +310,7 @@ impl Codec {
     /// # Errors
     /// As the asynchronous form.
     pub fn new(options: CodecOptions) -> Result<Self> {
-        super::block_on(Self::new_async(options))
+        crate::batch::block_on(Self::new_async(options))
     }
 
     /// Blocking form of [`compress_pages_async`](Self::compress_pages_async).
@@ -319,7 +323,7 @@ impl Codec {
         page_size: u32,
         level: Level,
     ) -> Result<(PackedPages, Report)> {
-        super::block_on(self.compress_pages_async(bytes, page_size, level))
+        crate::batch::block_on(self.compress_pages_async(bytes, page_size, level))
     }
 
     /// Blocking form of [`decompress_pages_async`](Self::decompress_pages_async).
@@ -327,6 +331,6 @@ impl Codec {
     /// # Errors
     /// As the asynchronous form.
     pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
-        super::block_on(self.decompress_pages_async(pages))
+        crate::batch::block_on(self.decompress_pages_async(pages))
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use super::codec::{Codec, Report};
 use super::frames::Progress;
 use super::session::{FrameCompression, FrameDecompression};
+use crate::batch::codec::{Codec, Report};
 use crate::lz4::frame::FrameOptions;
 use crate::memory::reserve;
 use crate::{Error, Result};
@@ -75,7 +75,7 @@ impl<W: Write> CompressWriter<W> {
     /// Those of the inner writer and of the codec, the latter as the source of the [`io::Error`].
     pub fn finish(mut self) -> io::Result<(W, Report)> {
         self.refuse_if_failed()?;
-        super::block_on(self.session.finish_async(&mut self.codec, &mut self.out))?;
+        crate::batch::block_on(self.session.finish_async(&mut self.codec, &mut self.out))?;
         self.pass_on()?;
         self.writer.flush()?;
         Ok((self.writer, self.session.report().clone()))
@@ -113,7 +113,7 @@ impl<W: Write> Write for CompressWriter<W> {
         let pushed = self
             .session
             .push_async(&mut self.codec, content, &mut self.out);
-        let pushed = super::block_on(pushed);
+        let pushed = crate::batch::block_on(pushed);
         self.note(pushed)?;
         self.pass_on()?;
         Ok(content.len())
@@ -124,7 +124,7 @@ impl<W: Write> Write for CompressWriter<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.refuse_if_failed()?;
         let flushed = self.session.flush_async(&mut self.codec, &mut self.out);
-        let flushed = super::block_on(flushed);
+        let flushed = crate::batch::block_on(flushed);
         self.note(flushed)?;
         self.pass_on()?;
         self.writer.flush()
@@ -201,7 +201,7 @@ impl<R: Read> DecompressReader<R> {
                 State::Frames => {}
             }
             let advanced = self.session.advance_async(&mut self.codec, &mut self.out);
-            let advanced = super::block_on(advanced);
+            let advanced = crate::batch::block_on(advanced);
             if !self.note(advanced)? {
                 self.read()?;
             }

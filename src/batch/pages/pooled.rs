@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::PAGE_SIZE;
 use super::compressor::{GpuBatchCompressor, GpuBatchConfig, check_pages};
-use super::plan::Packed;
 use super::results::{BatchResult, DecompressResult};
-use super::source::Source;
-use super::timing::Timings;
 use crate::Result;
+use crate::batch::PAGE_SIZE;
+use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::source::Source;
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::spread::{parts, spread};
 use crate::gpu::{Backend, GpuDevicePool};

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::CodecOptions;
 use super::choose::Plan;
-use super::codec::CodecOptions;
-use super::compress::Sink;
-use super::decompress::{self, Target};
-use super::plan::Packed;
-use super::ring::Pipeline;
-use super::source::Source;
-use super::timing::Timings;
+use crate::batch::pipeline::decompress::{self, Target};
+use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::ring::Pipeline;
+use crate::batch::pipeline::sink::Sink;
+use crate::batch::pipeline::source::Source;
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::engine::{BackendChoice, Rejected};
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
@@ -21,11 +21,11 @@ use crate::{Error, Result, memory};
 type Pages = (Vec<u8>, Vec<Option<BlockError>>);
 
 /// Bytes of pages in one job on the device.
-pub(super) const JOB_BYTES: u64 = 32 << 20;
+pub(in crate::batch) const JOB_BYTES: u64 = 32 << 20;
 /// Jobs in flight.
-pub(super) const SLOTS: usize = 4;
+pub(in crate::batch) const SLOTS: usize = 4;
 /// Bytes of content that keep all slots of the ring in use.
-pub(super) const CHUNK_BYTES: usize = SLOTS * JOB_BYTES as usize;
+pub(in crate::batch) const CHUNK_BYTES: usize = SLOTS * JOB_BYTES as usize;
 
 /// Calls that the CPU is expected to finish within this time run there: measuring would cost more.
 const WORTH_MEASURING_NS: u64 = 30_000_000;
@@ -36,7 +36,7 @@ const SAMPLE_BYTES: usize = 16 << 20;
 
 /// The GPU engine of a codec.
 #[derive(Debug)]
-pub(super) struct GpuCodec {
+pub(in crate::batch) struct GpuCodec {
     pipeline: Pipeline,
     page_size: u32,
     verdicts: HashMap<Case, Verdict>,
@@ -78,7 +78,7 @@ impl Verdict {
 }
 
 /// Lists each adapter with the reason for its rejection, after opening failed with `error`.
-pub(super) async fn rejected_async(error: &Error) -> Vec<Rejected> {
+pub(in crate::batch) async fn rejected_async(error: &Error) -> Vec<Rejected> {
     let adapters = GpuDevice::list_adapters_async().await;
     if adapters.is_empty() && no_cuda().is_none() {
         return vec![Rejected {
@@ -117,7 +117,9 @@ fn no_cuda() -> Option<Rejected> {
 }
 
 impl GpuCodec {
-    pub(super) async fn open_async(options: &CodecOptions) -> Result<(Self, BackendChoice)> {
+    pub(in crate::batch) async fn open_async(
+        options: &CodecOptions,
+    ) -> Result<(Self, BackendChoice)> {
         let forced = options.backend.forces_gpu();
         let request = DeviceRequest {
             engine: options.backend.device_engine(),
@@ -132,7 +134,7 @@ impl GpuCodec {
         ))
     }
 
-    pub(super) fn with_device(device: GpuDevice, auto: bool) -> (Self, BackendChoice) {
+    pub(in crate::batch) fn with_device(device: GpuDevice, auto: bool) -> (Self, BackendChoice) {
         let reason = if auto {
             device.reason().to_owned()
         } else {
@@ -156,7 +158,7 @@ impl GpuCodec {
         )
     }
 
-    pub(super) fn device(&self) -> &GpuDevice {
+    pub(in crate::batch) fn device(&self) -> &GpuDevice {
         self.pipeline.device()
     }
 
@@ -168,7 +170,7 @@ impl GpuCodec {
         }
     }
 
-    pub(super) async fn compress(
+    pub(in crate::batch) async fn compress(
         &mut self,
         bytes: &[u8],
         page_size: u32,
@@ -185,7 +187,10 @@ impl GpuCodec {
         Ok((pages, timings))
     }
 
-    pub(super) async fn decompress(&mut self, pages: &PackedPages) -> Result<(Pages, Timings)> {
+    pub(in crate::batch) async fn decompress(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<(Pages, Timings)> {
         self.prepare(pages.page_size);
         let mut bytes = memory::zeros(decompress::check(&pages.into())?)?;
         let given = pages.into();
@@ -198,7 +203,7 @@ impl GpuCodec {
 
     /// Chooses the engine for a compression of `n_bytes` by timing both on a sample, once per size class. `first` returns
     /// the sample.
-    pub(super) async fn weigh_compress<'a>(
+    pub(in crate::batch) async fn weigh_compress<'a>(
         &mut self,
         n_bytes: usize,
         first: impl Fn(usize) -> Result<Cow<'a, [u8]>>,
@@ -230,11 +235,11 @@ impl GpuCodec {
     }
 
     /// Chooses the engine for a decompression in the same way.
-    pub(super) async fn weigh_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
+    pub(in crate::batch) async fn weigh_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
         check_page_size(pages.page_size)?;
         let n_bytes = usize::try_from(pages.n_bytes).unwrap_or(usize::MAX);
         let first = |n_bytes| match pages.first(n_bytes) {
-            Ok(None) => Err(super::ring::broken(
+            Ok(None) => Err(crate::batch::pipeline::ring::broken(
                 "pinned blocks cannot be sampled".into(),
             )),
             Ok(Some(first)) => Ok(first),

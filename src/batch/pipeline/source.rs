@@ -23,7 +23,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl Source<'_> {
-    pub(super) fn n_bytes(&self) -> u64 {
+    pub(in crate::batch) fn n_bytes(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Pinned(_, n_bytes) => *n_bytes,
@@ -33,13 +33,13 @@ impl Source<'_> {
     }
 
     /// Returns the block of a valid entry; `None` if only the device can read it.
-    pub(super) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
+    pub(in crate::batch) fn block(&self, entry: &PageEntry) -> Result<Option<Cow<'_, [u8]>>> {
         let start = usize::try_from(entry.offset).unwrap_or(usize::MAX);
         self.get(start..start.saturating_add(entry.length as usize))
     }
 
     /// Returns the bytes in a range; `None` if only the device can read them.
-    pub(super) fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
+    pub(in crate::batch) fn get(&self, range: Range<usize>) -> Result<Option<Cow<'_, [u8]>>> {
         match self {
             Self::Bytes(packed) => Ok(Some(packed.get(range).unwrap_or_default().into())),
             Self::Pinned(..) => Ok(None),

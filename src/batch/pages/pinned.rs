@@ -1,12 +1,12 @@
 //! Zero-copy batches in pinned memory: the device transfers pages and blocks by DMA, and the host touches only the tables.
 //! Throughput is then bound by the bus; staging copies from and to pageable memory take about as long as the bus.
 
-use super::compress::Sink;
 use super::compressor::GpuBatchCompressor;
-use super::decompress::{self, Target};
-use super::plan::Packed;
-use super::source::Source;
-use super::timing::Timings;
+use crate::batch::pipeline::decompress::{self, Target};
+use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::sink::{PinnedPart, Sink};
+use crate::batch::pipeline::source::Source;
+use crate::batch::timing::Timings;
 use crate::gpu::{HostBuffer, Sized64};
 use crate::lz4::{BlockError, PageEntry};
 use crate::{Error, PAGE_SIZE, Result};
@@ -19,18 +19,6 @@ pub struct PinnedPages {
     pub parts: Vec<PinnedPart>,
     /// Times of the call.
     pub timings: Timings,
-}
-
-/// Compressed pages of one job.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PinnedPart {
-    /// Blocks, each at a multiple of 4 bytes, in an [`HostUse::Download`](crate::gpu::HostUse::Download) buffer.
-    pub packed: HostBuffer,
-    /// Bytes of blocks, from the start of the buffer.
-    pub packed_bytes: u64,
-    /// One entry per page.
-    pub table: Vec<PageEntry>,
 }
 
 impl PinnedPages {

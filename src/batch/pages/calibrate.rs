@@ -1,10 +1,10 @@
 //! Measures the batch size at which a device's fixed cost per job becomes small.
 
-use super::PAGE_SIZE;
-use super::compress::Sink;
-use super::ring::Pipeline;
-use super::source::Source;
 use crate::Result;
+use crate::batch::PAGE_SIZE;
+use crate::batch::pipeline::ring::Pipeline;
+use crate::batch::pipeline::sink::Sink;
+use crate::batch::pipeline::source::Source;
 use crate::cost::{Cost, Samples};
 use crate::gpu::batch_sizes::{known_batch_size, remember_batch_size};
 use crate::gpu::{Backend, GpuDevice};

@@ -1,7 +1,7 @@
-//! Results and statistics of [`GpuBatchCompressor`](super::GpuBatchCompressor).
+//! Results and statistics of [`GpuBatchCompressor`](crate::batch::GpuBatchCompressor).
 
-use super::PAGE_SIZE;
-use super::timing::Timings;
+use crate::batch::PAGE_SIZE;
+use crate::batch::timing::Timings;
 use crate::lz4::{BlockError, PackedPages};
 use crate::{Error, Result};
 

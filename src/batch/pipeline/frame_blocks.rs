@@ -64,14 +64,17 @@ impl FrameBlocks {
     }
 
     /// Forgets the blocks of an earlier attempt. Those to come are of `n_bytes` of content.
-    pub(super) fn begin(&mut self, n_bytes: u64, page_size: u32) {
+    pub(in crate::batch) fn begin(&mut self, n_bytes: u64, page_size: u32) {
         (self.page_bytes, self.n_left) = (page_size.into(), n_bytes);
         self.pieces.clear();
         self.n_last = 0;
     }
 
     /// Allocates an array for the blocks of `tables`, which come next.
-    pub(super) fn reserve<'a>(&mut self, tables: impl Iterator<Item = &'a [u32]>) -> Result<()> {
+    pub(in crate::batch) fn reserve<'a>(
+        &mut self,
+        tables: impl Iterator<Item = &'a [u32]>,
+    ) -> Result<()> {
         let mut n_bytes = 0;
         for entry in tables.flat_map(entries) {
             n_bytes += SIZE_BYTES + CHECKSUM_BYTES * u64::from(self.block_checksums);
@@ -102,7 +105,7 @@ impl FrameBlocks {
     }
 
     /// Appends the blocks of a job, of which `host` has the first `n_bytes` and `table` two words a page.
-    pub(super) async fn append(
+    pub(in crate::batch) async fn append(
         &mut self,
         host: &HostBuffer,
         n_bytes: u64,

@@ -1,8 +1,8 @@
 //! Frames in parts, on whichever engine is faster. These do no input or output of their own and wait for nothing but
 //! the engine, so they fit under any reader, writer or runtime; memory is bounded by the size of the parts.
 
-use super::codec::{Codec, Report};
 use super::frames::{AnyDecoder, Progress, empty_report};
+use crate::batch::codec::{Codec, Report};
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 use crate::memory::extend;
 use crate::{Error, Result};
@@ -261,7 +261,7 @@ impl FrameDecompression {
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]
     if codec.device().is_some() {
-        return super::gpu_codec::JOB_BYTES as usize;
+        return crate::batch::codec::gpu_codec::JOB_BYTES as usize;
     }
     let _ = codec;
     ONE_CORE_BYTES

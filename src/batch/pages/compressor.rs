@@ -1,13 +1,13 @@
 //! [`GpuBatchCompressor`]: batches of 4 KiB pages on one GPU, with measured times.
 
-use super::compress::Sink;
-use super::decompress::{self, Target};
-use super::plan::Packed;
 use super::results::{BatchResult, BatchStats, DecompressResult};
-use super::ring::Pipeline;
-use super::source::Source;
-use super::timing::Timings;
-use super::{Algorithm, PAGE_SIZE};
+use crate::batch::pipeline::decompress::{self, Target};
+use crate::batch::pipeline::plan::Packed;
+use crate::batch::pipeline::ring::Pipeline;
+use crate::batch::pipeline::sink::Sink;
+use crate::batch::pipeline::source::Source;
+use crate::batch::timing::Timings;
+use crate::batch::{Algorithm, PAGE_SIZE};
 use crate::clock::Clock;
 use crate::cost::Samples;
 use crate::engine::BENEFIT_PAGES;
@@ -44,7 +44,7 @@ impl Default for GpuBatchConfig {
 }
 
 impl GpuBatchConfig {
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::batch) fn check(&self) -> Result<()> {
         if self.batch_size == 0 {
             return Err(Error::invalid("batch_size", 0, "give at least 1"));
         }
@@ -228,7 +228,7 @@ impl GpuBatchCompressor {
     }
 
     /// Decompresses checked pages into a slice of as many.
-    pub(super) async fn decompress_to(
+    pub(in crate::batch) async fn decompress_to(
         &mut self,
         pages: &Packed<'_>,
         out: &mut [[u8; PAGE_SIZE]],
@@ -242,7 +242,7 @@ impl GpuBatchCompressor {
         Ok((errors, timings))
     }
 
-    pub(super) fn pipeline(&mut self) -> &mut Pipeline {
+    pub(in crate::batch) fn pipeline(&mut self) -> &mut Pipeline {
         &mut self.pipeline
     }
 
@@ -319,7 +319,7 @@ impl GpuBatchCompressor {
 }
 
 /// Rejects pages of other sizes and tables of another length.
-pub(super) fn check_pages(pages: &PackedPages) -> Result<()> {
+pub(in crate::batch) fn check_pages(pages: &PackedPages) -> Result<()> {
     if pages.page_size as usize != PAGE_SIZE || !pages.n_bytes.is_multiple_of(PAGE_SIZE as u64) {
         let value = format!("{} bytes in pages of {}", pages.n_bytes, pages.page_size);
         return Err(Error::InvalidArgument {

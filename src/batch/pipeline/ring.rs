@@ -1,6 +1,6 @@
 //! A device with a ring of staging buffers: one slot for each job in flight, kept between calls.
 
-use super::timing::Timings;
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::times::BusyTime;
 use crate::gpu::{
@@ -12,34 +12,34 @@ use crate::{Error, Result, memory};
 /// A device and its ring of staging buffers. [`super::compress`] and [`super::decompress`] run jobs on it.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    pub(super) device: GpuDevice,
-    pub(super) ring: Vec<RingSlot>,
+    pub(in crate::batch) device: GpuDevice,
+    pub(in crate::batch) ring: Vec<RingSlot>,
     /// True if jobs overlap; otherwise each step waits for the one before, and is timed alone.
-    pub(super) overlap: bool,
+    pub(in crate::batch) overlap: bool,
     /// Most pages in a job.
-    pub(super) batch_pages: u64,
+    pub(in crate::batch) batch_pages: u64,
     /// Times the device was lost and brought back.
-    pub(super) n_devices_lost: u64,
+    pub(in crate::batch) n_devices_lost: u64,
     /// True from the start of a call until it succeeds. A dropped future leaves it set, with jobs in flight.
-    pub(super) is_unsettled: bool,
+    pub(in crate::batch) is_unsettled: bool,
     /// Progress callback of the call in flight.
     #[cfg(web_pages)]
-    pub(super) on_progress: super::web::OnProgress,
+    pub(in crate::batch) on_progress: super::js::OnProgress,
 }
 
 /// Staging buffers of one job in flight.
 #[derive(Debug, Default)]
-pub(super) struct RingSlot {
+pub(in crate::batch) struct RingSlot {
     upload: Option<HostBuffer>,
     /// Readback of the table and the packed size, or of the statuses.
-    pub(super) words: Option<HostBuffer>,
+    pub(in crate::batch) words: Option<HostBuffer>,
     /// Readback of packed blocks, or of pages.
-    pub(super) bytes: Option<HostBuffer>,
+    pub(in crate::batch) bytes: Option<HostBuffer>,
 }
 
 /// Accumulates the device times of the jobs of one call.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(in crate::batch) struct Meter {
     upload: BusyTime,
     kernels: BusyTime,
     download: BusyTime,
@@ -47,7 +47,7 @@ pub(super) struct Meter {
     #[cfg(web_pages)]
     done: (u64, u64),
     #[cfg(web_pages)]
-    on_progress: super::web::OnProgress,
+    on_progress: super::js::OnProgress,
 }
 
 impl Meter {
@@ -56,7 +56,7 @@ impl Meter {
     /// # Errors
     /// [`Error::Cancelled`] if the caller cancels the call.
     #[cfg(web_pages)]
-    pub(super) fn done(&mut self, page_bytes: u64, block_bytes: u64) -> Result<()> {
+    pub(in crate::batch) fn done(&mut self, page_bytes: u64, block_bytes: u64) -> Result<()> {
         let (pages, blocks) = &mut self.done;
         *pages += page_bytes;
         *blocks += block_bytes;
@@ -64,13 +64,13 @@ impl Meter {
     }
 
     /// Adds the times of one submission. An untimed submission makes the sum `None`.
-    pub(super) fn add(&mut self, times: DeviceTimes) {
+    pub(in crate::batch) fn add(&mut self, times: DeviceTimes) {
         self.upload.add(times.upload);
         self.kernels.add(times.kernels);
         self.download.add(times.download);
     }
 
-    pub(super) fn timings(&self, clock: Clock) -> Timings {
+    pub(in crate::batch) fn timings(&self, clock: Clock) -> Timings {
         Timings {
             upload_ns: self.upload.ns(),
             kernel_ns: self.kernels.ns(),
@@ -93,12 +93,12 @@ impl Pipeline {
             n_devices_lost: 0,
             is_unsettled: false,
             #[cfg(web_pages)]
-            on_progress: super::web::OnProgress::default(),
+            on_progress: super::js::OnProgress::default(),
         }
     }
 
     /// A meter for the jobs of one call.
-    pub(super) fn meter(&self) -> Meter {
+    pub(in crate::batch) fn meter(&self) -> Meter {
         Meter {
             #[cfg(web_pages)]
             on_progress: self.on_progress.clone(),
@@ -111,20 +111,20 @@ impl Pipeline {
     }
 
     /// Begins a call and drops the jobs of a call whose future was dropped.
-    pub(super) fn begin(&mut self) {
+    pub(in crate::batch) fn begin(&mut self) {
         if std::mem::replace(&mut self.is_unsettled, true) {
             self.forget_jobs();
         }
     }
 
     /// Ends the call that [`begin`](Self::begin) began.
-    pub(super) fn end<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    pub(in crate::batch) fn end<T>(&mut self, outcome: Result<T>) -> Result<T> {
         self.is_unsettled = outcome.is_err();
         outcome
     }
 
     /// Drops the staging buffers of abandoned jobs.
-    pub(super) fn forget_jobs(&mut self) {
+    pub(in crate::batch) fn forget_jobs(&mut self) {
         self.ring
             .iter_mut()
             .for_each(|slot| *slot = RingSlot::default());
@@ -132,7 +132,7 @@ impl Pipeline {
 
     /// Writes `parts` to the slot's staging buffer and records their copies to device buffers. Without overlap the copies
     /// are submitted and waited for, and a new stream is returned.
-    pub(super) async fn upload(
+    pub(in crate::batch) async fn upload(
         &mut self,
         slot: usize,
         parts: &[(Piece<'_>, &Buffer)],
@@ -162,7 +162,7 @@ impl Pipeline {
     }
 
     /// Without overlap, submits and waits for the copies recorded so far, and returns a new stream.
-    pub(super) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
+    pub(in crate::batch) async fn step(&self, stream: Stream, meter: &mut Meter) -> Result<Stream> {
         if self.overlap {
             return Ok(stream);
         }
@@ -178,7 +178,7 @@ impl Pipeline {
 
 /// Bytes to upload.
 #[derive(Debug, Clone)]
-pub(super) enum Piece<'a> {
+pub(in crate::batch) enum Piece<'a> {
     /// A slice.
     Bytes(&'a [u8]),
     /// A range of a `Uint8Array`.
@@ -239,7 +239,7 @@ async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()
 }
 
 /// Returns the buffer in `held`, after replacing one of fewer than `n_bytes` by a larger one.
-pub(super) fn reserve<'a>(
+pub(in crate::batch) fn reserve<'a>(
     device: &GpuDevice,
     held: &'a mut Option<HostBuffer>,
     n_bytes: u64,
@@ -269,14 +269,14 @@ pub(super) fn reserve<'a>(
 }
 
 /// Reads little-endian words.
-pub(super) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
+pub(in crate::batch) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
     let (bytes, _) = bytes.as_chunks();
     let mut words = memory::with_room(bytes.len())?;
     words.extend(bytes.iter().map(|&word| u32::from_le_bytes(word)));
     Ok(words)
 }
 
-pub(super) fn broken(message: String) -> Error {
+pub(in crate::batch) fn broken(message: String) -> Error {
     Error::Engine {
         engine: "batch",
         message,

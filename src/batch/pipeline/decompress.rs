@@ -8,7 +8,7 @@ use super::plan::{self, Blocks, Gathered, Packed};
 use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
 use super::source::Source;
 use super::status::{UNFINISHED, block_error};
-use super::timing::Timings;
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::copy;
 use crate::gpu::{

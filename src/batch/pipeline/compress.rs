@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::job::JobBuffers;
-use super::pinned::PinnedPart;
 use super::plan;
 use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
+use super::sink::{PinnedPart, Sink};
 use super::source::Source;
-use super::timing::Timings;
 use crate::Result;
+use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
 use crate::gpu::{
@@ -22,7 +22,7 @@ use crate::gpu::{
 };
 use crate::kernels::Slot;
 use crate::kernels::lz4::compress_job;
-use crate::lz4::{Level, PackedPages, PageEntry, check_page_size};
+use crate::lz4::{Level, PageEntry, check_page_size};
 use crate::memory;
 
 /// Byte offset of the table in the first readback, behind the packed size.
@@ -48,72 +48,6 @@ struct Running {
     packed_bytes: u64,
     /// Staging buffer of the readback of blocks, with its submission where that is timed; `None` before it is submitted.
     download: Option<(HostBuffer, Option<Submission>)>,
-}
-
-/// Destination of compressed pages.
-#[derive(Debug)]
-pub(crate) enum Sink<'a> {
-    /// Appends to a vector of the caller.
-    Packed(&'a mut PackedPages),
-    /// Keeps the pinned buffers that the device wrote: zero-copy.
-    Pinned(&'a mut Vec<PinnedPart>),
-    /// Appends to a `Uint8Array`.
-    #[cfg(web_pages)]
-    Js(&'a mut super::web::JsBlocks),
-    /// To memory of JavaScript as the blocks of a frame, each behind its size.
-    #[cfg(web_pages)]
-    JsFrame(&'a mut super::frame_blocks::FrameBlocks),
-}
-
-impl Sink<'_> {
-    /// Clears the output of an earlier attempt and reserves memory for pages of `n_bytes`.
-    fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
-        match self {
-            Self::Pinned(parts) => parts.clear(),
-            #[cfg(web_pages)]
-            Self::Js(blocks) => **blocks = super::web::JsBlocks::default(),
-            #[cfg(web_pages)]
-            Self::JsFrame(blocks) => blocks.begin(n_bytes, page_size),
-            Self::Packed(pages) => {
-                pages.packed.clear();
-                pages.table.clear();
-                (pages.page_size, pages.n_bytes) = (page_size, n_bytes);
-                // WebAssembly memory never shrinks. Natively, reserved memory costs nothing before its first touch.
-                if cfg!(not(target_arch = "wasm32")) {
-                    let n_pages = n_bytes.div_ceil(page_size.into());
-                    memory::reserve(&mut pages.packed, n_bytes.next_multiple_of(4) as usize)?;
-                    memory::reserve(&mut pages.table, n_pages as usize)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Sink<'_> {
-    /// Returns true if the total size must be known before the first block is written: page faults of a fresh
-    /// `ArrayBuffer` cost as much as the copy, so it is allocated once.
-    fn wants_total(&self) -> bool {
-        match self {
-            Self::Packed(_) | Self::Pinned(_) => false,
-            #[cfg(web_pages)]
-            Self::Js(_) | Self::JsFrame(_) => true,
-        }
-    }
-
-    /// Reserves memory for the blocks of the measured `jobs`, which come next.
-    fn reserve(&mut self, jobs: &VecDeque<Running>) -> Result<()> {
-        match self {
-            Self::Packed(_) | Self::Pinned(_) => {
-                let _ = jobs;
-                Ok(())
-            }
-            #[cfg(web_pages)]
-            Self::Js(blocks) => blocks.reserve(jobs.iter().map(|job| job.packed_bytes).sum()),
-            #[cfg(web_pages)]
-            Self::JsFrame(blocks) => blocks.reserve(jobs.iter().map(|job| &job.table[..])),
-        }
-    }
 }
 
 impl Pipeline {
@@ -298,7 +232,8 @@ impl Pipeline {
                 self.measure(job, meter).await?;
             }
         }
-        sink.reserve(running)?;
+        let jobs = running.iter();
+        sink.reserve(jobs.map(|job| (job.packed_bytes, &job.table[..])))?;
         while !running.is_empty() {
             if sink.wants_total() {
                 for job in running.iter_mut().take(self.ring.len()) {

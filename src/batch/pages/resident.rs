@@ -1,9 +1,9 @@
 //! Compresses and decompresses pages that stay in GPU memory: only sizes and statuses cross the bus.
 
-use super::job::JobBuffers;
-use super::plan;
-use super::ring::words;
-use super::status::block_errors;
+use crate::batch::pipeline::job::JobBuffers;
+use crate::batch::pipeline::plan;
+use crate::batch::pipeline::ring::words;
+use crate::batch::pipeline::status::block_errors;
 use crate::gpu::{Backend, Buffer, GpuDevice, Recorder, Sized64, Waitable};
 use crate::kernels::Slot;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};

@@ -101,7 +101,7 @@ pub(crate) struct Packed<'a> {
 
 impl Packed<'_> {
     /// Copies the first pages, about `n_bytes` in all, with their blocks; `None` if the blocks are in device memory.
-    pub(super) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
+    pub(in crate::batch) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
         let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
         let table = &self.table[..n_pages.min(self.table.len())];
         let end = |entry: &PageEntry| entry.offset.saturating_add(u64::from(entry.length));
@@ -161,7 +161,7 @@ pub(crate) enum Blocks {
 
 impl Blocks {
     /// Returns the bytes to upload; `pages` are the pages that the blocks were gathered from.
-    pub(super) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
+    pub(in crate::batch) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
         match (self, pages.blocks) {
             (Self::Copied(bytes), _) => Piece::Bytes(bytes),
             (Self::Whole(range), Source::Bytes(packed)) => {

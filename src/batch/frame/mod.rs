@@ -1,0 +1,12 @@
+//! Frames on any engine: whole, in parts, under readers and writers.
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod adapters;
+#[cfg(feature = "futures-io")]
+pub(crate) mod async_adapters;
+pub(crate) mod frames;
+#[cfg(gpu_engine)]
+pub(crate) mod gpu_frames;
+pub(crate) mod session;
+#[cfg(not(target_arch = "wasm32"))]
+mod stream;

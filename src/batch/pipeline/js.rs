@@ -1,0 +1,113 @@
+//! Arrays of JavaScript as input and output of a pipeline, and its progress callback.
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+
+use super::plan::Packed;
+use super::source::Source;
+use crate::gpu::HostBuffer;
+use crate::js_bytes::JsBytes;
+use crate::lz4::PageEntry;
+use crate::{Error, Result, memory};
+
+/// The caller's progress callback, which also cancels calls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OnProgress(pub Option<Function>);
+
+impl OnProgress {
+    /// Reports the bytes of the pages whose results are there, and of their blocks.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the callback returns false or throws.
+    pub(in crate::batch) fn report(&self, page_bytes: u64, block_bytes: u64) -> Result<()> {
+        let Some(function) = &self.0 else {
+            return Ok(());
+        };
+        let [pages, blocks] = [page_bytes, block_bytes].map(|n| JsValue::from(n as f64));
+        match function.call2(&JsValue::UNDEFINED, &pages, &blocks) {
+            Ok(answer) if answer != JsValue::FALSE => Ok(()),
+            _ => Err(Error::Cancelled),
+        }
+    }
+}
+
+/// Compressed pages, in one piece unless there are very many.
+#[derive(Debug, Default)]
+pub(crate) struct JsBlocks {
+    pieces: Vec<JsBytes>,
+    /// Bytes in use of the last piece, and of all.
+    n_last: usize,
+    n_packed: usize,
+    /// Two words a page.
+    pub(crate) table: Vec<u32>,
+}
+
+impl JsBlocks {
+    /// Makes room for `n_bytes` of blocks, which come next.
+    pub(crate) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
+        self.pieces.push(JsBytes::zeros(n_bytes as usize)?);
+        self.n_last = 0;
+        Ok(())
+    }
+
+    /// Appends the first `n_bytes` of `host`, and the entries of `table`, which count from there.
+    pub(crate) async fn append(
+        &mut self,
+        host: &HostBuffer,
+        n_bytes: u64,
+        table: &[u32],
+    ) -> Result<()> {
+        if let Some(piece) = self.pieces.last() {
+            host.read_js_async(0..n_bytes, piece, self.n_last).await?;
+        }
+        let base_words = (self.n_packed / 4) as u32;
+        memory::reserve(&mut self.table, table.len())?;
+        for entry in table.chunks_exact(2) {
+            self.table.extend([entry[0] + base_words, entry[1]]);
+        }
+        self.n_last += n_bytes as usize;
+        self.n_packed += n_bytes as usize;
+        Ok(())
+    }
+
+    /// All blocks in one array.
+    pub(crate) fn packed(&mut self) -> Result<JsBytes> {
+        if self.pieces.len() > 1 {
+            let whole = JsBytes::zeros(self.n_packed)?;
+            let mut at = 0;
+            for piece in self.pieces.drain(..) {
+                whole.copy(at, &piece, 0..piece.len())?;
+                at += piece.len();
+            }
+            return Ok(whole);
+        }
+        self.pieces.pop().map_or_else(|| JsBytes::zeros(0), Ok)
+    }
+}
+
+/// Packed pages; the words of fills need not be known.
+#[derive(Debug)]
+pub(crate) struct JsPacked {
+    /// The blocks.
+    pub bytes: JsBytes,
+    /// Whether `bytes` are a frame, in which blocks start at any byte.
+    pub is_frame: bool,
+    pub table: Vec<PageEntry>,
+    pub page_size: u32,
+    pub n_bytes: u64,
+}
+
+impl JsPacked {
+    pub(crate) fn view(&self) -> Packed<'_> {
+        let blocks = match self.is_frame {
+            true => Source::JsFrame(&self.bytes),
+            false => Source::Js(&self.bytes),
+        };
+        Packed {
+            blocks,
+            table: &self.table,
+            page_size: self.page_size,
+            n_bytes: self.n_bytes,
+        }
+    }
+}
