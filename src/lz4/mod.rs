@@ -77,6 +77,7 @@ pub use level::Level;
 pub use page::{PageEntry, PageKind};
 #[doc(hidden)]
 pub use parse::Parse;
+pub(crate) use parse::is_page_size;
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 /// Positions in a window of the match finder.

@@ -7,6 +7,11 @@ use crate::{Error, Result};
 pub const MIN_PAGE_SIZE: u32 = 4096;
 /// Largest page size in bytes: the largest LZ4 offset plus one, and the largest page that the kernels support.
 pub const MAX_PAGE_SIZE: u32 = 65_536;
+/// Returns true for a block size that is a page size, which the kernels take.
+pub(crate) const fn is_page_size(block_size: u32) -> bool {
+    block_size.is_power_of_two() && block_size >= MIN_PAGE_SIZE && block_size <= MAX_PAGE_SIZE
+}
+
 /// Largest block size in bytes that a frame can hold.
 pub const MAX_BLOCK_SIZE: u32 = 4 << 20;
 

@@ -7,7 +7,7 @@ use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
-use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use crate::lz4::is_page_size;
 use crate::{Error, Result};
 
 /// How far a call is.
@@ -25,11 +25,6 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
 } else {
     16 << 20
 };
-
-/// Block sizes that are page sizes, which GPUs take.
-pub(in crate::batch) fn is_page_size(block_size: u32) -> bool {
-    block_size.is_power_of_two() && (MIN_PAGE_SIZE..=MAX_PAGE_SIZE).contains(&block_size)
-}
 
 /// A report with nothing in it yet.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {

@@ -5,13 +5,12 @@
 //! rest; where that fails the CPU decodes the block again and knows. Frames with linked blocks, larger blocks or the
 //! legacy format go to the CPU's decoder, with all that follows them.
 
-use super::frames::is_page_size;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::lz4::formats::fault;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
 };
-use crate::lz4::{MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode};
+use crate::lz4::{MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode, is_page_size};
 use crate::{Error, Result, memory};
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.

@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::job::JobBuffers;
+use super::piece::Piece;
 use super::plan;
-use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::sink::{PinnedPart, Sink};
 use super::source::Source;
 use crate::Result;

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::job::JobBuffers;
+use super::piece::Piece;
 use super::plan::{self, Blocks, Gathered, Packed};
-use super::ring::{Meter, Piece, Pipeline, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::source::Source;
 use super::status::{UNFINISHED, block_error};
 use crate::batch::timing::Timings;

@@ -7,6 +7,7 @@ pub(crate) mod frame_blocks;
 pub(crate) mod job;
 #[cfg(web_pages)]
 pub(crate) mod js;
+pub(crate) mod piece;
 pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod ring;

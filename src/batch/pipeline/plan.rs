@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::ring::Piece;
+use super::piece::Piece;
 use super::source::Source;
 use crate::gpu::Capabilities;
 use crate::kernels::Job;

@@ -1,11 +1,12 @@
 //! A device with a ring of staging buffers: one slot for each job in flight, kept between calls.
 
+use super::piece::Piece;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::gpu::times::BusyTime;
 use crate::gpu::{
-    Backend, Buffer, Busy, DeviceTimes, GpuDevice, HostBuffer, HostMemory, HostUse, Place,
-    Recorder, Sized64, Stream, Waitable,
+    Backend, Buffer, Busy, DeviceTimes, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64,
+    Stream, Waitable,
 };
 use crate::{Error, Result, memory};
 
@@ -174,68 +175,6 @@ impl Pipeline {
         });
         Ok(self.device.stream())
     }
-}
-
-/// Bytes to upload.
-#[derive(Debug, Clone)]
-pub(in crate::batch) enum Piece<'a> {
-    /// A slice.
-    Bytes(&'a [u8]),
-    /// A range of a `Uint8Array`.
-    #[cfg(web_pages)]
-    Js(&'a crate::js_bytes::JsBytes, std::ops::Range<usize>),
-    /// Ranges of such an array by their offset in the upload, which has so many bytes.
-    #[cfg(web_pages)]
-    JsParts(
-        &'a crate::js_bytes::JsBytes,
-        &'a [(u64, std::ops::Range<usize>)],
-        usize,
-    ),
-}
-
-impl Piece<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            #[cfg(web_pages)]
-            Self::Js(_, range) => range.len(),
-            #[cfg(web_pages)]
-            Self::JsParts(_, _, n_bytes) => *n_bytes,
-        }
-    }
-
-    async fn write(&self, host: &HostBuffer, offset: u64) -> Result<()> {
-        match self {
-            Self::Bytes(bytes) => write_padded(host, offset, bytes).await,
-            #[cfg(web_pages)]
-            Self::Js(bytes, range) => {
-                let body = range.start..range.end - range.len() % 8;
-                let rest = bytes.read(body.end..range.end)?;
-                let rest_at = offset + body.len() as u64;
-                host.write_js_async(offset, bytes, body).await?;
-                write_padded(host, rest_at, &rest).await
-            }
-            #[cfg(web_pages)]
-            Self::JsParts(bytes, parts, n_bytes) => {
-                let n_bytes = *n_bytes as u64;
-                host.write_js_parts_async(offset, n_bytes, bytes, parts)
-                    .await
-            }
-        }
-    }
-}
-
-/// Writes `bytes` at an offset that is a multiple of 8, padded with zeros to a multiple of 4.
-async fn write_padded(host: &HostBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
-    let (body, rest) = bytes.split_at(bytes.len() & !7);
-    host.write_async(offset, body).await?;
-    let mut tail = [0; 8];
-    tail[..rest.len()].copy_from_slice(rest);
-    host.write_async(
-        offset + body.len() as u64,
-        &tail[..rest.len().next_multiple_of(4)],
-    )
-    .await
 }
 
 /// Returns the buffer in `held`, after replacing one of fewer than `n_bytes` by a larger one.
