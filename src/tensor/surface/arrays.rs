@@ -49,15 +49,8 @@ impl<'a> Elements<'a> {
     async fn upload(self, recording: &mut Recording) -> Result<Buffer> {
         match self {
             Self::Slice(values) => recording.upload(values).await,
-            // A submission of its own: the transfer overlaps the recording of the kernel, and its staging buffer can be
-            // mapped again, for the next call, before the kernel ends.
             #[cfg(web_tensor)]
-            Self::Js(bytes) => {
-                let mut upload = Recording::new(recording.device());
-                let buffer = upload.upload_js(bytes).await?;
-                upload.submit_untimed()?;
-                Ok(buffer)
-            }
+            Self::Js(bytes) => recording.upload_js(bytes).await,
         }
     }
 }
@@ -160,6 +153,11 @@ impl GpuDevice {
         let mut buffers = Vec::with_capacity(inputs.len());
         for input in inputs {
             buffers.push(input.elements.upload(&mut recording).await?);
+        }
+        // A browser maps a staging buffer again once its submission is complete: a submission of the uploads alone has
+        // them mapped for the next call before the kernel ends.
+        if cfg!(web_tensor) {
+            std::mem::replace(&mut recording, Recording::new(self)).submit_untimed()?;
         }
         let operands: Vec<Operand<'_>> = buffers
             .iter()
