@@ -111,7 +111,7 @@ export { __wbg_init as default };`;
 
 /** Returns the type declarations with the same initialisation. */
 function withShortInitType(types) {
-  const init = "export default function __wbg_init(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;\n";
+  const init = "export default function __wbg_init(options: { module_or_path: object }): Promise<unknown>;\n";
   return upTo(types, "export type InitInput") + init;
 }
 

@@ -1,8 +1,9 @@
 import { PagepressError, toPagepressError } from "../base/errors.js";
+import type { CompiledModule } from "../base/types.js";
 
 /** The generated JavaScript of a module. */
 export interface Glue {
-  default(options: { module_or_path: WebAssembly.Module }): Promise<unknown>;
+  default(options: { module_or_path: CompiledModule }): Promise<unknown>;
   /** Makes a new instance; objects of the one before throw from then on. */
   __wbg_reset_state(): void;
   /** Rejects the promises of an instance that stopped, and gives up its GPUs. */

@@ -1,5 +1,5 @@
 import { PagepressError } from "../base/errors.js";
-import type { ModuleSource } from "../base/types.js";
+import type { CompiledModule, ModuleSource } from "../base/types.js";
 import * as cpuGlue from "../wasm/cpu.js";
 import * as gpuGlue from "../wasm/gpu.js";
 import * as seekGlue from "../wasm/seek.js";
@@ -82,7 +82,7 @@ export function loadTensor(glue: TensorModule["glue"], source?: ModuleSource): P
 }
 
 /** The module `name`, compiled; workers get it as it is. */
-export function compile(name: Name, source?: ModuleSource): Promise<WebAssembly.Module> {
+export function compile(name: Name, source?: ModuleSource): Promise<CompiledModule> {
   const elsewhere = sources[name];
   const find = () => source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? locate(name);
   return once(compiled, name, async () => compileSource(find()));

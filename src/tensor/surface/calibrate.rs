@@ -159,7 +159,7 @@ impl Sample {
 /// Copies a result of `n` elements to fresh memory, where operations on arrays of JavaScript leave it.
 #[cfg(web_tensor)]
 async fn received(made: Download, _: usize) -> Result<()> {
-    made.to_js_async().await.map(drop)
+    made.into_js_async().await.map(drop)
 }
 
 /// Copies a result of `n` elements to fresh memory.

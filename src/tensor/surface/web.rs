@@ -30,7 +30,7 @@ impl Recording {
 
 impl Download {
     /// Waits for the elements, after the recording was submitted, and copies them to a new array; returns its bytes.
-    pub(super) async fn to_js_async(self) -> Result<JsBytes> {
+    pub(super) async fn into_js_async(self) -> Result<JsBytes> {
         let Some(host) = self.0 else {
             return JsBytes::zeros(0);
         };
@@ -56,7 +56,7 @@ impl GpuTensor {
 
     /// Copies the elements to a new array, the last axis innermost; returns its bytes.
     pub(crate) async fn to_js_async(&self) -> Result<JsBytes> {
-        self.download().await?.to_js_async().await
+        self.download().await?.into_js_async().await
     }
 }
 
@@ -89,12 +89,12 @@ impl JsCall {
         let inputs = self.arrays();
         let result = self.op.result_of(&inputs)?;
         let made = device.compute_async(&self.op, &inputs, &result).await?;
-        made.to_js_async().await
+        made.into_js_async().await
     }
 
     /// Runs it where that is faster; returns the bytes of a new array.
     pub(crate) async fn on_backend_async(&self, backend: &mut GpuBackend) -> Result<JsBytes> {
-        let download = async |made: Download, _| made.to_js_async().await;
+        let download = async |made: Download, _| made.into_js_async().await;
         let keep = |made: Vec<f32>| {
             let bytes = bytemuck::cast_slice(&made);
             let array = JsBytes::zeros(bytes.len())?;

@@ -22,14 +22,14 @@ impl GpuCodec {
         level: Level,
         #[wasm_bindgen(js_name = blockChecksums)] block_checksums: bool,
         #[wasm_bindgen(unchecked_param_type = "(page: Uint8Array) => Uint8Array")] encode: Function,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let content = JsBytes::new(content);
         let mut blocks = FrameBlocks::new(encode, block_checksums);
         self.call(move |codec| {
             Box::pin(async move {
-                let on_progress = OnProgress(Some(on_progress));
+                let on_progress = OnProgress(on_progress);
                 let (level, to) = (level.into(), &mut blocks);
                 let compressed = codec.compress_frame(to, &content, block_size, level, on_progress);
                 let timings = compressed.await?;
@@ -54,8 +54,8 @@ impl GpuCodec {
         frame: Uint8Array,
         limit: f64,
         into: Option<Uint8Array>,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let frame = JsBytes::new(frame);
         self.call(move |codec| {
@@ -68,7 +68,7 @@ impl GpuCodec {
                     Some(into) => JsBytes::new(JsBytes::new(into).part(0..n_bytes)?),
                     None => JsBytes::zeros(n_bytes)?,
                 };
-                let run = codec.decompress(&pages, &content, OnProgress(Some(on_progress)));
+                let run = codec.decompress(&pages, &content, OnProgress(on_progress));
                 let (errors, timings) = run.await?;
                 if errors.iter().any(Option::is_some) {
                     return Ok(JsValue::UNDEFINED);

@@ -19,13 +19,13 @@ impl GpuCodec {
         bytes: Uint8Array,
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         level: Level,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let bytes = JsBytes::new(bytes);
         self.call(move |codec| {
             Box::pin(async move {
-                let on_progress = OnProgress(Some(on_progress));
+                let on_progress = OnProgress(on_progress);
                 let compressed = codec.compress(&bytes, page_size, level.into(), on_progress);
                 let (mut blocks, timings) = compressed.await?;
                 Ok(packed_pages(blocks.packed()?, &blocks.table, &timings))
@@ -43,8 +43,8 @@ impl GpuCodec {
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
         #[wasm_bindgen(js_name = isStrict)] is_strict: bool,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let bytes = JsBytes::new(packed);
         let table = read_table(&table);
@@ -58,7 +58,7 @@ impl GpuCodec {
                     n_bytes: n_bytes as u64,
                 };
                 let out = JsBytes::zeros(check(&pages.view())?)?;
-                let run = codec.decompress(&pages, &out, OnProgress(Some(on_progress)));
+                let run = codec.decompress(&pages, &out, OnProgress(on_progress));
                 let (errors, timings) = run.await?;
                 if is_strict {
                     first_error(&errors)?;

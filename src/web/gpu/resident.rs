@@ -60,8 +60,8 @@ impl GpuCodec {
         #[wasm_bindgen(js_name = pageSize)] page_size: u32,
         #[wasm_bindgen(js_name = byteLength)] n_bytes: f64,
         target: Target,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let bytes = JsBytes::new(packed);
         let table = read_table(&table);
@@ -74,7 +74,7 @@ impl GpuCodec {
                     page_size,
                     n_bytes: n_bytes as u64,
                 };
-                decompress(codec, &pages, &target, OnProgress(Some(on_progress))).await
+                decompress(codec, &pages, &target, OnProgress(on_progress)).await
             })
         })
     }
@@ -89,8 +89,8 @@ impl GpuCodec {
         &self,
         frame: Uint8Array,
         target: Target,
-        #[wasm_bindgen(js_name = onProgress, unchecked_param_type = "GpuProgress")]
-        on_progress: Function,
+        #[wasm_bindgen(js_name = onProgress, unchecked_optional_param_type = "GpuProgress")]
+        on_progress: Option<Function>,
     ) -> Promise {
         let bytes = JsBytes::new(frame);
         self.call_resident(move |codec| {
@@ -98,7 +98,7 @@ impl GpuCodec {
                 let Some((pages, _)) = read_frame(bytes, target.limit())? else {
                     return Ok(JsValue::UNDEFINED);
                 };
-                match decompress(codec, &pages, &target, OnProgress(Some(on_progress))).await {
+                match decompress(codec, &pages, &target, OnProgress(on_progress)).await {
                     // Blocks between the first and the last are no pages, or corrupt: the CPU says which.
                     Err(Error::CorruptPage { .. }) => Ok(JsValue::UNDEFINED),
                     done => done,
