@@ -50,7 +50,7 @@ impl Quantization {
         }
     }
 
-    /// Whether rows of so many weights are whole blocks, and not too many for a launch.
+    /// Returns true if rows of this many weights are whole blocks and fit a launch.
     pub(crate) fn check_row(self, k: usize) -> Result<()> {
         if k.is_multiple_of(self.block_len()) && k <= 1 << 17 {
             return Ok(());

@@ -67,7 +67,7 @@ impl Shape {
         self.dims.iter().product()
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.dims.contains(&0)

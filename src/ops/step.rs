@@ -1,6 +1,6 @@
-//! What operations do to elements, and what they reduce them to.
+//! Element-wise steps and reductions.
 
-/// What happens to an element x. NaN gives NaN.
+/// A step on an element x. NaN gives NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
@@ -51,7 +51,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether it takes a second tensor.
+    /// Returns true if it takes a second tensor.
     #[must_use]
     pub const fn takes_two(self) -> bool {
         matches!(
@@ -130,7 +130,7 @@ impl Step {
     }
 }
 
-/// What elements are reduced to.
+/// A reduction of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduction {
@@ -166,7 +166,7 @@ impl Reduction {
         }
     }
 
-    /// How results of parts are reduced.
+    /// Returns the reduction of the results of parts.
     #[must_use]
     pub const fn of_parts(self) -> Self {
         match self {

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// Most elements of a part: places in a buffer are words of 32 bits.
 const MAX_PART: u64 = 1 << 30;
 
-/// How a weight matrix is given.
+/// Layout of a weight matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WeightLayout {
     /// `[k, n]`: a row for each input, as the second factor of a product.
@@ -386,7 +386,7 @@ impl GpuMatmulCache {
     /// [`upload_weight_async`](Self::upload_weight_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn upload_weight(
         &mut self,
         name: &str,
@@ -401,7 +401,7 @@ impl GpuMatmulCache {
     /// [`matmul_async`](Self::matmul_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn matmul(
         &mut self,
         name: &str,
@@ -415,7 +415,7 @@ impl GpuMatmulCache {
     /// [`apply_async`](Self::apply_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn apply(&self, name: &str, input: &GpuTensor) -> Result<GpuTensor> {
         crate::gpu::runtime::block_on(self.apply_async(name, input))
     }

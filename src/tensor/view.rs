@@ -119,7 +119,7 @@ impl TensorView {
         }
     }
 
-    /// Whether elements follow each other without gaps, with the axes in this order, innermost first.
+    /// Returns true if elements follow each other without gaps, with the axes in this order, innermost first.
     fn has_no_gaps(&self, mut axes: impl Iterator<Item = usize>) -> bool {
         let mut expected = 1;
         axes.all(|axis| {
@@ -131,7 +131,7 @@ impl TensorView {
         })
     }
 
-    /// Whether the elements follow each other without gaps, the last axis innermost.
+    /// Returns true if the elements follow each other without gaps, the last axis innermost.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         self.layout() == MemoryLayout::RowMajor
@@ -295,7 +295,7 @@ pub struct TileInfo {
     pub start: Vec<usize>,
     /// Its elements in the buffer.
     pub view: TensorView,
-    /// Whether it is as large as tiles are, not cut off at an end.
+    /// Returns true for a full tile, not cut off at an end.
     pub is_full: bool,
 }
 

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::lz4;
 
-/// How to look for matches.
+/// Compression levels.
 #[wasm_bindgen]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {

@@ -36,11 +36,11 @@ use internal as stop;
 
 #[cfg(web_engine)]
 thread_local! {
-    /// What this instance stopped with.
+    /// The reason why this instance stopped.
     static CAUSE: std::cell::OnceCell<JsValue> = const { std::cell::OnceCell::new() };
 }
 
-/// What this instance stopped with, if it did.
+/// Returns the reason why this instance stopped; `None` if it runs.
 #[cfg(web_engine)]
 pub(in crate::web) fn stopped() -> Option<JsValue> {
     CAUSE.with(|stopped| stopped.get().cloned())

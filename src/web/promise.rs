@@ -22,7 +22,7 @@ struct Task {
     id: u32,
     work: RefCell<Work>,
     waker: Waker,
-    /// Whether a poll is on its way.
+    /// True while a poll is queued.
     is_queued: Cell<bool>,
     resolve: Function,
     reject: Function,
@@ -72,7 +72,7 @@ impl Task {
     fn queue(&self) {
         if !self.is_queued.replace(true) {
             let polled = POLL.with(|poll| resolved(self.id).then(poll));
-            // Where even the first reaction traps, or the instance is gone, this call at least is told.
+            // If even the first reaction traps, or the instance is gone, at least this call is rejected.
             TRAPPED
                 .with(|trapped| polled.catch(trapped))
                 .catch(&self.reject);
@@ -127,7 +127,7 @@ fn trapped(error: JsValue) {
 /// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.
 pub(in crate::web) fn reject_all(error: &JsValue) {
     TASKS.with(|tasks| {
-        // What is borrowed where it stopped can be read nevertheless, but for the moment in which it changes.
+        // The table can be read although the instance stopped, unless it stopped while it changed the table.
         if let Ok(tasks) = tasks.try_borrow() {
             for task in tasks.iter() {
                 let _ = task.reject.call1(&JsValue::UNDEFINED, error);

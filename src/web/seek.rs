@@ -23,7 +23,7 @@ impl From<std::ops::Range<u64>> for ByteRange {
     }
 }
 
-/// Where the blocks of a file are, as far as it is known.
+/// The known positions of the blocks of a file.
 #[wasm_bindgen(js_name = FrameMap)]
 #[derive(Debug)]
 pub struct WebFrameMap(FrameMap);
@@ -51,7 +51,7 @@ impl WebFrameMap {
     /// Takes the bytes that were wanted.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The errors of the file.
     pub fn supply(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
         Ok(self.0.supply(bytes)?)
     }
@@ -63,7 +63,7 @@ impl WebFrameMap {
         self.0.mapped_bytes() as f64
     }
 
-    /// Whether an index was found.
+    /// Returns true if an index was found.
     #[must_use]
     #[wasm_bindgen(getter, js_name = hasIndex)]
     pub fn has_index(&self) -> bool {
@@ -93,7 +93,7 @@ impl WebContentRead {
     /// Gives the content of the bytes that were wanted.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The errors of the frames.
     pub fn supply(&mut self, map: &WebFrameMap, bytes: &[u8]) -> Result<Vec<u8>, JsValue> {
         let mut content = Vec::new();
         self.0.supply(&map.0, bytes, &mut content)?;

@@ -3,7 +3,7 @@
 use crate::lz4::{PageEntry, PageKind};
 use crate::{Error, Result};
 
-/// What no page can be decompressed from.
+/// An entry from which no page can be decompressed.
 const BAD: PageEntry = PageEntry {
     offset: 0,
     length: 0,

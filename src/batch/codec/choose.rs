@@ -15,7 +15,7 @@ use crate::engine::{BackendChoice, BackendRequest, Rejected};
 use crate::lz4::CPU_ONLY;
 use crate::lz4::{Level, PackedPages};
 
-/// What to do with a call.
+/// The engine for a call.
 pub(in crate::batch) enum Plan {
     /// On the CPU, for this reason.
     Cpu(String),

@@ -10,7 +10,7 @@ use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::lz4::is_page_size;
 use crate::{Error, Result};
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Bytes of input done.
@@ -238,7 +238,7 @@ impl Codec {
     /// Blocking form of [`compress_frame_async`](Self::compress_frame_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn compress_frame(
         &mut self,
         content: &[u8],
@@ -252,7 +252,7 @@ impl Codec {
     /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn decompress_frame(
         &mut self,
         bytes: &[u8],

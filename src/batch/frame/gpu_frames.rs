@@ -225,7 +225,7 @@ impl GpuFrameDecoder {
     }
 }
 
-/// Why a frame is the CPU's.
+/// Returns the reason why a frame runs on the CPU.
 fn not_for_gpu(header: &FrameHeader) -> Option<&'static str> {
     if header.legacy {
         Some("legacy frames are the CPU's")
@@ -246,7 +246,7 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
     }
 }
 
-/// Whether a block is long enough for so much content: a byte makes 255 at most.
+/// Returns true if a block is long enough for this much content: a byte expands to at most 255.
 fn may_hold(block: &FrameBlock<'_>, n_bytes: u32) -> bool {
     block.data.len().saturating_mul(255) >= n_bytes as usize
 }

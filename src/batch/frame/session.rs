@@ -108,7 +108,7 @@ impl FrameCompression {
         self.done
     }
 
-    /// How the parts were compressed so far.
+    /// Returns the report of the parts so far.
     #[must_use]
     pub const fn report(&self) -> &Report {
         &self.report
@@ -242,13 +242,13 @@ impl FrameDecompression {
         self.done
     }
 
-    /// How the content was decompressed so far.
+    /// Returns the report of the calls so far.
     #[must_use]
     pub const fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Where the next input goes.
+    /// Returns the buffer for the next input.
     pub(crate) fn room(&mut self) -> &mut Vec<u8> {
         self.held.drain(..self.at);
         self.at = 0;

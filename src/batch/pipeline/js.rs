@@ -90,7 +90,7 @@ impl JsBlocks {
 pub(crate) struct JsPacked {
     /// The blocks.
     pub bytes: JsBytes,
-    /// Whether `bytes` are a frame, in which blocks start at any byte.
+    /// True if `bytes` are a frame, in which blocks start at any byte.
     pub is_frame: bool,
     pub table: Vec<PageEntry>,
     pub page_size: u32,

@@ -66,7 +66,7 @@ pub trait Kernel {
     }
 }
 
-/// Whether numbers of elements are what kernels take: each length is above 0, each product below 2^31.
+/// Returns true if kernels take these numbers of elements: each length is above 0, each product below 2^31.
 fn check_sizes(name: &'static str, products: &[&[u32]]) -> Result<()> {
     let fits = |lengths: &&[u32]| {
         let product = lengths

@@ -25,7 +25,7 @@ const ENOUGH_GROUPS: u64 = 256;
 const MIN_SPLIT: u64 = 256;
 pub(super) const MAX_SPLIT: u64 = 8192;
 
-/// How heads of rows lie in their buffer. Distances are in elements.
+/// Layout of heads of rows in their buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heads {
     /// Place of the first element.
@@ -68,7 +68,7 @@ pub struct AttentionSize {
     pub dim: u64,
     /// The last query sees all keys, each query before it one less.
     pub causal: bool,
-    /// What products of queries and keys are multiplied by.
+    /// Factor of the products of queries and keys.
     pub scale: f32,
 }
 
@@ -78,7 +78,7 @@ impl AttentionSize {
         self.batch * self.heads * self.n_q
     }
 
-    /// Whether shapes fit each other, and heads are inside their buffers.
+    /// Returns true if the shapes match and the heads are inside their buffers.
     fn check(&self, places: &[Heads; 3]) -> Result<()> {
         let Self {
             batch,
@@ -114,7 +114,7 @@ impl AttentionSize {
     }
 }
 
-/// What a launch binds, and which part of the whole it makes.
+/// The bindings of a launch, and the part of the result that it computes.
 pub(super) struct Args {
     /// Queries, keys and values.
     pub(super) inputs: [Arg; 3],
@@ -132,7 +132,7 @@ pub(super) struct Args {
 }
 
 /// Launches that make [`Slot::Out`], `[batch, n_q, heads, dim]`, of queries in `A`, keys in `B` and values in `Values`.
-/// Where a buffer is larger than a binding, parts of it are taken one after the other.
+/// A buffer larger than a binding is processed in parts, one after the other.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a length of 0, for heads that do not fit each other or their buffers, and for keys so

@@ -172,7 +172,7 @@ pub(super) fn in_parts(
     Ok((launches, part.n_partials(what)))
 }
 
-/// What is done in parts.
+/// A computation in parts.
 struct Whole<'a> {
     what: &'a AttentionSize,
     places: [Heads; 3],

@@ -19,7 +19,7 @@ pub const MAX_STEPS: usize = 4;
 /// Elements of a workgroup.
 const BLOCK: u64 = 4096;
 
-/// Where elements of a tensor lie: element i of axis d at `offset` plus i times `strides[d]`.
+/// Layout of a strided tensor: element i of axis d is at `offset` plus i times `strides[d]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strided {
     /// Place of the first element.
@@ -41,7 +41,7 @@ impl Strided {
     }
 }
 
-/// How a tensor lies in its buffer.
+/// Layout of a tensor in its buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// As the result: from the buffer's start, without gaps.
@@ -77,7 +77,7 @@ impl Elementwise<'_> {
         })
     }
 
-    /// Whether no source needs to be told where its elements lie.
+    /// Returns true if no source is strided.
     fn is_dense(&self) -> bool {
         self.strided().all(|strided| strided.strides.is_empty())
     }
@@ -110,7 +110,7 @@ impl Elementwise<'_> {
         }
     }
 
-    /// Whether there are launches for this; else strided tensors have to be copied first.
+    /// Returns true if there are launches for these sources; otherwise strided tensors have to be copied first.
     #[must_use]
     pub fn fits(&self, max_binding_bytes: u64) -> bool {
         self.is_dense()
@@ -118,7 +118,7 @@ impl Elementwise<'_> {
             || self.rows_at_once(max_binding_bytes) > 0
     }
 
-    /// Whether bindings hold whole buffers.
+    /// Returns true if bindings hold whole buffers.
     fn is_whole(&self, max_binding_bytes: u64) -> bool {
         let most = elements_of_binding(max_binding_bytes);
         self.n <= most && self.strided().all(|strided| strided.n <= most)

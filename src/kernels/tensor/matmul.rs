@@ -20,7 +20,7 @@ pub(super) static NAIVE: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// How a matrix, or a batch of them, lies in its buffer. Distances are in elements.
+/// Layout of a matrix, or of a batch of matrices, in its buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matrix {
     /// Place of the first element.
@@ -196,10 +196,10 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
     Ok(job)
 }
 
-/// What a launch binds, and how it writes its result.
+/// The bindings of a launch, and the way it writes its result.
 pub(super) struct Args {
     pub(super) buffers: [Arg; 3],
-    /// Where the result starts in its binding, in elements.
+    /// Offset of the result in its binding, in elements.
     pub(super) offset: u64,
     /// From one row of it to the next.
     pub(super) pitch: u64,

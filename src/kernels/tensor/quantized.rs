@@ -27,7 +27,7 @@ struct Part {
 /// A product of `[m, k]` and quantized rows, `[n, k]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizedProduct {
-    /// How the rows are packed.
+    /// Packing of the rows.
     pub quantization: Quantization,
     /// Rows of the first matrix and of the product.
     pub m: u64,

@@ -26,7 +26,7 @@ const ITEMS: u64 = 64;
 /// Rows of an invocation in `tensor_reduce_columns`.
 const CHUNK_ROWS: u64 = 512;
 
-/// Where a level reads and writes: results of parts go to and fro between two buffers.
+/// Source and destination of a level: results of parts alternate between two buffers.
 fn slots(level: usize, is_last: bool) -> (Slot, Slot) {
     let scratch = [Slot::Partials, Slot::FewerPartials];
     let from = match level {
@@ -186,7 +186,7 @@ impl RowLevel {
     }
 }
 
-/// Whether there are launches for columns: for those of which a binding holds two rows.
+/// Returns true if there are launches for columns: a binding must hold two of their rows.
 #[must_use]
 pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes: u64) -> bool {
     let all = outer.saturating_mul(rows).saturating_mul(inner);

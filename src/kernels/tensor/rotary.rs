@@ -24,7 +24,7 @@ pub struct Rotary {
     pub half: u64,
     /// Position of the first row.
     pub first: u64,
-    /// Where the result starts in its buffer, in elements.
+    /// Offset of the result in its buffer, in elements.
     pub to: u64,
 }
 

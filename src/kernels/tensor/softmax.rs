@@ -13,7 +13,7 @@ pub(super) static SOFTMAX_LONG: KernelInfo = kernel("tensor_softmax_long", WGSL,
 /// Elements that an invocation holds in registers.
 const HELD: u64 = 32;
 
-/// What a device can do for a row.
+/// Limits of a device for the reduction of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftmaxLimits {
     /// Invocations of one workgroup.
@@ -23,7 +23,7 @@ pub struct SoftmaxLimits {
 }
 
 impl SoftmaxLimits {
-    /// What WebGPU promises.
+    /// The limits that WebGPU guarantees.
     pub const DEFAULT: Self = Self {
         invocations: 256,
         workgroup_bytes: 16_384,

@@ -2,7 +2,7 @@ import { listAdapters } from "../base/adapters.js";
 import type { BackendInfo, Calibration, Capabilities } from "../base/types.js";
 import { hardwareConcurrency } from "../workers/start-worker.js";
 
-/** What this machine offers and what was made of it. */
+/** Describes the engines of this machine and the choice among them. */
 export async function describe(backend: BackendInfo, calibration: Calibration | null): Promise<Capabilities> {
   const adapters = await listAdapters();
   const facts = { backend, adapters, calibration, hardwareConcurrency: await hardwareConcurrency() };

@@ -55,7 +55,7 @@ import { compressResident, decompressResident, ResidentPages, sizeOf } from "./r
 /** Timings by what calls gave. */
 const timings = new WeakMap<object, Timing>();
 
-/** Where the time of the call went that gave `result`; undefined for anything else. */
+/** Returns the timing of the call that returned `result`; undefined for other objects. */
 export function timingOf(result: object): Timing | undefined {
   return timings.get(result);
 }
@@ -107,7 +107,7 @@ export class Compressor {
     return this.#codec.memory?.() ?? null;
   }
 
-  /** How many devices were lost and replaced. */
+  /** Counts of lost and replaced devices. */
   get deviceCounters(): DeviceCounters {
     return this.#watch.counters;
   }
@@ -120,7 +120,7 @@ export class Compressor {
     return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
   }
 
-  /** Where the time of the last call that succeeded went; null before. Of calls at a time, `timingOf` tells them apart. */
+  /** Timing of the last successful call; null before. `timingOf` has the timing of each of several concurrent calls. */
   get lastTiming(): Timing | null {
     return this.#timing;
   }

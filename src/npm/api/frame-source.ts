@@ -7,7 +7,7 @@ const READ_AHEAD_BYTES = 2 ** 20;
 /** Largest gap between two reads that count as sequential. */
 const MAX_GAP_BYTES = 2 ** 18;
 
-/** Where a file is: in memory, in a `Blob` or `File`, or at a URL. */
+/** A file in memory, in a `Blob` or `File`, or at a URL. */
 export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
 
 /** A file that is read in parts. */

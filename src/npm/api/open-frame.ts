@@ -9,9 +9,9 @@ import { openSource, type FrameSource, type Source } from "./frame-source.js";
 export interface OpenFrameOptions {
   /** Stops opening, and rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** What requests for a URL are made with: headers, credentials, mode. */
+  /** Options of requests for a URL: headers, credentials, mode. */
   fetch?: RequestInit;
-  /** Where the module `pagepress/seek.wasm` is. Default: beside the package's JavaScript. */
+  /** Source of the module `pagepress/seek.wasm`. Default: beside the package's JavaScript. */
   modules?: { seek?: ModuleSource };
 }
 
@@ -42,7 +42,7 @@ export class FrameAccess {
     return this.#source.byteLength;
   }
 
-  /** Whether the file has an index. Without one it is read from its start up to where content is asked for, once. */
+  /** True if the file has an index. Without one it is read once from its start to the requested content. */
   get hasIndex(): boolean {
     return this.#hasIndex;
   }
@@ -128,7 +128,7 @@ export async function openFrame(source: FrameSource, options: OpenFrameOptions =
   });
 }
 
-/** What `work` gives. Its errors are the signal's reason if that is aborted, else `PagepressError`s. */
+/** Returns the result of `work`. Its errors are the signal's reason if that is aborted, else `PagepressError`s. */
 async function guarded<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

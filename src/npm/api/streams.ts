@@ -18,7 +18,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * write is done. */
 export type StreamInput = BytesInput;
 
-/** What both streams take, beside the engine to open. */
+/** Options of both streams, beside those of the engine to open. */
 export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
   /** A compressor to work with in place of one of the stream's own. It goes on to be usable, and is not disposed of. */
   compressor?: Compressor;

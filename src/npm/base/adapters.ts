@@ -2,7 +2,7 @@ import type { AdapterInfo, BackendInfo, CompressorOptions } from "./types.js";
 
 type PowerPreference = NonNullable<CompressorOptions["powerPreference"]>;
 
-/** What is used of `GPUAdapter` and of `navigator.gpu`, whether or not their types are installed. */
+/** The parts of `GPUAdapter` and `navigator.gpu` that are used, whether or not their types are installed. */
 interface Adapter {
   readonly info?: Partial<Record<"vendor" | "architecture" | "device" | "description", string>> & { isFallbackAdapter?: boolean };
   readonly limits: object;
@@ -42,7 +42,7 @@ function describeAdapter(adapter: Adapter): AdapterInfo {
   return { vendor, architecture, device, description, software: isSoftware(adapter), limits, features: [...adapter.features].sort() };
 }
 
-/** Whether the adapter runs on the CPU. */
+/** Returns true for a software adapter. */
 function isSoftware({ info }: Adapter): boolean {
   return (info?.isFallbackAdapter ?? false) || info?.architecture === "swiftshader";
 }
@@ -57,7 +57,7 @@ async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter
   return adapter;
 }
 
-/** Why no adapter can be used; empty if one can. Loads no module. */
+/** Returns the reasons why no adapter can be used; empty if one can. Loads no module. */
 export async function findObstacles(
   options: Required<Pick<CompressorOptions, "backend" | "powerPreference" | "allowSoftware">>,
 ): Promise<BackendInfo["rejected"]> {

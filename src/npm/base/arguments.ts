@@ -44,7 +44,7 @@ export function checkedBytes(name: string, value: unknown): Uint8Array {
   return bytes;
 }
 
-/** What to give in place of values that callers have. */
+/** Remedies for values of other types. */
 const INSTEAD: Readonly<Record<string, string>> = {
   string: "give its bytes: new TextEncoder().encode(text)",
   Array: "give Uint8Array.from(array)",

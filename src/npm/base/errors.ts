@@ -47,7 +47,7 @@ export function toPagepressError(error: unknown): PagepressError {
   const { code } = (error ?? {}) as { code?: PagepressErrorCode };
   // Errors of Node have codes of their own.
   if (code !== undefined && CODES.includes(code)) return new PagepressError(code, message);
-  // What JavaScript says where an array or a memory cannot be had.
+  // Messages of JavaScript for an array or a memory that cannot be allocated.
   const isMemory = error instanceof RangeError && /alloc|memory|array (buffer )?length/i.test(message);
   if (isMemory) return new PagepressError("OUT_OF_MEMORY", `out of memory: ${message}`, { cause: error });
   return new PagepressError("INTERNAL", `the engine stopped: ${message}`, { cause: error });

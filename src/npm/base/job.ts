@@ -6,7 +6,7 @@ import type { CallOptions, Engine } from "./types.js";
 /** The longest time without a return to the event loop, so that the page stays responsive and abort signals are seen. */
 const LONGEST_STEP_MS = 8;
 
-/** How a call is observed and stopped. */
+/** Options that observe and stop a call. */
 type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
 type Report = (bytesIn: number, bytesOut: number, engine: Engine) => void;

@@ -26,7 +26,7 @@ export interface CompressorOptions {
   backend?: "auto" | Engine;
   /** Speed (default) or battery, where there are several GPUs. */
   powerPreference?: "high-performance" | "low-power";
-  /** Whether `backend: "webgpu"` may take an adapter that is software. Default false; `"auto"` never takes one. */
+  /** Allows `backend: "webgpu"` to take a software adapter. Default false; `"auto"` never takes one. */
   allowSoftware?: boolean;
   /** The level of calls that name none. Default `"auto"`. */
   level?: Level;
@@ -34,9 +34,9 @@ export interface CompressorOptions {
   workers?: number;
   /** Starts a worker that runs the entry `pagepress/worker`, where a bundler does not find the package's own. */
   createWorker?: () => PageWorker;
-  /** Where the WebAssembly is, if not beside the package's JavaScript. The first compressor opened decides for all. */
+  /** Sources of the WebAssembly, if not beside the package's JavaScript. The first compressor opened decides for all. */
   modules?: Modules;
-  /** What `capabilities()` measured before on this machine, so that `"auto"` need not measure again. */
+  /** An earlier measurement by `capabilities()` on this machine, which `"auto"` then does not repeat. */
   calibration?: Calibration | null;
   /** A device of the page's own, to run on; buffers of it need not be copied. It is neither destroyed nor, once it is lost,
    * replaced. */
@@ -46,14 +46,14 @@ export interface CompressorOptions {
   onDeviceLost?: (loss: DeviceLoss) => void;
 }
 
-/** How a device was lost: `GPUDeviceLostInfo`, and how many were so far. */
+/** The loss of a device: `GPUDeviceLostInfo`, and the number of losses so far. */
 export interface DeviceLoss {
   readonly reason: string;
   readonly message: string;
   readonly lost: number;
 }
 
-/** What became of devices so far. */
+/** Counts of devices. */
 export interface DeviceCounters {
   /** Devices that were lost. */
   readonly lost: number;
@@ -68,7 +68,7 @@ export interface CalibrationRow {
   readonly decompressMs: Readonly<Record<Engine, number>>;
 }
 
-/** What was measured of both engines. Plain data: it can be kept, and given to `createCompressor` again. */
+/** Measurements of both engines. Plain data, which can be stored and passed to `createCompressor` again. */
 export interface Calibration {
   /** The adapter that it holds for. */
   readonly adapter: string;
@@ -77,7 +77,7 @@ export interface Calibration {
   readonly compressFrom: number | null;
   /** Bytes from which the GPU decompresses faster; null if it never does. */
   readonly decompressFrom: number | null;
-  /** How long the measurement took. */
+  /** Duration of the measurement. */
   readonly milliseconds: number;
 }
 
@@ -92,7 +92,7 @@ export interface AdapterInfo {
   readonly features: readonly string[];
 }
 
-/** What this machine offers, what was taken of it, and why. */
+/** The engines of this machine, the one in use, and the reason. */
 export interface Capabilities {
   readonly backend: BackendInfo;
   readonly adapters: readonly AdapterInfo[];
@@ -114,9 +114,9 @@ export interface Modules {
   gpu?: ModuleSource;
 }
 
-/** What `configure` takes. */
+/** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
-  /** Where the WebAssembly is: also of `pagepress/seek.wasm`, for `openFrame`, and of `pagepress/tensor.wasm`. */
+  /** Sources of the WebAssembly, `pagepress/seek.wasm` for `openFrame` and `pagepress/tensor.wasm` included. */
   modules?: Modules & { seek?: ModuleSource; tensor?: ModuleSource };
 }
 
@@ -126,19 +126,19 @@ export interface GpuMemory {
   readonly pooled: number;
 }
 
-/** How far a call or a stream is. */
+/** Progress of a call or a stream. */
 export interface Progress {
-  /** Bytes of input done. Never less than told before; at the end all of them. */
+  /** Bytes of input done. Never decreases; at the end all of them. */
   readonly bytesIn: number;
   /** Bytes of output made. */
   readonly bytesOut: number;
-  /** Bytes of input in all; null for a stream that was not told. */
+  /** Bytes of input in all; null for a stream of unknown length. */
   readonly totalBytes: number | null;
   /** The engine that did most of it so far. */
   readonly backend: Engine;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /** Stops the work, and rejects with the signal's reason: the CPU stops within milliseconds, a GPU after the jobs of
    * at most 32 MiB that it has begun. */
@@ -147,7 +147,7 @@ export interface CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** What calls take that read one array. */
+/** Options of calls that read one array. */
 export interface InputOptions extends CallOptions {
   /** Takes the array's buffer away from the caller, as `postMessage` does, and frees it as soon as it is read. Without
    * it the array is neither detached nor changed; leave it as it is until the call is done. Default false. */
@@ -160,9 +160,9 @@ export interface FrameOptions {
   blockSize?: number;
   /** Default: the compressor's. */
   level?: Level;
-  /** Whether a checksum of the content ends the frame. Default true. */
+  /** Appends a checksum of the content to the frame. Default true. */
   contentChecksum?: boolean;
-  /** Whether each block carries a checksum. Default false. */
+  /** Appends a checksum to each block. Default false. */
   blockChecksums?: boolean;
   /** Whether an index of the blocks follows the frame, so that `openFrame` finds any part of the content at once: 8 bytes
    * a block, which other LZ4 programs skip. Default false. */
@@ -206,7 +206,7 @@ export interface CompressPagesOptions extends InputOptions {
   level?: Level;
 }
 
-/** What `compressResident` takes. */
+/** Options of `compressResident`. */
 export interface CompressResidentOptions extends CallOptions {
   /** Bytes of the buffer to compress, from its start. Default: all. */
   byteLength?: number;
@@ -215,7 +215,7 @@ export interface CompressResidentOptions extends CallOptions {
   level?: Level;
 }
 
-/** What `decompressResident` takes. */
+/** Options of `decompressResident`. */
 export interface DecompressResidentOptions extends CallOptions, OutputOptions {
   /** Where the content goes, from its start: a buffer of the compressor's device with the usages `STORAGE` and
    * `COPY_DST`, as long as the content rounded up to 4 bytes. Default: a new one. */
@@ -257,13 +257,13 @@ export interface PackedPages {
   readonly ratio: number;
 }
 
-/** What `decompressPages` needs of a batch. Arrays may be views into a larger buffer. */
+/** Input of `decompressPages`. Arrays may be views into a larger buffer. */
 export type PackedPagesInput = Omit<Readonly<PackedPages>, "packed" | "table" | "ratio"> & {
   readonly packed: Uint8Array;
   readonly table: Uint32Array;
 };
 
-/** What is wrong with a page, by its number in `status`; 0 is a sound page. */
+/** Errors of pages by their number in `status`; 0 is a valid page. */
 export const PAGE_STATUS = [
   "ok",
   "truncated",
@@ -287,7 +287,7 @@ export interface BackendInfo {
   readonly engine: Engine;
   /** Name and kind of the adapter; null on the CPU. */
   readonly adapter: string | null;
-  /** Whether the adapter is a CPU that imitates a GPU. */
+  /** True for a software adapter. */
   readonly software: boolean;
   readonly reason: string;
   /** Candidates that were not taken. */

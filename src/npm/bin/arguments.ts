@@ -27,13 +27,13 @@ Exit codes: 0 all done, 1 something failed, 2 wrong usage.
 The native command (cargo install pagepress-cli) also runs on GPUs, reads parts of files and measures.
 `;
 
-/** What is wrong with the command line. */
+/** An error of the command line. */
 export class UsageError extends Error {}
 
 export interface Arguments {
   mode: "compress" | "decompress" | "test";
   files: string[];
-  /** Where all output goes; `-` is standard output. Undefined: beside each file. */
+  /** Path of all output; `-` is standard output. Undefined: beside each file. */
   output: string | undefined;
   force: boolean;
   quiet: boolean;

@@ -19,7 +19,7 @@ export function removePendingAtSignals(): void {
 export interface Output {
   readonly name: string;
   readonly stream: NodeJS.WritableStream;
-  /** Whether the stream stays open for others. */
+  /** True if the stream stays open for others. */
   readonly isShared: boolean;
   /** Gives the complete file its name, and the permissions and time of its input. */
   commit(input: Stats | undefined): void;

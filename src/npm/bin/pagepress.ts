@@ -9,7 +9,7 @@ import { createFile, type Output, removePendingAtSignals, standardOutput } from 
 
 const CHUNK_BYTES = 2 ** 20;
 
-/** What is read, with what is known of it if it is a file. */
+/** An input, with its status if it is a file. */
 interface Input {
   readonly name: string;
   readonly stream: NodeJS.ReadableStream;
@@ -23,7 +23,7 @@ function openInput(file: string): Input {
   return { name: file, stream: createReadStream(file, { highWaterMark: CHUNK_BYTES }), stats: stats.isFile() ? stats : undefined };
 }
 
-/** Where the output for `file` goes; null for `-t`. */
+/** Returns the path of the output for `file`; null for `-t`. */
 function outputPath(file: string, { mode, output }: Arguments): string | null {
   if (mode === "test") return null;
   if (output !== undefined || file === "-") return output ?? "-";

@@ -21,13 +21,13 @@ const FLIGHT_BYTES = 32 * 2 ** 20;
 /** Most bytes of a block beside its data: size and checksum. */
 const AROUND_BLOCK_BYTES = 8;
 
-/** How a pooled compression takes its content. */
+/** Flow control of a pooled compression. */
 interface Flow {
   /** Bytes of content of every part but the last, a multiple of the block size. */
   readonly partBytes: number;
   /** Most parts in flight. */
   readonly mostParts: number;
-  /** Whether the caller may change the content of a part once `push` returned. */
+  /** True if the caller may change the content of a part once `push` returned. */
   readonly isVolatile: boolean;
 }
 

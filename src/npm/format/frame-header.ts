@@ -1,6 +1,6 @@
 /** Bytes of magic number and descriptor of a frame that names its content size. */
 export const SIZED_HEADER_BYTES = 15;
-/** What ends a frame's blocks: a block of no bytes. */
+/** Bytes of the end mark behind a frame's blocks: the size of an empty block. */
 export const END_MARK_BYTES = 4;
 
 export const MAGIC = 0x184d2204;
@@ -24,7 +24,7 @@ export function blockBytes(sizeWord: number, blockChecksums: boolean): number {
   return 4 + (sizeWord & ~STORED) + (blockChecksums ? 4 : 0);
 }
 
-/** Whether the first frame of `bytes` is of the kind that GPUs decode: independent blocks of at most 64 KiB. */
+/** Returns true if GPUs can decode the first frame of `bytes`: independent blocks of at most 64 KiB. */
 export function isForGpu(bytes: Uint8Array): boolean {
   const [m0, m1, m2, m3, flags = 0, block = 0] = bytes;
   const isFrame = m0 === 0x04 && m1 === 0x22 && m2 === 0x4d && m3 === 0x18;

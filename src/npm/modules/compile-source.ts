@@ -43,7 +43,7 @@ async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssem
   return WebAssembly.compile(bytes);
 }
 
-/** What went wrong, and what to do. */
+/** Returns a message with the cause and the remedy. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/Content.Security.Policy/i.test(message)) return `${message}; allow 'wasm-unsafe-eval' in script-src`;

@@ -10,7 +10,7 @@ export interface Glue {
   stop?(reason: string): unknown;
 }
 
-/** What the glue throws for an object of an instance before. */
+/** Message of the glue for an object of an earlier instance. */
 const STALE = "Invalid stale object";
 
 /** A generated module. After a panic or a trap its instance is replaced by a new one. */

@@ -14,7 +14,7 @@ export type GpuModule = Instance<typeof gpuGlue & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
 export type SeekModule = Instance<typeof seekGlue & Glue>;
 
-/** What there is of each module, ready for use. */
+/** The loaded form of each module. */
 interface Loaded {
   cpu: CpuModule;
   gpu: GpuModule;
@@ -45,7 +45,7 @@ async function start<G extends Glue>(glue: G, compiling: Promise<WebAssembly.Mod
   return glue;
 }
 
-/** Where modules are that are not beside the JavaScript: the entry `inline` brings them along, `configure` names a place. */
+/** Sources of modules that are not beside the JavaScript: those in the entry `inline`, or of `configure`. */
 const sources: Partial<Record<Name, ModuleSource | (() => Promise<ModuleSource>)>> = {};
 
 const compiled = new Map<Name, Promise<WebAssembly.Module>>();
@@ -64,7 +64,7 @@ export function setSources(from: typeof sources): void {
   Object.assign(sources, from);
 }
 
-/** Whether the module `name` was asked for. */
+/** Returns true if the module `name` was requested. */
 export function isRequested(name: string): boolean {
   return compiled.has(name as Name);
 }
@@ -88,7 +88,7 @@ export function compile(name: Name, source?: ModuleSource): Promise<CompiledModu
   return once(compiled, name, async () => compileSource(find()));
 }
 
-/** Where the file of the module `name` is. */
+/** Returns the URL of the file of the module `name`. */
 function locate(name: Name): URL {
   try {
     return packageUrl(files[name]());

@@ -1,4 +1,4 @@
-/** Where Vite 5 to 7 put a dependency's JavaScript in development, without the files beside it. */
+/** Folder to which Vite 5 to 7 move a dependency's JavaScript in development, without the files beside it. */
 const VITE_FOLDER = /\/node_modules\/\.vite[^/]*\/deps[^/]*\//;
 
 /** The URL of a file of the package, as its JavaScript names it; where Vite moved that, the place that it was moved from.
@@ -8,7 +8,7 @@ export function packageUrl(url: URL): URL {
   return isMoved(href) ? new URL(href.replace(VITE_FOLDER, "/node_modules/pagepress/dist/")) : url;
 }
 
-/** Whether Vite moved the script at `url`. */
+/** Returns true if Vite moved the script at `url`. */
 export function isMoved(url: string): boolean {
   return VITE_FOLDER.test(url);
 }

@@ -35,7 +35,7 @@ export class GpuBackend extends ArrayOperations {
     };
   }
 
-  /** Where the last operation ran, and why; null before the first. */
+  /** The place where the last operation ran, and the reason; null before the first. */
   get lastBackend(): BackendUsed | null { return this.#lastBackend; }
 
   get isDisposed(): boolean { return this.#isDisposed; }

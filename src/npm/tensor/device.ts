@@ -26,7 +26,7 @@ export class GpuDevice extends ArrayOperations {
   readonly #module: TensorModule["glue"];
   /** The device, as it describes itself. */
   readonly info: GpuDeviceInfo;
-  /** What kernels may use. */
+  /** Limits and features for kernels. */
   readonly capabilities: GpuCapabilities;
 
   static {
@@ -66,7 +66,7 @@ export class GpuDevice extends ArrayOperations {
     }
   }
 
-  /** Whether there is a hardware GPU. Loads no module. */
+  /** Returns true if there is a hardware GPU. Loads no module. */
   static async isAvailable(): Promise<boolean> {
     const options = { backend: "webgpu", powerPreference: "high-performance", allowSoftware: false } as const;
     return (await findObstacles(options)).length === 0;

@@ -30,7 +30,7 @@ export class GpuKernel {
   }
 }
 
-/** What a binding is given: a tensor for storage, words for parameters, at least 4 bytes. */
+/** Argument of a binding: a tensor for storage, words for parameters, at least 4 bytes. */
 export type KernelArgument = GpuTensor | ArrayBuffer | ArrayBufferView;
 
 const ACCESSES: readonly KernelAccess[] = ["read", "read-write", "uniform"];

@@ -10,7 +10,7 @@ export type Shape = readonly number[];
 /** Rows and columns. */
 export type Size2d = readonly [rows: number, cols: number];
 
-/** What happens to an element; NaN gives NaN. Those of the last line take the element of a second tensor too. */
+/** A step on an element; NaN gives NaN. The steps of the last line take the element of a second tensor too. */
 export type Step =
   | "relu" | "sigmoid" | "tanh" | "swish" | "gelu" | "geluTanh"
   | "exp" | "log" | "sqrt" | "abs" | "reciprocal"
@@ -18,13 +18,13 @@ export type Step =
   | readonly ["clip", min: number, max: number]
   | "add" | "sub" | "mul" | "div" | "max" | "min";
 
-/** What elements are reduced to. Of none: 0, and -∞ and +∞ for the largest and the smallest. */
+/** A reduction of elements. Without elements: 0, and -∞ and +∞ for the largest and the smallest. */
 export type Reduction = "sum" | "max" | "min" | "sumOfSquares";
 
-/** How weights are packed: K-quants of ggml, as GGUF files have them, or numbers of 16 bits. */
+/** Packing of weights: K-quants of ggml, as in GGUF files, or numbers of 16 bits. */
 export type Quantization = "q4k" | "q5k" | "q6k" | "f16";
 
-/** What a row is multiplied by and what is added once it is normalised: an element for each column. */
+/** Factors and summands of a normalised row: an element for each column. */
 export interface NormOptions<T> {
   weight?: T;
   bias?: T;
@@ -33,13 +33,13 @@ export interface NormOptions<T> {
 }
 
 export interface AttentionOptions {
-  /** Whether the last query sees all keys, each query before it one less. Default false. */
+  /** If true, the last query sees all keys, and each query before it one less. Default false. */
   causal?: boolean;
-  /** What products are multiplied by. Default 1 / √elements of a head. */
+  /** Factor of the products. Default 1 / √elements of a head. */
   scale?: number;
 }
 
-/** Where `pagepress/tensor.wasm` is. */
+/** Source of `pagepress/tensor.wasm`. */
 export interface TensorModules {
   tensor?: ModuleSource;
 }
@@ -49,9 +49,9 @@ export interface GpuDeviceOptions {
   device?: Device;
   /** Speed (default) or battery, where there are several GPUs. */
   powerPreference?: "high-performance" | "low-power";
-  /** Whether an adapter that is software will do. Default false. */
+  /** Allows a software adapter. Default false. */
   allowSoftware?: boolean;
-  /** Where the WebAssembly is, if not beside the package's JavaScript. The first one used decides for all. */
+  /** Source of the WebAssembly, if not beside the package's JavaScript. The first one used decides for all. */
   modules?: TensorModules;
 }
 
@@ -60,11 +60,11 @@ export interface GpuDeviceInfo {
   readonly name: string;
   readonly vendor: string;
   readonly engine: "webgpu";
-  /** Whether a CPU does the work. */
+  /** True for a software adapter. */
   readonly software: boolean;
 }
 
-/** What kernels may use. */
+/** Limits and features for kernels. */
 export interface GpuCapabilities {
   /** Largest range that an argument may cover. */
   readonly maxBindingBytes: number;
@@ -76,11 +76,11 @@ export interface GpuCapabilities {
   readonly maxGrid: number;
   /** Storage buffers of one kernel. */
   readonly maxStorageBuffers: number;
-  /** Whether the device times launches. */
+  /** True if the device times launches. */
   readonly timestamps: boolean;
 }
 
-/** How a kernel uses a binding of group 0: storage that it reads, storage that it may write, or parameters. */
+/** Use of a binding of group 0: storage that the kernel reads, storage that it may write, or parameters. */
 export type KernelAccess = "read" | "read-write" | "uniform";
 
 export interface KernelOptions {
@@ -101,7 +101,7 @@ export interface GpuBackendOptions {
   modules?: TensorModules;
 }
 
-/** Where an operation ran: on this device, or on the CPU for this reason. */
+/** The place where an operation ran: this device, or the CPU for this reason. */
 export type BackendUsed =
   | { readonly engine: "webgpu"; readonly device: string; readonly reason: null }
   | { readonly engine: "cpu"; readonly device: null; readonly reason: string };

@@ -56,7 +56,7 @@ function likeBrowsers(worker: NodeWorker): NodeWorker {
   return worker;
 }
 
-/** How many workers this machine keeps busy. */
+/** Returns the number of workers that this machine can run at once. */
 export async function hardwareConcurrency(): Promise<number> {
   const n = (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency;
   if (n) return n;

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::ptx::build::{Comparison, Operand, PtxType, Register};
 
-/// How a register was computed, for peephole rules on shift amounts and indices.
+/// The computation of a register, for peephole rules on shift amounts and indices.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     /// A word masked by a constant.

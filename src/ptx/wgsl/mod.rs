@@ -68,7 +68,7 @@ struct Lowering<'a> {
     /// Variables in registers.
     variables: Vec<Variable>,
     n_locals: usize,
-    /// How some registers were computed.
+    /// The computations of some registers.
     origins: std::collections::HashMap<Register, fold::Origin>,
     globals: Globals,
     in_memory: variables::InMemory,

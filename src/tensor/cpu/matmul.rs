@@ -20,7 +20,7 @@ pub(super) fn matmul_by_rows(a: &[f32], b: &[f32], c: &mut [f32], size: [usize; 
     product(a, (b, Order::Columns), c, size)
 }
 
-/// How the elements of a matrix follow each other.
+/// Order of the elements of a matrix.
 #[derive(Clone, Copy)]
 enum Order {
     Rows,

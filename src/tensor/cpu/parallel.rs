@@ -18,7 +18,7 @@ pub(super) fn for_shares(out: &mut [f32], share: usize, work: impl Fn(usize, &mu
     }
 }
 
-/// What `work` makes of each of `n` shares, in order.
+/// Returns the results of `work` for each of `n` shares, in order.
 pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> Vec<f32> {
     #[cfg(not(target_arch = "wasm32"))]
     if n > 1 {

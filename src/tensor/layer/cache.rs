@@ -71,7 +71,7 @@ impl Cache {
         self.keys.n_bytes() + self.values.n_bytes()
     }
 
-    /// Whether `n` more rows fit.
+    /// Returns true if `n` more rows fit.
     pub(super) fn check_room(&self, n: usize) -> Result<()> {
         if n <= self.n_max - self.n {
             return Ok(());

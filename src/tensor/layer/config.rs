@@ -15,7 +15,7 @@ pub(crate) const MAX_HEAD_DIM: usize = 256;
 pub struct Attention {
     /// The last query sees all keys, each query before it one less.
     pub causal: bool,
-    /// What products are multiplied by; `None` for 1 / √elements of a head.
+    /// Factor of the products; `None` for 1 / √elements of a head.
     pub scale: Option<f32>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct AttentionDims {
 }
 
 impl Attention {
-    /// What products are multiplied by, for heads of `dim` elements.
+    /// Returns the factor of the products for heads of `dim` elements.
     #[must_use]
     pub fn scale_of(self, dim: usize) -> f32 {
         self.scale.unwrap_or_else(|| 1.0 / (dim as f32).sqrt())
@@ -108,7 +108,7 @@ pub struct LayerConfig {
     pub head_dim: usize,
     /// Elements between the two halves of the second part.
     pub mlp_width: usize,
-    /// How rows are normalised.
+    /// Normalisation of rows.
     pub norm: Norm,
     /// The second part.
     pub mlp: Mlp,
@@ -170,7 +170,7 @@ impl LayerConfig {
         }
     }
 
-    /// Whether the sizes make sense.
+    /// Returns true if the sizes are consistent.
     pub(crate) fn check(&self) -> Result<()> {
         let wrong = |name, value: usize, expected| {
             Err(Error::InvalidArgument {

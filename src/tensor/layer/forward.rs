@@ -259,7 +259,7 @@ impl WgslForwardPass {
         Ok(out)
     }
 
-    /// What queries find: `[n, heads head_dim]`.
+    /// Result of the attention: `[n, heads head_dim]`.
     async fn attention(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
         let config = &self.config;
         let (n, first) = (rows.view.shape().dims()[0], self.position());
@@ -349,7 +349,7 @@ impl WgslForwardPass {
     /// [`new_async`](Self::new_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn new(device: GpuDevice, config: LayerConfig, weights: &LayerWeights<'_>) -> Result<Self> {
         crate::gpu::runtime::block_on(Self::new_async(device, config, weights))
     }
@@ -357,7 +357,7 @@ impl WgslForwardPass {
     /// [`forward_async`](Self::forward_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn forward(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
         crate::gpu::runtime::block_on(self.forward_async(input, output))
     }
@@ -365,7 +365,7 @@ impl WgslForwardPass {
     /// [`apply_async`](Self::apply_async), blocking.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub fn apply(&mut self, input: &GpuTensor) -> Result<GpuTensor> {
         crate::gpu::runtime::block_on(self.apply_async(input))
     }

@@ -48,7 +48,7 @@ impl QkvLoRA {
     /// [`upload_async`](Self::upload_async), blocking. Native only.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn upload(
         device: &GpuDevice,

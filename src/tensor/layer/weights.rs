@@ -62,7 +62,7 @@ pub struct LayerWeights<'a> {
 }
 
 impl LayerWeights<'_> {
-    /// Whether all are as long as a layer needs them.
+    /// Returns true if all are as long as a layer needs them.
     pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
         config.check()?;
         let (hidden, width) = (config.hidden, config.mlp_width);
@@ -101,12 +101,12 @@ pub struct LowRank<'a> {
     pub b: &'a [f32],
 }
 
-/// What is added to q, k and v of a layer.
+/// Low-rank updates of q, k and v of a layer.
 #[derive(Debug, Clone, Copy)]
 pub struct LowRankQkv<'a> {
     /// Rank of the matrices.
     pub rank: usize,
-    /// What they are multiplied by: alpha over rank, as it is often given.
+    /// Factor of the updates: usually alpha divided by rank.
     pub scale: f32,
     /// For q.
     pub q: Option<LowRank<'a>>,
@@ -117,7 +117,7 @@ pub struct LowRankQkv<'a> {
 }
 
 impl LowRankQkv<'_> {
-    /// Whether all are as long as a layer needs them.
+    /// Returns true if all are as long as a layer needs them.
     pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
         config.check()?;
         if !(1..=config.hidden).contains(&self.rank) {

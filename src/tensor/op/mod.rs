@@ -24,7 +24,7 @@ pub(crate) enum Op {
     Elementwise(Vec<Step>),
     /// The softmax over the last axis, or its logarithm.
     Softmax {
-        /// Whether it is the logarithm.
+        /// True for the logarithm of the softmax.
         log: bool,
     },
     /// Reduces axes, which stay as axes of length 1; `None` reduces all elements, to a tensor without axes.
@@ -39,7 +39,7 @@ pub(crate) enum Op {
     Norm {
         /// How.
         norm: Norm,
-        /// Whether a weight and a bias, an element a column each, follow the tensor.
+        /// True for each of weight and bias, an element per column, that follows the tensor.
         columns: [bool; 2],
     },
     /// The attention of queries to keys and values.
@@ -47,7 +47,7 @@ pub(crate) enum Op {
     /// The product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`, whose bytes are the words of the second
     /// tensor.
     MatmulQuantized {
-        /// How the weights are packed.
+        /// Packing of the weights.
         quantization: Quantization,
         /// Outputs and inputs, n and k.
         size: [usize; 2],

@@ -1,4 +1,4 @@
-//! What an operation consists of, as far as its cost is concerned.
+//! The work of operations, for cost estimates.
 
 use super::Op;
 use crate::tensor::{Shape, Step};
@@ -26,7 +26,7 @@ impl Class {
     ];
 }
 
-/// What an operation consists of.
+/// The work of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Work {
     pub class: Class,

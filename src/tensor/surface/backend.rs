@@ -51,7 +51,7 @@ pub struct GpuBackend {
 
 #[derive(Debug, Default)]
 enum Device {
-    /// Nobody asked yet.
+    /// Not requested yet.
     #[default]
     Unopened,
     /// Used for what it does sooner than the CPU.
@@ -95,7 +95,7 @@ impl GpuBackend {
         }
     }
 
-    /// Where the last operation ran; `None` before the first.
+    /// Returns the place where the last operation ran; `None` before the first.
     #[must_use]
     pub const fn last_backend(&self) -> Option<&BackendUsed> {
         self.last.as_ref()
@@ -145,7 +145,7 @@ impl GpuBackend {
         })
     }
 
-    /// Why the CPU does what the GPU could not; the error, if it may not.
+    /// Returns the reason why the CPU takes over after a failure of the GPU; the error if it may not.
     fn failed(&mut self, error: Error) -> Result<String> {
         if !self.may_go_on(&error) {
             return Err(error);
@@ -183,7 +183,7 @@ impl GpuBackend {
         Ok(result)
     }
 
-    /// Whether the CPU may do what the GPU could not.
+    /// Returns true if the CPU may take over after a failure of the GPU.
     fn may_go_on(&self, error: &Error) -> bool {
         let is_of_device = matches!(
             error,

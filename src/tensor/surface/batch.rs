@@ -45,7 +45,7 @@ pub struct GpuCommandBatch {
     device: GpuDevice,
     id: u64,
     nodes: Vec<Node>,
-    /// What is wrong with the first wrong operation since the last execution.
+    /// The error of the first invalid operation since the last execution.
     wrong: Option<Error>,
 }
 
@@ -250,7 +250,7 @@ impl GpuCommandBatch {
         for (node, buffer) in made {
             let view = self.nodes[node].view.clone();
             self.nodes[node].made = Some(GpuTensor::new(&self.device, buffer, view));
-            // What was uploaded need not be kept here.
+            // Uploaded values need not be kept here.
             if let Source::Upload(_) = self.nodes[node].source {
                 self.nodes[node].source = Source::Given;
             }
@@ -284,7 +284,7 @@ impl GpuCommandBatch {
     /// [`execute_async`](Self::execute_async) by the documents' name.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub async fn execute(&mut self) -> Result<Option<u64>> {
         self.execute_async().await
     }
@@ -292,7 +292,7 @@ impl GpuCommandBatch {
     /// [`read_async`](Self::read_async) by the documents' name.
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub async fn read(&mut self, id: BufferId) -> Result<Vec<f32>> {
         self.read_async(id).await
     }
@@ -300,7 +300,7 @@ impl GpuCommandBatch {
     /// [`result_async`](Self::result_async) by the name that goes with [`read`](Self::read).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub async fn result(&mut self, id: BufferId) -> Result<GpuTensor> {
         self.result_async(id).await
     }

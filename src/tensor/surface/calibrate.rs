@@ -1,4 +1,4 @@
-//! How long operations take on the CPU and on a device, measured when they are first needed.
+//! Measures how long operations take on the CPU and on a device, when first needed.
 //!
 //! Each engine and each [`Class`] has a fixed cost and a cost a unit, beside the engine's cost a byte in and out. They
 //! are fitted to short operations of growing size, which take a few milliseconds in all on the CPU and a few tens on a
@@ -39,7 +39,7 @@ pub(super) enum Engine<'a> {
     Gpu(&'a GpuDevice),
 }
 
-/// What was measured of one engine.
+/// Measurements of one engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Speed {
     /// By class; the cost a unit of [`Class::Stream`] is that of a byte, which all classes share.

@@ -18,7 +18,7 @@ pub(super) struct Node {
     pub(super) made: Option<GpuTensor>,
 }
 
-/// How a tensor comes about.
+/// Origin of a tensor.
 #[derive(Debug)]
 pub(super) enum Source {
     /// It is there.
@@ -95,7 +95,7 @@ impl Chain {
     }
 }
 
-/// What to run, in order.
+/// Operations to run, in order.
 #[derive(Debug)]
 pub(super) struct Plan {
     tasks: Vec<Task>,
@@ -115,7 +115,7 @@ impl Plan {
         sinks.filter(|&i| nodes[i].made.is_none()).collect()
     }
 
-    /// What makes the `wanted` nodes of those that are there.
+    /// Returns the operations that compute the `wanted` nodes from the available ones.
     pub(super) fn new(nodes: &[Node], wanted: &[usize]) -> Self {
         let mut n_uses = vec![0u32; nodes.len()];
         let mut is_needed = vec![false; nodes.len()];

@@ -92,7 +92,7 @@ impl GpuDevicePool {
     /// The logarithm of [`softmax_async`](Self::softmax_async).
     ///
     /// # Errors
-    /// As there.
+    /// As the asynchronous form.
     pub async fn log_softmax_async(
         &self,
         input: &[f32],

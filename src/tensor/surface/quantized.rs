@@ -58,7 +58,7 @@ impl QuantizedWeights {
         [self.n, self.k]
     }
 
-    /// How they are packed.
+    /// Packing of the weights.
     #[must_use]
     pub const fn quantization(&self) -> Quantization {
         self.quantization

@@ -93,7 +93,7 @@ impl GpuTensor {
         self.view.shape()
     }
 
-    /// Where the elements are in [`buffer`](Self::buffer).
+    /// Returns the layout of the elements in [`buffer`](Self::buffer).
     #[must_use]
     pub fn view(&self) -> &TensorView {
         &self.view

@@ -9,7 +9,7 @@ use crate::lz4::formats;
 use crate::web::level::Level;
 use crate::{Error, Result};
 
-/// What compressed bytes are.
+/// Formats of compressed bytes.
 #[wasm_bindgen]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -69,7 +69,7 @@ pub fn compress(
 /// that are too long for one step.
 ///
 /// # Errors
-/// What is wrong with the bytes; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
+/// The errors of the bytes; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
 #[wasm_bindgen]
 pub fn decompress(
     bytes: &Uint8Array,

@@ -149,7 +149,7 @@ impl WebFrameDecoder {
     /// Decodes some content and returns its length; 0 if more input is needed.
     ///
     /// # Errors
-    /// What is wrong with the frame.
+    /// The errors of the frame.
     pub fn advance(&mut self) -> std::result::Result<usize, JsValue> {
         loop {
             let (consumed, content) = self.decoder.advance_serial(&self.held[self.at..])?;
@@ -178,7 +178,7 @@ impl WebFrameDecoder {
     /// Ends the input, once [`advance`](Self::advance) returned 0.
     ///
     /// # Errors
-    /// What the frame lacks.
+    /// The error of an incomplete frame.
     pub fn end(&mut self) -> std::result::Result<(), JsValue> {
         Ok(self.decoder.finish(&self.held[self.at..])?)
     }

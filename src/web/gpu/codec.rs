@@ -21,7 +21,7 @@ pub(super) type Work<'a> = Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;
 #[derive(Debug)]
 pub struct GpuCodec(Rc<Shared>);
 
-/// What the codec shares with its call.
+/// State that the codec shares with its call.
 #[derive(Debug)]
 struct Shared {
     /// Gone while a call has it, and once it is closed.
@@ -68,7 +68,7 @@ impl GpuCodec {
         self.0.device.borrow().info().vendor.clone()
     }
 
-    /// Whether a CPU imitates a GPU.
+    /// True for a software adapter.
     #[wasm_bindgen(getter)]
     pub fn software(&self) -> bool {
         self.0.device.borrow().info().is_software()

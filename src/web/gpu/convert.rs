@@ -113,7 +113,7 @@ pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked,
     }))
 }
 
-/// What is wrong with the first page that is not sound.
+/// Returns the error of the first corrupt page.
 pub(super) fn first_error(errors: &[Option<BlockError>]) -> Result<()> {
     let mut errors = errors.iter().enumerate();
     match errors.find_map(|(page, error)| Some((page, (*error)?))) {
@@ -205,7 +205,7 @@ extern "C" {
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_pooled(this: &Fields, n_bytes: f64);
 
-    /// Where content goes, as JavaScript gives it.
+    /// Destination of content, as an object of JavaScript.
     #[wasm_bindgen(typescript_type = "GpuTarget")]
     pub type Target;
     #[wasm_bindgen(method, getter)]

@@ -14,7 +14,7 @@ use crate::tensor::{BackendUsed, GpuBackend};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-/** Where an operation ran: on this device, or on the CPU for this reason. */
+/** The place where an operation ran: this device, or the CPU for this reason. */
 export type BackendUsed =
   | { readonly engine: "webgpu"; readonly device: string; readonly reason: null }
   | { readonly engine: "cpu"; readonly device: null; readonly reason: string };
@@ -40,7 +40,7 @@ impl WebBackend {
         Self::of(GpuBackend::with_device(device.device.clone()))
     }
 
-    /// Where the last operation ran; null before the first.
+    /// Returns the place where the last operation ran; null before the first.
     #[must_use]
     #[wasm_bindgen(getter, js_name = lastBackend, unchecked_return_type = "BackendUsed | null")]
     pub fn last_backend(&self) -> Option<Object> {

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct WebBatch(Rc<RefCell<Option<GpuCommandBatch>>>);
 
-/// What a call does with the batch.
+/// Work of a call on the batch.
 type Work = dyn for<'a> FnOnce(
     &'a mut GpuCommandBatch,
 ) -> Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;

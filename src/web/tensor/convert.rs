@@ -16,7 +16,7 @@ const STEP: &str = r#"
 export type Step = string | readonly [name: string, ...numbers: number[]];
 "#;
 
-/// What an exported function gives: a value, or an `Error` with a `code`.
+/// Result of an exported function: a value, or an `Error` with a `code`.
 pub(super) type JsResult<T> = std::result::Result<T, JsValue>;
 
 /// A promise of what `work` gives. It is polled once before this returns, so that arrays are read as they are now.

@@ -23,7 +23,7 @@ export interface DeviceInfo {
   readonly software: boolean;
 }
 
-/** What kernels may use. */
+/** Limits and features for kernels. */
 export interface Capabilities {
   readonly maxBindingBytes: number;
   readonly maxBufferBytes: number;
@@ -40,7 +40,7 @@ export interface Capabilities {
 #[derive(Debug)]
 pub struct WebDevice {
     pub(super) device: GpuDevice,
-    /// Whether it is the page's, which stays open.
+    /// True for a device of the page, which stays open.
     is_borrowed: bool,
 }
 
@@ -86,7 +86,7 @@ impl WebDevice {
         })
     }
 
-    /// What it says of itself.
+    /// Returns the description of the device.
     #[must_use]
     #[wasm_bindgen(getter, unchecked_return_type = "DeviceInfo")]
     pub fn info(&self) -> Object {
@@ -99,7 +99,7 @@ impl WebDevice {
         ])
     }
 
-    /// What kernels may use.
+    /// Limits and features for kernels.
     #[must_use]
     #[wasm_bindgen(getter, unchecked_return_type = "Capabilities")]
     pub fn capabilities(&self) -> Object {
