@@ -31,8 +31,8 @@ const wanted = [
 const allowed =
   /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
 /**
- * Most JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a helper
- * of the bundler.
+ * Maximum number of JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a
+ * helper of the bundler.
  */
 const MOST_FILES = 4;
 

@@ -1,7 +1,7 @@
 //! Compresses and decompresses files and memory pages as standard LZ4, on any GPU and on the CPU without one.
 //!
-//! [`batch::Codec`] selects the fastest engine and compresses frames (`.lz4` files) and batches of pages.
-//! [`lz4`] is the format on the CPU alone. [`tensor`] runs operations on `f32` tensors, and [`gpu`] runs kernels of your own,
+//! [`batch::Codec`] selects the fastest engine and compresses frames (`.lz4` files) and batches of pages. [`lz4`] is
+//! the CPU implementation of the format. [`tensor`] runs operations on `f32` tensors, and [`gpu`] runs custom kernels,
 //! written in WGSL, on the same engines.
 //!
 //! # Compress a frame
@@ -60,7 +60,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! # Run a kernel of your own
+//! # Run a custom kernel
 //! ```no_run
 //! # #[cfg(any(feature = "wgpu", feature = "cuda"))]
 //! # fn main() -> pagepress::Result<()> {
@@ -120,16 +120,17 @@
 //! | `futures-io` | asynchronous readers and writers |
 //! | `gpu-wasm` | classes for JavaScript on wasm32, by wasm-bindgen; `web-files`, `web-seek`, `web-gpu` and `web-tensor` are its parts |
 //!
-//! Without features the CPU codec and the CPU's tensor operations remain.
+//! Without features, the CPU codec and the tensor operations on the CPU are available.
 //!
 //! # Engines
 //! An engine runs the work: the CPU (all cores, AVX-512, AVX2, NEON or WebAssembly SIMD), wgpu, or CUDA.
 //! [`BackendRequest::Auto`](batch::BackendRequest::Auto) selects a hardware GPU where it is measured to be faster, and never a
 //! software adapter; a backend requested by name that is not available is an error. Every result names the engine and the
-//! reason. Every engine reads all LZ4 blocks; the levels [`Fast`](lz4::Level::Fast) and [`High`](lz4::Level::High) give the same
-//! bytes on every engine, [`Sequential`](lz4::Level::Sequential) is the CPU's.
+//! reason. Every engine reads all LZ4 blocks; the levels [`Fast`](lz4::Level::Fast) and [`High`](lz4::Level::High)
+//! produce the same bytes on every engine, [`Sequential`](lz4::Level::Sequential) is available on the CPU only.
 //!
-//! Functions whose name ends in `_async` exist everywhere; natively the same name without it blocks.
+//! Functions whose name ends in `_async` exist on all targets; native targets also have blocking forms without the
+//! suffix.
 //!
 //! # Errors
 //! Every failure is an [`Error`] with fields for the values involved and a stable [`code`](Error::code): corrupt input, short
@@ -159,7 +160,8 @@ pub mod gpu {
     //! implements it ([`wgpu`] on every target, `cuda` natively). [`GpuDevice`] is an enum over the engines and implements it
     //! too. Calls are asynchronous; natively the same names without `_async` block.
     //!
-    //! [`GpuDevice::from_wgpu`] and [`Buffer::from_wgpu`] take a device and buffers that a program opened with wgpu itself.
+    //! [`GpuDevice::from_wgpu`] and [`Buffer::from_wgpu`] wrap a device and buffers that a program created with wgpu
+    //! itself.
     //! Batches of pages are documented in [`batch`](crate::batch), tensors and their operations in [`tensor`](crate::tensor).
 
     mod backend;
@@ -212,7 +214,7 @@ pub mod gpu {
     pub use pipeline_cache::PipelineCache;
     pub use times::{Busy, DeviceTimes};
 
-    // The documents' names for items of the modules above. `src/gpu/` itself imports neither module.
+    // Names of the documentation for items of the modules above. `src/gpu/` itself imports neither module.
     pub use crate::batch::{
         BatchResult, BatchStats, DecompressResult, GpuBatchCompressor, GpuBatchConfig,
         GpuPoolCompressor,
@@ -252,8 +254,8 @@ mod web;
 #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 mod wgsl;
 
-/// Internals that the tests, benchmarks and fuzz targets of this repository reach. No part of the API: anything here may change
-/// in any version.
+/// Internals for the tests, benchmarks and fuzz targets of this repository. Not part of the API: anything here may
+/// change in any version.
 #[cfg(gpu_engine)]
 #[doc(hidden)]
 pub mod internals {
@@ -280,11 +282,11 @@ pub use batch::{Algorithm, PAGE_SIZE};
 pub use error::{Error, Result};
 #[cfg(gpu_engine)]
 pub use gpu::detect::GpuBackend;
-/// The version of wgpu whose types this crate takes and gives.
+/// The version of wgpu whose types this crate's API uses.
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 
-/// Runs the code of the documents.
+/// Runs the examples of the documentation as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]

@@ -1,4 +1,4 @@
-//! The CUDA engine by itself. Where CUDA finds no GPU all tests but the one about its absence are ignored, or fail if
+//! The CUDA engine alone. If CUDA finds no GPU, all tests but the one about its absence are ignored, or fail if
 //! `PAGEPRESS_REQUIRE_CUDA` is set.
 #![cfg(cuda_engine)]
 #![allow(
@@ -45,7 +45,7 @@ fn request() -> DeviceRequest {
     }
 }
 
-/// Runs `test`, which is ignored where CUDA finds no GPU.
+/// Runs `test`, or ends it as ignored if CUDA finds no GPU.
 fn with_cuda(test: impl FnOnce(&GpuDevice)) {
     need_cuda();
     test(&GpuDevice::open(&request()).unwrap());
@@ -176,8 +176,8 @@ fn kernels_are_cached_by_content() {
     });
 }
 
-/// The report F082 says that stores to addresses computed from values in shared memory crash. They do not: what crashed
-/// were accesses to addresses that are not aligned (`cuda_faults.rs` shows those).
+/// Report F082 claims that stores to addresses computed from values in shared memory crash. They do not: the crashes
+/// were misaligned accesses (`cuda_faults.rs` reproduces them).
 #[test]
 fn f082_addresses_computed_from_shared_memory_values_work() {
     const SCATTER: &str = "
@@ -193,7 +193,7 @@ fn f082_addresses_computed_from_shared_memory_values_work() {
         }";
     with_cuda(|device| {
         let n = 64 * 1000u32;
-        // In each tile of 64 an order of its own.
+        // A different order in each tile of 64.
         let order: Vec<u32> = (0..n)
             .map(|i| i / 64 * 64 + (i * 37 + i / 64) % 64)
             .collect();
@@ -227,7 +227,7 @@ fn f082_addresses_computed_from_shared_memory_values_work() {
     });
 }
 
-/// Whether `future` is still waiting.
+/// Polls `future` once and returns true if it is pending.
 fn waits<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
     let polled = future
         .as_mut()
@@ -235,8 +235,8 @@ fn waits<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
     matches!(polled, Poll::Pending)
 }
 
-/// In a process of its own: the driver has few queues for the streams of a process, and two in one queue wait for each
-/// other.
+/// Runs in a separate process: the driver maps the streams of a process to a few hardware queues, and streams that
+/// share a queue wait for each other.
 #[test]
 fn waiting_yields_and_copies_overlap_kernels() {
     in_own_process("waiting_yields_and_copies_overlap_kernels", || {
@@ -251,7 +251,7 @@ fn waiting_yields_and_copies_overlap_kernels() {
                 assert!(back == bytes);
             });
         };
-        // The driver may wait for kernels when it allocates; from now on the pool has what is needed.
+        // An allocation may make the driver wait for kernels; after this call the pool has all required memory.
         up_and_down();
         let mut running = pin!(slow.launch(&slow.data).unwrap().wait_async());
         assert!(waits(&mut running), "the first poll waits for the device");
@@ -266,7 +266,7 @@ fn waiting_yields_and_copies_overlap_kernels() {
     });
 }
 
-/// Memory that goes back to the pool while the device works on it, and is used anew for something else.
+/// Returns memory to the pool while the device still uses it, and reuses it for other work.
 #[test]
 fn work_on_the_same_memory_keeps_its_order() {
     with_cuda(|device| {
@@ -295,7 +295,7 @@ fn work_on_the_same_memory_keeps_its_order() {
     });
 }
 
-/// Host memory may be written again only when the device has read what was there.
+/// Host memory may be overwritten only after the device has read it.
 #[test]
 fn host_memory_is_not_overwritten_under_the_device() {
     with_cuda(|device| {
@@ -336,7 +336,7 @@ fn resident_pages_come_and_go_by_device_pointers() {
             let own = device.allocate_memory(n_bytes).unwrap();
             device.upload_async(&own, 0, &bytes).await.unwrap();
             let address = own.device_ptr().unwrap();
-            // SAFETY: the address is that of `own`, which lives until the end of the block and has slack behind it.
+            // SAFETY: the address is that of `own`, which lives until the end of the block and is larger than needed.
             let foreign = unsafe { cuda.from_device_ptr(address, n_bytes) }.unwrap();
             let foreign = Buffer::from(foreign);
             assert_eq!(foreign.device_ptr(), Some(address));
@@ -351,7 +351,7 @@ fn resident_pages_come_and_go_by_device_pointers() {
                 .unwrap();
             assert!(packed == expected.packed);
             let back = device.allocate_memory(n_bytes).unwrap();
-            // SAFETY: as above, of `back`.
+            // SAFETY: the address is that of `back`, which lives until the end of the block.
             let target = unsafe { cuda.from_device_ptr(back.device_ptr().unwrap(), n_bytes) };
             let outcome = decompress_resident_async(device, &found, &target.unwrap().into())
                 .await
@@ -360,14 +360,14 @@ fn resident_pages_come_and_go_by_device_pointers() {
             assert!(device.download_async(&back, 0..n_bytes).await.unwrap() == bytes);
         });
         for wrong in [0, 8] {
-            // SAFETY: the addresses are refused.
+            // SAFETY: the addresses are rejected.
             let error = unsafe { cuda.from_device_ptr(wrong, 64) }.unwrap_err();
             assert_eq!(error.code(), "INVALID_ARGUMENT");
         }
     });
 }
 
-/// Each GPU by a thread of its own, all at once, and two devices on each.
+/// Uses all GPUs at once, each from its own thread with two devices.
 #[test]
 fn all_gpus_work_at_once() {
     need_cuda();

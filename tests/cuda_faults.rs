@@ -1,5 +1,5 @@
-//! What breaks a CUDA device, and what is left after it. A kernel that traps breaks CUDA for its process, so each of
-//! these tests runs in a process of its own, one after another.
+//! Faults that break a CUDA device, and the state after them. A kernel that traps breaks CUDA for its process, so each
+//! of these tests runs in a separate process, one after another.
 #![cfg(cuda_engine)]
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     common::harness::run()
 }
 
-/// Runs `test`, which is named `name`, in a process of its own. Ignored where CUDA finds no GPU.
+/// Runs the test `name` in a separate process, or ends it as ignored if CUDA finds no GPU.
 fn alone(name: &str, test: impl FnOnce(&GpuDevice)) {
     in_own_process(name, || test(&open()));
 }
@@ -45,7 +45,7 @@ fn open() -> GpuDevice {
     .unwrap()
 }
 
-/// A kernel that is compiled without checks, and needs them.
+/// Launches a kernel that is compiled without bounds checks and stores out of bounds.
 #[test]
 fn a_kernel_that_traps_loses_the_device_and_says_why() {
     const WILD: &str = "
@@ -60,7 +60,7 @@ fn a_kernel_that_traps_loses_the_device_and_says_why() {
             let kept = bystander.allocate_memory(1 << 20).unwrap();
             let error = block_on(async {
                 let source = KernelSource::new(WILD, "wild", &[Access::ReadWrite, Access::Uniform]);
-                // SAFETY: none: the kernel writes elsewhere, in a process that is there to end by it.
+                // SAFETY: violated on purpose: the kernel writes out of bounds, in a process that is only for this.
                 let source = unsafe { source.without_checks() };
                 let kernel = device.compile_kernel(&source).await.unwrap();
                 let data = device.allocate_memory(256).unwrap();
@@ -69,7 +69,7 @@ fn a_kernel_that_traps_loses_the_device_and_says_why() {
                 submission.wait_async().await.unwrap_err()
             });
             assert_eq!(error.code(), "DEVICE_LOST");
-            // Which of the two depends on where memory lies.
+            // The code depends on the address.
             let codes = [
                 "error 700 (CUDA_ERROR_ILLEGAL_ADDRESS)",
                 "error 717 (CUDA_ERROR_INVALID_ADDRESS_SPACE)",
@@ -80,7 +80,7 @@ fn a_kernel_that_traps_loses_the_device_and_says_why() {
                 squares(device, 64, false).unwrap_err().code(),
                 "DEVICE_LOST"
             );
-            // Whoever shares the GPU is lost with it.
+            // A second device on the same GPU is lost, too.
             assert_eq!(bystander.check().unwrap_err().code(), "DEVICE_LOST");
             drop(kept);
             let again = block_on(device.reopen_async()).unwrap_err();
@@ -90,8 +90,8 @@ fn a_kernel_that_traps_loses_the_device_and_says_why() {
     );
 }
 
-/// The pattern of the report F082, word for word: an address computed from a value loaded from shared memory. Each lane
-/// stores at its index times a factor; a factor that is no multiple of 4 is what crashes.
+/// The pattern of report F082, verbatim: an address computed from a value loaded from shared memory. Each lane stores
+/// at its index times a factor; factors that are not multiples of 4 crash.
 const F082: &str = "
     .version 7.0
     .target sm_75
@@ -135,7 +135,7 @@ fn store_at_multiples_of(device: &CudaDevice, factor: u32) -> Result<Vec<u8>, Er
         ],
     };
     block_on(async {
-        // SAFETY: the entry takes the parameters named, and stores below 31 times 8 plus 4 bytes.
+        // SAFETY: the entry point has these parameters and stores below 31 times 8 plus 4 bytes.
         let kernel = unsafe { device.load_ptx(&ptx, &[Access::ReadWrite, Access::Uniform]) }?;
         let out = device.allocate_memory(256)?;
         device.upload_async(&out, 0, &[0xff; 256]).await?;
@@ -178,7 +178,7 @@ fn ptx_that_is_wrong_comes_back_with_the_drivers_log() {
                 shared_bytes: 128,
                 params: Vec::new(),
             };
-            // SAFETY: it does not load.
+            // SAFETY: the module does not load.
             let error = unsafe { device.as_cuda().unwrap().load_ptx(&ptx, &[]) }.unwrap_err();
             assert_eq!(error.code(), "KERNEL_COMPILE");
             assert!(error.to_string().contains("no_such_instruction"), "{error}");
@@ -211,7 +211,7 @@ fn after_a_trap_forced_cuda_fails_and_auto_goes_on_without() {
     );
 }
 
-/// With almost all memory taken, a batch is cut until it fits; what cannot be cut is a typed error.
+/// With almost all memory in use, a batch is cut until it fits; work that cannot be cut fails with a typed error.
 #[test]
 fn memory_that_runs_out_is_said_or_does_with_less() {
     const PIECE: u64 = 1 << 30;
@@ -234,7 +234,7 @@ fn memory_that_runs_out_is_said_or_does_with_less() {
         );
         let bytes = mixed(512 << 20, 1);
         let (pages, _) = bytes.as_chunks::<PAGE_SIZE>();
-        // One job of all pages would need five times their size.
+        // A single job for all pages would need five times their size.
         let config = GpuBatchConfig {
             batch_size: pages.len(),
             ring_buffer_slots: 2,

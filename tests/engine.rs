@@ -1,4 +1,4 @@
-//! The wgpu engine by itself: small kernels on whatever adapter the machine has, software included.
+//! The wgpu engine alone: small kernels on any adapter of the machine, including software adapters.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,

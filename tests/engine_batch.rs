@@ -1,4 +1,4 @@
-//! The codec's front on a GPU through wgpu: frames, streams, loss of the device, choice of the engine.
+//! The codec on a GPU through wgpu: frames, streams, loss of the device, choice of the engine.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -353,7 +353,7 @@ fn software_is_never_taken_unasked() {
         ..CodecOptions::default()
     })
     .unwrap();
-    // With a hardware GPU it is CUDA or wgpu.
+    // With a hardware GPU, the engine is CUDA or wgpu.
     assert_eq!(auto.choice().engine == "cpu", only_software);
     if only_software {
         assert!(
@@ -402,7 +402,7 @@ fn software_pays_for_few_pages_only_by_measure() {
     assert!(!compressor.would_benefit(1) || !compressor.info().is_software());
 }
 
-/// Futures can be spawned on a runtime of many threads.
+/// Futures can be spawned on a multi-threaded runtime.
 #[test]
 fn futures_are_send() {
     fn is_send(_: &impl Send) {}

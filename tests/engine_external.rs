@@ -1,4 +1,4 @@
-//! Devices and buffers that the caller opened with wgpu itself, on whatever adapter the machine has.
+//! Devices and buffers that the caller created with wgpu, on any adapter of the machine.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -64,7 +64,7 @@ fn kernels_work_on_memory_of_the_caller() {
     let relu = block_on(tensor.apply_async(&[Step::Relu])).unwrap();
     let found = block_on(relu.to_vec_async()).unwrap();
     assert_eq!(found, [0.0, 2.0, 0.0, 4.0]);
-    // The caller's next write is seen: the memory is one.
+    // The tensor sees the caller's next write: both share the memory.
     queue.write_buffer(&raw, 0, &bytes_of(&[5.0; 4]));
     assert_eq!(block_on(tensor.to_vec_async()).unwrap(), [5.0; 4]);
 }
@@ -79,7 +79,7 @@ fn the_caller_keeps_device_and_buffer() {
     gpu.destroy();
     assert!(matches!(gpu.check(), Err(Error::DeviceLost { .. })));
     assert!(block_on(gpu.reopen_async()).is_err());
-    // A second handle works, on the same buffer.
+    // A second handle for the same buffer works.
     let gpu = GpuDevice::from_wgpu(device, queue, &request).unwrap();
     let shared = Buffer::from_wgpu(&gpu, raw, 64).unwrap();
     block_on(gpu.upload_async(&shared, 0, &[7; 64])).unwrap();
@@ -119,7 +119,7 @@ fn buffers_of_another_device_fail_with_an_error() {
     let tensor = GpuTensor::from_buffer(&gpu, foreign, view).unwrap();
     let error = block_on(tensor.to_vec_async()).unwrap_err();
     assert_eq!(error.code(), "ENGINE", "{error}");
-    // Handles carry the identity of their device.
+    // Handles store the id of their device.
     let (third, queue) = open();
     let third = GpuDevice::from_wgpu(third, queue, &DeviceRequest::default()).unwrap();
     let own = gpu.allocate_memory(64).unwrap();

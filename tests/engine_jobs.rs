@@ -1,4 +1,4 @@
-//! Jobs of the kernel table, launched by hand: forms of the kernels that the engine at hand would not choose itself.
+//! Jobs of the kernel table, launched by hand: variants of the kernels that the engine would not choose here.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use pagepress::internals::lz4::{compress_job, decompress_job};
 use pagepress::kernels::{Arg, ComputeUnits, Slot};
 use pagepress::lz4::{Level, compress_pages};
 
-/// Room for copies of small pages in workgroup memory.
+/// Compute units with enough workgroup memory to stage small pages in it.
 const ROOMY: ComputeUnits = ComputeUnits {
     n: 2,
     workgroup_bytes: 228 << 10,
@@ -74,7 +74,7 @@ fn pages_copied_to_workgroup_memory_give_the_same_blocks() {
         ..DeviceRequest::default()
     })
     .expect("needs a GPU, a software one will do");
-    // One form only: software GPUs take a minute to compile it.
+    // One size and level only: software GPUs need a minute to compile the kernel.
     let (page_size, level) = (4096, Level::Fast);
     let pages = mixed(60 * 4096 - 124, 1);
     let job =

@@ -1,4 +1,4 @@
-//! Times of batches are the device's own, whether jobs overlap or not; choices rest on measurements.
+//! Times of batches are measured by the device, whether jobs overlap or not; choices are based on measurements.
 #![cfg(all(gpu_engine, not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use pagepress::gpu::{
 };
 use pagepress::tensor::Reduction;
 
-/// Devices of all engines of this build; wgpu's must be there, CUDA's may.
+/// Returns a device of each engine of this build. wgpu must find one; CUDA may find none.
 fn devices() -> Vec<GpuDevice> {
     let open = |engine| {
         GpuDevice::open(&DeviceRequest {
@@ -40,7 +40,7 @@ fn devices() -> Vec<GpuDevice> {
     devices
 }
 
-/// Results of the same pages, with and without overlap, after a run that warms up.
+/// Compresses the same pages with and without overlap, each after a warm-up, and returns both results.
 fn both_ways(device: &GpuDevice, pages: &[[u8; PAGE_SIZE]]) -> [BatchResult; 2] {
     [true, false].map(|async_dma| {
         let config = GpuBatchConfig {
@@ -56,7 +56,7 @@ fn both_ways(device: &GpuDevice, pages: &[[u8; PAGE_SIZE]]) -> [BatchResult; 2] 
     })
 }
 
-/// Every part of the time, where it was measured, is within the whole; together too, on a device with one queue.
+/// Asserts that no measured part exceeds the total time, nor, on a device with one queue, does their sum.
 fn assert_within(device: &GpuDevice, timings: &Timings) {
     let parts = [timings.upload_ns, timings.kernel_ns, timings.readback_ns];
     for part in parts.into_iter().flatten() {
@@ -95,7 +95,8 @@ fn parts_are_within_the_whole_and_overlap_changes_no_verdict() {
             assert!(results.iter().all(|result| !result.pcie_rule_satisfied()));
             continue;
         }
-        // Kernels over copies: well off the rule's 5 one way, on the same side of it the other way.
+        // The ratio of kernel time to copy time: if it is far from the rule's 5 without overlap, it is on the same side
+        // of 5 with overlap.
         let [with, without] = results.each_ref().map(|result| {
             result.kernel_time_ns as f64 / (result.h2d_time_ns + result.d2h_time_ns) as f64
         });
@@ -121,7 +122,7 @@ fn copies_take_longer_for_more_bytes() {
         let mut compressor =
             GpuBatchCompressor::with_device(device.clone(), GpuBatchConfig::default()).unwrap();
         compressor.compress_batch(pages).unwrap();
-        // The least of a few runs: other programs only add to it.
+        // The minimum of a few runs: other programs can only add time.
         let mut least = |n_pages: usize| {
             let times = (0..3).map(|_| {
                 let result = compressor.compress_batch(&pages[..n_pages]).unwrap();
@@ -172,7 +173,7 @@ fn expected_times_depend_on_the_number_of_pages() {
         for engine in [0, 1] {
             let [few, some, many] = expected.map(|both| both[engine]);
             assert!(few < some && some < many, "{few} {some} {many}");
-            // No more than in proportion, since a part is fixed.
+            // At most proportional, because a part of the time is constant.
             assert!(many <= 100 * some + 1000, "{some} {many}");
         }
         for (n_pages, [gpu, cpu]) in [4, 400, 40_000].into_iter().zip(expected) {
@@ -194,7 +195,7 @@ fn the_optimal_batch_size_is_measured_once_for_an_adapter() {
     }
 }
 
-/// Which engine is faster is the machine's business: the result and the reason are not.
+/// The faster engine depends on the machine; result and reason do not.
 #[test]
 fn backends_choose_by_measurement() {
     let n = 96;

@@ -23,7 +23,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
     ("ptx", &UPPER),
 ];
 
-/// The leaves: of the crate they name `error` alone, by the names that lib.rs gives its items, and themselves.
+/// Leaf modules. Of the crate, they may name only themselves and items of `error`, by their names in lib.rs.
 const LEAVES: [&str; 2] = ["engine", "ops"];
 
 fn source() -> PathBuf {
@@ -41,7 +41,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The Rust files of a module of the crate, each with its text without line comments.
+/// Returns the Rust files of a module of the crate, each with its text without line comments.
 fn module(name: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     files(&source().join(name), &mut found);
@@ -55,7 +55,8 @@ fn module(name: &str) -> Vec<(PathBuf, String)> {
     texts.collect()
 }
 
-/// The items at the top level of `{a, b::{c, d}}`, whose first brace is gone, or the one item before it ends.
+/// Returns the first segments of the items of `{a, b::{c, d}}`, whose first brace is already removed, or of a single
+/// item.
 fn first_segments(text: &str) -> Vec<String> {
     let word = |text: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -84,7 +85,7 @@ fn first_segments(text: &str) -> Vec<String> {
     found
 }
 
-/// The modules of the crate, and items of lib.rs, that a text names by `crate::`.
+/// Returns the modules of the crate, and items of lib.rs, that a text names by `crate::`.
 fn named(code: &str) -> Vec<String> {
     code.split("crate::")
         .skip(1)

@@ -1,5 +1,5 @@
-//! The documented features of the `lz4` command, case by case and in both directions: every reader reads its files, and
-//! it reads the files of this crate.
+//! The documented features of the `lz4` command, case by case and in both directions: every reader decodes its files,
+//! and it decodes the files of this crate.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 

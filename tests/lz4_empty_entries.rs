@@ -29,7 +29,7 @@ fn the_last_window_of_the_largest_block() {
         let parse = Parse::new(MAX_BLOCK_SIZE, level).expect("in range");
         let mut input = vec![0; MAX_BLOCK_SIZE as usize];
         let last_window = input.len() - 64;
-        // A word whose hash is zero below the bucket bits, so that an empty entry agrees with it.
+        // A word whose hash is zero below the bucket bits, so that an empty entry matches it.
         let word = (1..)
             .find(|&word| kept(word, &parse) == 0)
             .expect("there is one");

@@ -16,7 +16,7 @@ const FORMATS: [Format; 4] = [
     Format::Hadoop,
 ];
 const LEVELS: [Level; 3] = [Level::Fast, Level::High, Level::Sequential];
-/// Most content of a chunk that fits in Hadoop's buffer of 256 KiB.
+/// Maximum content of a chunk that fits in Hadoop's buffer of 256 KiB.
 const CHUNK: usize = 261_100;
 
 fn compressed(content: &[u8], format: Format, level: Level) -> Vec<u8> {

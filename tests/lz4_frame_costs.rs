@@ -1,4 +1,4 @@
-//! The cost of decoding is bounded by the bytes that go in and out, whatever a file claims: memory allocated and memory
+//! The cost of decoding is bounded by the input and output bytes, whatever a file claims: memory allocated and memory
 //! touched, counted by the global allocator of this test binary.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]

@@ -1,6 +1,6 @@
 //! A long round trip with hashes that are the same on every machine: `npm test -- emulated` compares two machines.
 //!
-//! `PAGEPRESS_ROUND_TRIP_MB` is the length in megabytes, 4 without it.
+//! `PAGEPRESS_ROUND_TRIP_MB` is the length in megabytes, 4 by default.
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! Kernels built by hand: their text, and what misuse says.
+//! Kernels built by hand: their text, and the errors of misuse.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -77,7 +77,7 @@ fn a_short_kernel_reads_as_written() {
     assert_eq!(emit(kernel).unwrap(), expected);
 }
 
-/// One of everything.
+/// Builds a kernel with one instruction of every kind.
 fn everything() -> PtxKernel {
     let mut k = PtxKernel::new("everything");
     k.workgroup_size([64, 1, 1]);

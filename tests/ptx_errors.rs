@@ -1,4 +1,4 @@
-//! What cannot be compiled is named, with its line and column; nothing panics.
+//! Errors name the construct that cannot be compiled with its line and column; nothing panics.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -150,7 +150,7 @@ fn limits_are_named_with_their_values() {
     main_fails("@compute @workgroup_size(64, 32) fn main() {}", &["2048"]);
 }
 
-/// Every program with a piece cut out: naga refuses most, and what it takes is compiled or refused.
+/// Compiles every program with a piece cut out: naga rejects most, and the compiler compiles or rejects the others.
 #[test]
 fn damaged_sources_do_not_panic() {
     let mut n_compiled = 0;

@@ -1,5 +1,6 @@
-//! Every compute entry point of a folder of WGSL compiles, or the error says why and where. `PAGEPRESS_WGSL=FOLDER`
-//! names the folder, naga's own test inputs for instance; without it, our shaders are taken. The counts are printed.
+//! Every compute entry point of a folder of WGSL compiles, or the error has a reason and a position. `PAGEPRESS_WGSL`
+//! names the folder, such as naga's test inputs; by default, the shaders of the crate are compiled. The counts are
+//! printed.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,7 @@ fn sources() -> Vec<PathBuf> {
     wgsl
 }
 
-/// Errors that are about the whole kernel and not about a line of it.
+/// Words of errors that concern the whole kernel and have no position.
 const WITHOUT_PLACE: [&str; 2] = ["override", "bytes of parameters"];
 
 #[test]

@@ -80,7 +80,7 @@ fn every_kernel_compiles_with_the_bindings_of_the_table() {
     }
 }
 
-/// Kernels by name, of sizes of all kinds.
+/// Returns kernels of the public types for sizes of all kinds.
 fn named() -> Vec<Box<dyn Kernel>> {
     vec![
         Box::new(GemmKernel::naive(1, 1, 1)),
@@ -162,7 +162,7 @@ fn compute_capabilities_that_nothing_has_are_typed_errors() {
     }
 }
 
-/// Returns true if PTX has the instruction, for `shf` with two registers: with 0 as its high word it is a plain shift.
+/// Returns true if PTX has the instruction. `shf` counts only with two registers: with a high word of 0 it is a shift.
 fn has(ptx: &str, instruction: &str) -> bool {
     ptx.lines().any(|line| {
         let high = line.split(", ").nth(2).unwrap_or_default();
@@ -192,13 +192,13 @@ fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
                 found.insert(instruction);
             }
         }
-        // The counter of the portable vote is gone.
+        // With `vote.sync`, the counter of the portable vote is not allocated.
         assert!(!has_vote || new.shared_bytes == 0, "{name}");
     }
     assert_eq!(found.len(), 3, "{found:?}");
 }
 
-/// Most bytes that a kernel may spill on architectures that it is not tuned for: `lz4_parse` spills outside of its loops.
+/// Maximum spill in bytes on architectures that a kernel is not tuned for: `lz4_parse` spills outside of its loops.
 const FEW_BYTES: u32 = 32;
 
 #[test]

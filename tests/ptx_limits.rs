@@ -1,5 +1,5 @@
-//! Sources that would take hours or overflow the stack are answered soon: compiled, or refused with the limit by name
-//! and number, and the place.
+//! Sources that would take hours or overflow the stack are compiled soon, or rejected soon with the name and the number
+//! of the limit, and the position.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use pagepress::Error;
 use pagepress::ptx::{PtxOptions, compile_wgsl};
 
-/// In optimised builds it is a tenth of a second; this is for builds without, on machines that are busy.
+/// Time limit for builds without optimisation on busy machines; optimised builds need a tenth of a second.
 const SOON: Duration = Duration::from_secs(10);
 
 const MAIN: &str = "\n@compute @workgroup_size(1) fn main() {";
 const OUT: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\n";
 
-/// Compiles on a thread with no more stack than threads have; `None` if it compiles.
+/// Compiles on a thread with a stack of 2 MiB, the default of threads. Returns the error message, or `None` if it
+/// compiles.
 #[track_caller]
 fn answer(name: &str, wgsl: &str) -> Option<String> {
     let started = Instant::now();
@@ -41,7 +42,7 @@ fn answer(name: &str, wgsl: &str) -> Option<String> {
     }
 }
 
-/// Refused, with or without a place.
+/// Asserts that the source is rejected, with or without a position, and returns the message.
 #[track_caller]
 fn is_refused(name: &str, wgsl: &str) -> String {
     match answer(name, wgsl) {
@@ -50,7 +51,7 @@ fn is_refused(name: &str, wgsl: &str) -> String {
     }
 }
 
-/// Refused with a place, and with these words.
+/// Asserts that the source is rejected with a position and with these words.
 #[track_caller]
 fn refused(name: &str, wgsl: &str, words: &[&str]) {
     let message = is_refused(name, wgsl);
@@ -87,7 +88,7 @@ fn calls_that_multiply() {
         let words = ["f19 has ", "tokens", "1048576 (MAX_INLINED_TOKENS)"];
         refused(name, &wgsl, &words[1..]);
     }
-    // Within what the text may multiply to.
+    // Within the limit of tokens after inlining.
     let mut wgsl = format!("{OUT}fn f0() {{ }}\n");
     wgsl += &repeated(15, |i| format!("fn f{}() {{ f{i}(); f{i}(); }}\n", i + 1));
     wgsl += &format!("{MAIN} f15(); }}");
@@ -105,7 +106,7 @@ fn calls_in_a_row() {
     };
     let words = ["use each other", "512 (MAX_DEPTH)"];
     refused("7,000 calls deep", &chain(7_000, &|i| i), &words);
-    // Callers before those they call.
+    // Lines in reverse order.
     let mut reversed: Vec<String> = chain(7_000, &|i| i).lines().map(str::to_owned).collect();
     reversed.reverse();
     refused("7,000 calls deep, reversed", &reversed.join("\n"), &words);
@@ -208,7 +209,7 @@ fn operators_in_a_row() {
     }
     let wgsl = format!("{OUT}{MAIN} o[0] = {}o[1]; }}", "~".repeat(1000));
     compiles("1000 inversions", &wgsl);
-    // Sums in the places of a sum.
+    // Nested sums.
     let mut nested = "1u".to_owned();
     for _ in 0..100 {
         nested = format!("({nested}){}", "+ o[0]".repeat(20));
@@ -218,7 +219,7 @@ fn operators_in_a_row() {
         &format!("{OUT}{MAIN} o[0] = {nested}; }}"),
         &words,
     );
-    // Beside each other they are no chain.
+    // Operators in separate elements of a list are not nested.
     let list = vec!["1 + 2 * 3 - 4"; 2000].join(", ");
     let wgsl = format!("{OUT}{MAIN} let a = array({list}); o[0] = u32(a[o[1]]); }}");
     compiles("a long list", &wgsl);
@@ -266,7 +267,7 @@ fn brackets_in_each_other() {
             refused(name, &wgsl, &words);
             refused(name, &format!("{OUT}{MAIN} {}", open.repeat(n)), &words);
         }
-        // naga takes 126 braces.
+        // naga accepts 126 nested braces.
         let n = if name == "switch" { 60 } else { 120 };
         let wgsl = format!(
             "{OUT}{MAIN} {} o[0] = 1u; {} }}",
@@ -470,7 +471,7 @@ fn large_values() {
             "{OUT}const N = 8u; {MAIN} var a = array<u32, N * N + (1u << 4u)>(); a[o[0]] = 1u; o[1] = a[o[2]]; }}"
         ),
     );
-    // Sums whose parts share their parts.
+    // Arrays of which each contains the previous one twice.
     let doubled =
         |kind: &str, n: usize| repeated(n, |i| format!("{kind} a{} = array(a{i}, a{i});\n", i + 1));
     for kind in ["const", "let", "var"] {

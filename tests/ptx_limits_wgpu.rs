@@ -1,5 +1,5 @@
-//! The limits of sources hold on the way to wgpu and the driver, too: deep sources are refused, or compiled where there
-//! is room for them, and never overflow the stack.
+//! The limits of sources also apply to sources for wgpu: deep sources are rejected, or compiled if the stack suffices,
+//! and never overflow it.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -97,7 +97,7 @@ fn deep_sources_are_refused_or_compiled() {
     ] {
         compile(&wgsl).unwrap();
     }
-    // The words of the compiler, as without limits.
+    // Errors of the compiler are the same as without limits.
     let error = compile(&format!("{OUT}{MAIN} oops(); }}")).unwrap_err();
     assert!(error.to_string().contains("3:41: "), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The programs of `tests/ptx/in` give the committed results on every engine there is.
+//! The programs of `tests/ptx/in` compute the committed results on every available engine.
 //!
 //! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `tests/ptx/results`.
 #![allow(
@@ -63,13 +63,13 @@ async fn run<B: Backend>(device: &B, program: &Program) -> pagepress::Result<Vec
         .collect())
 }
 
-/// Whether the device can run the program; one that it cannot is named.
+/// Returns true if the device can run the program; prints the name of a program that it cannot run.
 fn is_for(program: &Program, capabilities: &Capabilities, is_cuda: bool) -> bool {
     let can = match program.needs.as_deref() {
         None => true,
         Some("subgroups") => capabilities.subgroups,
         Some("int64") => capabilities.int64,
-        // The wgpu engine asks no device for these; naga's SPIR-V cannot pass pointers into variables.
+        // The wgpu engine enables these features on no device; naga's SPIR-V cannot pass pointers into variables.
         Some("float16" | "float64" | "pointers") => is_cuda,
         Some(other) => panic!("{}: what is {other}?", program.name),
     };

@@ -1,5 +1,5 @@
-//! The PTX of every program of `tests/ptx/in` is the committed one, and assembles. After a deliberate change
-//! `PAGEPRESS_WRITE_PTX=1 cargo test --features cuda --test ptx_snapshots` writes `tests/ptx/out` anew.
+//! The PTX of every program of `tests/ptx/in` equals the committed PTX and assembles. After a deliberate change,
+//! `PAGEPRESS_WRITE_PTX=1 cargo test --features cuda --test ptx_snapshots` rewrites `tests/ptx/out`.
 #![cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,

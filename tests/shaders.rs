@@ -1,5 +1,5 @@
-//! Every shader validates and translates to every target, with every set of override constants that a job uses, and
-//! says of its bindings and parameters what the kernel table says.
+//! Every shader validates and translates to every target, with every set of override constants that a job uses, and its
+//! bindings and parameters agree with the kernel table.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +28,7 @@ fn parse(kernel: &KernelInfo) -> (naga::Module, ModuleInfo) {
     (module, info)
 }
 
-/// Returns the files of `shaders/` and of its folders with their texts, by name without `.wgsl`: `lib/bits`, say.
+/// Returns the files of `shaders/` and of its folders with their texts, by name without `.wgsl`, such as `lib/bits`.
 fn files() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let mut folders = vec![root.clone()];
@@ -49,7 +49,8 @@ fn files() -> BTreeMap<String, String> {
     files
 }
 
-/// Returns what a file declares at module scope, but for its bindings, as pairs of keyword and name: `("fn", "funnel")`, say.
+/// Returns the declarations of a file at module scope, except bindings, as pairs of keyword and name: `("fn",
+/// "funnel")`.
 fn declarations(wgsl: &str) -> Vec<(&str, &str)> {
     const KEYWORDS: [&str; 6] = ["fn", "var", "const", "override", "struct", "alias"];
     let lines = wgsl.lines().filter_map(|line| {
@@ -65,7 +66,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the files that a file imports, as `build.rs` reads them.
+/// Returns the names of the files that a file imports, parsed as in `build.rs`.
 fn imports(wgsl: &str) -> Vec<&str> {
     let lines = wgsl.lines();
     let lists = lines.filter_map(|line| line.strip_prefix("// import: "));
@@ -138,7 +139,7 @@ fn workgroup_variables_carry_their_prefix() {
     assert!(n_variables > 10);
 }
 
-/// A missing import is an unknown name, which naga reports; this is for those that nothing needs.
+/// Finds superfluous imports. A missing import is an unknown name, which naga reports.
 #[test]
 fn every_import_is_needed() {
     let files = files();

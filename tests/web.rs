@@ -1,4 +1,4 @@
-//! The asynchronous API in a real browser, on its WebGPU. `npm test -- browser` runs it in a window and in a worker.
+//! The asynchronous API in a real browser on WebGPU. `npm test -- browser` runs it in a window and in a worker.
 
 #![cfg(all(feature = "wgpu", target_arch = "wasm32"))]
 #![expect(
@@ -18,7 +18,7 @@ use pagepress::lz4::frame::FrameOptions;
 use pagepress::lz4::{self, Level};
 use pagepress_test_harness::wasm_bindgen_test;
 
-/// A codec on the browser's GPU, which is SwiftShader in tests.
+/// Opens a codec on the browser's GPU, which is SwiftShader in tests.
 async fn gpu() -> Codec {
     let options = CodecOptions {
         backend: BackendRequest::Wgpu,
@@ -99,7 +99,7 @@ async fn software_adapters_are_taken_only_on_request() {
     assert!(!codec.choice().rejected.is_empty());
 }
 
-/// The documents' example, with only the path of the crate changed and the error made a string.
+/// The example of the document; only the path of the crate and the type of the error are changed.
 mod process_data {
     use pagepress::gpu::GpuDevice;
     use wasm_bindgen::prelude::*;

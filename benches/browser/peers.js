@@ -23,7 +23,7 @@ async function pagepress(workers, { level, blockSize = 65536, contentChecksum = 
   };
 }
 
-/** Transforms `bytes` by a stream of the browser. */
+/** Transforms `bytes` with a stream of the browser. */
 async function transformed(bytes, transform) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());
 }
@@ -51,7 +51,7 @@ async function contenders() {
   for (const blockSize of [undefined, 4096]) {
     for (const level of ["auto", "fast", "high"]) list.push(await pagepress(0, { level, blockSize }));
   }
-  // Without a checksum, as lz4-wasm.
+  // Without a checksum, like lz4-wasm.
   list.push(await pagepress(0, { level: "auto", contentChecksum: false }));
   list.push(...others);
   for (const n of workerCounts()) {
@@ -93,7 +93,7 @@ async function race(list, bytes, runs) {
     entries.push({ one, ratio: bytes.length / packed.length, there: [], back: [] });
   }
   for (let i = 0; i < runs; i += 1) {
-    // A new order each round, so that the memory that the previous contender still frees affects each of them in turn.
+    // A new order in each round, because the previous contender may still free memory during a measurement.
     for (const { one, there, back } of shuffled(entries)) {
       // Restarts workers, which end after an idle time.
       if (one.isShared) await one.decompress(await one.compress(bytes));

@@ -22,7 +22,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const out = join(root, "target/browser-bench");
 const software = process.env.PAGEPRESS_SOFTWARE === "1";
 
-/** Most bytes of content in a comparison of libraries. */
+/** Maximum bytes of content in a comparison of libraries. */
 const PEER_BYTES = 64 * 2 ** 20;
 
 /** Opens a page with the benchmarks; returns it with a function that closes it. */

@@ -12,7 +12,7 @@ import { run } from "../../scripts/build/run.mjs";
 
 const SIZES = [1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6, 64e6];
 const N_ROUNDS = 9;
-/** Shortest time of a measurement, over which calls are repeated. */
+/** Minimum duration of a measurement, for which calls are repeated. */
 const LEAST_MS = 20;
 
 /**

@@ -1,12 +1,14 @@
-//! Times the CPU codec beside the C library, on one core and on all, on the same pages, after checking that both restore them.
+//! Compares the speed of the CPU codec with that of the C library on the same pages, on one core and on all, after
+//! checking that both restore the pages.
 //!
 //! ```sh
 //! cargo bench --bench lz4 -- [PAGE_SIZE FILE...]
 //! ```
-//! Without arguments: generated records in pages of 4 KiB. `cargo test` runs it once on little data, for the checks alone.
+//! The default is generated records in pages of 4 KiB. `cargo test` runs it once on little data, only for the checks.
 //!
-//! Prints one JSON object a line: GB/s of pages. `compress_gbps` and `decompress_gbps` are page by page in the same manner for
-//! both; `batch_` are our calls for many pages, whose results are in fresh memory.
+//! Prints one JSON object per line, with speeds in GB/s of pages. `compress_gbps` and `decompress_gbps` are of calls
+//! for single pages, made in the same way for both; `batch_` are our calls for many pages, whose results are in fresh
+//! memory.
 
 use std::error::Error;
 use std::time::Instant;
@@ -16,18 +18,18 @@ use rayon::prelude::*;
 
 /// Bytes of generated content.
 const GENERATED_BYTES: usize = 4 << 20;
-/// Bytes of a block's entry in a table, as in ours.
+/// Bytes of a table entry for each block, added for the ratio as in our batches.
 const ENTRY_BYTES: usize = 8;
 
 type Blocks = Vec<Vec<u8>>;
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How much is measured.
+/// Amount of measurement.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Timed runs, of which the median counts.
+    /// Number of timed runs; the median is reported.
     n_runs: usize,
-    /// Content is repeated to this many bytes, so that all cores have work for a while.
+    /// Minimum bytes of content, which is repeated as needed to occupy all cores for long enough to measure.
     at_least_bytes: usize,
 }
 
@@ -55,7 +57,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Records of 24 bytes, half of which repeat: neither noise nor one run.
+/// Returns records of 24 bytes, half of which repeat: neither noise nor a single run.
 fn generated() -> Vec<u8> {
     let mut state = 1u64;
     let mut content = Vec::with_capacity(GENERATED_BYTES);
@@ -71,7 +73,7 @@ fn generated() -> Vec<u8> {
     content
 }
 
-/// Measures with one thread and with as many as there are cores.
+/// Measures with one thread and with one per core.
 fn on_all_cores(
     name: &str,
     content: &[u8],
@@ -132,7 +134,7 @@ fn bench(
     Ok(())
 }
 
-/// Blocks of the C library at its default level.
+/// Compresses with the C library at its default level.
 fn compress(pages: &[u8], page_size: usize) -> Blocks {
     let block = |page: &[u8]| {
         let mut out = vec![0; lzzzz::lz4::max_compressed_size(page.len())];
@@ -146,16 +148,16 @@ fn compress(pages: &[u8], page_size: usize) -> Blocks {
 fn decompress(blocks: &Blocks, out: &mut [u8], page_size: usize) {
     let pages = out.par_chunks_mut(page_size);
     pages.zip(blocks).for_each(|(page, block)| {
-        // A block that fails leaves the page as it was; the comparison finds that.
+        // A block that fails leaves the page unchanged, which the comparison detects.
         let _ = lzzzz::lz4::decompress(block, page);
     });
 }
 
-/// The same of ours: a block in memory of its own for each page.
+/// Compresses each page with our encoder to a block in its own memory.
 fn compress_ours(pages: &[u8], parse: &Parse) -> Blocks {
     let block = |encoder: &mut Encoder, page: &[u8]| {
         let mut out = Vec::with_capacity(page.len());
-        // A page that fails gives no block; the comparison of ratios would show that.
+        // A page that fails has no block, which shows in the ratio.
         let _ = encoder.compress_page(page, &mut out);
         out
     };
@@ -167,7 +169,7 @@ fn compress_ours(pages: &[u8], parse: &Parse) -> Blocks {
 fn decompress_ours(pages: &PackedPages, out: &mut [u8]) {
     let places = out.par_chunks_mut(pages.page_size as usize);
     places.zip(&pages.table).for_each(|(page, entry)| {
-        // As above.
+        // A block that fails leaves the page unchanged.
         let _ = entry.decompress(&pages.packed, page);
     });
 }

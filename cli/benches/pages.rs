@@ -8,10 +8,10 @@
 use std::error::Error;
 use std::process::Command;
 
-/// The measuring command itself, as cargo built it.
+/// Path of the command that cargo built.
 const COMMAND: &str = env!("CARGO_BIN_EXE_pagepress");
 
-/// Bytes of the executable that a test takes.
+/// Bytes of the executable that a test uses.
 const TEST_BYTES: usize = 1 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use pagepress::Result;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, Report};
 
-/// With less input than this, starting a GPU takes longer than doing the work on the CPU.
+/// Minimum input for a GPU in automatic mode: with less, starting the GPU takes longer than the work on the CPU.
 const AUTO_GPU_BYTES: u64 = 32 << 20;
 
 #[derive(Debug, Args)]

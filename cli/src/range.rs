@@ -14,7 +14,7 @@ use pagepress::lz4::frame::{SeekableFrame, StreamError};
 use crate::input::Input;
 use crate::output::Output;
 
-/// A byte range of the content, as the user gives it: `OFFSET+LENGTH`.
+/// A byte range of the content in the user's notation: `OFFSET+LENGTH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentRange {
     offset: u64,

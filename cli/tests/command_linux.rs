@@ -301,7 +301,7 @@ fn a_gpu_writes_the_bytes_of_the_cpu() {
             .succeeds();
         assert!(back.stdout == folder.read("file"), "{level}");
     }
-    // Without a level, each engine uses its quickest; with --deterministic all use the same.
+    // Without a level, each engine uses its fastest level; with --deterministic, all use the same.
     for (engine, quickest) in [(&gpu[..], "fast"), (&["--backend", "cpu"], "sequential")] {
         let compress = [&["compress", "-f", "-c", "file"], engine].concat();
         let named = [&compress[..], &["--level", quickest]].concat();

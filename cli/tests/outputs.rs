@@ -273,7 +273,7 @@ fn an_input_that_is_truncated_meanwhile_is_an_error() {
             content.clone(),
             40_000_000,
         ),
-        // The rest is the first of two frames, which is complete.
+        // The remainder is the first of two frames, which is complete.
         (
             ["decompress", "-q", "file", "-o", "fifo"],
             frame.concat(),

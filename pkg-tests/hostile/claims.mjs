@@ -1,4 +1,4 @@
-// Tests input that claims, or decompresses to, more than the memory limit of 256 MiB: each gives a typed error, and the next
+// Tests input that claims, or decompresses to, more than the memory limit of 256 MiB: each is a typed error, and the next
 // valid call works. Run by `hostile.mjs` with `--wasm-max-mem-pages=4096`.
 import { strict as assert } from "node:assert";
 import { outcomeOf, pagepress, textOf } from "./check.mjs";
@@ -7,7 +7,7 @@ const { compressSync, createCompressor, decompressSync } = pagepress;
 const ROUNDS = 8;
 
 const compressor = await createCompressor({ backend: "cpu", workers: 0 });
-/** Content for blocks of 4 MiB, which take a part of the memory. */
+/** Content for blocks of 4 MiB, which need a part of the memory. */
 const content = textOf(6_000_000, 5);
 const options = { blockSize: 2 ** 22 };
 const frame = compressSync(content, options);
@@ -34,7 +34,7 @@ const seen = {};
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const [name, { bytes, ...format }] of Object.entries(hostile)) {
     for (const work of [() => compressor.decompress(bytes, format), async () => decompressSync(bytes, format)]) {
-      // After a trap, which also gives an error with a code, the instance is replaced.
+      // After a trap, which also returns an error with a code, the instance is replaced.
       const { code } = await outcomeOf(work, ["INTERNAL"]);
       assert.ok(code, `${name}: no error`);
       (seen[name] ??= new Set()).add(code);

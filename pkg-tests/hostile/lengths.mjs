@@ -1,5 +1,5 @@
-// Tests arrays with false lengths, and arrays in shared memory that grows and changes during a call: every entry that takes
-// bytes reads the length once, and never returns memory of an earlier call.
+// Tests arrays with false lengths, and arrays in shared memory that grows and changes during a call: every entry that
+// accepts bytes reads the length once, and never returns memory of an earlier call.
 import { strict as assert } from "node:assert";
 import { Worker } from "node:worker_threads";
 import { outcomeOf, pagepress, textOf } from "./check.mjs";
@@ -49,7 +49,7 @@ async function streamed(bytes, compressor) {
   return Buffer.concat(parts);
 }
 
-/** Round trips through every entry; `view` makes the array that an entry gets from bytes. */
+/** Returns round trips through every entry; `view` creates the array that is passed to an entry. */
 function entries(compressor) {
   const frame = compressSync(content);
   return {

@@ -1,4 +1,4 @@
-//! Pages in arrays of JavaScript: they go to mapped GPU memory and come back in one copy, not through wasm memory.
+//! Pages in JavaScript arrays: they are copied directly between the arrays and mapped GPU memory, without wasm memory.
 
 use super::codec::gpu_codec::{JOB_BYTES, SLOTS};
 use super::pipeline::decompress::{Target, check};
@@ -13,7 +13,7 @@ use crate::js_bytes::JsBytes;
 use crate::lz4::{BlockError, CPU_ONLY, Level};
 use crate::{Error, Result};
 
-/// The codec of the package's GPU module. It runs on the GPU alone.
+/// The codec of the package's GPU module. It has no CPU fallback.
 #[derive(Debug)]
 pub(crate) struct JsCodec(Pipeline);
 
@@ -94,7 +94,7 @@ impl JsCodec {
             .await
     }
 
-    /// Decompresses pages to `out`, which is as long as they are. Returns the error of each page.
+    /// Decompresses pages to `out`, which has their total length. Returns the error of each page.
     pub(crate) async fn decompress(
         &mut self,
         pages: &JsPacked,
@@ -107,8 +107,8 @@ impl JsCodec {
         pipeline.decompress_safely(&pages, Target::Js(out)).await
     }
 
-    /// Decompresses pages to a buffer of the codec's device, which is as long as they are. Returns the error of each page.
-    /// If the device is lost, so is the buffer: nothing is done again.
+    /// Decompresses pages to a buffer of the codec's device, which has their total length. Returns the error of each
+    /// page. There is no recovery from a lost device, since the buffer is lost too.
     pub(crate) async fn decompress_resident(
         &mut self,
         pages: &JsPacked,

@@ -2,16 +2,16 @@
 
 use super::CPU;
 
-/// A candidate that was not taken.
+/// A candidate that was not chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
     /// Name and kind of the candidate.
     pub candidate: String,
-    /// The reason why it was not taken.
+    /// The reason why it was not chosen.
     pub reason: String,
 }
 
-/// The engine that was chosen, the reason, and the candidates that were not.
+/// The chosen engine, the reason, and the rejected candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendChoice {
@@ -19,7 +19,7 @@ pub struct BackendChoice {
     pub engine: &'static str,
     /// Name and kind of the adapter; empty on the CPU.
     pub adapter: String,
-    /// The adapter is a software adapter: a CPU that emulates a GPU.
+    /// True for a software adapter: a CPU that emulates a GPU.
     pub software: bool,
     /// The reason for this choice.
     pub reason: String,

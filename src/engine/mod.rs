@@ -1,10 +1,11 @@
 //! The vocabulary of engine choice.
 //!
-//! An *engine* is an implementation that runs work: the CPU, wgpu or CUDA. A *backend* is what a caller asks for
-//! ([`BackendRequest`] for the codec, [`EngineChoice`] for a device); an *adapter* is a GPU as the system enumerates it; a
-//! *device* is an opened adapter. Every choice is reported with its reason and with the candidates that were rejected.
+//! An *engine* is an implementation that runs work: the CPU, wgpu or CUDA. A *backend* is the caller's request
+//! ([`BackendRequest`] for the codec, [`EngineChoice`] for a device); an *adapter* is a GPU as the system enumerates
+//! it; a *device* is an opened adapter. Every choice is reported with its reason and with the candidates that were
+//! rejected.
 //!
-//! A leaf of the crate: it imports nothing of it but `error`. The public modules re-export its types.
+//! This module imports nothing of the crate but `error`. The public modules re-export its types.
 
 mod choice;
 mod request;

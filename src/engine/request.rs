@@ -1,10 +1,10 @@
 //! Requests for an engine.
 
-/// The engine that a caller of the codec asks for.
+/// The engine that a caller of the codec requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendRequest {
-    /// A hardware GPU for batches on which it is measured to be faster than the CPU, else the CPU. Never a software
+    /// A hardware GPU for batches for which it is measured to be faster than the CPU, else the CPU. Never a software
     /// adapter.
     #[default]
     Auto,
@@ -17,7 +17,7 @@ pub enum BackendRequest {
 }
 
 impl BackendRequest {
-    /// Returns whether the request names a GPU engine, so that the CPU must not replace it.
+    /// Returns true if the request names a GPU engine, so that the CPU must not replace it.
     pub(crate) const fn forces_gpu(self) -> bool {
         matches!(self, Self::Wgpu | Self::Cuda)
     }
@@ -33,12 +33,12 @@ impl BackendRequest {
     }
 }
 
-/// The engine that a caller who opens a device asks for.
+/// The engine that is requested for a device.
 #[cfg(gpu_engine)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum EngineChoice {
-    /// CUDA where there is an NVIDIA GPU with its driver, else wgpu.
+    /// CUDA if there is an NVIDIA GPU with its driver, else wgpu.
     #[default]
     Auto,
     /// CUDA, or an error.

@@ -1,9 +1,9 @@
-//! [`select_backend`]: the documents' rule of thumb, before anything is measured.
+//! [`select_backend`]: chooses by a fixed threshold, before anything is measured.
 
-/// Pages of 4 KiB from which a GPU is expected to be faster than the CPU, where nothing was measured.
+/// Number of 4 KiB pages from which a GPU is expected to be faster than the CPU, if nothing was measured.
 pub(crate) const BENEFIT_PAGES: usize = 2000;
 
-/// A backend for a batch of pages.
+/// The backend for a batch of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SelectedBackend {
     /// The GPU.
@@ -26,9 +26,8 @@ impl SelectedBackend {
     }
 }
 
-/// Returns the backend for batches of `batch_size` pages of 4 KiB by a fixed threshold. Only a measurement shows which engine
-/// is faster on this machine: `Codec` in `Auto` mode and
-/// `GpuBatchCompressor::would_benefit` measure.
+/// Returns the backend for batches of `batch_size` pages of 4 KiB by a fixed threshold. Only a measurement shows which
+/// engine is faster on this machine: `Codec` in `Auto` mode and `GpuBatchCompressor::would_benefit` measure.
 #[must_use]
 pub const fn select_backend(batch_size: usize, has_gpu: bool) -> SelectedBackend {
     match (has_gpu, batch_size >= BENEFIT_PAGES) {

@@ -12,12 +12,12 @@ pub enum BackendUsed {
         engine: &'static str,
         /// The description of the device.
         device: String,
-        /// The reason: the caller asked for it, or the expected times.
+        /// The reason: the caller requested the GPU, or the expected times.
         reason: String,
     },
     /// The CPU.
     Cpu {
-        /// The reason why not a GPU.
+        /// The reason why no GPU was used.
         reason: String,
     },
 }

@@ -21,9 +21,9 @@ pub struct KernelSource<'a> {
     pub overrides: &'a [(&'a str, f64)],
     /// Access of each binding of group 0; binding `i` is element `i`.
     pub bindings: &'a [Access],
-    /// The engine puts its own checks of accesses, divisors and loops into the kernel.
+    /// True if the engine inserts its own checks of accesses, divisors and loops into the kernel.
     is_checked: bool,
-    /// The engine clears workgroup memory before the kernel runs.
+    /// True if the engine clears workgroup memory before the kernel runs.
     is_cleared: bool,
 }
 
@@ -50,8 +50,9 @@ impl<'a> KernelSource<'a> {
     /// Returns the kernel of a job's launch, without the run-time checks that the crate's kernels do not need.
     ///
     /// # Safety
-    /// A function of [`crate::kernels`] made `launch`, as part of a job, and every buffer that is bound in a role has at
-    /// least the bytes that the job names for that role; of a job's launches, all before this one have run.
+    /// A function of [`crate::kernels`] must have created `launch` as part of a job. Every buffer bound to a slot must
+    /// have at least the number of bytes that the job specifies for that slot. The job's preceding launches must run
+    /// before this one.
     pub(crate) unsafe fn of_launch(launch: &'a Launch, overrides: &'a [(&'a str, f64)]) -> Self {
         Self {
             is_checked: false,
@@ -69,9 +70,9 @@ impl<'a> KernelSource<'a> {
     /// Removes the engine's checks of accesses, divisors and loops, where the engine can omit them.
     ///
     /// # Safety
-    /// At every launch, whatever its arguments and grid: the kernel accesses no element outside of its buffers, variables
-    /// and values, but may read up to 32 bytes behind a buffer if it does not use them; it divides by no zero and does not
-    /// divide the least integer by -1; and its loops end.
+    /// At every launch, whatever its arguments and grid, the kernel must access no element outside its buffers,
+    /// variables and values, except that it may read up to 32 bytes beyond the end of a buffer if it does not use the
+    /// values. It must neither divide by zero nor divide the least integer by -1, and its loops must terminate.
     #[must_use]
     pub const unsafe fn without_checks(self) -> Self {
         Self {
@@ -83,8 +84,8 @@ impl<'a> KernelSource<'a> {
     /// Removes the zero-initialisation of workgroup memory.
     ///
     /// # Safety
-    /// At every launch the kernel reads no workgroup memory that its own workgroup has not written before. What it would
-    /// read instead is undefined, and may be data of other programs.
+    /// At every launch, the kernel must not read workgroup memory that its own workgroup has not written. Such memory
+    /// is undefined, and may contain data of other programs.
     #[must_use]
     pub const unsafe fn without_clearing(self) -> Self {
         Self {
@@ -93,13 +94,13 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// Returns whether the engine compiles its own checks into the kernel.
+    /// Returns true if the engine compiles its own checks into the kernel.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         self.is_checked
     }
 
-    /// Returns whether workgroup memory is zeroed before the kernel runs.
+    /// Returns true if workgroup memory is zeroed before the kernel runs.
     #[must_use]
     pub const fn is_cleared(&self) -> bool {
         self.is_cleared
@@ -208,7 +209,7 @@ pub trait Recorder {
     /// Records a copy of `n_bytes`, a multiple of 4.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) when a range leaves its buffer or both ends are host memory.
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) if a range exceeds its buffer or both ends are host memory.
     fn copy(
         &mut self,
         dst: Place<'_, Self::Buffer, Self::HostBuffer>,
@@ -219,7 +220,7 @@ pub trait Recorder {
     /// Submits everything recorded to the device, and returns before it has run.
     ///
     /// # Errors
-    /// [`Engine`](crate::Error::Engine) for work that the engine refuses; [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`Engine`](crate::Error::Engine) for work that the engine rejects; [`DeviceLost`](crate::Error::DeviceLost).
     fn submit(self) -> Result<Self::Submission>;
 
     /// Submits as [`submit`](Self::submit) does, and times copies between host and device too where the device supports it: see
@@ -250,12 +251,12 @@ pub trait Recorder {
 pub trait Waitable: Sized {
     /// Waits until the work has run.
     ///
-    /// Returns the device's own measure of the launches in nanoseconds, copies left out; `None` where the device has
+    /// Returns the time of the launches in nanoseconds by the device's clock, without copies; `None` if the device has
     /// no timestamps.
     fn wait_async(self) -> impl Future<Output = Result<Option<u64>>>;
 
-    /// Waits until the work has run, and returns the device's own measure of all of it. Copies are measured only in
-    /// what was [submitted to be timed](Recorder::submit_timed), where [`Capabilities::copy_timestamps`] says so.
+    /// Waits until the work has run, and returns the times of all of it by the device's clock. Copies are measured only
+    /// in work that was [submitted to be timed](Recorder::submit_timed), if [`Capabilities::copy_timestamps`] is true.
     fn wait_times_async(self) -> impl Future<Output = Result<DeviceTimes>> {
         async {
             let kernel_ns = self.wait_async().await?;
@@ -372,7 +373,7 @@ pub(super) async fn upload<B: Backend>(
         return Ok(());
     }
     let n_bytes = bytes.len() as u64;
-    // The copy first, so that nothing is allocated for a range that is wrong.
+    // Records the copy first, so that nothing is allocated for an invalid range.
     check::copy_end(offset, n_bytes, dst.n_bytes())?;
     let host = allocate(n_bytes)?;
     host.write_async(0, bytes).await?;

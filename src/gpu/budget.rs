@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Error, Result};
 
-/// Bytes that the allocations of a device hold: buffers in use, buffers in its pools, and memory shared with the host.
+/// The number of bytes that the allocations of a device occupy: buffers in use, pooled buffers, and memory shared with
+/// the host.
 #[derive(Debug)]
 pub(super) struct Budget {
     limit: u64,
@@ -16,15 +17,15 @@ pub(super) struct Budget {
     faults: Mutex<Faults>,
 }
 
-/// Allocations that fail whether there is memory or not.
+/// Injected failures of allocations.
 #[cfg(feature = "fault-injection")]
 #[derive(Debug, Default)]
 struct Faults {
-    /// Allocations that succeed before.
+    /// Number of allocations that succeed before the failures.
     n_before: u64,
-    /// Allocations that fail then.
+    /// Number of allocations that fail then.
     n_failing: u64,
-    /// Allocations asked for since these numbers were set.
+    /// Number of allocations requested since these numbers were set.
     n_asked: u64,
 }
 
@@ -52,7 +53,7 @@ impl Budget {
         })
     }
 
-    /// Returns the bytes that allocations hold now.
+    /// Returns the number of bytes that allocations occupy.
     #[cfg(web_pages)]
     pub(super) fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
@@ -77,7 +78,7 @@ impl Budget {
         }
     }
 
-    /// Least of `free` bytes of the device and what is left of the limit.
+    /// Returns the smaller of `free` bytes of the device and the limit.
     pub(super) fn free_of(&self, free: Option<u64>) -> Option<u64> {
         match self.limit {
             u64::MAX => free,
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_never_exceeded_and_comes_back() {
+    fn a_budget_is_never_exceeded_and_is_returned() {
         let budget = Budget::new(Some(100));
         let first = budget.charge(60, 60).unwrap();
         let error = budget.charge(41, 40).unwrap_err();
@@ -142,7 +143,7 @@ mod tests {
 
     #[cfg(feature = "fault-injection")]
     #[test]
-    fn just_the_allocations_asked_for_fail() {
+    fn only_the_requested_allocations_fail() {
         let budget = Budget::new(None);
         budget.fail(2, 2);
         let found: Vec<bool> = (0..6).map(|_| budget.charge(1, 1).is_ok()).collect();

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// Alignment in bytes of the offset of a slice of a storage buffer.
 const SLICE_ALIGNMENT: u64 = 256;
 
-/// Bytes behind every buffer that unchecked kernels may read (prefetch) but do not use.
+/// Number of bytes beyond the end of every buffer that unchecked kernels may read (prefetch) but do not use.
 pub(super) const SLACK_BYTES: u64 = 64;
 
 /// Returns the size class of an allocation: at most a sixteenth more than requested (above 16 KiB), so that the pool can reuse
@@ -86,7 +86,7 @@ pub(super) fn foreign(what: &'static str) -> Error {
     )
 }
 
-/// Refuses a handle that another device made.
+/// Rejects a handle of another device.
 pub(super) fn same_device(what: &'static str, device: DeviceId, handle: &impl Owned) -> Result<()> {
     if handle.device_id() == device {
         return Ok(());
@@ -119,7 +119,7 @@ pub(super) fn slice(
     ))
 }
 
-/// One end of a copy.
+/// Checks one end of a copy: its range must be inside the buffer, and multiples of 4.
 pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<()> {
     let inside = offset
         .checked_add(n_bytes)
@@ -135,7 +135,7 @@ pub(super) fn copy_end(offset: u64, n_bytes: u64, buffer_bytes: u64) -> Result<(
     ))
 }
 
-/// Host memory as one end of a copy: what is written by the host is read by the device, and the reverse.
+/// Checks that host memory has the use that a copy needs: the device reads upload buffers and writes download buffers.
 pub(super) fn copy_direction(host_use: HostUse, needed: HostUse) -> Result<()> {
     if host_use == needed {
         return Ok(());
@@ -147,7 +147,7 @@ pub(super) fn copy_direction(host_use: HostUse, needed: HostUse) -> Result<()> {
     ))
 }
 
-/// Both ends of a copy in host memory.
+/// Returns the error for a copy whose ends are both host memory.
 pub(super) fn host_to_host() -> Error {
     invalid(
         "copy",
@@ -156,7 +156,7 @@ pub(super) fn host_to_host() -> Error {
     )
 }
 
-/// The host's own access to memory that it shares with the device.
+/// Checks an access by the host to memory that it shares with the device.
 pub(super) fn host_access(
     wanted: HostUse,
     host_use: HostUse,
@@ -187,7 +187,7 @@ mod tests {
     use super::size_class;
 
     #[test]
-    fn classes_hold_what_was_asked_for_and_waste_little() {
+    fn size_classes_are_sufficient_and_tight() {
         for n_bytes in [
             4u64,
             252,

@@ -4,37 +4,37 @@ use std::time::Duration;
 
 pub use crate::engine::{EngineChoice, PowerPreference, Rejected};
 
-/// Kernels into which the engine's own run-time checks are compiled: bounds, divisors, loops.
+/// Selects the kernels into which the engine's own run-time checks are compiled: bounds, divisors, loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RuntimeChecks {
-    /// All kernels but those that check themselves. Browsers check every kernel.
+    /// All kernels except self-checked ones. Browsers check every kernel.
     #[default]
     WhereNeeded,
     /// Every kernel.
     Always,
 }
 
-/// The form in which self-checked kernels reach a Vulkan driver.
+/// The form in which self-checked kernels are passed to a Vulkan driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SpirvPassthrough {
-    /// SPIR-V of this crate where the adapter offers passthrough: storage barriers keep the workgroup scope that WGSL gives
-    /// them, where wgpu widens it to device scope.
+    /// SPIR-V of this crate, if the adapter offers passthrough: storage barriers keep the workgroup scope that WGSL
+    /// specifies, which wgpu would widen to device scope.
     #[default]
     WhereOffered,
-    /// WGSL through wgpu, always.
+    /// Always WGSL through wgpu.
     Never,
 }
 
 /// The limits that a device is opened with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LimitTier {
-    /// The adapter's own.
+    /// The adapter's own limits.
     #[default]
     Adapter,
     /// WebGPU's default limits, which every adapter has.
     WebGpuDefault,
-    /// The adapter's own limits, with bindings of at most so many bytes (64 KiB or more). Larger work is done in parts, as on
-    /// adapters that have no larger bindings.
+    /// The adapter's own limits, with bindings of at most this many bytes (64 KiB or more). Larger work is done in
+    /// parts, as on adapters without larger bindings.
     BindingsUpTo(u64),
 }
 
@@ -58,20 +58,20 @@ pub struct DeviceRequest {
     pub adapter_index: Option<usize>,
     /// Order of preference when no index is given.
     pub power_preference: PowerPreference,
-    /// Allow a software adapter where there is no hardware one.
+    /// Allows a software adapter if there is no hardware adapter.
     pub allow_software: bool,
-    /// Limits to ask for.
+    /// Limits to request.
     pub limits: LimitTier,
     /// Run-time checks in kernels.
     pub runtime_checks: RuntimeChecks,
-    /// The form in which kernels reach a Vulkan driver.
+    /// The form in which kernels are passed to a Vulkan driver.
     pub spirv_passthrough: SpirvPassthrough,
-    /// Most bytes that all allocations of the device may hold at once: buffers, pools, and memory shared with the host.
-    /// Work that can be split is split to fit; other work fails with [`OutOfMemory`](crate::Error::OutOfMemory). `None`: what
-    /// the device has.
+    /// Maximum number of bytes of all allocations of the device at once: buffers, pools, and memory shared with the
+    /// host. Work that can be split is split to fit; other work fails with [`OutOfMemory`](crate::Error::OutOfMemory).
+    /// `None`: the memory of the device.
     pub memory_limit: Option<u64>,
-    /// Time without progress after which a wait fails: while no submission ends for so long, the device counts as lost
-    /// ([`DeviceLost`](crate::Error::DeviceLost)). A single submission that takes longer is lost too. `None`: a minute, ten
-    /// for a software adapter. Native only: browsers watch their GPUs themselves.
+    /// Time without progress after which a wait fails: if no submission completes for this long, the device counts as
+    /// lost ([`DeviceLost`](crate::Error::DeviceLost)). This includes a single submission that takes longer. `None`:
+    /// one minute, ten for a software adapter. Native only: browsers monitor their GPUs themselves.
     pub wait_limit: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! [`GpuBackend`]: the engine with the best device, for callers that need the engine's own handle.
+//! [`GpuBackend`]: detects the best device, for callers that need the engine's own handle.
 
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
@@ -8,11 +8,11 @@ use super::wgpu::WgpuDevice;
 use super::{DeviceRequest, EngineChoice, GpuDevice};
 use crate::Result;
 
-/// The name that the documents use for the device of the CUDA engine.
+/// Alias of the device of the CUDA engine.
 #[cfg(cuda_engine)]
 pub type CudaContext = CudaDevice;
 
-/// The name that the documents use for the device of the wgpu engine.
+/// Alias of the device of the wgpu engine.
 #[cfg(feature = "wgpu")]
 pub type WgpuContext = WgpuDevice;
 
@@ -75,14 +75,14 @@ impl From<GpuBackend> for GpuDevice {
     }
 }
 
-/// Returns whether there is a hardware GPU.
+/// Returns true if there is a hardware GPU.
 #[cfg(not(target_arch = "wasm32"))]
 #[must_use]
 pub fn gpu_available() -> bool {
     GpuDevice::is_available()
 }
 
-/// Returns whether there is a hardware GPU.
+/// Returns true if there is a hardware GPU.
 pub async fn gpu_available_async() -> bool {
     GpuDevice::is_available_async().await
 }
@@ -100,7 +100,7 @@ impl CudaDevice {
 
 #[cfg(feature = "wgpu")]
 impl WgpuDevice {
-    /// Opens the best hardware GPU: a discrete one before an integrated one, a software one never.
+    /// Opens the best hardware GPU: discrete before integrated, never a software adapter.
     ///
     /// # Errors
     /// [`BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate.

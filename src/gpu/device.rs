@@ -1,4 +1,4 @@
-//! [`GpuDevice`]: one device on whichever engine runs it.
+//! [`GpuDevice`]: a device on any engine.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl GpuDevice {
         Self::open_async(&DeviceRequest::default()).await
     }
 
-    /// Opens the adapter at `index` of [`list_adapters_async`](Self::list_adapters_async), a software one too.
+    /// Opens the adapter at `index` of [`list_adapters_async`](Self::list_adapters_async), even a software adapter.
     ///
     /// # Errors
     /// [`BackendUnavailable`](crate::Error::BackendUnavailable).
@@ -94,7 +94,7 @@ impl GpuDevice {
         open::list_async().await
     }
 
-    /// Returns whether there is a hardware GPU. Natively it only enumerates adapters; a browser reports the kind of its adapter
+    /// Returns true if there is a hardware GPU. Natively it only enumerates adapters; a browser reports the kind of its adapter
     /// through a device, which is opened and closed again. The result is not cached: a GPU may be plugged in later.
     pub async fn is_available_async() -> bool {
         #[cfg(not(target_arch = "wasm32"))]
@@ -132,7 +132,7 @@ impl GpuDevice {
         on_engine!(&self.engine, Engine, device => device.id())
     }
 
-    /// Refuses a buffer that another device made.
+    /// Rejects a buffer of another device.
     pub(crate) fn check_buffer(&self, buffer: &Buffer) -> Result<()> {
         check::same_device("buffer", self.id(), buffer)
     }
@@ -161,8 +161,8 @@ impl GpuDevice {
         }
     }
 
-    /// For tests: empties the pools, then makes `n_failing` allocations of the device fail after `n_before` that succeed. Returns
-    /// the number requested since the last such call.
+    /// Empties the pools, then makes `n_failing` allocations of the device fail after `n_before` that succeed, for
+    /// tests. Returns the number requested since the last such call.
     #[cfg(feature = "fault-injection")]
     #[doc(hidden)]
     pub fn fail_allocations(&self, n_before: u64, n_failing: u64) -> u64 {
@@ -205,13 +205,14 @@ impl GpuDevice {
         }
     }
 
-    /// Wraps a device that the caller opened with wgpu, so that both work on the same memory without copies. Of `request`, the
-    /// limits, run-time checks, SPIR-V passthrough, memory limit and wait limit apply.
+    /// Wraps a device that the caller opened with wgpu, so that both work on the same memory without copies. Of
+    /// `request`, the limits, run-time checks, SPIR-V passthrough, memory limit and wait limit apply.
     ///
-    /// The caller keeps the device: [`destroy`](Self::destroy) makes this handle unusable and leaves the caller's alone, and
-    /// after a loss [`reopen_async`](Self::reopen_async) fails. Natively the device's handlers for uncaptured errors and for its
-    /// loss are replaced by this crate's; a later error of the caller's own calls, outside of an error scope, is then returned by
-    /// the next call here. Features that the device was not opened with, such as `TIMESTAMP_QUERY`, are not used.
+    /// The caller still owns the device: [`destroy`](Self::destroy) makes this handle unusable but does not affect the
+    /// caller's device, and after a loss [`reopen_async`](Self::reopen_async) fails. Natively the device's handlers for
+    /// uncaptured errors and for its loss are replaced by this crate's; a later error of the caller's own calls,
+    /// outside an error scope, is then returned by the next call here. Features that the device was not opened with,
+    /// such as `TIMESTAMP_QUERY`, are not used.
     ///
     /// ```no_run
     /// use pagepress::gpu::{Buffer, DeviceRequest, GpuDevice};
@@ -250,7 +251,7 @@ impl GpuDevice {
         ))
     }
 
-    /// Wraps a `GPUDevice` of the page, which keeps it.
+    /// Wraps a `GPUDevice` of the page, which still owns it.
     #[cfg(web_module)]
     pub(crate) async fn from_js_async(device: &wasm_bindgen::JsValue) -> Result<Self> {
         let request = DeviceRequest::default();

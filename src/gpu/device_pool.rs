@@ -11,9 +11,9 @@ use crate::{Error, Result};
 /// ([`compressor`](Self::compressor)). Results are gathered in order and do not depend on the number of GPUs, except that
 /// sums are added in another order.
 ///
-/// Work is split into one part for each device; for pages into more parts, so that a faster device does more of them (work
-/// stealing). When a device is lost, its part goes to another device. Natively each device has its own thread during a call,
-/// and futures block on the threads without yielding.
+/// Work is split into one part per device. Pages are split into more parts, so that a faster device processes more of
+/// them (work stealing). If a device is lost, its part is processed by another. Natively each device has its own thread
+/// during a call, and futures block on the threads without yielding.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevicePool;
@@ -38,7 +38,7 @@ impl GpuDevicePool {
         Self::open_async(&DeviceRequest::default()).await
     }
 
-    /// Opens every GPU that `request` allows, software ones only if it says so; an index is not looked at.
+    /// Opens every GPU that `request` allows; software adapters only if it allows them. Its `adapter_index` is ignored.
     ///
     /// # Errors
     /// [`Error::BackendUnavailable`] if there is none, with a reason for each candidate.
@@ -76,10 +76,10 @@ impl GpuDevicePool {
         Ok(Self { devices, rejected })
     }
 
-    /// A pool of devices that are open already.
+    /// Creates a pool of open devices.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for none.
+    /// [`Error::InvalidArgument`] if there are none.
     pub fn with_devices(devices: Vec<GpuDevice>) -> Result<Self> {
         if devices.is_empty() {
             return Err(Error::InvalidArgument {
@@ -97,7 +97,7 @@ impl GpuDevicePool {
     /// [`new_async`](Self::new_async), blocking. Native only.
     ///
     /// # Errors
-    /// See the asynchronous form.
+    /// As [`new_async`](Self::new_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self> {
         super::runtime::block_on(Self::new_async())
@@ -106,25 +106,25 @@ impl GpuDevicePool {
     /// [`open_async`](Self::open_async), blocking. Native only.
     ///
     /// # Errors
-    /// See the asynchronous form.
+    /// As [`open_async`](Self::open_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(request: &DeviceRequest) -> Result<Self> {
         super::runtime::block_on(Self::open_async(request))
     }
 
-    /// The devices; at least one.
+    /// Returns the devices; at least one.
     #[must_use]
     pub fn devices(&self) -> &[GpuDevice] {
         &self.devices
     }
 
-    /// The adapters that are not in the pool, each with its reason.
+    /// Returns the adapters that are not in the pool, each with the reason.
     #[must_use]
     pub fn rejected(&self) -> &[Rejected] {
         &self.rejected
     }
 
-    /// Parts of work over the devices; see [`spread`].
+    /// Distributes parts of work over the devices; see [`spread`].
     pub(crate) async fn spread<P, T, F>(&self, parts: Vec<P>, work: F) -> Result<Vec<T>>
     where
         P: Shareable,
@@ -137,8 +137,8 @@ impl GpuDevicePool {
     }
 }
 
-/// Positions of the adapters to open, and why not the others. A GPU that is there through several APIs is taken through the
-/// first: it has one name, and two adapters of one API are two GPUs.
+/// Returns the positions of the adapters to open, and the reasons against the others. A GPU that is available through
+/// several APIs is opened through the first: it has one name, and two adapters of one API are two GPUs.
 fn choose(adapters: &[GpuDeviceInfo], request: &DeviceRequest) -> (Vec<usize>, Vec<Rejected>) {
     let (mut taken, mut rejected): (Vec<usize>, _) = (Vec::new(), Vec::new());
     for (index, adapter) in adapters.iter().enumerate() {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_gpu_is_taken_once_and_software_only_when_asked_for() {
+    fn each_gpu_is_opened_once_and_software_only_on_request() {
         let adapters = [
             adapter("H200", "cuda", "cuda", DeviceKind::Discrete),
             adapter("H200", "cuda", "cuda", DeviceKind::Discrete),

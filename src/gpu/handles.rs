@@ -1,4 +1,4 @@
-//! Handles of [`GpuDevice`](super::GpuDevice): enums over the engines. An engine refuses handles of another.
+//! Handles of [`GpuDevice`](super::GpuDevice): enums over the engines. An engine rejects handles of another.
 
 use std::ops::Range;
 
@@ -25,16 +25,16 @@ macro_rules! on_engine {
 }
 pub(super) use on_engine;
 
-/// Declares a handle with one variant for each engine, and the conversions.
+/// Declares a handle with one variant per engine, and the conversions.
 macro_rules! handle {
     ($(#[$doc:meta])* $kind:ident, $cuda:ident, $wgpu:ident) => {
         $(#[$doc])*
         #[non_exhaustive]
         pub enum $kind {
-            /// Of the CUDA engine.
+            /// Handle of the CUDA engine.
             #[cfg(cuda_engine)]
             Cuda($cuda),
-            /// Of the wgpu engine.
+            /// Handle of the wgpu engine.
             #[cfg(feature = "wgpu")]
             Wgpu($wgpu),
         }
@@ -63,7 +63,7 @@ macro_rules! handle {
     };
 }
 
-/// A handle of one engine inside one of any engine.
+/// Conversion from a handle of any engine to one of a specific engine.
 trait Within<Any>: Sized {
     /// Returns the handle if it is of this engine.
     fn within(handle: &Any) -> Option<&Self>;
@@ -192,14 +192,14 @@ impl HostBuffer {
 }
 
 impl Buffer {
-    /// Wraps a buffer that the caller made on the wgpu device of `device`; nothing is copied, and the caller keeps it. Kernels
-    /// use its first `n_bytes`, a multiple of 4. It must have the usages `STORAGE`, `COPY_SRC` and `COPY_DST` and be 64 bytes
-    /// larger than `n_bytes`, since kernels without run-time checks may read that far, but do not use what they read. With
-    /// [`RuntimeChecks::Always`](super::RuntimeChecks::Always) the 64 bytes are not needed.
+    /// Wraps a buffer that the caller created on the wgpu device of `device`. Nothing is copied, and the caller still
+    /// owns the buffer. Kernels use its first `n_bytes`, a multiple of 4. It must have the usages `STORAGE`, `COPY_SRC`
+    /// and `COPY_DST` and be 64 bytes larger than `n_bytes`, since kernels without run-time checks may read that far,
+    /// but do not use the values. With [`RuntimeChecks::Always`](super::RuntimeChecks::Always) the 64 bytes are not
+    /// needed.
     ///
-    /// A buffer of another wgpu device cannot be recognised here: work on it fails with
-    /// [`Engine`](crate::Error::Engine) when it is recorded or submitted. The handle has the identity of `device`, and other
-    /// devices refuse it.
+    /// A buffer of another wgpu device cannot be detected here: work on it fails with [`Engine`](crate::Error::Engine)
+    /// when it is recorded or submitted. The handle has the identity of `device`, and other devices reject it.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::Error::InvalidArgument) for a device of another engine, and for other usages and sizes.

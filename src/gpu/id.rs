@@ -1,11 +1,11 @@
-//! [`DeviceId`]: which open device a handle belongs to.
+//! [`DeviceId`]: identifies the open device that a handle belongs to.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Identity of an open device: unique in the process, the same for all clones of a device, and never reused.
 ///
-/// Every handle has the id of the device that made it. Work on handles of another device is refused with
-/// [`InvalidArgument`](crate::Error::InvalidArgument) when it is recorded.
+/// Every handle has the id of the device that created it. Recording work on handles of another device fails with
+/// [`InvalidArgument`](crate::Error::InvalidArgument).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceId(u64);
 
@@ -17,8 +17,8 @@ impl DeviceId {
     }
 }
 
-/// A handle of a device.
+/// A handle that belongs to a device.
 pub(super) trait Owned {
-    /// Returns the device that made this handle.
+    /// Returns the id of the device that created this handle.
     fn device_id(&self) -> DeviceId;
 }

@@ -37,7 +37,7 @@ impl fmt::Display for DeviceKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GpuDeviceInfo {
-    /// Name of the adapter, for example `"NVIDIA H200"`; in a browser what `GPUAdapterInfo` gives.
+    /// Name of the adapter, for example `"NVIDIA H200"`; in a browser the one in `GPUAdapterInfo`.
     pub name: String,
     /// Vendor: a PCI id in hexadecimal natively, a word in a browser; may be empty.
     pub vendor: String,
@@ -49,12 +49,12 @@ pub struct GpuDeviceInfo {
     pub kind: DeviceKind,
     /// Driver and its version; empty in a browser.
     pub driver: String,
-    /// Smallest and largest subgroup, in invocations; 0 where unknown.
+    /// Smallest and largest subgroup, in invocations; 0 if unknown.
     pub subgroup_size: (u32, u32),
 }
 
 impl GpuDeviceInfo {
-    /// Returns whether this is a software adapter.
+    /// Returns true if this is a software adapter.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == DeviceKind::Software
@@ -98,31 +98,31 @@ impl fmt::Display for GpuDeviceInfo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Largest range a kernel argument may cover, in bytes.
+    /// Maximum size of the range of a kernel argument, in bytes.
     pub max_binding_bytes: u64,
-    /// Largest buffer, in bytes.
+    /// Maximum size of a buffer, in bytes.
     pub max_buffer_bytes: u64,
-    /// Workgroup memory of one workgroup, in bytes.
+    /// Maximum workgroup memory of a workgroup, in bytes.
     pub max_workgroup_bytes: u32,
-    /// Invocations of one workgroup.
+    /// Maximum number of invocations of a workgroup.
     pub max_workgroup_invocations: u32,
-    /// Workgroups in each dimension of a grid.
+    /// Maximum number of workgroups in each dimension of a grid.
     pub max_grid: u32,
-    /// Storage buffers of one kernel.
+    /// Maximum number of storage buffers of a kernel.
     pub max_storage_buffers: u32,
-    /// Kernels may use subgroup operations.
+    /// True if kernels may use subgroup operations.
     pub subgroups: bool,
-    /// Kernels may use 64-bit integers.
+    /// True if kernels may use 64-bit integers.
     pub int64: bool,
-    /// Launches are timed by the device.
+    /// True if the device times launches.
     pub timestamps: bool,
-    /// Copies between host and device are timed by the device.
+    /// True if the device times copies between host and device.
     pub copy_timestamps: bool,
-    /// Self-checked kernels are handed to the driver as SPIR-V with the memory scopes that WGSL asks for.
+    /// True if self-checked kernels are passed to the driver as SPIR-V with the memory scopes that WGSL specifies.
     pub spirv_passthrough: bool,
-    /// Device memory that was free when the device was opened, in bytes; `None` where the API does not report it. Work is
-    /// cut into jobs of which several fit.
+    /// Device memory that was free when the device was opened, in bytes; `None` if the API does not report it. Work is
+    /// divided into jobs of which several fit.
     pub free_memory_bytes: Option<u64>,
-    /// The compute units; `None` where the API does not report them.
+    /// The compute units; `None` if the API does not report them.
     pub compute_units: Option<ComputeUnits>,
 }

@@ -1,4 +1,4 @@
-//! Opens a device: chooses the engine, and gives a reason for each rejected candidate.
+//! Opens a device: chooses the engine, and reports a reason for each rejected candidate.
 
 #[cfg(cuda_engine)]
 use super::choice::PowerPreference;
@@ -30,7 +30,7 @@ pub(super) async fn list_async() -> Vec<GpuDeviceInfo> {
     found
 }
 
-/// Opens the device that `request` asks for.
+/// Opens the device that `request` describes.
 pub(super) async fn open_async(request: &DeviceRequest) -> Result<Opened> {
     match request.engine {
         EngineChoice::Cuda => cuda(request, "CUDA was asked for"),
@@ -68,7 +68,7 @@ fn cuda(request: &DeviceRequest, reason: &str) -> Result<Opened> {
     })
 }
 
-/// Returns all GPUs but the one at `taken`, with reasons; `failed` has those of the first ones.
+/// Returns all GPUs except the one at `taken`, with reasons; `failed` has those of the first ones.
 #[cfg(cuda_engine)]
 fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Rejected> {
     let others = gpus.iter().enumerate().filter(|&(i, _)| i != taken);
@@ -82,11 +82,11 @@ fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Reject
     rejected.collect()
 }
 
-/// Number of the next attempts to open an adapter that fail.
+/// Number of subsequent attempts to open an adapter that fail.
 #[cfg(feature = "fault-injection")]
 static FAULTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// For tests: makes the next `n` attempts to open an adapter fail.
+/// Makes the next `n` attempts to open an adapter fail, for tests.
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
 pub fn fail_opening(n: u32) {

@@ -6,7 +6,7 @@ use super::backend::{Backend, KernelSource};
 use crate::Result;
 use crate::kernels::Access;
 
-/// The key: everything that distinguishes one compiled kernel from another.
+/// Cache key: everything that distinguishes one compiled kernel from another.
 #[derive(Debug)]
 struct Key {
     wgsl: String,
@@ -36,7 +36,7 @@ impl Key {
     fn is(&self, source: &KernelSource<'_>) -> bool {
         let overrides = self.overrides.iter().map(|(name, bits)| (&**name, *bits));
         let wanted = source.overrides.iter();
-        // The long text last: few kernels have the same entry point.
+        // Compares the long text last: few kernels have the same entry point.
         self.entry == source.entry
             && overrides.eq(wanted.map(|&(name, value)| (name, value.to_bits())))
             && self.bindings == source.bindings
@@ -46,11 +46,11 @@ impl Key {
     }
 }
 
-/// A cache of compiled kernels. The key is the text of the source (not its address), entry point,
-/// `override` constants and bindings. Every device has a cache inside, so that compiling a kernel twice costs one look-up; a
-/// cache of your own is useful with a [`Backend`] of your own.
+/// A cache of compiled kernels. The key is the text of the source (not its address), entry point, `override` constants
+/// and bindings. Every device has a cache, so that compiling a kernel again costs only a look-up; a separate cache is
+/// useful with a custom [`Backend`].
 ///
-/// Kernels are those of one device: use a cache with no other.
+/// Kernels belong to one device: do not use a cache with several.
 ///
 /// ```no_run
 /// use pagepress::gpu::{Backend, GpuDevice, KernelSource, PipelineCache};
@@ -80,27 +80,27 @@ impl<Kernel: Clone> PipelineCache<Kernel> {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kernel of `source`, if it was kept.
+    /// Returns the cached kernel of `source`, if there is one.
     pub fn find(&self, source: &KernelSource<'_>) -> Option<Kernel> {
         let kernels = self.lock();
         let found = kernels.iter().find(|(key, _)| key.is(source));
         found.map(|(_, kernel)| kernel.clone())
     }
 
-    /// Keeps the kernel of `source`.
+    /// Stores the kernel of `source`.
     pub fn keep(&self, source: &KernelSource<'_>, kernel: Kernel) {
         let mut kernels = self.lock();
-        // Two threads may have compiled it at once.
+        // Two threads may have compiled it concurrently.
         match kernels.iter_mut().find(|(key, _)| key.is(source)) {
             Some((_, kept)) => *kept = kernel,
             None => kernels.push((Key::of(source), kernel)),
         }
     }
 
-    /// The kernel of `source`: kept, or compiled by `backend` and kept.
+    /// Returns the kernel of `source`: cached, or compiled by `backend` and cached.
     ///
     /// # Errors
-    /// [`KernelCompile`](crate::Error::KernelCompile); failures are not kept.
+    /// [`KernelCompile`](crate::Error::KernelCompile); failures are not cached.
     pub async fn compile_kernel(
         &self,
         backend: &impl Backend<Kernel = Kernel>,

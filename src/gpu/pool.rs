@@ -11,10 +11,10 @@ pub(super) struct Pool<K, T> {
 
 #[derive(Debug)]
 struct State<K, T> {
-    /// A few dozen at most.
+    /// Size classes; a few dozen at most.
     classes: Vec<Class<K, T>>,
     held_bytes: u64,
-    /// Uses so far.
+    /// Number of uses so far.
     clock: u64,
 }
 
@@ -86,7 +86,7 @@ impl<K: PartialEq, T> Pool<K, T> {
         Some(thing)
     }
 
-    /// Keeps `thing` for later; what was not used for longest goes first when the pool is full.
+    /// Adds `thing` to the pool. If the pool is full, the least recently used class is evicted first.
     pub(super) fn put(&self, kind: K, n_bytes: u64, thing: T) {
         let mut evicted = Vec::new();
         let mut state = self.lock();
@@ -98,18 +98,18 @@ impl<K: PartialEq, T> Pool<K, T> {
         }
         state.held_bytes += n_bytes;
         state.class(kind, n_bytes).free.push(thing);
-        // Dropping may take long; not while others wait.
+        // Dropping may be slow, so it happens after the lock is released.
         drop(state);
         drop(evicted);
     }
 
-    /// Bytes that it keeps now.
+    /// Returns the number of bytes in the pool.
     #[cfg(web_pages)]
     pub(super) fn held_bytes(&self) -> u64 {
         self.lock().held_bytes
     }
 
-    /// Drops everything.
+    /// Removes and drops all allocations.
     pub(super) fn clear(&self) {
         let state = std::mem::take(&mut *self.lock());
         drop(state);
@@ -121,7 +121,7 @@ mod tests {
     use super::Pool;
 
     #[test]
-    fn what_was_not_used_for_longest_makes_room() {
+    fn least_recently_used_classes_are_evicted() {
         let pool = Pool::new(100);
         pool.put(0, 60, "old");
         pool.put(1, 40, "new");

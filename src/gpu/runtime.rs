@@ -1,6 +1,6 @@
 //! Runs futures: blocking natively, spawned on the event loop in a browser, where nothing blocks.
 
-/// Returns whether this target has blocking calls: true natively, false on wasm32.
+/// Returns true if this target has blocking calls: true natively, false on wasm32.
 #[must_use]
 pub const fn sync_available() -> bool {
     cfg!(not(target_arch = "wasm32"))

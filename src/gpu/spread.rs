@@ -16,26 +16,26 @@ pub(crate) trait Shareable {}
 #[cfg(target_arch = "wasm32")]
 impl<T> Shareable for T {}
 
-/// `n` things in at most `n_parts` parts of about one size, each a multiple of `granule` but for the last.
+/// Divides `n` items into at most `n_parts` parts of about equal size, each a multiple of `granule` except the last.
 pub(crate) fn parts(n: usize, n_parts: usize, granule: usize) -> Vec<Range<usize>> {
     let size = n.div_ceil(n_parts.max(1)).next_multiple_of(granule.max(1));
     let starts = (0..n).step_by(size.max(1));
     starts.map(|start| start..n.min(start + size)).collect()
 }
 
-/// The state that workers share: parts to do, and results.
+/// State that workers share: remaining parts, and results.
 struct Queue<P, T> {
     pending: VecDeque<(usize, P)>,
     results: Vec<Option<T>>,
     /// The error that ends the work.
     failed: Option<Error>,
-    /// The last worker whose device was lost.
+    /// The error of the last worker whose device was lost.
     lost: Option<Error>,
 }
 
-/// Each worker takes the next part when it is done with one. Natively every worker has a thread of its own, and this call
-/// waits for them; in a browser, which shows one GPU at most, they take turns. A part of a worker whose device is lost goes
-/// to another; any other error ends the work.
+/// Distributes parts over workers: each takes the next part when it has finished one. Natively every worker has a
+/// thread, and this call blocks until they end; in a browser, which exposes at most one GPU, the workers run one after
+/// the other. If a worker's device is lost, its part is processed by another; any other error ends the work.
 pub(crate) async fn spread<W, P, T, F>(workers: &mut [W], parts: Vec<P>, work: F) -> Result<Vec<T>>
 where
     W: Shareable,
@@ -53,7 +53,7 @@ where
     let mut workers: Vec<&mut W> = workers.iter_mut().collect();
     loop {
         let n_pending = lock(&queue).pending.len();
-        // No more threads than parts.
+        // At most one thread per part.
         let at_work = workers.len().min(n_pending);
         #[cfg(not(target_arch = "wasm32"))]
         let good = round(&mut workers[..at_work], &queue, &work);
@@ -86,8 +86,8 @@ where
     results.map(|result| result.ok_or_else(missing)).collect()
 }
 
-/// All workers until nothing is left; says which of them can go on. It does not await: futures of closures that borrow could
-/// not move between threads.
+/// Runs all workers until no parts are left; returns those that can continue. Not `async`, since futures of closures
+/// that borrow could not be sent between threads.
 #[cfg(not(target_arch = "wasm32"))]
 fn round<W, P, T, F>(workers: &mut [&mut W], queue: &Mutex<Queue<P, T>>, work: &F) -> Vec<bool>
 where
@@ -129,7 +129,7 @@ where
     good
 }
 
-/// One worker until nothing is left, or its device is lost.
+/// Runs one worker until no parts are left, or its device is lost.
 async fn serve<W, P, T, F>(worker: &mut W, queue: &Mutex<Queue<P, T>>, work: &F) -> bool
 where
     F: AsyncFn(&mut W, &mut P) -> Result<T>,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_parts() {
+    fn results_have_the_order_of_parts() {
         for n_workers in 1..4 {
             let mut workers = vec![0u32; n_workers];
             let found = block_on(spread(

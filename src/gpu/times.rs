@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-/// Work of one kind in one submission, as the device measured it.
+/// Measurements of one kind of work in one submission.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Busy {
     /// Not measured: the device has no timestamps there.
     #[default]
     Unmeasured,
-    /// Total nanoseconds, of a device that runs one thing at a time and reports no start.
+    /// Total nanoseconds, of a device that runs one operation at a time and reports no start.
     Total(u64),
-    /// Start and end of each run of such work, in nanoseconds on the device's clock; its zero has no meaning.
+    /// Start and end of each run of such work, in nanoseconds on the device's clock, whose origin is arbitrary.
     Spans(Vec<Range<u64>>),
 }
 
-/// Times of a submission on the device's own clock. They exclude waits of the device for the host and of the host for the
+/// Times of a submission on the device's own clock, without waits of the device for the host or of the host for the
 /// device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub(crate) enum Activity {
 }
 
 impl DeviceTimes {
-    /// Measured times of which none has passed; copies are `Unmeasured` unless `copies`.
+    /// Returns measurements of zero; copies are `Unmeasured` unless `copies`.
     pub(crate) fn measured(copies: bool) -> Self {
         let of_copies = || match copies {
             true => Busy::Spans(Vec::new()),
@@ -53,8 +53,8 @@ impl DeviceTimes {
         }
     }
 
-    /// Adds a measured span. One that ends before it starts, on a clock that was set or wrapped around, leaves its kind
-    /// unmeasured.
+    /// Adds a measured span. A span that ends before it starts, because the clock was reset or wrapped around, makes
+    /// its kind unmeasured.
     pub(crate) fn push(&mut self, activity: Activity, span: Range<u64>) {
         let busy = match activity {
             Activity::Upload => &mut self.upload,
@@ -69,8 +69,8 @@ impl DeviceTimes {
     }
 }
 
-/// The time in which a device was busy with one kind of work over many submissions: where several ran at once, that
-/// time counts once, so it never exceeds the time that passed.
+/// The time in which a device was busy with one kind of work, over many submissions. Time in which several ran
+/// concurrently is counted once, so it never exceeds the elapsed time.
 #[derive(Debug, Default)]
 pub(crate) struct BusyTime {
     n_submissions: usize,
@@ -90,7 +90,7 @@ impl BusyTime {
         }
     }
 
-    /// Nanoseconds in all; `None` without submissions, and if one of them was not measured.
+    /// Returns the total in nanoseconds; `None` without submissions, and if one of them was not measured.
     pub(crate) fn ns(&self) -> Option<u64> {
         if self.is_unmeasured || self.n_submissions == 0 {
             return None;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counts_once_however_much_ran_in_it() {
+    fn concurrent_work_counts_once() {
         let spans = |spans: &[Range<u64>]| Busy::Spans(spans.to_vec());
         assert_eq!(time_of([]), None);
         assert_eq!(time_of([spans(&[])]), Some(0));

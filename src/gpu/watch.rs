@@ -21,7 +21,7 @@ pub(super) fn limit(request: &DeviceRequest, is_software: bool) -> Duration {
     })
 }
 
-/// Returns the reason of the loss of a device that made no progress.
+/// Returns the reason for the loss of a device that made no progress.
 pub(super) fn reason(limit: Duration) -> String {
     format!("no submitted work was done for {limit:?} (`DeviceRequest::wait_limit`)")
 }
@@ -30,13 +30,13 @@ pub(super) fn reason(limit: Duration) -> String {
 #[derive(Debug)]
 pub(super) struct Watch {
     limit: Duration,
-    /// Completed work at the last progress, and the time of it.
+    /// Number of completed submissions at the last progress, and its time.
     n_done: u64,
     since: Instant,
 }
 
 impl Watch {
-    /// Begins a wait when `n_done` submissions have completed.
+    /// Starts a wait when `n_done` submissions have completed.
     pub(super) fn new(limit: Duration, n_done: u64) -> Self {
         Self {
             limit,
@@ -52,7 +52,7 @@ impl Watch {
         left.clamp(Duration::from_millis(1), LOOK)
     }
 
-    /// Returns whether the limit has passed since the number of completed submissions last changed.
+    /// Returns true if the limit has passed since the number of completed submissions last changed.
     pub(super) fn has_stalled(&mut self, n_done: u64) -> bool {
         if n_done != self.n_done {
             self.n_done = n_done;
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_begins_the_wait_anew() {
+    fn progress_restarts_the_wait() {
         let mut watch = Watch::new(Duration::from_millis(200), 0);
         assert!(!watch.has_stalled(0));
         assert!(watch.until_next_look() <= Duration::from_millis(200));

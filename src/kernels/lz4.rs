@@ -5,12 +5,12 @@ use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, Slot};
 use crate::lz4::{Level, check_page_size};
 use crate::{Error, Result};
 
-/// Most pages in one job: the exclusive scan of block sizes has two levels of 1024.
+/// Maximum number of pages of a job: the exclusive scan of block sizes has two levels of 1024.
 pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
 
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
-/// All kernels of the codec, in the order in which a page meets them.
+/// All kernels of the codec, in the order in which they process a page.
 pub const KERNELS: [&KernelInfo; 6] = [
     &BEGIN,
     &PARSE,
@@ -46,7 +46,7 @@ const U: Access = Access::Uniform;
 const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
     // SAFETY: as each kernel's head says, on the buffers and parameters of one job:
     // - `lz4_begin` writes word 0 of the tile sums, which every job has.
-    // - `lz4_parse` takes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
+    // - `lz4_parse` processes pages below `n_pages`, reads words of the page below `n` and at most 32 bytes after them, and
     //   compares candidates' offsets with the position before it reads there. Scratch is indexed by workgroup (the grid is
     //   as many as there is scratch for) and by positions below PAGE_SIZE; every loop advances in the page.
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
@@ -58,17 +58,17 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
 
-/// Pages in one tile of the exclusive scan of block sizes.
+/// Number of pages in one tile of the exclusive scan of block sizes.
 const PAGES_PER_TILE: u32 = 1024;
-/// Most workgroups in one dimension.
+/// Maximum number of workgroups in one dimension.
 const MAX_GRID: u32 = 65_535;
 
 /// Returns the launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
-/// `TileSums[0]` holds the number of words used in `Packed` afterwards.
+/// Afterwards, `TileSums[0]` is the number of words used in `Packed`.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
-/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU writes, is
-/// compressed as Fast. `compute_units` are those of the device, where known.
+/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
+/// compressed as Fast. `compute_units` are those of the device, if known.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
@@ -155,11 +155,11 @@ pub fn compress_job(
     Ok(Job { buffers, launches })
 }
 
-/// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), writing one word a page to `Status`.
-/// A page that fails is filled with zeros and leaves its neighbours intact.
+/// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), and write one word per page to
+/// `Status`. A page that fails is filled with zeros and does not affect others.
 ///
-/// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel refuses table entries that leave
-/// it. `n_bytes` and `page_size` are as for [`compress_job`].
+/// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel rejects table entries that
+/// exceed it. `n_bytes` and `page_size` are as for [`compress_job`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other page sizes and numbers of bytes.
@@ -205,8 +205,9 @@ fn with_params(slots: &[Slot], params: Arg) -> Vec<Arg> {
     buffers.chain([params]).collect()
 }
 
-/// Returns the most pages that one workgroup of `lz4_parse` takes. Workgroups take pages from a shared queue, so resident ones
-/// may take several times their share; the bound keeps each one short on devices with few resident workgroups.
+/// Returns the maximum number of pages that one workgroup of `lz4_parse` processes. Workgroups take pages from a shared
+/// queue, so resident ones may process several times their share; the bound keeps each one short on devices with few
+/// resident workgroups.
 fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     if n_pages <= n_parsers {
         1
@@ -215,8 +216,8 @@ fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
-/// Returns the number of invocations that decompress one page together: few, since all follow the same chain of sequences, but
-/// more for the largest pages, of which there are few.
+/// Returns the number of invocations that decompress one page together: few, since all follow the same chain of
+/// sequences, but more for the largest pages, of which there are few.
 fn decompress_lanes(page_size: u32) -> u32 {
     match page_size {
         0..=32768 => 4,

@@ -1,9 +1,9 @@
-//! The one table of kernels: source, entry point, bindings, workgroup size, and the launches of a job.
+//! All kernels (source, entry point, bindings), and the jobs that launch them.
 //!
-//! Nothing here calls a GPU. A job is plain data: the buffers that a piece of work needs, and the launches that do it, in
-//! order; an engine only allocates and launches.
+//! Nothing here calls a GPU. A job is plain data: the buffers that a piece of work needs, and its launches in order. An
+//! engine only allocates and launches.
 
-/// Evaluates to the WGSL source of a kernel, which `build.rs` has joined with the files that it imports.
+/// Evaluates to the WGSL source of a kernel, including the files that it imports, which `build.rs` appended.
 macro_rules! shader {
     ($name:literal) => {
         include_str!(concat!(env!("OUT_DIR"), "/", $name))
@@ -31,11 +31,11 @@ use std::ops::Range;
 pub struct KernelInfo {
     /// WGSL entry point, label and test name.
     pub name: &'static str,
-    /// The WGSL source, with all that it imports.
+    /// The WGSL source, including its imports.
     pub wgsl: &'static str,
     /// Access of each binding of group 0, in binding order.
     pub bindings: &'static [Access],
-    /// The kernel writes workgroup memory before it reads it.
+    /// True if the kernel writes workgroup memory before it reads it.
     fills_workgroup: bool,
 }
 
@@ -43,9 +43,10 @@ impl KernelInfo {
     /// Declares a kernel that engines may run without run-time checks of their own.
     ///
     /// # Safety
-    /// Launched as part of a job of this module, on buffers of the job's sizes, after the job's launches before it: the
-    /// kernel accesses nothing outside of its buffers, but may read up to 32 bytes behind one; it divides by no zero; its
-    /// loops end; and with `fills_workgroup`, it reads no workgroup memory that its workgroup has not written.
+    /// When the kernel is launched as part of a job of this module, on buffers of the job's sizes, after the job's
+    /// preceding launches, it must satisfy the following: it accesses nothing outside its buffers, except for reads of
+    /// up to 32 bytes beyond the end of one; it does not divide by zero; its loops terminate; and with
+    /// `fills_workgroup`, it reads no workgroup memory that its workgroup has not written.
     const unsafe fn trusted(
         name: &'static str,
         wgsl: &'static str,
@@ -60,15 +61,15 @@ impl KernelInfo {
         }
     }
 
-    /// Returns whether the kernel writes all workgroup memory before it reads it, so that engines need not clear it.
+    /// Returns true if the kernel writes all workgroup memory before it reads it, so that engines need not clear it.
     #[must_use]
     pub const fn fills_workgroup(&self) -> bool {
         self.fills_workgroup
     }
 }
 
-/// Streaming multiprocessors (CUDA) or compute units of a device, which run its workgroups. Their number and memory decide the
-/// occupancy: how many workgroups are resident at once.
+/// Streaming multiprocessors (CUDA) or compute units of a device, which run its workgroups. Their number and memory
+/// determine the occupancy: the number of workgroups that are resident at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ComputeUnits {
     /// Number of compute units.
@@ -106,25 +107,25 @@ pub enum Slot {
     Pages,
     /// Compressed blocks, each at a multiple of 4 bytes.
     Packed,
-    /// Two words a page: see [`PageEntry::to_words`](crate::lz4::PageEntry::to_words).
+    /// Two words per page: see [`PageEntry::to_words`](crate::lz4::PageEntry::to_words).
     Table,
-    /// One word a page: 0, or the code of a [`crate::lz4::BlockError`].
+    /// One word per page: 0, or the code of a [`crate::lz4::BlockError`].
     Status,
-    /// Scratch of `lz4_parse`, for each of its workgroups: an offset of 16 bits for every position of a page.
+    /// Scratch of `lz4_parse`, per workgroup: a 16-bit offset for every position of a page.
     Candidates,
-    /// Scratch of `lz4_parse`, for each of its workgroups: a word for every four positions of a page.
+    /// Scratch of `lz4_parse`, per workgroup: a word for every four positions of a page.
     Matches,
     /// Scratch: the sequences of each page, two words each; sized for one sequence every four bytes.
     Sequences,
-    /// Scratch, a word a page: length and kind of its block.
+    /// Scratch, one word per page: length and kind of its block.
     Sizes,
-    /// Scratch, a word a page: place of its block within its tile.
+    /// Scratch, one word per page: position of its block within its tile.
     Places,
-    /// Scratch: sums of the table's tiles; word 0 is the total packed size in words after the job.
+    /// Scratch: sums of the tiles of the scan. After the job, word 0 is the total packed size in words.
     TileSums,
     /// The first tensor of an operation.
     A,
-    /// The second tensor of an operation; the buffer of [`A`](Self::A) again where there is none.
+    /// The second tensor of an operation. Operations without one bind the buffer of [`A`](Self::A) again.
     B,
     /// The bias that is added to each column.
     Bias,
@@ -132,7 +133,7 @@ pub enum Slot {
     Values,
     /// The result of an operation.
     Out,
-    /// Scratch: partial sums of a matrix product, one for each slice of its inner axis (split-K).
+    /// Scratch: partial sums of a matrix product, one per slice of its inner axis (split-K).
     Slices,
     /// Scratch: partial results of a tree reduction.
     Partials,
@@ -145,7 +146,7 @@ pub enum Slot {
 pub enum Arg {
     /// A whole buffer.
     Buffer(Slot),
-    /// A range of a buffer in bytes, which starts at a multiple of 256.
+    /// A range of a buffer in bytes. It starts at a multiple of 256.
     Slice(Slot, Range<u64>),
     /// Uniform parameters; a multiple of four words.
     Params(Vec<u32>),
@@ -158,7 +159,7 @@ pub struct Launch {
     pub kernel: &'static KernelInfo,
     /// WGSL `override` constants.
     pub overrides: Vec<(&'static str, u32)>,
-    /// Workgroups in x, y, z.
+    /// Number of workgroups in x, y, z.
     pub grid: [u32; 3],
     /// Arguments in binding order.
     pub args: Vec<Arg>,

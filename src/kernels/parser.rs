@@ -3,23 +3,25 @@
 use super::ComputeUnits;
 use crate::lz4::{Level, Parse};
 
-/// Workgroups where the device's compute units are unknown: more than any known device has resident at once.
+/// Number of workgroups if the device's compute units are unknown: more than any known device has resident at once.
 const MOST: u32 = 4608;
-/// Most bytes of one scratch buffer then: the smallest binding limit of WebGPU.
+/// Limit of one scratch buffer in bytes in that case: the smallest binding limit of WebGPU.
 const MAX_SCRATCH_BYTES: u64 = 128 << 20;
-/// Most workgroups that are resident on a compute unit, and workgroup memory that the driver reserves for each.
+/// Maximum number of workgroups that are resident on a compute unit, and workgroup memory that the driver reserves for
+/// each.
 const MAX_PER_UNIT: u32 = 32;
 const RESERVED_BYTES: u32 = 1024;
-/// Invocations of a warp, and resident warps of a compute unit that suffice to hide memory latency.
+/// Number of invocations of a warp, and number of resident warps of a compute unit that suffice to hide memory latency.
 const WARP: u32 = 32;
 const ENOUGH_WARPS: u32 = 32;
-/// Bytes that may be read behind a page, beside the two for each lane that compilers prefetch for the round after the last.
+/// Bytes that may be read beyond a page, in addition to two per lane that compilers prefetch for the iteration after
+/// the last.
 const SLACK_BYTES: u32 = 64;
 
 /// A launch configuration of `lz4_parse`.
 pub(super) struct Parser {
     pub(super) overrides: Vec<(&'static str, u32)>,
-    /// Most workgroups, and scratch of each.
+    /// Maximum number of workgroups, and scratch of each in bytes.
     pub(super) most: u32,
     pub(super) candidate_bytes: u64,
     pub(super) match_bytes: u64,
@@ -27,12 +29,11 @@ pub(super) struct Parser {
 
 impl Parser {
     pub(super) fn new(page_size: u32, level: Level, compute_units: Option<ComputeUnits>) -> Self {
-        // A page size that the parse does not know is refused before a job is made; the kernel's defaults are right
-        // for 4 KiB.
+        // Invalid page sizes are rejected before a job is created. The defaults of the kernel are those for 4 KiB.
         let parse = Parse::new(page_size, level);
         let bucket_bits = parse.as_ref().map_or(9, Parse::bucket_bits);
         let width = width(page_size, level);
-        // As the kernel cuts them.
+        // Must match the division into chunks and rows in the kernel.
         let chunk = page_size.min(8 << bucket_bits);
         let rows = chunk / width / 2 + 16;
         let candidate_bytes = 4 * u64::from(page_size / 2 + page_size / 32);
@@ -72,7 +73,8 @@ impl Parser {
     }
 }
 
-/// Returns the occupancy: workgroups with so much workgroup memory that are resident on one compute unit.
+/// Returns the occupancy: the number of workgroups with this much workgroup memory that are resident on one compute
+/// unit.
 fn at_once(compute_units: ComputeUnits, workgroup_bytes: u32) -> u32 {
     (compute_units.workgroup_bytes / (workgroup_bytes + RESERVED_BYTES)).min(MAX_PER_UNIT)
 }
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_copied_where_enough_of_the_copies_fit() {
+    fn pages_are_staged_if_occupancy_suffices() {
         let small = Parser::new(4096, Level::Fast, Some(H200));
         assert_eq!(staged_words(&small), Some(1056));
         assert_eq!(small.most, 132 * 32);
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_devices_get_what_webgpu_promises() {
+    fn unknown_devices_get_webgpu_limits() {
         for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
             for level in [Level::Fast, Level::High] {
                 let parser = Parser::new(page_size, level, None);

@@ -1,5 +1,5 @@
-// The package with its WebAssembly inside, for bundlers that drop files and for single-file builds. What not every page
-// needs is a part of its own where the bundler splits code, and is decoded only when it is asked for.
+// The package with embedded WebAssembly, for bundlers that drop files and for single-file builds. Modules that not every
+// page needs are separate chunks where the bundler splits code, and are decoded only on request.
 import cpuWasm from "./wasm/cpu-wasm.js";
 import { setSources } from "./modules/load.js";
 

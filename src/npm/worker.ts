@@ -1,5 +1,5 @@
-// The script of a worker of the pool. Bundlers that do not follow `new Worker(new URL(..))` build this entry as a file of its
-// own, which `createWorker` starts.
+// The script of the workers of the pool. Bundlers that do not recognise `new Worker(new URL(..))` build this entry as a
+// separate file, which `createWorker` starts.
 import * as glue from "./wasm/cpu.js";
 import { CpuModule } from "./modules/cpu-module.js";
 import { toPagepressError } from "./base/errors.js";
@@ -49,7 +49,7 @@ const scope = globalThis as unknown as Port & { postMessage?: unknown };
 if (typeof scope.postMessage === "function") {
   listen(scope);
 } else {
-  // Node. Bundlers for browsers do not see this import.
+  // Node. The name is a variable so that bundlers for browsers do not resolve the import.
   const name = "node:worker_threads";
   void import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name).then(
     ({ parentPort }: { parentPort: Port | null }) => parentPort && listen(parentPort),

@@ -1,16 +1,16 @@
-//! Lengths that callers give: multiplied without wrapping, and compared with slices.
+//! Lengths passed by callers: products without overflow, and comparisons with the lengths of slices.
 
 #[cfg(gpu_engine)]
 use super::Shape;
 use crate::{Error, Result};
 
-/// The product of lengths; `u64::MAX`, which no slice has, where it is larger.
+/// Returns the product of lengths, or `u64::MAX` on overflow, which is not the length of any slice.
 pub(crate) fn product(dims: &[usize]) -> u64 {
     dims.iter()
         .fold(1, |n: u64, &dim| n.saturating_mul(dim as u64))
 }
 
-/// Checks that a slice has as many elements as it must.
+/// Checks that a slice has `expected` elements.
 pub(crate) fn check_len(name: &'static str, actual: usize, expected: u64) -> Result<()> {
     if actual as u64 == expected {
         return Ok(());
@@ -22,12 +22,12 @@ pub(crate) fn check_len(name: &'static str, actual: usize, expected: u64) -> Res
     })
 }
 
-/// Checks that a slice has an element for each place of a shape.
+/// Checks that a slice has one element for each position of a shape.
 pub(crate) fn check_dims(name: &'static str, actual: usize, dims: &[usize]) -> Result<()> {
     check_len(name, actual, product(dims))
 }
 
-/// Checks that a slice of `n` elements is rows of `cols`, none of them cut off.
+/// Checks that a slice of `n` elements is a whole number of rows of `cols`.
 pub(crate) fn check_rows(name: &'static str, n: usize, cols: usize) -> Result<()> {
     match n.checked_rem(cols) {
         Some(0) => Ok(()),

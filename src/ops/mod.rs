@@ -1,7 +1,7 @@
-//! The vocabulary of tensor operations: shapes, element-wise steps, reductions, norms, formats of quantized weights.
+//! Types of tensor operations: shapes, element-wise steps, reductions, norms, formats of quantized weights.
 //!
-//! A leaf of the crate: it imports nothing of it but `error`, so that kernels, the CPU implementations and the public API can
-//! all name operations. The public module `tensor` re-exports it.
+//! This module imports nothing of the crate but `error`, so that kernels, the CPU implementations and the public API
+//! can all use it. The public module `tensor` re-exports it.
 
 pub(crate) mod lengths;
 mod norm;

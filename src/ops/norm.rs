@@ -1,22 +1,22 @@
-//! [`Norm`]: the normalisation of rows.
+//! [`Norm`]: kinds of normalisation of rows.
 
-/// The normalisation of each row x.
+/// Kind of normalisation of a row x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
     /// RMS norm: x / √(mean of squares + `epsilon`).
     Rms {
-        /// Added below the root, so that a row of zeros is not divided by 0.
+        /// Added under the root, so that a row of zeros is not divided by 0.
         epsilon: f32,
     },
     /// Layer norm: (x - mean) / √(variance + `epsilon`).
     Layer {
-        /// Added below the root, so that a row of equal elements is not divided by 0.
+        /// Added under the root, so that a row of equal elements is not divided by 0.
         epsilon: f32,
     },
 }
 
 impl Norm {
-    /// Returns the number that is added below the root.
+    /// Returns the number that is added under the root.
     #[must_use]
     pub const fn epsilon(self) -> f32 {
         match self {

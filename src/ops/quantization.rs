@@ -1,25 +1,26 @@
-//! Weights of few bits.
+//! [`Quantization`]: formats of quantized weights.
 
 use super::lengths::product;
 use super::shape::Shape;
 use crate::{Error, Result};
 
-/// How weights are packed: halves, or the K-quants of ggml, as GGUF files have them. A block of 256 weights has factors of
-/// 16 bits for all, and small ones for each 16 or 32 of them. Sums are of 32 bits with all.
+/// Format of weights: half precision, or the K-quants of ggml in the layout of GGUF files. A block of a K-quant has 256
+/// weights, with 16-bit factors for all of them and small factors for groups of 16 or 32. Products are summed in 32-bit
+/// floats for all formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantization {
-    /// Q4_K: 4 bits a weight, 144 bytes a block.
+    /// Q4_K: 4 bits per weight, 144 bytes per block.
     Q4K,
-    /// Q5_K: 5 bits a weight, 176 bytes a block.
+    /// Q5_K: 5 bits per weight, 176 bytes per block.
     Q5K,
-    /// Q6_K: 6 bits a weight, 210 bytes a block.
+    /// Q6_K: 6 bits per weight, 210 bytes per block.
     Q6K,
-    /// Numbers of 16 bits (IEEE binary16), rows of a multiple of 4. No adapter needs to know such numbers.
+    /// 16-bit floats (IEEE binary16), in rows whose length is a multiple of 4. Adapters need not support such floats.
     F16,
 }
 
 impl Quantization {
-    /// Weights of a block: rows are whole blocks.
+    /// Returns the number of weights of a block. Rows are whole blocks.
     #[must_use]
     pub const fn block_len(self) -> usize {
         match self {
@@ -28,7 +29,7 @@ impl Quantization {
         }
     }
 
-    /// Bytes of a block.
+    /// Returns the number of bytes of a block.
     #[must_use]
     pub const fn block_bytes(self) -> usize {
         match self {
@@ -39,7 +40,7 @@ impl Quantization {
         }
     }
 
-    /// Bits of a weight, factors left out.
+    /// Returns the number of bits of a weight, without factors.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
@@ -50,7 +51,7 @@ impl Quantization {
         }
     }
 
-    /// Returns true if rows of this many weights are whole blocks and fit a launch.
+    /// Checks that rows of `k` weights are whole blocks and fit in a launch.
     pub(crate) fn check_row(self, k: usize) -> Result<()> {
         if k.is_multiple_of(self.block_len()) && k <= 1 << 17 {
             return Ok(());
@@ -62,7 +63,7 @@ impl Quantization {
         })
     }
 
-    /// Bytes of `[n, k]` weights.
+    /// Returns the number of bytes of `[n, k]` weights.
     pub(crate) fn bytes_of(self, n: usize, k: usize) -> Result<u64> {
         self.check_row(k)?;
         let n_blocks = Shape::new(&[n, k / self.block_len()])?.n_elements();

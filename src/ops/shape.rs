@@ -1,13 +1,13 @@
-//! Lengths of axes.
+//! [`Shape`]: lengths of axes.
 
 use std::fmt;
 
 use crate::{Error, Result};
 
-/// Most axes of a tensor.
+/// Maximum number of axes of a tensor.
 pub const MAX_RANK: usize = 8;
 
-/// Lengths of the axes of a tensor, outermost first. No axes: one element.
+/// Lengths of the axes of a tensor, outermost first. A shape without axes has one element.
 ///
 /// ```
 /// use pagepress::tensor::Shape;
@@ -22,12 +22,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape of at most [`MAX_RANK`] axes.
+    /// Creates a shape of at most [`MAX_RANK`] axes.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for more axes, and where the elements are too many for memory.
+    /// [`Error::InvalidArgument`] if there are more axes, or more elements than fit in memory.
     pub fn new(dims: &[usize]) -> Result<Self> {
-        // An empty axis makes all empty, but strides are made of the others.
+        // An empty axis makes the tensor empty, but strides depend on the other axes, so these are checked.
         let mut axes = dims.iter().filter(|&&dim| dim > 0);
         let product = axes.try_fold(1usize, |n, &dim| n.checked_mul(dim));
         let fits = product.is_some_and(|n| n <= isize::MAX as usize / size_of::<f32>());
@@ -43,25 +43,25 @@ impl Shape {
         })
     }
 
-    /// The shape of a vector.
+    /// Returns the shape of a vector.
     #[must_use]
     pub fn vector(n: usize) -> Self {
         Self { dims: vec![n] }
     }
 
-    /// Lengths, outermost first.
+    /// Returns the lengths, outermost first.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// Number of axes.
+    /// Returns the number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn n_elements(&self) -> usize {
         self.dims.iter().product()
@@ -73,7 +73,7 @@ impl Shape {
         self.dims.contains(&0)
     }
 
-    /// Strides of a tensor of this shape without gaps, the last axis innermost.
+    /// Returns the strides of a contiguous row-major tensor of this shape.
     #[must_use]
     pub fn row_major_strides(&self) -> Vec<usize> {
         let mut strides = vec![1; self.rank()];
@@ -83,10 +83,11 @@ impl Shape {
         strides
     }
 
-    /// The shape to which tensors of both shapes extend: axes are matched from the innermost, and an axis of 1 is repeated.
+    /// Returns the shape to which both shapes are broadcast: axes are matched from the innermost, and an axis of length
+    /// 1 is repeated.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`].
+    /// [`Error::ShapeMismatch`] if matched axes differ and neither has length 1.
     pub fn broadcast(&self, other: &Self, operation: &'static str) -> Result<Self> {
         let rank = self.rank().max(other.rank());
         let dim = |shape: &Self, axis: usize| {
@@ -115,7 +116,7 @@ impl Shape {
         Self::new(&dims)
     }
 
-    /// The error that this shape and another do not fit.
+    /// Returns the error for incompatible shapes.
     pub(crate) fn mismatch(
         &self,
         other: &Self,
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_extend_to_each_other() {
+    fn shapes_are_broadcast() {
         let of = |a: &[usize], b: &[usize]| shape(a).broadcast(&shape(b), "add").map(|s| s.dims);
         assert_eq!(of(&[2, 3], &[3]), Ok(vec![2, 3]));
         assert_eq!(of(&[2, 1], &[1, 5]), Ok(vec![2, 5]));

@@ -1,14 +1,14 @@
 //! Element-wise steps and reductions.
 
-/// A step on an element x. NaN gives NaN.
+/// An element-wise operation on x, an element of the first tensor. NaN is propagated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
     /// max(x, 0)
     Relu,
-    /// x above 0, else the number times x.
+    /// x if x > 0, else the number times x.
     LeakyRelu(f32),
-    /// x above 0, else the number times (eˣ - 1).
+    /// x if x > 0, else the number times (eˣ - 1).
     Elu(f32),
     /// 1 / (1 + e⁻ˣ)
     Sigmoid,
@@ -16,9 +16,9 @@ pub enum Step {
     Tanh,
     /// x / (1 + e⁻ˣ); 0 for -∞.
     Swish,
-    /// x Φ(x), with Φ the integral of the normal distribution; 0 for -∞.
+    /// x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution; 0 for -∞.
     Gelu,
-    /// The approximation of [`Gelu`](Self::Gelu) by tanh: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))); 0 for -∞.
+    /// The tanh approximation of [`Gelu`](Self::Gelu): x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))); 0 for -∞.
     GeluTanh,
     /// min(max(x, first), second)
     Clip(f32, f32),
@@ -42,16 +42,16 @@ pub enum Step {
     Sub,
     /// x times the element of the second tensor.
     Mul,
-    /// x over the element of the second tensor.
+    /// x divided by the element of the second tensor.
     Div,
-    /// The larger of x and the element of the second tensor; NaN if one is.
+    /// The maximum of x and the element of the second tensor; NaN if either is NaN.
     Max,
-    /// The smaller of x and the element of the second tensor; NaN if one is.
+    /// The minimum of x and the element of the second tensor; NaN if either is NaN.
     Min,
 }
 
 impl Step {
-    /// Returns true if it takes a second tensor.
+    /// Returns true if the step has two operands.
     #[must_use]
     pub const fn takes_two(self) -> bool {
         matches!(
@@ -60,7 +60,7 @@ impl Step {
         )
     }
 
-    /// The number that the kernel knows it by.
+    /// Returns the code of the step in the kernel.
     #[cfg(gpu_engine)]
     pub(crate) const fn code(self) -> u32 {
         match self {
@@ -89,7 +89,7 @@ impl Step {
         }
     }
 
-    /// The step that JavaScript knows by this name, with as many numbers as it takes.
+    /// Returns the step with this JavaScript name and these parameters; `None` if there is none.
     #[cfg(web_tensor)]
     pub(crate) fn named(name: &str, numbers: &[f32]) -> Option<Self> {
         Some(match (name, numbers) {
@@ -119,7 +119,7 @@ impl Step {
         })
     }
 
-    /// The numbers that it takes; 0 for those it does not.
+    /// Returns the parameters of the step; 0 for unused ones.
     #[cfg(gpu_engine)]
     pub(crate) const fn numbers(self) -> [f32; 2] {
         match self {
@@ -134,20 +134,20 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduction {
-    /// Their sum; 0 of none.
+    /// Sum; 0 of no elements.
     Sum,
-    /// The largest; NaN if one is, -∞ of none.
+    /// Maximum; NaN if any element is NaN, -∞ of no elements.
     Max,
-    /// The smallest; NaN if one is, +∞ of none.
+    /// Minimum; NaN if any element is NaN, +∞ of no elements.
     Min,
-    /// The sum of products with the elements of a second tensor; 0 of none. Of rows only.
+    /// Sum of products with the elements of a second tensor; 0 of no elements. For rows only.
     Dot,
-    /// The sum of squares; 0 of none.
+    /// Sum of squares; 0 of no elements.
     SumOfSquares,
 }
 
 impl Reduction {
-    /// The reduction of no elements.
+    /// Returns the result for no elements.
     #[must_use]
     pub const fn of_none(self) -> f32 {
         match self {
@@ -157,7 +157,7 @@ impl Reduction {
         }
     }
 
-    /// Returns the reduction of one tensor that this one is with both factors the same.
+    /// Returns the equivalent reduction of one tensor that is both operands: the sum of squares for [`Dot`](Self::Dot).
     #[cfg(gpu_engine)]
     pub(crate) const fn of_one(self) -> Self {
         match self {
@@ -166,7 +166,7 @@ impl Reduction {
         }
     }
 
-    /// Returns the reduction of the results of parts.
+    /// Returns the reduction that combines the results of parts.
     #[must_use]
     pub const fn of_parts(self) -> Self {
         match self {
@@ -175,7 +175,7 @@ impl Reduction {
         }
     }
 
-    /// The number that the kernels know it by.
+    /// Returns the code of the reduction in the kernels.
     #[cfg(gpu_engine)]
     pub(crate) const fn code(self) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! [`GpuMatmulCache`]: matrices that stay on the device between products.
+//! [`GpuMatmulCache`]: weight matrices that stay on the device between products.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,20 +14,21 @@ use crate::kernels::tensor::padded_bytes;
 use crate::memory::with_room;
 use crate::{Error, Result};
 
-/// Most elements of a part: places in a buffer are words of 32 bits.
+/// Maximum number of elements of a part: kernels address elements with 32-bit indices.
 const MAX_PART: u64 = 1 << 30;
 
 /// Layout of a weight matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WeightLayout {
-    /// `[k, n]`: a row for each input, as the second factor of a product.
+    /// `[k, n]`: a row per input, as the right factor of a product.
     InputRows,
-    /// `[n, k]`: a row for each output, as models often store them.
+    /// `[n, k]`: a row per output, the layout of many model files.
     OutputRows,
 }
 
-/// Products with the same weights again and again: weights are uploaded once, kernels compiled once, and memory for input
-/// and output is kept. Weights that are too large for one binding are kept in parts, whose products are added.
+/// Computes products with weights that stay on the device. Weights are uploaded once, kernels are compiled once, and
+/// buffers for inputs and outputs are reused. A weight matrix that is too large for one binding is stored in parts,
+/// whose products are added.
 ///
 /// ```no_run
 /// use pagepress::gpu::{GpuDevice, GpuMatmulCache, WeightLayout};
@@ -55,16 +56,16 @@ struct Weight {
     parts: Vec<Part>,
 }
 
-/// Some rows of a weight matrix, and the inputs that they are for.
+/// The part of a weight matrix for a range of inputs.
 #[derive(Debug)]
 struct Part {
     inputs: Range<usize>,
-    /// `[inputs, n]`
+    /// Layout in `buffer`; the shape is `[inputs.len(), n]`.
     view: TensorView,
     buffer: Buffer,
 }
 
-/// Memory for input and output, as large as the largest so far.
+/// Buffers for inputs and outputs, of the largest sizes so far.
 #[derive(Debug)]
 struct Transfer {
     host_input: HostBuffer,
@@ -74,7 +75,7 @@ struct Transfer {
 }
 
 impl GpuMatmulCache {
-    /// A cache without weights.
+    /// Creates a cache without weights.
     #[must_use]
     pub fn new(device: GpuDevice) -> Self {
         Self {
@@ -84,16 +85,16 @@ impl GpuMatmulCache {
         }
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub fn device(&self) -> &GpuDevice {
         &self.device
     }
 
-    /// Uploads a matrix from `k` inputs to `n` outputs; one of the same name is replaced.
+    /// Uploads a matrix from `k` inputs to `n` outputs; replaces one of the same name.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] if one row of outputs is too large for a binding;
+    /// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] if the weights of one input are too large for a binding;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn upload_weight_async(
         &mut self,
@@ -105,7 +106,7 @@ impl GpuMatmulCache {
     ) -> Result<()> {
         check_dims("values", values.len(), &[k, n])?;
         let capabilities = self.device.capabilities();
-        // Behind a buffer, kernels may read a little that they do not use.
+        // Kernels may read a few elements beyond the end of a matrix, which they do not use.
         let n_bytes = capabilities
             .max_binding_bytes
             .min(capabilities.max_buffer_bytes.saturating_sub(256));
@@ -148,7 +149,7 @@ impl GpuMatmulCache {
         };
         let mut recording = Recording::new(&self.device);
         let buffer = recording.upload(part).await?;
-        // Part after part, so that memory shared with the device is not needed for all of them.
+        // Waits after each part, so that staging memory is not needed for all parts at once.
         recording.submit()?.wait_async().await?;
         Ok(Part {
             inputs,
@@ -157,31 +158,31 @@ impl GpuMatmulCache {
         })
     }
 
-    /// Names of the weights, in no order.
+    /// Returns the names of the weights, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.weights.keys().map(String::as_str)
     }
 
-    /// Inputs and outputs of a weight matrix.
+    /// Returns the numbers of inputs and outputs of a weight matrix, `[k, n]`; `None` if there is none of this name.
     #[must_use]
     pub fn weight_size(&self, name: &str) -> Option<[usize; 2]> {
         self.weights.get(name).map(|weight| [weight.k, weight.n])
     }
 
-    /// In how many parts a weight matrix is kept.
+    /// Returns the number of parts of a weight matrix; `None` if there is none of this name.
     #[must_use]
     pub fn n_parts(&self, name: &str) -> Option<usize> {
         self.weights.get(name).map(|weight| weight.parts.len())
     }
 
-    /// Bytes of all weights on the device.
+    /// Returns the number of bytes of all weights on the device.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         let parts = self.weights.values().flat_map(|weight| &weight.parts);
         parts.map(|part| part.buffer.n_bytes()).sum()
     }
 
-    /// Gives a weight matrix up; says whether it was there.
+    /// Removes a weight matrix. Returns true if there was one of this name.
     pub fn remove_weight(&mut self, name: &str) -> bool {
         self.weights.remove(name).is_some()
     }
@@ -196,10 +197,12 @@ impl GpuMatmulCache {
             })
     }
 
-    /// `output`, `m` rows of n, is the product of `input`, `m` rows of k, and the weights of a name. One submission.
+    /// Computes the product of `input`, `[m, k]`, and the named weights, and writes it to `output`, `[m, n]`. Runs as
+    /// one submission.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no such name; [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::InvalidArgument`] if there are no weights of this name; [`Error::LengthMismatch`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn matmul_async(
         &mut self,
         name: &str,
@@ -241,11 +244,12 @@ impl GpuMatmulCache {
         transfer.host_output.read_async(0..n_bytes, copy).await
     }
 
-    /// The product of a tensor of `m` rows of k, on the same device, and the weights of a name; it stays there.
+    /// Computes the product of a tensor on the same device, `[m, k]`, and the named weights. The result, `[m, n]`,
+    /// stays on the device.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no such name, or a tensor of another device; [`Error::ShapeMismatch`],
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::InvalidArgument`] if there are no weights of this name, or for a tensor of another device;
+    /// [`Error::ShapeMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn apply_async(&self, name: &str, input: &GpuTensor) -> Result<GpuTensor> {
         let weight = self.weight(name)?;
         let &[m, k] = input.shape().dims() else {
@@ -266,7 +270,7 @@ impl GpuMatmulCache {
         Ok(GpuTensor::new(&self.device, made, TensorView::new(shape)))
     }
 
-    /// Sees to it that the memory for transfers is large enough.
+    /// Ensures that the buffers for inputs and outputs are large enough.
     fn make_room(&mut self, n_input: usize, n_output: usize) -> Result<()> {
         let (input, output) = (padded_bytes(n_input as u64), padded_bytes(n_output as u64));
         let is_enough = |transfer: &Transfer| {
@@ -275,7 +279,7 @@ impl GpuMatmulCache {
         if self.transfer.as_ref().is_some_and(is_enough) {
             return Ok(());
         }
-        // What is too small goes back first.
+        // Frees the old buffers first, so that their memory can be reused.
         let before = self.transfer.take();
         let before = before.map_or((0, 0), |old| (old.input.n_bytes(), old.output.n_bytes()));
         let (input, output) = (input.max(before.0), output.max(before.1));
@@ -305,7 +309,8 @@ impl Weight {
         }
     }
 
-    /// Records the product of `input` and all parts. The result is in `out`, or, of several parts, in a buffer of its own.
+    /// Records the product of `input` and all parts. Returns the buffer of the result: `out` for one part, a new buffer
+    /// for several.
     async fn product(
         &self,
         recording: &mut Recording,
@@ -347,7 +352,7 @@ impl Weight {
         }
         match sum {
             Some(sum) => Ok(sum),
-            // No inputs: all zeros.
+            // Without inputs the result is all zeros.
             None => {
                 let a = input.view.slice(1, 0..0)?;
                 let none = TensorView::new(Shape::new(&[0, self.n])?);
@@ -361,10 +366,10 @@ impl Weight {
     }
 }
 
-/// Inputs whose weights, `n` each, are at most `max_elements`.
+/// Returns the number of inputs per part, such that a part has at most `max_elements`.
 fn inputs_per_part(n: usize, max_elements: u64) -> Result<usize> {
     let n_inputs = max_elements / (n as u64).max(1);
-    // Parts begin at whole vectors.
+    // Parts start at multiples of 64 inputs, so that rows can be loaded as aligned vectors.
     let aligned = if n_inputs >= 64 {
         n_inputs / 64 * 64
     } else {
@@ -380,13 +385,13 @@ fn inputs_per_part(n: usize, max_elements: u64) -> Result<usize> {
     Ok(usize::try_from(aligned).unwrap_or(usize::MAX))
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms, native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuMatmulCache {
     /// [`upload_weight_async`](Self::upload_weight_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`upload_weight_async`](Self::upload_weight_async).
     pub fn upload_weight(
         &mut self,
         name: &str,
@@ -401,7 +406,7 @@ impl GpuMatmulCache {
     /// [`matmul_async`](Self::matmul_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`matmul_async`](Self::matmul_async).
     pub fn matmul(
         &mut self,
         name: &str,
@@ -415,7 +420,7 @@ impl GpuMatmulCache {
     /// [`apply_async`](Self::apply_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`apply_async`](Self::apply_async).
     pub fn apply(&self, name: &str, input: &GpuTensor) -> Result<GpuTensor> {
         crate::gpu::runtime::block_on(self.apply_async(name, input))
     }
@@ -426,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_as_large_as_they_may_be() {
+    fn parts_are_as_large_as_the_limit_permits() {
         assert_eq!(inputs_per_part(10, 100), Ok(10));
         assert_eq!(inputs_per_part(10, 1000), Ok(64));
         assert_eq!(inputs_per_part(100, 100), Ok(1));

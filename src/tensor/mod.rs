@@ -1,12 +1,13 @@
-//! Tensors of `f32` and operations on them: on the GPU, where they stay ([`GpuTensor`]), and on the CPU ([`cpu`]).
+//! Tensors of `f32` and operations on them, on the GPU ([`GpuTensor`]) and on the CPU ([`cpu`]).
 //!
-//! [`GpuDevice`](crate::gpu::GpuDevice) has the operations on slices, in and out. [`GpuTensor`] keeps its elements on the
-//! device, so that chains of operations do not cross the bus. [`GpuCommandBatch`] queues operations and submits them as
-//! one. [`GpuBackend`] opens a device when the first operation comes, and works on the CPU where there is none.
+//! [`GpuDevice`](crate::gpu::GpuDevice) has operations on slices: each call uploads its inputs and downloads its
+//! result. [`GpuTensor`] keeps its elements in device memory, so that chains of operations need no transfers.
+//! [`GpuCommandBatch`] queues operations and runs them in one submission. [`GpuBackend`] runs each operation on the CPU
+//! or on a GPU, whichever is expected to be faster, and on the CPU if there is no GPU.
 //!
 //! # Numbers
-//! NaN gives NaN in every operation. Sums are added in an order that depends on the shape alone: on one device the result
-//! is the same each time.
+//! NaN is propagated by every operation. Sums are added in an order that depends on the shape alone, so results are
+//! reproducible on one device.
 
 pub mod cpu;
 pub mod layer;
@@ -44,7 +45,7 @@ pub use view::{MemoryLayout, PartitionView, TensorView, TileInfo};
 #[cfg(gpu_engine)]
 pub use crate::engine::BackendUsed;
 pub use crate::ops::{MAX_RANK, Quantization, Reduction, Shape, Step};
-// The modules of this folder name them by these paths.
+// Modules of this folder import these by the paths below.
 pub(crate) use crate::ops::lengths::{check_dims, check_len};
 #[cfg(gpu_engine)]
 use crate::ops::step;

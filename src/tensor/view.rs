@@ -1,4 +1,4 @@
-//! Which elements of a buffer a tensor is made of, and how it is cut into tiles.
+//! [`TensorView`]: the layout of a tensor in a buffer, and its partition into tiles.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::{Error, Result};
 /// Order of a tensor's elements in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryLayout {
-    /// The last axis innermost, no gaps.
+    /// Contiguous, the last axis innermost.
     RowMajor,
-    /// The first axis innermost, no gaps.
+    /// Contiguous, the first axis innermost.
     ColumnMajor,
-    /// Anything else.
+    /// Any other layout.
     Strided,
 }
 
-/// Shape, strides and offset of a tensor in a buffer, all in elements. Slicing, reshaping and transposing make another view
-/// of the same buffer.
+/// Shape, strides and offset of a tensor in a buffer, all in elements. Slicing, reshaping and transposing create
+/// another view of the same buffer.
 ///
 /// ```
 /// use pagepress::tensor::{Shape, TensorView};
@@ -35,7 +35,7 @@ pub struct TensorView {
 }
 
 impl TensorView {
-    /// A tensor without gaps from the buffer's start, the last axis innermost.
+    /// Creates a contiguous row-major view that starts at the buffer's first element.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self {
@@ -45,17 +45,17 @@ impl TensorView {
         }
     }
 
-    /// A tensor with strides and an offset of its own.
+    /// Creates a view with these strides and this offset.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if there is not one stride an axis, or places overflow.
+    /// [`Error::InvalidArgument`] unless there is one stride per axis and all positions fit in memory.
     pub fn with_strides(shape: Shape, strides: &[usize], offset: usize) -> Result<Self> {
         let view = Self {
             shape,
             strides: strides.to_vec(),
             offset,
         };
-        // Places are counted in bytes, too.
+        // Positions are also counted in bytes.
         let most = isize::MAX as usize / size_of::<f32>();
         let is_inside = |place: usize| place <= most;
         let fits = strides.len() == view.shape.rank()
@@ -71,25 +71,26 @@ impl TensorView {
         })
     }
 
-    /// Lengths of the axes.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Distance of neighbours along each axis.
+    /// Returns the distance of neighbours along each axis, in elements.
     #[must_use]
     pub fn strides(&self) -> &[usize] {
         &self.strides
     }
 
-    /// Place of the first element.
+    /// Returns the position of the first element.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Place behind the last element, 0 without elements: what a buffer must have.
+    /// Returns the number of elements that a buffer must have: the last element's position plus 1, or 0 for an empty
+    /// view.
     #[must_use]
     pub fn end(&self) -> usize {
         self.checked_end().unwrap_or(usize::MAX)
@@ -106,7 +107,7 @@ impl TensorView {
         last?.checked_add(1)
     }
 
-    /// Order of the elements in memory.
+    /// Returns the order of the elements in memory.
     #[must_use]
     pub fn layout(&self) -> MemoryLayout {
         let axes = 0..self.shape.rank();
@@ -119,25 +120,25 @@ impl TensorView {
         }
     }
 
-    /// Returns true if elements follow each other without gaps, with the axes in this order, innermost first.
+    /// Returns true if the elements are contiguous with the axes in this order, innermost first.
     fn has_no_gaps(&self, mut axes: impl Iterator<Item = usize>) -> bool {
         let mut expected = 1;
         axes.all(|axis| {
             let dim = self.shape.dims()[axis];
-            // The stride of an axis of one element does not matter.
+            // An axis of length 1 may have any stride.
             let fits = dim == 1 || self.strides[axis] == expected;
             expected *= dim;
             fits
         })
     }
 
-    /// Returns true if the elements follow each other without gaps, the last axis innermost.
+    /// Returns true if the elements are contiguous and row-major.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         self.layout() == MemoryLayout::RowMajor
     }
 
-    /// Place of an element in the buffer; `None` outside of the shape.
+    /// Returns the position of an element in the buffer; `None` if `index` is outside the shape.
     #[must_use]
     pub fn index_of(&self, index: &[usize]) -> Option<usize> {
         let inside = index.len() == self.shape.rank()
@@ -149,10 +150,10 @@ impl TensorView {
         inside.then(|| self.offset + steps.sum::<usize>())
     }
 
-    /// The elements `range` of an axis.
+    /// Selects the elements `range` of an axis.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no such axis, or a range that leaves it.
+    /// [`Error::InvalidArgument`] if the axis does not exist or the range exceeds it.
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
         let dims = self.shape.dims();
         if axis >= dims.len() || range.start > range.end || range.end > dims[axis] {
@@ -165,7 +166,7 @@ impl TensorView {
         let mut new_dims = dims.to_vec();
         new_dims[axis] = range.len();
         let shape = Shape::new(&new_dims)?;
-        // Without elements there is no place, which might be behind all that can be counted.
+        // An empty view keeps its offset: the start of the range could overflow.
         let offset = match shape.is_empty() {
             true => self.offset,
             false => self.offset + range.start * self.strides[axis],
@@ -177,10 +178,10 @@ impl TensorView {
         })
     }
 
-    /// Two axes exchanged.
+    /// Exchanges two axes.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no such axis.
+    /// [`Error::InvalidArgument`] if an axis does not exist.
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self> {
         let mut axes: Vec<usize> = (0..self.shape.rank()).collect();
         if first.max(second) >= axes.len() {
@@ -190,10 +191,10 @@ impl TensorView {
         self.permute(&axes)
     }
 
-    /// Axes in another order: axis i of the result is axis `axes[i]`.
+    /// Reorders the axes: axis `i` of the result is axis `axes[i]` of this view.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] unless each axis comes once.
+    /// [`Error::InvalidArgument`] unless `axes` contains each axis exactly once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
         let rank = self.shape.rank();
         if axes.len() != rank || (0..rank).any(|axis| !axes.contains(&axis)) {
@@ -215,10 +216,10 @@ impl TensorView {
         }
     }
 
-    /// The same elements in another shape, if that needs no copy.
+    /// Returns the same elements in another shape, without a copy.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for another number of elements, and where the elements do not follow each other.
+    /// [`Error::ShapeMismatch`] if the number of elements differs or the elements are not contiguous and row-major.
     pub fn reshape(&self, shape: Shape) -> Result<Self> {
         if shape.n_elements() != self.shape.n_elements() {
             return Err(self
@@ -235,10 +236,10 @@ impl TensorView {
         })
     }
 
-    /// Extended to a larger shape: axes of 1, and those that are missing in front, are repeated.
+    /// Broadcasts to a larger shape: axes of length 1 and missing leading axes are repeated.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`].
+    /// [`Error::ShapeMismatch`] if another axis differs.
     pub fn broadcast_to(&self, shape: &Shape) -> Result<Self> {
         if self.shape.broadcast(shape, "broadcast").as_ref() != Ok(shape) {
             let expected = "axes must be equal or 1, from the last one on";
@@ -260,16 +261,16 @@ impl TensorView {
         })
     }
 
-    /// Cut into tiles of a shape; those at the ends may be smaller.
+    /// Divides the view into tiles of a shape. Tiles at the ends of axes may be smaller.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for another number of axes, [`Error::InvalidArgument`] for a tile without elements.
+    /// [`Error::ShapeMismatch`] if the number of axes differs, [`Error::InvalidArgument`] for an empty tile.
     pub fn partition(&self, tile: Shape) -> Result<PartitionView> {
         PartitionView::new(self.clone(), tile)
     }
 }
 
-/// A tensor cut into tiles.
+/// A partition of a tensor into tiles.
 ///
 /// ```
 /// use pagepress::tensor::{PartitionView, Shape, TensorView};
@@ -289,21 +290,21 @@ pub struct PartitionView {
 /// One tile of a [`PartitionView`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileInfo {
-    /// Which tile it is along each axis.
+    /// Index of the tile along each axis.
     pub index: Vec<usize>,
-    /// Its first element in the tensor, along each axis.
+    /// Index of the tile's first element in the tensor, along each axis.
     pub start: Vec<usize>,
-    /// Its elements in the buffer.
+    /// Layout of the tile's elements in the buffer.
     pub view: TensorView,
-    /// Returns true for a full tile, not cut off at an end.
+    /// True for a full tile, false for one that is cut off at the end of an axis.
     pub is_full: bool,
 }
 
 impl PartitionView {
-    /// A tensor cut into tiles of a shape; those at the ends may be smaller.
+    /// Divides a view into tiles of a shape. Tiles at the ends of axes may be smaller.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for another number of axes, [`Error::InvalidArgument`] for a tile without elements.
+    /// [`Error::ShapeMismatch`] if the number of axes differs, [`Error::InvalidArgument`] for an empty tile.
     pub fn new(view: TensorView, tile: Shape) -> Result<Self> {
         if tile.rank() != view.shape.rank() {
             let expected = "a tile has as many axes as the tensor";
@@ -319,32 +320,32 @@ impl PartitionView {
         Ok(Self { view, tile })
     }
 
-    /// The tensor.
+    /// Returns the view of the whole tensor.
     #[must_use]
     pub fn view(&self) -> &TensorView {
         &self.view
     }
 
-    /// The shape of a full tile.
+    /// Returns the shape of a full tile.
     #[must_use]
     pub fn tile_shape(&self) -> &Shape {
         &self.tile
     }
 
-    /// Tiles along each axis.
+    /// Returns the number of tiles along each axis.
     #[must_use]
     pub fn grid(&self) -> Vec<usize> {
         let axes = self.view.shape.dims().iter().zip(self.tile.dims());
         axes.map(|(dim, tile)| dim.div_ceil(*tile)).collect()
     }
 
-    /// Tiles in all.
+    /// Returns the total number of tiles.
     #[must_use]
     pub fn n_tiles(&self) -> usize {
         self.grid().iter().product()
     }
 
-    /// Tile `i`, those along the last axis following each other.
+    /// Returns tile `i` in row-major order; `None` if there are fewer tiles.
     #[must_use]
     pub fn tile(&self, i: usize) -> Option<TileInfo> {
         if i >= self.n_tiles() {
@@ -375,7 +376,7 @@ impl PartitionView {
         })
     }
 
-    /// All tiles in order.
+    /// Iterates over all tiles in row-major order.
     pub fn tiles(&self) -> impl Iterator<Item = TileInfo> {
         (0..self.n_tiles()).filter_map(|i| self.tile(i))
     }

@@ -1,4 +1,4 @@
-//! The levels of compression by number.
+//! [`Level`]: compression levels for JavaScript.
 
 use wasm_bindgen::prelude::*;
 
@@ -8,11 +8,11 @@ use crate::lz4;
 #[wasm_bindgen]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Greedy; the same bytes on every engine.
+    /// Greedy parse. The output is the same on every engine.
     Fast,
-    /// Slower and smaller; the same bytes on every engine.
+    /// Slower, with smaller output, which is the same on every engine.
     High,
-    /// Two to four times as quick as `Fast` on a CPU; GPUs do not take part.
+    /// Two to four times as fast as `Fast` on a CPU. Not available on GPUs.
     Sequential,
 }
 

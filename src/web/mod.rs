@@ -1,4 +1,5 @@
-//! The surface for JavaScript: classes and functions by wasm-bindgen, which convert, call, and throw errors with a `code`.
+//! The JavaScript API of the WebAssembly module: classes and functions exported by wasm-bindgen. They convert
+//! arguments, call the implementation, and throw errors with a `code`.
 
 #[cfg(web_files)]
 mod files;

@@ -1,9 +1,9 @@
-//! What becomes of a module that panics or traps: its calls reject with `INTERNAL` and its GPUs are given up. The package
-//! then makes another instance (`__wbg_reset_state`).
+//! Handles panics and traps. When the module panics or traps, its pending calls reject with `INTERNAL` and its GPU
+//! devices are destroyed. The package then creates a new instance (`__wbg_reset_state`).
 //!
-//! A panic is written to the console, and thrown. A trap in a poll is a rejected promise ([`promise`]). wasm-bindgen's own
-//! abort handler would hear of all traps, but it needs WebAssembly exceptions with references, which browsers have only
-//! since 2025 and Node 20 has not.
+//! A panic is logged to the console and thrown. A trap in a poll rejects a promise ([`promise`]). wasm-bindgen's own
+//! abort handler would catch all traps, but it requires WebAssembly exceptions with references, which browsers support
+//! only since 2025 and Node 20 does not.
 
 use std::panic::PanicHookInfo;
 
@@ -14,7 +14,7 @@ use crate::error::coded;
 #[cfg(web_engine)]
 use super::promise;
 
-/// Installs the hook. Called once an instance, before any other code of it.
+/// Installs the panic hook. Called once per instance, before any other code of it.
 #[wasm_bindgen(start)]
 fn install() {
     std::panic::set_hook(Box::new(panicked));
@@ -22,11 +22,11 @@ fn install() {
 
 fn panicked(info: &PanicHookInfo<'_>) {
     console_error_panic_hook::hook(info);
-    // The instance is not used again, so that nothing needs to be unwound.
+    // The instance is not used again, so nothing needs to be unwound.
     wasm_bindgen::throw_val(stop(&format!("the engine stopped: {info}")));
 }
 
-/// An error with the code `INTERNAL`.
+/// Creates an error with the code `INTERNAL`.
 fn internal(reason: &str) -> JsValue {
     coded(reason, "INTERNAL")
 }
@@ -46,15 +46,15 @@ pub(in crate::web) fn stopped() -> Option<JsValue> {
     CAUSE.with(|stopped| stopped.get().cloned())
 }
 
-/// Gives up all that this instance has under way: its promises reject with `INTERNAL`, and its GPUs are destroyed. To be
-/// called after an exception without a code; the instance is to be replaced then.
+/// Stops this instance: its promises reject with `INTERNAL`, and its GPU devices are destroyed. JavaScript calls it
+/// after an exception without a code, and must then replace the instance.
 #[cfg(web_engine)]
 #[wasm_bindgen(js_name = stop)]
 pub fn stop_for_js(reason: &str) {
     stop(reason);
 }
 
-/// Gives up all that this instance has under way, the first time it is called. The package then makes another instance.
+/// Stops this instance, if it has not stopped yet, and returns the error with which it stopped.
 #[cfg(web_engine)]
 pub(in crate::web) fn stop(reason: &str) -> JsValue {
     if let Some(error) = stopped() {
@@ -67,7 +67,7 @@ pub(in crate::web) fn stop(reason: &str) -> JsValue {
     error
 }
 
-/// Panics, or traps, in a call: for tests.
+/// Panics or traps in a call, for tests.
 #[cfg(feature = "web-faults")]
 #[wasm_bindgen(js_name = failForTests)]
 pub fn fail_for_tests(kind: &str, in_promise: bool) -> js_sys::Promise {

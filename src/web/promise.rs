@@ -1,7 +1,7 @@
-//! Calls as promises of JavaScript.
+//! Converts futures to JavaScript promises.
 //!
-//! wasm-bindgen's own promises never settle if a poll traps. Here a poll is the reaction of a promise, so that a trap is
-//! a rejection and not an uncaught error; and all promises of the module can be rejected when it stops.
+//! Promises of wasm-bindgen never settle if a poll traps. Here each poll runs as a reaction of a promise, so that a
+//! trap becomes a rejection instead of an uncaught error, and all promises of the module can be rejected when it stops.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use crate::Result;
 
 type Work = Pin<Box<dyn Future<Output = Result<JsValue>>>>;
 
-/// A call under way.
+/// A pending call.
 struct Task {
     id: u32,
     work: RefCell<Work>,
@@ -29,7 +29,7 @@ struct Task {
 }
 
 thread_local! {
-    /// All calls under way: a few.
+    /// All pending calls. There are only a few, so a linear search is fast enough.
     static TASKS: RefCell<Vec<Rc<Task>>> = const { RefCell::new(Vec::new()) };
     static NEXT_ID: Cell<u32> = const { Cell::new(0) };
     static POLL: Function = Closure::<dyn FnMut(u32)>::new(poll).into_js_value().unchecked_into();
@@ -37,12 +37,12 @@ thread_local! {
         Closure::<dyn FnMut(JsValue)>::new(trapped).into_js_value().unchecked_into();
 }
 
-/// A promise of what `work` gives. It is polled first when the caller has returned to the event loop.
+/// Returns a promise of the result of `work`, which is first polled after the caller has returned to the event loop.
 pub(in crate::web) fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
     boxed(Box::pin(work))
 }
 
-/// The same, compiled once for all kinds of work.
+/// Implements [`promise`] without generics, so that it is compiled only once.
 #[inline(never)]
 fn boxed(work: Work) -> Promise {
     if let Some(error) = panic::stopped() {
@@ -68,11 +68,11 @@ fn boxed(work: Work) -> Promise {
 }
 
 impl Task {
-    /// Has the task polled in a microtask, unless that is on its way.
+    /// Queues a microtask that polls the task, unless one is queued.
     fn queue(&self) {
         if !self.is_queued.replace(true) {
             let polled = POLL.with(|poll| resolved(self.id).then(poll));
-            // If even the first reaction traps, or the instance is gone, at least this call is rejected.
+            // If even the first reaction traps, or the instance has been replaced, at least this call is rejected.
             TRAPPED
                 .with(|trapped| polled.catch(trapped))
                 .catch(&self.reject);
@@ -94,7 +94,7 @@ impl Wake for WakeTask {
     }
 }
 
-/// The task with this number, while it is under way.
+/// Returns the task with this id, if it is pending.
 fn find(id: u32) -> Option<Rc<Task>> {
     TASKS.with_borrow(|tasks| tasks.iter().find(|task| task.id == id).cloned())
 }
@@ -110,24 +110,25 @@ fn poll(id: u32) {
         return;
     };
     TASKS.with_borrow_mut(|tasks| tasks.retain(|other| other.id != id));
-    // The functions of a promise do not throw.
+    // `resolve` and `reject` of a promise do not throw.
     let _ = match outcome {
         Ok(value) => task.resolve.call1(&JsValue::UNDEFINED, &value),
         Err(error) => task.reject.call1(&JsValue::UNDEFINED, &error.into()),
     };
 }
 
-/// Called after a poll that trapped.
+/// Stops the instance after a poll that trapped.
 fn trapped(error: JsValue) {
     let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
     let message = message.map_or_else(String::new, String::from);
     panic::stop(&["the engine stopped: ", &message].concat());
 }
 
-/// Rejects all promises of calls under way. They are not polled again, nor dropped: the instance has stopped.
+/// Rejects all promises of pending calls. The calls are neither polled again nor dropped, since the instance has
+/// stopped.
 pub(in crate::web) fn reject_all(error: &JsValue) {
     TASKS.with(|tasks| {
-        // The table can be read although the instance stopped, unless it stopped while it changed the table.
+        // The list is intact unless the instance stopped during a change of it; the borrow fails then.
         if let Ok(tasks) = tasks.try_borrow() {
             for task in tasks.iter() {
                 let _ = task.reject.call1(&JsValue::UNDEFINED, error);

@@ -1,4 +1,4 @@
-//! Parts of the content of a file, which JavaScript reads.
+//! Random access to the content of a file that JavaScript reads.
 
 use wasm_bindgen::prelude::*;
 
@@ -8,9 +8,9 @@ use crate::lz4::frame::{ContentRead, FrameMap};
 #[wasm_bindgen]
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRange {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: f64,
-    /// The byte behind the last.
+    /// Offset after the last byte.
     pub end: f64,
 }
 
@@ -30,8 +30,8 @@ pub struct WebFrameMap(FrameMap);
 
 #[wasm_bindgen(js_class = FrameMap)]
 impl WebFrameMap {
-    /// The map of a file of `nBytes`. Of a remote file, where each read is a request, sizes of blocks that are not read
-    /// are believed.
+    /// Creates the map of a file of `nBytes`. For a remote file, where each read is a request, the sizes of blocks that
+    /// are not read are trusted.
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(n_bytes: f64, is_remote: bool) -> Self {
@@ -42,13 +42,13 @@ impl WebFrameMap {
         })
     }
 
-    /// The bytes to supply next for the content up to `end` to be mapped; undefined if it is.
+    /// Returns the bytes to supply next until the content up to `end` is mapped; undefined if it is.
     #[must_use]
     pub fn wanted(&self, end: f64) -> Option<ByteRange> {
         self.0.wanted(end as u64).map(Into::into)
     }
 
-    /// Takes the bytes that were wanted.
+    /// Accepts the bytes that [`wanted`](Self::wanted) returned.
     ///
     /// # Errors
     /// The errors of the file.
@@ -56,7 +56,7 @@ impl WebFrameMap {
         Ok(self.0.supply(bytes)?)
     }
 
-    /// Bytes of content that are mapped.
+    /// Returns the number of bytes of content that are mapped.
     #[must_use]
     #[wasm_bindgen(getter, js_name = mappedBytes)]
     pub fn mapped_bytes(&self) -> f64 {
@@ -70,27 +70,27 @@ impl WebFrameMap {
         self.0.has_index()
     }
 
-    /// Begins to read content that is mapped.
+    /// Starts a read of content that is mapped.
     #[must_use]
     pub fn read(&self, start: f64, end: f64) -> WebContentRead {
         WebContentRead(self.0.read(start as u64..end as u64))
     }
 }
 
-/// Reading a part of the content.
+/// A read of a range of the content.
 #[wasm_bindgen(js_name = ContentRead)]
 #[derive(Debug)]
 pub struct WebContentRead(ContentRead);
 
 #[wasm_bindgen(js_class = ContentRead)]
 impl WebContentRead {
-    /// The bytes to supply next; undefined if all is read.
+    /// Returns the bytes to supply next; undefined if everything has been read.
     #[must_use]
     pub fn wanted(&self, map: &WebFrameMap) -> Option<ByteRange> {
         self.0.wanted(&map.0).map(Into::into)
     }
 
-    /// Gives the content of the bytes that were wanted.
+    /// Accepts the bytes that [`wanted`](Self::wanted) returned, and returns their content.
     ///
     /// # Errors
     /// The errors of the frames.

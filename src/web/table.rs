@@ -1,16 +1,16 @@
-//! Tables of pages: two words a page, as kernels keep them.
+//! Page tables: two words per page, in the format of the kernels.
 
 use crate::lz4::{PageEntry, PageKind};
 use crate::{Error, Result};
 
-/// An entry from which no page can be decompressed.
+/// An entry that is invalid for every page.
 const BAD: PageEntry = PageEntry {
     offset: 0,
     length: 0,
     kind: PageKind::Lz4,
 };
 
-/// The entries of a table.
+/// Splits a table into entries of two words.
 pub(super) fn entries(table: &[u32]) -> Result<&[[u32; 2]]> {
     match table.as_chunks() {
         (entries, []) => Ok(entries),
@@ -22,8 +22,8 @@ pub(super) fn entries(table: &[u32]) -> Result<&[[u32; 2]]> {
     }
 }
 
-/// The entry of a page; the words of a fill are read from `packed` if they are there. An entry of no known kind becomes one
-/// that is bad for any page, so that the other pages are decompressed.
+/// Decodes the entry of a page. The word of a fill page is read from `packed` if that contains it. An entry of an
+/// unknown kind is replaced by one that is invalid for every page, so that the other pages are still decompressed.
 pub(super) fn read_entry(words: [u32; 2], packed: &[u8]) -> PageEntry {
     PageEntry::from_words(words, packed).unwrap_or(BAD)
 }

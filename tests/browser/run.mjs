@@ -17,7 +17,7 @@ import { serve } from "./harness/server.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
 const N_GPU_KILLS = Number(process.env.PAGEPRESS_GPU_KILLS ?? 5);
-/** Most resident memory of the renderer process during the long stream. */
+/** Maximum resident memory of the renderer process during the long stream. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
 const runs = [
@@ -48,7 +48,7 @@ async function runSuite(browser, report, { gpu, scope, suite, url, shaders }) {
       if (page.faults.length > 0) throw new Error(page.faults.splice(0).join("\n"));
     });
     if (failure instanceof Late) {
-      // A new page, since the case that hangs could interfere with later ones.
+      // Opens a new page, since the case that hangs could interfere with later ones.
       await page.close();
       page = await open();
     }

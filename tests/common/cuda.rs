@@ -9,7 +9,7 @@ use super::harness;
 
 /// Returns true if CUDA finds a GPU. If not, fails if `PAGEPRESS_REQUIRE_CUDA` is set.
 ///
-/// For tests that check something without CUDA, too. Others call [`need_cuda`].
+/// For tests that also check something without CUDA. Others call [`need_cuda`].
 pub fn cuda_is_there() -> bool {
     reason_without().is_none()
 }

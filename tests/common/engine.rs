@@ -100,7 +100,7 @@ pub fn launches_see_the_writes_before_them_in_one_submission(device: &GpuDevice)
             device.download_async(&data, 0..4).await?,
             device.download_async(&copy, 0..4).await?,
         ];
-        // The host memory is reusable.
+        // The host memory can be written again.
         host.write_async(0, &[1; 8]).await?;
         Ok::<_, Error>(sides)
     });
@@ -134,7 +134,7 @@ pub fn wrong_kernels_are_typed_errors(device: &GpuDevice) {
     });
 }
 
-/// Sources with one mistake each, at the marked place.
+/// Sources with one mistake each, at the marked position.
 const MISTAKES: [&str; 7] = [
     "@compute @workgroup_size(1)\nfn broken() { let «x: u32 = 1.5; }",
     "// Größe\n@compute @workgroup_size(1)\nfn broken() {\n    let x = «nowhere + 1u;\n}",
@@ -164,7 +164,7 @@ pub fn errors_of_kernels_say_where(device: &GpuDevice) {
             };
             let place = format!("{line}:{column}: ");
             assert!(message.starts_with(&place), "not {place}{message}");
-            // The line, and a mark below the place.
+            // The message ends with the line and a mark below the position.
             let mark = message.lines().last().unwrap();
             assert_eq!(mark.chars().count(), column, "{message}");
         }

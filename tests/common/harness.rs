@@ -13,10 +13,10 @@ use std::time::Duration;
 pub use inventory;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// A slower test is named, as Rust's own harness does.
+/// Duration after which a running test is named, as in Rust's own harness.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A function with `#[test]`.
+/// A test: a function with the attribute `#[test]`.
 pub struct Test {
     /// Its path, including the crate.
     pub path: &'static str,

@@ -15,13 +15,13 @@ use pagepress::lz4::Level;
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Quantization, Reduction, Step};
 
-/// Compute units with shared memory for staged copies of small pages.
+/// Compute units with enough shared memory to stage small pages in it.
 const ROOMY: ComputeUnits = ComputeUnits {
     n: 132,
     workgroup_bytes: 228 << 10,
 };
 
-/// Bytes of a binding that is large enough for all tensors here.
+/// Binding size in bytes that is enough for all tensors here.
 const LARGE: u64 = 1 << 30;
 
 /// Returns every launch of LZ4, and those of tensors for shapes of all kinds, once for each kernel and set of
@@ -101,7 +101,7 @@ fn layer_jobs() -> Vec<Job> {
             (1, 5000, true),
             (1, 5000, false),
         ] {
-            // All forms of one dimension.
+            // For one dimension all forms are launched.
             if dim != 64 && (n_q == 1 || causal == (dim == 128)) {
                 continue;
             }
@@ -216,7 +216,7 @@ fn tensor_jobs() -> Vec<Job> {
             k: 4096,
         };
         jobs.push(matmul_quantized_job(&what, LARGE).unwrap());
-        // In parts, some of which are summed.
+        // Products that are cut into parts, some of which are summed.
         jobs.push(matmul_quantized_job(&what, 4096).unwrap());
     }
     for kernel in [[3, 3], [300, 200]] {

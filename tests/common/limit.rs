@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
 
-/// Far more than any test takes on a slow machine: a slower test hangs.
+/// Time limit of a test, far above its duration on a slow machine: a test that exceeds it hangs.
 const LIMIT_SECONDS: u32 = 600;
 
 /// Returns the output of `test`, or fails with its `name` after the limit.

@@ -30,7 +30,7 @@ fn run(input: &[u8], p: usize) -> bool {
     p >= 1 && word(input, p - 1) == word(input, p)
 }
 
-/// Tries an entry; `None` is the empty entry of large blocks.
+/// Returns the offset to the position of an entry if it matches, else 0; `None` is the empty entry of large blocks.
 fn offset_of(input: &[u8], entry: Option<usize>, p: usize, parse: &Parse) -> usize {
     let Some(entry) = entry else { return 0 };
     let q = (entry >> parse.tag_bits()) ^ 63;
@@ -129,7 +129,7 @@ struct Table<'a> {
     input: &'a [u8],
     n_bytes: usize,
     n_bits: usize,
-    /// The base: lower positions count as this.
+    /// Base of the positions; a lower position is replaced by it.
     base: usize,
     positions: std::collections::BTreeMap<u64, usize>,
 }

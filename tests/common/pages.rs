@@ -47,8 +47,8 @@ pub const GENERATORS: [Generator; 14] = [
     ("mixed", mixed),
 ];
 
-/// Pages filled with a word of so many bytes, and pages that almost are. A fill by 1, 2, 4 or 8 bytes is also one by a
-/// 64-bit word, which formats and engines handle separately.
+/// Pages filled with a word of 1 to 8 bytes, and pages with a deviation from such a fill. A fill by 1, 2, 4 or 8 bytes
+/// is also a fill by a 64-bit word, which formats and engines handle separately.
 pub const WORDS: [Generator; 16] = [
     ("words of 1", |length, seed| words(length, seed, 1)),
     ("words of 2", |length, seed| words(length, seed, 2)),
@@ -106,7 +106,7 @@ fn words(length: usize, seed: u64, period: usize) -> Vec<u8> {
     (0..length).map(|i| word[i % period]).collect()
 }
 
-/// The same with one deviation, which the seed selects.
+/// Returns the page of [`words`] with one deviation, which the seed selects.
 fn near_words(length: usize, seed: u64, period: usize) -> Vec<u8> {
     let mut out = words(length, seed / 7, period);
     let mut random = Random::new(seed);
@@ -117,17 +117,17 @@ fn near_words(length: usize, seed: u64, period: usize) -> Vec<u8> {
         0 => out[last] ^= 1,
         1 => out[0] ^= 0x80,
         2 => out[random.below(length)] ^= 1 << random.below(8),
-        // From the middle on another word with the same first half.
+        // From the middle on, another word with the same first half.
         3 => {
             let middle = length / 2 / 8 * 8;
             (middle..length).for_each(|i| out[i] ^= u8::from(i % 8 >= 4));
         }
-        // One additional byte, so that the rest is out of step.
+        // One additional byte, so that the remainder is shifted.
         4 => {
             out.insert(random.below(length), 7);
             out.truncate(length);
         }
-        // Only the last word.
+        // A deviation in the last word only.
         5 => out.iter_mut().rev().take(8).for_each(|byte| *byte ^= 0x55),
         // Words with a counter.
         _ => {
@@ -142,7 +142,7 @@ pub fn zeros(length: usize, _seed: u64) -> Vec<u8> {
     vec![0; length]
 }
 
-/// Byte i is (i + seed) mod 251, so that exchanged blocks are detected.
+/// Returns bytes of which byte i is (i + seed) mod 251, so that exchanged blocks are detected.
 pub fn painted(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64)
         .map(|i| ((i + seed) % 251) as u8)
@@ -154,7 +154,7 @@ pub fn random(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| random.byte()).collect()
 }
 
-/// Words of unequal frequency, with punctuation and lines.
+/// Returns text: words of unequal frequency, with punctuation and line breaks.
 pub fn text(length: usize, seed: u64) -> Vec<u8> {
     const WORDS: [&str; 32] = [
         "the",
@@ -205,7 +205,7 @@ pub fn text(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// 8-byte words as on a heap: pointers into a few regions, small integers, zeros, flags.
+/// Returns 8-byte words like those of a heap: pointers into a few regions, small integers, zeros, flags.
 pub fn memory(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let base = 0x7f00_0000_0000 | (random.next() & 0xffff_f000);
@@ -225,7 +225,7 @@ pub fn memory(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Runs of one byte, with every length from 1 to more than one length byte holds.
+/// Returns runs of one byte, with lengths from 1 to more than one length byte can store.
 pub fn runs(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = Vec::with_capacity(length + 600);
@@ -238,14 +238,14 @@ pub fn runs(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// One period repeated; the seed runs through every small period.
+/// Returns a repeated period of 1 to 300 bytes, whose length the seed selects.
 pub fn periodic(length: usize, seed: u64) -> Vec<u8> {
     let period = 1 + seed as usize % 300;
     let pattern = random(period, seed);
     (0..length).map(|i| pattern[i % period]).collect()
 }
 
-/// Zeros with a few other bytes.
+/// Returns zeros with a few other bytes.
 pub fn sparse(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = vec![0; length];
@@ -257,7 +257,7 @@ pub fn sparse(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// A fill of one 8-byte word, with one byte changed for odd seeds.
+/// Returns a fill of one 8-byte word, with one byte changed for odd seeds.
 pub fn near_fill(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed / 2);
     let word = random.next().to_le_bytes();
@@ -268,12 +268,12 @@ pub fn near_fill(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// A short random start, then long copies from anywhere before.
+/// Returns a short random start, then long copies from any earlier position.
 pub fn long_matches(length: usize, seed: u64) -> Vec<u8> {
     copies(length, seed, 900, 40)
 }
 
-/// Many short copies from anywhere before: offsets up to the whole page.
+/// Returns many short copies from any earlier position: offsets up to the whole page.
 pub fn far_matches(length: usize, seed: u64) -> Vec<u8> {
     copies(length, seed, 12, 12)
 }
@@ -294,7 +294,7 @@ fn copies(length: usize, seed: u64, longest_copy: usize, longest_literals: usize
     out
 }
 
-/// Bytes of an alphabet of 2 to 5 symbols: matches everywhere, full buckets.
+/// Returns bytes of an alphabet of 2 to 5 symbols: matches everywhere, full buckets.
 pub fn few_symbols(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let symbols = 2 + random.below(4);
@@ -303,7 +303,7 @@ pub fn few_symbols(length: usize, seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// A record repeated at every alignment modulo 8, separated by a counting byte.
+/// Returns a record repeated at every alignment modulo 8, separated by a counting byte.
 pub fn shifted_copies(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let record: Vec<u8> = (0..5 + random.below(120)).map(|_| random.byte()).collect();
@@ -318,7 +318,7 @@ pub fn shifted_copies(length: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Pieces of all other kinds.
+/// Returns pieces of all other kinds.
 pub fn mixed(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = Vec::with_capacity(length);

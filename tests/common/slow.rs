@@ -15,10 +15,10 @@ const SLOW: &str = "
         data[id.x] = x;
     }";
 
-/// Iterations that take at least a tenth of a second on any GPU.
+/// Iterations of the kernel: at least a tenth of a second on any GPU.
 const ROUNDS: u32 = 20_000_000;
 
-/// The kernel, and memory for it.
+/// The slow kernel, its device, and a buffer for its data.
 pub struct Slow {
     device: GpuDevice,
     kernel: Kernel,
@@ -53,7 +53,7 @@ impl Slow {
                     .wrapping_add(1_013_904_223)
             })
         };
-        // In one step: the fold is a chain of dependent operations.
+        // In one thread each: a fold is a chain of dependent operations.
         let threads: Vec<_> = (0..64)
             .map(|lane| std::thread::spawn(move || end_of(lane)))
             .collect();

@@ -7,7 +7,7 @@ use pagepress::lz4::{self, Level};
 use crate::pages::{assert_same, generated};
 use crate::subject::Subject;
 
-/// Files of `PAGEPRESS_CORPUS`; without it, generated pages stand in for them.
+/// Returns the files of `PAGEPRESS_CORPUS`, or generated pages if it is not set.
 fn corpora() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = std::env::var_os("PAGEPRESS_CORPUS") else {
         return vec![("generated".into(), generated(4096, 1 << 20, 1))];
@@ -26,7 +26,7 @@ fn corpora() -> Vec<(String, Vec<u8>)> {
 }
 
 pub fn corpora_equal_the_twins(subject: &mut Subject) {
-    // Slices from all over a file, as much as generated pages are asked for.
+    // Slices from all parts of a file, together as long as the generated pages.
     let n_bytes = subject.n_bytes.max(1 << 20);
     for (name, bytes) in corpora() {
         let step = (bytes.len() / n_bytes).max(1) * 65_536;

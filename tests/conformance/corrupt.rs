@@ -1,5 +1,5 @@
-//! Blocks and tables that are wrong: the kernels must find what the CPU's decoder finds, write zeros to that page and
-//! nothing to any other.
+//! Corrupt blocks and tables: the kernels must report the status of the CPU's decoder, fill the corrupt page with zeros
+//! and leave all other pages intact.
 
 use pagepress::batch::{ResidentPages, ResidentPart, decompress_resident_async};
 use pagepress::gpu::Backend;
@@ -10,10 +10,10 @@ use crate::common::pages::Random;
 use crate::pages::generated;
 use crate::subject::{PAGE_SIZES, Subject};
 
-/// Bytes beyond the pages that must stay as they are.
+/// Guard bytes after the pages, which must not change.
 const GUARD: usize = 4096;
 
-/// Runs the kernel on blocks and table just as they are.
+/// Runs the kernel on the blocks and the table unchanged.
 fn on_gpu(subject: &Subject, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockError>>) {
     let device = &subject.device;
     let table: Vec<u8> = pages
@@ -102,7 +102,7 @@ pub fn corrupt_blocks_have_the_twins_status(subject: &Subject) {
     }
 }
 
-/// Changes bytes of a block: one anywhere, one near its start, several, or its length.
+/// Changes one byte of a block at any position or near its start, or several bytes, or its length.
 fn mutate(packed: &mut [u8], entry: &mut PageEntry, round: usize, random: &mut Random) {
     let length = entry.length as usize;
     let start = entry.offset as usize;
@@ -138,7 +138,7 @@ pub fn corrupt_tables_have_the_twins_status(subject: &mut Subject) {
         }
         let n_corrupt = assert_like_the_twin(subject, &pages, &format!("{page_size} raw table"));
         assert!(n_corrupt > 10);
-        // The same through the codec, with entries that have no words at all.
+        // The same through the codec, with entries that cannot be encoded as words.
         pages.table[9].offset += 1;
         pages.table[17].offset = u64::MAX - 2;
         let expected = lz4::decompress_pages_status(&pages).unwrap();

@@ -1,5 +1,5 @@
-//! Every call that writes, with every kind of page, at every block size and level, whole pages and short last ones. What
-//! they wrote is read with decoders that are not ours: liblz4, and for pages the naive one too.
+//! Every call that compresses, with every kind of page, at every block size and level, with whole pages and short last
+//! ones. The output is decoded by independent decoders: liblz4, and for pages also the naive decoder.
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
@@ -18,13 +18,13 @@ use crate::common::naive;
 use crate::common::pages::every_generator;
 use crate::subject::{PAGE_SIZES, Subject};
 
-/// Lengths of short last pages: ends of words, of fills and of the format.
+/// Lengths of short last pages: boundaries of words, of fills and of the format.
 const TAILS: [usize; 14] = [1, 3, 4, 7, 8, 9, 12, 13, 15, 16, 24, 1000, 2048, 4095];
 
 type PagesCall<'a> = dyn FnMut(&[u8], u32, Level) -> PackedPages + 'a;
 type FrameCall<'a> = dyn FnMut(&[u8], &FrameOptions) -> Vec<u8> + 'a;
 
-/// A call that packs pages, or makes a frame.
+/// A call that compresses to pages or to a frame.
 enum Call<'a> {
     Pages(Box<PagesCall<'a>>),
     Frame(Box<FrameCall<'a>>),
@@ -46,7 +46,7 @@ fn frames<'a>(
     (name, Call::Frame(Box::new(call)))
 }
 
-/// The calls of a codec.
+/// Returns the calls of a codec.
 fn calls_of_codecs<'a>(open: impl Fn() -> Codec + Clone + 'a) -> Calls<'a> {
     let [mut for_pages, mut for_frames, mut for_streams] = [open(), open(), open()];
     vec![
@@ -74,7 +74,7 @@ fn calls_of_codecs<'a>(open: impl Fn() -> Codec + Clone + 'a) -> Calls<'a> {
     ]
 }
 
-/// The calls of a device.
+/// Returns the calls on a device.
 fn calls_of_devices(device: &GpuDevice) -> Calls<'_> {
     let batch = |async_dma| {
         let config = GpuBatchConfig {
@@ -111,7 +111,7 @@ fn calls_of_devices(device: &GpuDevice) -> Calls<'_> {
     ]
 }
 
-/// Whether a call takes such content: batches are of whole pages of 4 KiB, at the level that was configured.
+/// Returns true if a call accepts such content: batches consist of whole pages of 4 KiB, at the configured level.
 fn takes(name: &str, n_bytes: usize, page_size: u32, level: Level) -> bool {
     let is_batch = name.starts_with("GpuBatchCompressor");
     !is_batch || (page_size == 4096 && level == Level::Fast && n_bytes.is_multiple_of(4096))
@@ -185,7 +185,7 @@ fn compress_pinned(compressor: &mut GpuBatchCompressor, bytes: &[u8]) -> PackedP
     })
 }
 
-/// Reads pages with liblz4 and, block by block, with the naive decoder; fills are spelled out here.
+/// Decodes each block with liblz4 and with the naive decoder; fill pages are expanded here.
 fn read_pages(pages: &PackedPages, what: &str) -> Vec<u8> {
     let page_size = pages.page_size as usize;
     let mut content = Vec::with_capacity(pages.n_bytes as usize);
@@ -219,7 +219,7 @@ fn read_frame(frame: &[u8], what: &str) -> Vec<u8> {
     content
 }
 
-/// The first difference, in words that help.
+/// Fails with the position of the first difference and the kind of its page.
 fn assert_content(found: &[u8], expected: &[u8], page_size: u32, kinds: &[String], what: &str) {
     if found == expected {
         return;
@@ -238,7 +238,7 @@ fn assert_content(found: &[u8], expected: &[u8], page_size: u32, kinds: &[String
     );
 }
 
-/// Has every call write `content`, and reads what it wrote.
+/// Compresses `content` with every call, and decodes and compares the output.
 fn check(
     calls: &mut Calls<'_>,
     content: &Content,
@@ -279,16 +279,15 @@ fn check(
     }
 }
 
-/// What is written.
+/// Content to compress.
 struct Content {
     bytes: Vec<u8>,
     page_size: u32,
-    /// Of each page.
+    /// Kind of each page.
     kinds: Vec<String>,
 }
 
-/// A page of every kind; then, for a `tail`, a short one. Of large pages, which take a software GPU long, an even seed
-/// has one half of the kinds that are no words, and an odd one the other.
+/// Returns a page of every kind, then a short page if `tail` is set.
 fn every_kind(page_size: u32, seed: u64, tail: Option<usize>) -> Content {
     let mut content = Content {
         bytes: Vec::new(),
@@ -316,7 +315,7 @@ impl Content {
     }
 }
 
-/// All frames one after the other through the real command, which checks every checksum.
+/// Decodes all frames, concatenated, with the real command, which verifies every checksum.
 fn through_the_command(frames: &[(Vec<u8>, usize)]) {
     let joined: Vec<u8> = frames.iter().flat_map(|(frame, _)| frame.clone()).collect();
     let content = lz4_ok(&["-dc"], &joined);
@@ -335,7 +334,7 @@ fn is_main(subject: &Subject) -> bool {
     ["wgpu", "cuda"].contains(&subject.name)
 }
 
-/// Every kind of page, at every size and level.
+/// Tests every kind of page at every size and level.
 fn write_every_kind(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
     let mut frames = Vec::new();
     for (i, &page_size) in page_sizes.iter().enumerate() {
@@ -350,7 +349,7 @@ fn write_every_kind(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level])
     through_the_command(&frames);
 }
 
-/// Short last pages of every length, at every size; kinds and levels in turn.
+/// Tests short last pages of every length at every size; kinds and levels alternate.
 fn write_tails(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
     let mut frames = Vec::new();
     let n_kinds = every_generator().count();
@@ -361,11 +360,11 @@ fn write_tails(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
                 page_size,
                 kinds: Vec::new(),
             };
-            // Behind a whole page, or all there is.
+            // After a whole page, or alone.
             if j % 3 != 0 {
                 content.push_tail(page_size as usize, (7 * i + j) % n_kinds, j as u64);
             }
-            // Fills, whose words end in the middle, first.
+            // Counted from the last kind, so that fills come first: a short page ends within a word of its fill.
             content.push_tail(length, n_kinds - 1 - (i + 5 * j) % n_kinds, i as u64);
             check(calls, &content, levels[(i + j) % levels.len()], &mut frames);
         }
@@ -373,7 +372,8 @@ fn write_tails(calls: &mut Calls<'_>, page_sizes: &[u32], levels: &[Level]) {
     through_the_command(&frames);
 }
 
-/// In one test, since a software GPU takes longer to compile the kernels for a size and level than to run them.
+/// Runs both in one test, because a software GPU needs longer to compile the kernels of a size and level than to run
+/// them.
 pub fn every_call_writes_what_others_read(subject: &mut Subject) {
     let mut calls = calls_of(subject);
     let (page_sizes, levels): (&[u32], &[Level]) = match is_main(subject) {
@@ -384,7 +384,7 @@ pub fn every_call_writes_what_others_read(subject: &mut Subject) {
     write_tails(&mut calls, page_sizes, levels);
 }
 
-/// What is not ours is read too: blocks of liblz4 as pages, and its frames, with all it can put into them.
+/// Decodes blocks of liblz4 as pages, and frames of liblz4 with independent and with linked blocks.
 pub fn blocks_and_frames_of_liblz4_are_read(subject: &mut Subject) {
     for page_size in PAGE_SIZES {
         let Content {

@@ -1,4 +1,4 @@
-//! One suite for every engine and every way to it: the bytes are those of the CPU twin, the statuses too.
+//! One suite for every engine and every way to open it: bytes and statuses equal those of the CPU twin.
 //!
 //! `PAGEPRESS_CONFORMANCE_PAGES` is the number of generated pages for each page size and level (software GPUs are
 //! slow); `PAGEPRESS_CORPUS` is a folder of files that are compressed too. Where CUDA finds no GPU its part is ignored,
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     common::harness::run()
 }
 
-/// The suite on one way to an engine.
+/// Defines the suite for one way to open an engine.
 macro_rules! conformance {
     ($name:ident, $request:expr, $share:expr) => {
         mod $name {
@@ -172,7 +172,7 @@ conformance!(
     8
 );
 
-/// The same calls without a GPU, or with one where that is measured to be faster.
+/// Runs the same calls on the CPU, and on a codec that uses a GPU only if it is measured to be faster.
 #[test]
 fn every_call_of_the_cpu_writes_what_others_read() {
     crossed::every_call_of_the_cpu_writes_what_others_read();

@@ -1,8 +1,8 @@
-//! Many damaged pages in large batches: statuses and bytes are those of the CPU's decoder, and nothing outside of the
-//! pages is written.
+//! Many damaged pages in large batches: statuses and bytes equal those of the CPU's decoder, and nothing is written
+//! outside the pages.
 //!
-//! `PAGEPRESS_MUTATED_PAGES` is how many (100,000 if it is not set; an eighth of them on ways other than the main one).
-//! `PAGEPRESS_MUTATED_SEED` starts another sequence.
+//! `PAGEPRESS_MUTATED_PAGES` is the number of pages, 100,000 by default; every way to open an engine but the main one
+//! tests an eighth of them. `PAGEPRESS_MUTATED_SEED` is the seed, 1 by default.
 
 use pagepress::batch::{ResidentPages, ResidentPart, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
@@ -16,11 +16,11 @@ use pagepress::lz4::{self, BlockError, Level, PackedPages, PageEntry, PageKind};
 use crate::common::pages::{Random, every_generator};
 use crate::subject::{PAGE_SIZES, Subject};
 
-/// Memory around regions is filled with this, and must stay so.
+/// Value of guard bytes around the regions, which must not change.
 const CANARY: u8 = 0xa5;
-/// Bytes of it before and behind a region; a multiple of what a binding's offset must be a multiple of.
+/// Guard bytes before and after a region; a multiple of the required alignment of binding offsets.
 const GUARD: usize = 4096;
-/// Every so many batches one is launched with canaries on both sides of every buffer.
+/// Period, in batches, of the launches with canaries on both sides of every buffer.
 const GUARDED: usize = 8;
 
 fn number(name: &str, default: usize) -> usize {
@@ -84,16 +84,16 @@ pub fn mutated_pages_have_the_twins_status(subject: &Subject) {
     assert!(n_damaged > n_done / 3, "the mutations do no harm");
 }
 
-/// Sound blocks of pages of one size.
+/// Valid blocks of pages of one size.
 struct Pool {
     page_size: u32,
     blocks: Vec<Vec<u8>>,
-    /// A sound page, and the content of it.
+    /// A valid page and its content.
     sound: (PackedPages, Vec<u8>),
 }
 
 impl Pool {
-    /// Blocks of at most `most_sequences`.
+    /// Creates a pool of blocks with at most `most_sequences` sequences.
     fn new(page_size: u32, most_sequences: usize) -> Self {
         let length = page_size as usize;
         let mut blocks = Vec::new();
@@ -121,7 +121,7 @@ impl Pool {
         }
     }
 
-    /// `n` pages, most of them damaged; the last one may be short.
+    /// Returns `n` pages, most of them damaged; the last one may be short.
     fn mutated(&self, n: usize, random: &mut Random) -> PackedPages {
         let page_size = self.page_size as usize;
         let mut packed = Vec::with_capacity(n * page_size / 2);
@@ -139,7 +139,7 @@ impl Pool {
             packed.extend_from_slice(&block);
             packed.resize(packed.len().next_multiple_of(4).max(4), 0);
         }
-        // One in eight lies.
+        // One entry in eight is wrong.
         for entry in &mut table {
             if random.below(8) == 0 {
                 lie(entry, packed.len(), page_size, random);
@@ -158,7 +158,7 @@ impl Pool {
         }
     }
 
-    /// Damages a block, or leaves it as it is.
+    /// Damages a block, or leaves it unchanged.
     fn damage(&self, block: &mut Vec<u8>, random: &mut Random) {
         const NASTY: [u8; 6] = [0, 1, 0x0f, 0xf0, 0xfe, 0xff];
         let at = random.below(block.len());
@@ -169,12 +169,12 @@ impl Pool {
                 block[at] ^= 1 << random.below(8);
             }),
             2 => block[at] = NASTY[random.below(6)],
-            // The first sequences, which all others follow.
+            // In the first sequences, on which all later ones depend.
             3 => {
                 let at = random.below(block.len().min(16));
                 block[at] = NASTY[random.below(6)];
             }
-            // The last sequences, where lengths must meet the end.
+            // In the last sequences, whose lengths must reach exactly the end.
             4 => {
                 let at = block.len() - 1 - random.below(block.len().min(16));
                 block[at] ^= 1 << random.below(8);
@@ -186,7 +186,7 @@ impl Pool {
                 let run = vec![NASTY[random.below(6)]; 1 + random.below(300)];
                 block.splice(at..at, run);
             }
-            // The start of one block, the end of another.
+            // The start of one block with the end of another.
             9 => {
                 let other = &self.blocks[random.below(self.blocks.len())];
                 block.truncate(at);
@@ -205,7 +205,7 @@ impl Pool {
     }
 }
 
-/// Sequences of a sound block.
+/// Returns the number of sequences of a valid block.
 fn n_sequences(block: &[u8]) -> usize {
     let mut at = 0;
     for n in 1.. {
@@ -232,7 +232,7 @@ fn n_sequences(block: &[u8]) -> usize {
     0
 }
 
-/// Makes an entry say something else, which a table can hold.
+/// Changes an entry to a wrong one that the table format can represent.
 fn lie(entry: &mut PageEntry, packed_bytes: usize, page_size: usize, random: &mut Random) {
     let kinds = [PageKind::Lz4, PageKind::Stored, PageKind::Fill(0)];
     let anywhere = 4 * random.below(packed_bytes / 4 + 2) as u64;
@@ -263,8 +263,8 @@ fn assert_canaries(bytes: &[u8], what: &str) {
     assert_eq!(changed, None, "{what}: a canary was written");
 }
 
-/// Device memory for the resident calls, kept from batch to batch. Before the damaged pages lies a sound one, which is
-/// there before they are decompressed, and canaries lie behind them.
+/// Device memory for the resident calls, reused from batch to batch. A valid page precedes the damaged pages and is
+/// decompressed before them; canaries follow them.
 struct Regions<'a> {
     device: &'a GpuDevice,
     canaries: Option<Buffer>,
@@ -280,7 +280,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Memory for pages, full of canaries.
+    /// Returns memory for pages, filled with canaries.
     fn pages(&mut self, n_bytes: usize) -> Buffer {
         let large = |held: &Option<Buffer>| held.clone().filter(|b| b.n_bytes() >= n_bytes as u64);
         let (canaries, pages) = match (large(&self.canaries), large(&self.pages)) {
@@ -342,7 +342,7 @@ impl<'a> Regions<'a> {
     }
 }
 
-/// Decompresses with a launch of its own, on slices of larger buffers: canaries lie before and behind each.
+/// Decompresses with a separate launch on slices of larger buffers, with canaries before and after each slice.
 pub fn guarded(device: &GpuDevice, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockError>>) {
     let job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
         .expect("sizes of a job");
@@ -368,8 +368,8 @@ pub fn guarded(device: &GpuDevice, pages: &PackedPages) -> (Vec<u8>, Vec<Option<
         .iter()
         .map(|&(n, v)| (n, v.into()))
         .collect();
-    // SAFETY: `decompress_job` made the launch, and every buffer below is a slice of just the job's bytes: what the kernel
-    // does by itself, without the engine's checks, is tested here.
+    // SAFETY: `decompress_job` created the launch, and every slice below has exactly the size that the job states. The
+    // test checks that the kernel stays in bounds without the engine's checks.
     let source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
     let kernel = block_on(device.compile_kernel(&source)).unwrap();
     let args: Vec<_> = launch

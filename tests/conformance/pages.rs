@@ -1,4 +1,4 @@
-//! Good pages.
+//! Valid pages.
 
 use pagepress::batch::{compress_resident_async, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
@@ -8,7 +8,7 @@ use pagepress::lz4::{self, Level, PackedPages, PageEntry};
 use crate::common::pages::{GENERATORS, edge_lengths, every_generator};
 use crate::subject::{PAGE_SIZES, Subject};
 
-/// About `n_bytes` of pages of every kind.
+/// Returns about `n_bytes` of pages of every kind.
 pub fn generated(page_size: u32, n_bytes: usize, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(n_bytes + page_size as usize);
     for (i, (_, make)) in every_generator().cycle().enumerate() {
@@ -20,7 +20,7 @@ pub fn generated(page_size: u32, n_bytes: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// The first difference, in words that help.
+/// Fails with the position of the first difference.
 pub fn assert_same(found: &PackedPages, expected: &PackedPages, what: &str) {
     let differs = found
         .table
@@ -77,7 +77,7 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
 
 pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {
     let lengths = edge_lengths(4096);
-    // Every length on the main way; on the others a few of them.
+    // Every length on the main way to open an engine, a few of them on the others.
     let step = if ["wgpu", "cuda"].contains(&subject.name) {
         1
     } else {

@@ -5,13 +5,13 @@ use pagepress::batch::Codec;
 use pagepress::gpu::EngineChoice;
 use pagepress::gpu::{DeviceRequest, GpuDevice};
 
-/// Generated pages of 4 KiB for each page size and level, when nothing else is asked for.
+/// Default amount of generated content for each page size and level, in pages of 4 KiB.
 const DEFAULT_PAGES: usize = 256;
 
-/// Page sizes that the kernels know.
+/// Page sizes that the kernels support.
 pub const PAGE_SIZES: [u32; 5] = [4096, 8192, 16_384, 32_768, 65_536];
 
-/// An engine, the way to it, and how much to ask of it.
+/// An engine opened in one way, and the amount of content to test it with.
 pub struct Subject {
     pub name: &'static str,
     pub device: GpuDevice,
@@ -21,8 +21,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Opens the device of `request`, a software one too; the way takes a `share`-th of the pages. The running
-    /// test is ignored where the way is CUDA and CUDA finds no GPU.
+    /// Opens the device of `request`, which may be a software adapter, for one `share`-th of the pages. Ends the
+    /// running test as ignored if `request` is for CUDA and CUDA finds no GPU.
     pub fn open(name: &'static str, request: &DeviceRequest, share: usize) -> [Self; 1] {
         #[cfg(cuda_engine)]
         if request.engine == EngineChoice::Cuda {

@@ -1,4 +1,4 @@
-//! Calls of every kind on a device. Each checks its own result, and gives the error if there is none.
+//! Calls of every kind on a device. Each checks its result, or returns the error.
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::common::pages::{Random, mixed};
 /// Rows and columns of matrices.
 const SIDE: usize = 96;
 
-/// What goes in, and what must come out.
+/// Inputs of the calls and the expected outputs.
 pub struct Content {
     pub bytes: Vec<u8>,
     pub packed: PackedPages,
@@ -69,7 +69,7 @@ impl Content {
     }
 }
 
-/// A writer that never needs memory, and compares.
+/// A writer that allocates no memory: it compares what is written with the expected bytes.
 pub struct Expect<'a>(pub &'a [u8]);
 
 impl Write for Expect<'_> {
@@ -85,7 +85,7 @@ impl Write for Expect<'_> {
     }
 }
 
-/// A file of just these bytes that needs no memory once it was there.
+/// Returns a file of these bytes; only the first call with the same bytes allocates memory.
 pub fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
     static FILES: Mutex<Vec<&[u8]>> = Mutex::new(Vec::new());
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,10 +96,10 @@ pub fn file(bytes: &[u8]) -> Cursor<&'static [u8]> {
     }))
 }
 
-/// A call.
+/// A call under test.
 pub struct Call {
     pub name: &'static str,
-    /// It brings a lost device back by itself, and does with less memory.
+    /// True if the call reopens a lost device, and cuts its work if memory is short.
     pub recovers: bool,
     pub run: fn(&GpuDevice, &Content) -> Result<()>,
 }
@@ -158,7 +158,7 @@ fn decompress_frame(device: &GpuDevice, content: &Content) -> Result<()> {
     Ok(())
 }
 
-/// The crate's own error in one of `std::io`, which may also be the system's for memory.
+/// Converts an error of `std::io` to the error of the crate inside it, or to `OutOfMemory` if the system reports that.
 pub fn of_io<T>(result: std::io::Result<T>) -> Result<T> {
     result.map_err(|error| {
         let kind = error.kind();
@@ -213,7 +213,7 @@ fn pinned(device: &GpuDevice, content: &Content) -> Result<()> {
         assert_eq!(n_found, n_pages);
         let packed_bytes = content.packed.packed.len() as u64;
         let packed = device.allocate_host(packed_bytes.next_multiple_of(8), HostUse::Upload)?;
-        // Blocks are whole words, and memory of the host is new and zero.
+        // Blocks consist of whole words, and new host memory is zeroed.
         packed.write_async(0, &content.packed.packed).await?;
         let out = device.allocate_host(n_bytes, HostUse::Download)?;
         let table = &content.packed.table;
@@ -339,7 +339,7 @@ fn own_kernel(device: &GpuDevice, content: &Content) -> Result<()> {
     })
 }
 
-/// Fails unless `result` is right, or one of the errors named by `codes`.
+/// Returns the error of `result`, which must have one of `codes`, or `None` if the call succeeded.
 pub fn check(what: &str, result: Result<()>, codes: &[&str]) -> Option<Error> {
     let error = result.err()?;
     assert!(codes.contains(&error.code()), "{what}: {error:?}");

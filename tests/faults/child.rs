@@ -1,11 +1,11 @@
-//! Tests in a process of their own.
+//! Tests in separate processes.
 
 use std::process::{Command, Output};
 
-/// Set in the process that runs one test.
+/// Environment variable that is set in a process that runs one test.
 const CHILD: &str = "PAGEPRESS_TEST_ALONE";
 
-/// Whether this process was started for one test.
+/// Returns true if this process was started to run one test.
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -32,13 +32,13 @@ pub fn run(name: &str, memory_kib: Option<u64>, set: &[(&str, String)]) -> Outpu
         .expect("the test starts itself")
 }
 
-/// What a process said.
+/// Returns the standard output and the standard error of a process.
 pub fn said(output: &Output) -> String {
     let all = [&output.stdout[..], &output.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Runs `test`, which is named `name`, in a process of its own.
+/// Runs `test`, whose name is `name`, in a separate process.
 pub fn alone(name: &str, memory_kib: Option<u64>, set: &[(&str, String)], test: impl FnOnce()) {
     if is_child() {
         return test();

@@ -1,4 +1,4 @@
-//! Memory of the device: that there is none, that there is a limit, and what is in it at first.
+//! Device memory: failed allocations, the memory limit, and the content of new memory.
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, DeviceRequest, HostMemory, HostUse};
@@ -6,18 +6,19 @@ use pagepress::gpu::{Backend, DeviceRequest, HostMemory, HostUse};
 use crate::calls::{CALLS, Content, check};
 use crate::{open, request};
 
-/// Allocations of each call that are made to fail.
+/// Maximum number of allocations of each call that are tested.
 const MOST: u64 = 50;
 
 #[test]
 fn calls_do_without_any_of_their_allocations_or_say_so() {
     let device = open(&request());
-    // Two jobs, of which the first can be cut once.
+    // Two jobs; the first can be cut once.
     let content = Content::new(150);
     let mut n_injected = 0;
     for call in CALLS {
         (call.run)(&device, &content).unwrap();
-        // One failure: the pool is emptied, and the allocation succeeds. Two: the call does with less or fails. All: it fails.
+        // One failure: the pool is emptied and the allocation succeeds. Two: the call cuts its work or fails. All: it
+        // fails.
         for n_failing in [1, 2, u64::MAX] {
             for n_before in 0..MOST {
                 device.fail_allocations(n_before, n_failing);
@@ -37,7 +38,7 @@ fn calls_do_without_any_of_their_allocations_or_say_so() {
                 let recovers = call.recovers && n_failing == 2 && call.name.ends_with("batch");
                 assert!(error.is_none() || !recovers, "{what}: not cut to fit");
             }
-            // The device is as good as before.
+            // The device still works.
             (call.run)(&device, &content).unwrap();
         }
     }

@@ -14,11 +14,11 @@ use pagepress::tensor::cpu;
 use crate::calls::{self, Expect, file, of_io, of_stream};
 use crate::{open, request};
 
-/// What goes in, and what must come out.
+/// Inputs of the calls and the expected outputs.
 pub struct Content {
     device: OnceLock<GpuDevice>,
     inner: calls::Content,
-    /// With an index, in large blocks.
+    /// A frame with an index, in large blocks.
     indexed: Vec<u8>,
 }
 
@@ -38,13 +38,13 @@ impl Content {
 }
 
 impl Content {
-    /// Opened for the first call that needs it.
+    /// Returns the device, which is opened by the first call that needs it.
     fn device(&self) -> &GpuDevice {
         self.device.get_or_init(|| open(&request()))
     }
 }
 
-/// A call, which checks its result.
+/// A call under test, which checks its result.
 pub struct Call {
     pub name: &'static str,
     pub run: fn(&Content) -> Result<()>,

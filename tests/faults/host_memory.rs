@@ -1,4 +1,4 @@
-//! Memory of the host: that there is none.
+//! Host memory: failed allocations.
 
 use std::io::Write;
 
@@ -12,11 +12,12 @@ use crate::common::pages::mixed;
 use crate::host_calls::{CALLS, Content};
 use crate::{allocator, child, number, open, request};
 
-/// Bytes of pages; and of address space beside what the process has when it begins to work.
+/// Bytes of the pages.
 const CONTENT: usize = 12_000 * PAGE_SIZE;
+/// Address space in KiB, beyond that of the process when it starts to work.
 const ROOM_KIB: [u64; 4] = [30_000, 90_000, 180_000, 400_000];
 
-/// KiB of address space that a process with an open device has, asked of one.
+/// Returns the address space in KiB of a process with an open device, as a new process measures it.
 fn base_kib() -> u64 {
     let output = child::run(SHORT, None, &[(ROOM, "0".into())]);
     let said = child::said(&output);
@@ -33,11 +34,11 @@ fn own_kib() -> u64 {
         .unwrap()
 }
 
-/// Set where a process has little address space; 0 where it is asked how much it needs.
+/// Environment variable with the additional address space in KiB; 0 in the process that measures its own.
 const ROOM: &str = "PAGEPRESS_ROOM";
 const SHORT: &str = "host_memory::short_memory_of_the_host_is_an_error";
 
-/// Calls with much content, in processes that have little address space.
+/// Makes calls with much content in processes with little address space.
 #[cfg(target_os = "linux")]
 #[test]
 fn short_memory_of_the_host_is_an_error() {
@@ -61,7 +62,8 @@ fn short_memory_of_the_host_is_an_error() {
 }
 
 fn work_in_little() {
-    // Threads and kernels first: they have no room later, and Rust ends a process that cannot start a thread.
+    // Threads and kernels are created first: later there is no memory for them, and Rust aborts if a thread cannot
+    // start.
     let bytes = mixed(CONTENT, 1);
     let little = &bytes[..300 * PAGE_SIZE];
     let exact = lz4::compress_pages(little, 4096, Level::Fast).unwrap();
@@ -97,7 +99,7 @@ fn work_in_little() {
         compress_resident_async(&device, &memory, n_bytes, 4096, Level::Fast).await
     });
     short("resident", resident.map(|packed| packed.n_bytes == n_bytes));
-    // A table that claims far more than there is room for.
+    // A table that claims far more content than fits in memory.
     let few = lz4::compress_pages(&bytes[..PAGE_SIZE], 4096, Level::Fast).unwrap();
     let many = lz4::PackedPages {
         table: vec![few.table[0]; 500_000],
@@ -114,15 +116,15 @@ fn work_in_little() {
     let pages = batches.decompress_batch(&many);
     short("batch back", pages.map(|back| back.errors.len() == 500_000));
     drop(many);
-    // There is nothing wrong with the device, or with what fits.
+    // The device still works for content that fits in memory.
     let (packed, _) = codec.compress_pages(little, 4096, Level::Fast).unwrap();
     assert!(packed == exact);
 }
 
-/// Where to begin, in a process that was started for it.
+/// Environment variable with the call and the allocation at which a process starts.
 const FROM: &str = "PAGEPRESS_HOST_FROM";
 
-/// What a process that ended says last: the call and the allocation that it was at.
+/// Returns the last call and allocation that an aborted process printed.
 fn last_place(said: &str) -> Option<(usize, u64)> {
     let line = said
         .lines()
@@ -132,8 +134,8 @@ fn last_place(said: &str) -> Option<(usize, u64)> {
     Some((call.parse().ok()?, n.parse().ok()?))
 }
 
-/// Every large allocation of each call fails once. Rust ends the process where nobody asked whether there was memory, so
-/// this runs in one, and in another from the next allocation on if that one ended.
+/// Fails every large allocation of each call once. Rust aborts the process at an infallible allocation, so the test
+/// runs in a separate process and, after an abort, continues with the next allocation in another one.
 #[test]
 fn calls_do_without_any_allocation_of_the_host_or_say_so() {
     const NAME: &str = "host_memory::calls_do_without_any_allocation_of_the_host_or_say_so";
@@ -178,7 +180,7 @@ fn fail_each() {
     let content = Content::new();
     let mut n_failed = 0;
     for (at, call) in CALLS.iter().enumerate().skip(first_call) {
-        // Twice, so that kernels are compiled and pools filled.
+        // Warm up twice, so that kernels are compiled and pools are filled.
         for _ in 0..2 {
             (call.run)(&content).unwrap_or_else(|error| panic!("{}: {error}", call.name));
         }

@@ -1,4 +1,4 @@
-//! The device is lost in the middle of calls of every kind.
+//! Loss of the device during calls of every kind.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -13,7 +13,7 @@ use crate::calls::{CALLS, Content, check};
 use crate::common::pages::Random;
 use crate::{number, open, request};
 
-/// No call takes as long, on any machine.
+/// Time after which a call counts as hung; every call is faster on every machine.
 const HANG: Duration = Duration::from_secs(240);
 
 #[test]
@@ -24,7 +24,7 @@ fn a_device_lost_in_the_middle_is_an_error_or_brought_back() {
     let (mut n_done, mut n_lost) = (0, 0);
     let mut device = open(&request());
     for (i, call) in CALLS.iter().cycle().take(n).enumerate() {
-        // How long the call takes, with its kernels compiled.
+        // Measure the call after its kernels have been compiled.
         (call.run)(&device, &content).unwrap();
         let clock = Instant::now();
         (call.run)(&device, &content).unwrap();

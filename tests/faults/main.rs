@@ -1,7 +1,8 @@
-//! What becomes of calls when the device or the host cannot go on: memory runs out, the device is lost in the middle, hangs,
-//! or cannot be opened. A call gives the right result or an error with a code; never a wrong result, a panic or a hang.
+//! Calls under faults: memory runs out, the device is lost during the call, hangs, or cannot be opened. A call returns
+//! the right result or an error with a code; it never returns a wrong result, panics or hangs.
 //!
-//! `PAGEPRESS_LOST` is how often the device is lost, `PAGEPRESS_HOST_FAILURES` how many allocations of the host fail.
+//! `PAGEPRESS_LOST` is the number of device losses, 100 by default; `PAGEPRESS_HOST_FAILURES` is the maximum number of
+//! host allocations of each call that fail, 20 by default.
 #![cfg(all(
     feature = "wgpu",
     feature = "fault-injection",
@@ -32,7 +33,7 @@ use pagepress::gpu::{DeviceRequest, EngineChoice, GpuDevice};
 #[global_allocator]
 static ALLOCATOR: allocator::Failing = allocator::Failing;
 
-/// What to open: the engine named by `PAGEPRESS_ENGINE`, or wgpu.
+/// Returns a request for the engine that `PAGEPRESS_ENGINE` names, or for wgpu.
 fn request() -> DeviceRequest {
     DeviceRequest {
         engine: match std::env::var("PAGEPRESS_ENGINE").as_deref() {
@@ -50,7 +51,7 @@ fn open(request: &DeviceRequest) -> GpuDevice {
     )
 }
 
-/// A number from the environment.
+/// Returns the number in the environment variable `name`, or `default` if it is not set.
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }

@@ -1,11 +1,11 @@
-//! Opening where the best adapter cannot be opened.
+//! Opening of a device if the best adapter cannot be opened.
 
 use pagepress::Error;
 use pagepress::gpu::{Backend, GpuDevice, fail_opening};
 
 use crate::{child, request};
 
-/// Drivers of the system that imitate a GPU.
+/// Drivers of software adapters.
 const DRIVERS: [&str; 2] = [
     "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -52,7 +52,7 @@ fn the_next_adapter_is_taken_where_the_best_cannot_be_opened() {
                     Err(other) => panic!("{other}"),
                 }
             }
-            // Asking whether there is a GPU opens none, and an index means one adapter alone.
+            // `is_available` opens no adapter, and an index selects one adapter without a fallback.
             fail_opening(1);
             let has_hardware = adapters.iter().any(|adapter| !adapter.is_software());
             let clock = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Sizes that no buffer has.
+//! Sizes beyond those of any buffer.
 
 use pagepress::batch::{
     ResidentPages, ResidentPart, compress_resident_async, decompress_resident_async,

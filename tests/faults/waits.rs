@@ -1,4 +1,4 @@
-//! Waiting for a device that does not come to an end.
+//! Waiting for a device that does not finish.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use pagepress::kernels::Access;
 use crate::calls::{CALLS, Content};
 use crate::{child, open, request};
 
-/// Seconds of work on a software adapter, in launches that are short enough for drivers.
+/// A kernel for seconds of work on a software adapter, in launches that are short enough for drivers.
 const SLOW: &str = "
     @group(0) @binding(0) var<storage, read_write> data: array<u32>;
     @compute @workgroup_size(64)
@@ -22,12 +22,12 @@ const SLOW: &str = "
         data[id.x & 63u] = x;
     }";
 
-/// Records so much work that the limit below passes many times.
+/// Records work that takes many times the limit of the test.
 async fn slow_stream(device: &GpuDevice) -> <GpuDevice as Backend>::Stream {
     let source = KernelSource::new(SLOW, "slow", &[Access::ReadWrite]);
     let kernel = device.compile_kernel(&source).await.unwrap();
     let data = device.allocate_memory(256).unwrap();
-    // So that clearing is no part of what is waited for.
+    // Wait for the clearing of new memory, which is not to be measured.
     device.synchronize_async().await.unwrap();
     let (n_launches, n_workgroups) = match device.info().is_software() {
         true => (4, 128),
@@ -83,7 +83,7 @@ fn a_device_without_progress_is_lost_after_the_limit() {
                 assert!(error.to_string().contains("wait_limit"), "{error}");
                 assert_eq!(device.check().unwrap_err().code(), "DEVICE_LOST");
                 if device.name() == "cuda" {
-                    // What hangs in a context cannot be got rid of.
+                    // Hung work in a CUDA context cannot be cancelled.
                     return;
                 }
                 let again = block_on(device.reopen_async()).unwrap();
@@ -96,7 +96,7 @@ fn a_device_without_progress_is_lost_after_the_limit() {
 #[test]
 fn work_that_goes_on_is_waited_for() {
     let content = Content::new(16);
-    // Far longer than one submission, far shorter than all.
+    // Far longer than one submission, far shorter than all together.
     let device = with_limit(Duration::from_secs(20));
     for call in CALLS {
         (call.run)(&device, &content).unwrap();

@@ -1,7 +1,8 @@
-//! ONNX's own test cases of single operations, on the CPU and every engine. `PAGEPRESS_ONNX` is the folder with them:
-//! `onnx/backend/test/data/node` of the Python package `onnx` 1.17, of which later versions have no data.
+//! ONNX's test cases of single operations, on the CPU and every engine. `PAGEPRESS_ONNX` is the folder with the cases:
+//! `onnx/backend/test/data/node` of the Python package `onnx` 1.17; later versions do not contain the data.
 //!
-//! Cases of `OPERATIONS` all run, but for those that ask for what our operations do not do; these are counted by reason.
+//! All cases of `OPERATIONS` run, except those that need a feature that our operations do not have; these are listed by
+//! reason.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -31,11 +32,12 @@ fn main() -> ExitCode {
     common::harness::run()
 }
 
-/// How far results may be from ONNX's, which are computed in single precision, too. ONNX asks for 1e-3 and 1e-7.
+/// Tolerance of results relative to those of ONNX, which are computed in single precision, too. ONNX's own tolerances
+/// are 1e-3 relative and 1e-7 absolute.
 const RELATIVE: f32 = 1e-5;
 const ABSOLUTE: f32 = 1e-6;
 
-/// What must be among the cases that run.
+/// Operations of which at least one case must run.
 const NEEDED: &[&str] = &[
     "Add",
     "Clip",
@@ -56,7 +58,7 @@ const NEEDED: &[&str] = &[
     "Tanh",
 ];
 
-/// The folder of the cases; without one the running test is ignored.
+/// Returns the folder of the cases, or ends the running test as ignored if there is none.
 fn folder() -> PathBuf {
     match std::env::var_os("PAGEPRESS_ONNX") {
         Some(folder) => folder.into(),
@@ -64,7 +66,7 @@ fn folder() -> PathBuf {
     }
 }
 
-/// Runs all cases.
+/// Asserts that all cases agree.
 fn cases_agree(name: &str, on: &Subject) {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
         .unwrap()
@@ -106,7 +108,8 @@ fn cases_agree(name: &str, on: &Subject) {
     assert!(missing.is_empty(), "{name}: no case of {missing:?} ran");
 }
 
-/// Whether a case gives what it must, and where it does not; or why it is left out.
+/// Runs a case. Returns `Ok(Ok(()))` if its results are right, `Ok(Err(difference))` if they are wrong, and
+/// `Err(reason)` if it is skipped.
 fn agrees(on: &Subject, model: &Model, data: &Path) -> Result<Result<(), String>, String> {
     let mut values: HashMap<String, Value> = model.constants.iter().cloned().collect();
     for (i, (name, is_tensor)) in model.inputs.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! Models and tensors of ONNX's files. Numbers of fields are those of `onnx.proto`.
+//! Models and tensors in ONNX's files. Field numbers are those of `onnx.proto`.
 
 use std::collections::HashMap;
 
 use crate::protobuf::{Field, f32s, fields};
 use crate::subject::Tensor;
 
-/// What an input, an output or a constant is.
+/// The value of an input, an output or a constant.
 #[derive(Clone, Debug)]
 pub enum Value {
     Floats(Tensor),
     Ints(Vec<i64>),
-    /// Of a type that our tensors do not have, by its number.
+    /// A tensor of another element type, by the number of the type.
     Other(u64),
 }
 
 impl Value {
-    /// A `TensorProto`.
+    /// Reads a `TensorProto`.
     pub fn read(message: &[u8]) -> Self {
         let (mut dims, mut kind, mut floats, mut ints) = (Vec::new(), 0, Vec::new(), Vec::new());
         let mut raw: &[u8] = &[];
@@ -54,7 +54,7 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// An `AttributeProto` and its name.
+    /// Reads an `AttributeProto` and its name.
     fn read(message: &[u8]) -> (String, Self) {
         let (mut name, mut found) = (String::new(), Self::default());
         for (number, field) in fields(message) {
@@ -73,7 +73,7 @@ impl Attribute {
     }
 }
 
-/// One operation: names of inputs (empty where one is left out) and outputs.
+/// One operation with the names of its inputs (empty for an omitted one) and outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     pub operation: String,
@@ -121,13 +121,13 @@ impl Node {
 pub struct Model {
     pub nodes: Vec<Node>,
     pub constants: Vec<(String, Value)>,
-    /// Names, and whether they are tensors.
+    /// Names of the inputs; true for tensors.
     pub inputs: Vec<(String, bool)>,
     pub outputs: Vec<String>,
 }
 
 impl Model {
-    /// A `ModelProto`.
+    /// Reads a `ModelProto`.
     pub fn read(message: &[u8]) -> Self {
         let graph = fields(message).into_iter().find(|(number, _)| *number == 7);
         let mut model = Self::default();
@@ -153,7 +153,7 @@ fn name(message: Field<'_>, number: u64) -> String {
     found.map_or_else(String::new, |(_, field)| field.text())
 }
 
-/// Whether a `ValueInfoProto` is a tensor, not a list of them.
+/// Returns true if a `ValueInfoProto` is a tensor and not a sequence of tensors.
 fn is_tensor(input: Field<'_>) -> bool {
     fields(input.bytes())
         .into_iter()

@@ -1,4 +1,4 @@
-//! ONNX's operations by ours.
+//! ONNX's operations, implemented by ours.
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::tensor::{Reduction, Shape, Step, TensorView};
@@ -6,7 +6,7 @@ use pagepress::tensor::{Reduction, Shape, Step, TensorView};
 use crate::model::{Node, Value};
 use crate::subject::{Made, Subject, Tensor};
 
-/// What is covered; a case of any other operation is not looked at.
+/// Operations that are covered; cases of other operations are not read.
 pub const OPERATIONS: &[&str] = &[
     "Abs",
     "Add",
@@ -54,10 +54,10 @@ pub const OPERATIONS: &[&str] = &[
     "Transpose",
 ];
 
-/// Why a case is left out.
+/// A result whose error is the reason to skip the case.
 pub type Result<T> = std::result::Result<T, String>;
 
-/// A node's inputs, as many as there are.
+/// Inputs of a node; `None` for an omitted one.
 pub struct Inputs<'a>(pub Vec<Option<&'a Value>>);
 
 impl<'a> Inputs<'a> {
@@ -82,7 +82,7 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The result of one node.
+/// Computes one node.
 pub fn run(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     let a = inputs.needed(0)?;
     let steps = |steps: &[Step]| Ok(made(block_on(on.elementwise(steps, a, None))));
@@ -193,7 +193,7 @@ fn folded(on: &Subject, inputs: &Inputs<'_>, step: Step) -> Result<Tensor> {
     Ok(result)
 }
 
-/// An axis counted from the end where it is negative.
+/// Returns an axis as an index; a negative one counts from the end.
 fn axis(of: &Tensor, axis: i64) -> usize {
     let rank = of.dims().len() as i64;
     usize::try_from(if axis < 0 { axis + rank } else { axis }).unwrap()
@@ -224,7 +224,7 @@ fn softmax(on: &Subject, node: &Node, a: &Tensor, log: bool) -> Result<Tensor> {
     ))))
 }
 
-/// The CPU's product has two axes: batches are one product after the other.
+/// Multiplies matrices or batches of matrices. The CPU's product has two axes, so it is called once for each batch.
 fn matmul(on: &Subject, a: &Tensor, b: &Tensor) -> Tensor {
     if let Some(result) = block_on(on.matmul(a, b)) {
         return made(result);
@@ -271,7 +271,8 @@ fn gemm(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     ))))
 }
 
-/// Pictures of one channel, where the kernel fits; of strides, what is between them is made and passed over.
+/// Convolves a single image of one channel without padding. With strides, all elements are computed and then
+/// subsampled.
 fn convolve(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     let (x, w) = (inputs.needed(0)?, inputs.needed(1)?);
     for (name, usual) in [("dilations", 1), ("pads", 0)] {
@@ -302,7 +303,7 @@ fn convolve(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
     Ok(Tensor::new(result.elements.clone(), &dims))
 }
 
-/// One row of `down`, and one element of `right` in it.
+/// Returns every `down`-th row and of it every `right`-th element.
 fn every(on: &Subject, a: &Tensor, [down, right]: [usize; 2]) -> Tensor {
     let (rows, cols) = (a.dims()[0], a.dims()[1]);
     let shape = Shape::new(&[rows.div_ceil(down), cols.div_ceil(right)]).unwrap();
@@ -330,7 +331,7 @@ fn reduce(on: &Subject, node: &Node, inputs: &Inputs<'_>) -> Result<Tensor> {
         "ReduceMean" => apply(&[Step::Scale(1.0 / n as f32)], &over(Reduction::Sum, a)),
         "ReduceLogSum" => apply(&[Step::Log], &over(Reduction::Sum, a)),
         "ReduceLogSumExp" => {
-            // Relative to the largest, so that nothing overflows.
+            // Relative to the maximum, so that nothing overflows.
             let largest = over(Reduction::Max, a);
             let relative = made(block_on(on.elementwise(
                 &[Step::Sub, Step::Exp],

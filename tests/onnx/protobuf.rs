@@ -1,6 +1,6 @@
-//! Protocol buffers, as far as ONNX's files need them: fields of a message in order.
+//! A reader of protocol buffers for ONNX's files: fields of a message in order.
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Field<'a> {
     Number(u64),
@@ -26,7 +26,7 @@ impl<'a> Field<'a> {
         String::from_utf8(self.bytes().to_vec()).unwrap()
     }
 
-    /// Numbers of a repeated field: one, or packed.
+    /// Returns the numbers of a repeated field: a single number or packed ones.
     pub fn varints(self) -> Vec<u64> {
         match self {
             Self::Number(number) => vec![number],
@@ -36,7 +36,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Floats of a repeated field: one, or packed.
+    /// Returns the floats of a repeated field: a single float or packed ones.
     pub fn floats(self) -> Vec<f32> {
         match self {
             Self::Number(bits) => vec![f32::from_bits(bits as u32)],
@@ -45,14 +45,14 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Little-endian floats.
+/// Decodes little-endian floats.
 pub fn f32s(bytes: &[u8]) -> Vec<f32> {
     let (words, rest) = bytes.as_chunks::<4>();
     assert!(rest.is_empty());
     words.iter().map(|word| f32::from_le_bytes(*word)).collect()
 }
 
-/// The fields of a message, each with its number.
+/// Returns the fields of a message, each with its number.
 pub fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
     let mut found = Vec::new();
     while !message.is_empty() {

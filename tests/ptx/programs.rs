@@ -1,7 +1,7 @@
-//! The programs of `tests/ptx/in`, one a construct of WGSL, and what they give (`tests/ptx/results`).
+//! The programs of `tests/ptx/in`, one for each construct of WGSL, and their results (`tests/ptx/results`).
 //!
 //! Every program has an entry point `main`, reads binding 0 ([`INPUT_WORDS`] words, see [`input`]) and writes binding 1,
-//! which starts with all bits set. Its first lines say the rest: `grid: X Y Z` in workgroups, `output: N` words,
+//! which starts with all bits set. Its first lines are parameters: `grid: X Y Z` in workgroups, `output: N` words,
 //! `uniform: N` words at binding 2 (word i is i + 1), `floats: T` if the results are floats that may differ by T
 //! relative to the larger of 1 and the value, `needs: F` for a feature that some devices lack.
 
@@ -25,7 +25,7 @@ pub fn folder(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx")).join(name)
 }
 
-/// All programs, by name.
+/// Returns all programs, sorted by name.
 pub fn programs() -> Vec<Program> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder("in"))
         .unwrap()
@@ -65,7 +65,7 @@ fn read(path: &PathBuf) -> Program {
     }
 }
 
-/// What binding 0 holds.
+/// Returns the content of binding 0.
 pub fn input() -> Vec<u32> {
     (0..INPUT_WORDS)
         .map(|i| i.wrapping_add(1).wrapping_mul(2_654_435_761) ^ (i << 9))
@@ -81,7 +81,7 @@ impl Program {
         folder("results").join(format!("{}.txt", self.name))
     }
 
-    /// Compares results with the committed ones; says where they differ first.
+    /// Compares results with the committed ones; the error has the first difference.
     pub fn compare(&self, found: &[u32]) -> Result<(), String> {
         let text = std::fs::read_to_string(self.results_path())
             .map_err(|e| format!("{}: {e}", self.name))?;
@@ -122,7 +122,7 @@ impl Program {
             || (found - expected).abs() <= tolerance * expected.abs().max(1.0)
     }
 
-    /// Writes the committed results anew.
+    /// Rewrites the committed results.
     pub fn write(&self, found: &[u32]) {
         let lines: Vec<String> = found
             .chunks(8)

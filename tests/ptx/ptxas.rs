@@ -1,14 +1,14 @@
-//! The assembler of NVIDIA's toolkit, where there is one: the variable `PTXAS`, or the path.
+//! The assembler of NVIDIA's toolkit: the program that the environment variable `PTXAS` names, or `ptxas` in `PATH`.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Architectures that every kernel assembles for.
+/// Architectures for which every kernel must assemble.
 pub const TARGETS: [u32; 4] = [75, 80, 90, 100];
 
-/// The assembler; without one the test says so and the rest of it still counts.
+/// Returns the assembler, or prints that there is none; the other checks of the test still run.
 pub fn ptxas() -> Option<PathBuf> {
     let candidate = std::env::var_os("PTXAS").map_or_else(|| PathBuf::from("ptxas"), PathBuf::from);
     let found = Command::new(&candidate)
@@ -21,7 +21,7 @@ pub fn ptxas() -> Option<PathBuf> {
     found.then_some(candidate)
 }
 
-/// Assembles a module for the architecture it names. Returns what the assembler says about registers and spills, or
+/// Assembles a module for the architecture that it names. Returns the assembler's report on registers and spills, or
 /// its errors.
 pub fn assemble(ptxas: &PathBuf, name: &str, ptx: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;

@@ -4,7 +4,7 @@ use crate::*;
 use pagepress::gpu::{Backend, KernelArg, KernelSource, PowerPreference, Waitable};
 use pagepress::kernels::Access;
 
-/// Every method of its trait, with typed handles; memory is freed by dropping it.
+/// Calls every method of the document's trait, with typed handles; memory is freed by dropping it.
 #[test]
 fn backend_trait() {
     async fn calls<B: Backend>(backend: &B) -> pagepress::Result<Vec<u8>> {
@@ -29,7 +29,7 @@ fn backend_trait() {
     assert_eq!(found, words);
 }
 
-/// CUDA, then wgpu, then the CPU.
+/// The order is CUDA, wgpu, the CPU.
 #[test]
 fn get_backend() {
     use pagepress::batch::{Codec, CodecOptions};

@@ -39,7 +39,7 @@ fn backend_selection() {
     }
 }
 
-/// Whether a device does something.
+/// A check that a device works.
 #[cfg(cuda_engine)]
 trait Works: Sized + pagepress::gpu::Backend {
     fn as_device_works(&self) -> bool {
@@ -54,7 +54,7 @@ trait Works: Sized + pagepress::gpu::Backend {
 #[cfg(cuda_engine)]
 impl<B: pagepress::gpu::Backend> Works for B {}
 
-/// The head of the kernel in the document; ours takes more bindings.
+/// Compiles the document's kernel, of which it has only the head; the kernel of the crate has more bindings.
 #[test]
 fn compute_shader() {
     use pagepress::gpu::{Backend, KernelSource};
@@ -96,7 +96,7 @@ fn basic_usage() {
     main().unwrap();
 }
 
-/// The document's own struct takes what ours has, field by field.
+/// The document's struct has the fields of the crate's struct.
 #[test]
 fn configuration_options() {
     use pagepress::Algorithm;

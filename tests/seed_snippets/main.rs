@@ -1,8 +1,8 @@
-//! The code of the documents that the public names come from, as it stands there: only the path of the crate is changed, and
-//! variables that a piece of code does not make are given to it.
+//! Verbatim code of the documents from which the public names come. Only the path of the crate is changed, and
+//! variables that a snippet does not define are defined for it.
 //!
-//! The code opens the best hardware GPU. Where there is none it must say so; what it computes is then computed on a software
-//! GPU.
+//! The code opens the best hardware GPU. If there is none, it must return an error, and its computations are tested on
+//! a software adapter.
 #![cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn any_device() -> GpuDevice {
     )
 }
 
-/// Where there is a GPU, the code ran; where there is none, it says so.
+/// Returns the value of a snippet, or `None` if there is no hardware GPU and the snippet returned the error for that.
 fn ran<T>(result: Result<T, Box<dyn StdError>>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -47,7 +47,7 @@ fn ran<T>(result: Result<T, Box<dyn StdError>>) -> Option<T> {
     }
 }
 
-/// What stands in for `GpuDevice` where there is no hardware: the same calls open a software GPU.
+/// Replacement of `GpuDevice` on machines without a hardware GPU: the same calls open a software adapter.
 struct Software;
 
 #[expect(clippy::new_ret_no_self, reason = "it takes the place of another type")]
@@ -69,7 +69,7 @@ impl Software {
     }
 }
 
-/// A product, what is left of an input, and a sum of products.
+/// Results of a snippet: a matrix product, the ReLU of an input, and a dot product.
 type Found = ([f32; 4], [f32; 4], f32);
 
 fn assert_right((result, output, dot): Found) {

@@ -1,5 +1,4 @@
-//! The document's quick start with CUDA, which needs no GPU. `emit_ptx` is fallible: for a size without a kernel there is
-//! no module.
+//! The document's quick start with CUDA, which needs no GPU. `emit_ptx` is fallible because some sizes have no kernel.
 
 #[test]
 fn quick_start_with_cuda() {

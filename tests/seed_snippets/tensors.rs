@@ -127,7 +127,7 @@ fn batch_api() {
     }
 }
 
-/// The document shows how its functions are written: ours can take their place.
+/// The document shows the bodies of its functions; the functions of the crate can replace them.
 #[test]
 fn runtime_module() {
     use pagepress::gpu::runtime;
@@ -141,7 +141,7 @@ fn runtime_module() {
     assert!(IS_THERE && block_on(async { true }));
 }
 
-/// The same: errors turn into strings.
+/// The document shows the bodies of its functions, and converts errors to strings.
 #[test]
 fn conditional_compilation() {
     use pagepress::gpu::runtime;
@@ -167,7 +167,7 @@ fn conditional_compilation() {
     );
 }
 
-/// The page's example, without JavaScript: `tests/web.rs` has it as it is.
+/// Runs the example of the page without JavaScript; `tests/web.rs` runs it verbatim.
 #[test]
 fn process_data() {
     macro_rules! process_data {
@@ -187,7 +187,7 @@ fn process_data() {
     assert_eq!(process_data!(GpuDevice).is_ok(), GpuDevice::is_available());
 }
 
-/// The names of the module's page.
+/// Uses every name on the page of the module.
 #[test]
 fn names_of_the_gpu_module() {
     use pagepress::gpu::{
@@ -270,7 +270,7 @@ fn names_of_the_gpu_module() {
     };
     let row = [3.0, -4.0];
     let mut output = row;
-    // Values of 0: a row stays as it is.
+    // With values of 0, a row is unchanged.
     layer.forward(&row, &mut output).unwrap();
     assert_eq!(output, row);
     layer.set_lora(Some(QkvLoRA::upload(&device, &config, &low_rank).unwrap()));

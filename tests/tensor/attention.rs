@@ -8,7 +8,7 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::ATTENTION;
 
-/// Queries, and keys and values: `[batch, heads, rows, elements]`.
+/// Shapes of the queries, and of the keys and the values: `[batch, heads, rows, elements]`.
 pub struct Case {
     pub q: [usize; 4],
     pub k: [usize; 4],
@@ -143,7 +143,7 @@ pub async fn keys_that_are_not_seen_do_not_matter(subject: &Subject) {
     }
 }
 
-/// Heads side by side, as products make them, with a gap between rows.
+/// Returns interleaved heads, as in the output of a matrix product, with a gap between rows.
 pub fn side_by_side([_, heads, rows, dim]: [usize; 4], seed: u64, gap: usize) -> Tensor {
     let pitch = heads * dim + gap;
     let whole = Tensor::new(numbers(rows * pitch, seed, 1.0), &[rows, pitch]);
@@ -154,7 +154,7 @@ pub fn side_by_side([_, heads, rows, dim]: [usize; 4], seed: u64, gap: usize) ->
     whole.with_view(TensorView::with_strides(shape, &strides, inner.offset()).unwrap())
 }
 
-/// Heads side by side, and places that are not aligned.
+/// Interleaved heads, at offsets that are not aligned.
 pub async fn views_are_taken_as_they_are(subject: &Subject) {
     let case = case(1, [4, 2], [37, 50], 20);
     let causal = Attention {
@@ -166,7 +166,7 @@ pub async fn views_are_taken_as_they_are(subject: &Subject) {
         let (k, v) = (side_by_side(case.k, 84, gap), side_by_side(case.k, 85, gap));
         check(subject, &case, causal, [&q, &k, &v]).await;
     }
-    // Elements that do not lie side by side are copied first.
+    // Elements that are not adjacent are copied first.
     let [q, k, v] = &tensors(&case, 1.0);
     let turned = Tensor::new(q.elements.clone(), &[1, 4, 20, 37]);
     let turned = turned.with_view(turned.view.transpose(2, 3).unwrap());

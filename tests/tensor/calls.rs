@@ -145,7 +145,7 @@ pub async fn batches_give_what_single_operations_give(subject: &Subject) {
     let cpu_sum = chain(&steps, &x, &y);
     let cpu_gelu = chain(&[Step::Gelu], &cpu_sum, &[0.0; 600]);
     let cpu_square = chain(&[Step::Mul], &cpu_gelu, &cpu_gelu);
-    // Results, and what was on the way to them.
+    // Results, and intermediate tensors.
     assert_same(
         "relu",
         &batch.read(relu).await.unwrap(),
@@ -176,7 +176,7 @@ pub async fn batches_give_what_single_operations_give(subject: &Subject) {
     assert!((found - exact).abs() < 1e-4 * exact.abs());
     assert!((batch.read(softmax).await.unwrap().iter().sum::<f32>() - 1.0).abs() < 1e-4);
     assert_eq!(batch.read(convolved).await.unwrap().len(), 18 * 28);
-    // More of the same batch.
+    // The batch continues after `execute`.
     let more = batch.scale(product, 0.5);
     batch.execute().await.unwrap();
     let half: Vec<f32> = batch
@@ -215,7 +215,7 @@ pub async fn wrong_batches_are_typed_errors(subject: &Subject) {
         batch.read(foreign).await.unwrap_err().code(),
         "INVALID_ARGUMENT"
     );
-    // The rest of the batch is as it was.
+    // The remainder of the batch is unaffected.
     assert_eq!(batch.read(good).await.unwrap(), [1.0, 2.0]);
     let more = batch.scale(good, 2.0);
     assert!(batch.execute().await.is_ok());
@@ -224,7 +224,7 @@ pub async fn wrong_batches_are_typed_errors(subject: &Subject) {
         batch.read(bad).await.unwrap_err().code(),
         "INVALID_ARGUMENT"
     );
-    // Each wrong call is said once, and nothing runs with it.
+    // Each wrong call is reported once, and nothing runs together with it.
     batch.dot(own, foreign);
     let later = batch.relu(more);
     assert_eq!(
@@ -233,7 +233,7 @@ pub async fn wrong_batches_are_typed_errors(subject: &Subject) {
     );
     batch.execute().await.unwrap();
     assert_eq!(batch.read(later).await.unwrap(), [2.0, 4.0]);
-    // A call that is given up leaves the batch as it was, too.
+    // A cancelled call leaves the batch unchanged, too.
     let last = batch.scale(later, 0.5);
     let mut given_up = Box::pin(batch.execute());
     std::future::poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Several devices at once, and what is kept on a device.
+//! Several devices at once, and data that is kept on a device.
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{
@@ -12,7 +12,7 @@ use crate::common::pages;
 use crate::naive::numbers;
 use crate::subject::Subject;
 
-/// The device of a subject, and the same opened once more.
+/// Returns the device of a subject, and a second device on the same adapter.
 fn two(subject: &Subject) -> Option<[GpuDevice; 2]> {
     match subject {
         Subject::Cpu => None,
@@ -34,7 +34,7 @@ fn assert_same(what: &str, found: &[f32], exact: &[f32]) {
     }
 }
 
-/// Calls `found` and `exact` with slices for `n` results, and compares.
+/// Calls `found` and `exact` with slices for `n` results and compares the results.
 fn compare(
     what: &str,
     n: usize,
@@ -123,7 +123,7 @@ pub fn rows_are_spread_and_gathered_in_order(subject: &Subject) {
     }
     let error = GpuDevicePool::with_devices(Vec::new()).unwrap_err();
     assert_eq!(error.code(), "INVALID_ARGUMENT");
-    // What a lost device should have done, the other does.
+    // The other device does the work of a lost one.
     second.destroy();
     operations_agree(&pool);
     let lost = GpuDevicePool::with_devices(vec![second]).unwrap();
@@ -218,7 +218,7 @@ pub fn weights_stay_on_the_device(subject: &Subject) {
         (Some([k, n]), Some(1))
     );
     assert!(cache.weight_bytes() >= 2 * 4 * (k * n) as u64);
-    // Larger and smaller inputs than before.
+    // Inputs of growing and shrinking sizes.
     for m in [3, 0, 1, 40, 2] {
         let input = numbers(m * k, 61, 1.0);
         for name in ["in", "out"] {
@@ -255,7 +255,7 @@ pub fn weights_stay_on_the_device(subject: &Subject) {
         cache.apply_async("in", &input).await
     });
     assert!(matches!(wrong, Err(Error::ShapeMismatch { .. })));
-    // No inputs at all.
+    // No inputs.
     cache
         .upload_weight("empty", &[], 0, 4, WeightLayout::InputRows)
         .unwrap();
@@ -269,14 +269,14 @@ pub fn weights_beyond_a_binding_are_kept_in_parts(subject: &Subject) {
     let Some([device, _]) = two(subject) else {
         return;
     };
-    // Where bindings are larger, a test would take gigabytes.
+    // With larger bindings, the test would need gigabytes.
     const BINDING: u64 = 128 << 20;
     if device.capabilities().max_binding_bytes > BINDING {
         return;
     }
     let (k, n) = (4500, 8192);
     assert!((4 * k * n) as u64 > BINDING);
-    // Weight i, j is i mod 7 times j mod 3: sums are known.
+    // Weight (i, j) is i mod 7 times j mod 3, so that the sums are known.
     let weight = |i: usize, j: usize| ((i % 7) * (j % 3)) as f32;
     let input: Vec<f32> = (0..k).map(|i| (i % 5) as f32 - 2.0).collect();
     let sum: f32 = (0..k).map(|i| input[i] * (i % 7) as f32).sum();

@@ -53,13 +53,13 @@ pub async fn steps_are_what_they_say(subject: &Subject) {
         for size in [1e-3, 0.5, 4.0, 30.0, 80.0] {
             let x = numbers(2003, i as u64 + 1, size);
             let y = numbers(2003, i as u64 + 99, size);
-            // Where a function is not defined, drivers may do as they like.
+            // Outside the domain of a function, its results depend on the driver.
             let is_root = matches!(step, Step::Sqrt | Step::Log);
             let x: Vec<f32> = x
                 .into_iter()
                 .map(|x| if is_root { x.abs() + 1e-6 } else { x })
                 .collect();
-            // Sums are not relative to their result.
+            // The error of a sum is not relative to the sum, so the operands are whole numbers, whose sums are exact.
             let is_sum = matches!(step, Step::Add | Step::Sub | Step::Offset(_));
             if is_sum {
                 let whole = |x: Vec<f32>| {

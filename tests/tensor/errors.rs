@@ -55,14 +55,14 @@ pub async fn places_beyond_memory_are_typed_errors(subject: &Subject) {
     };
     let one = GpuTensor::from_slice_async(device, &[1.0], Shape::vector(1)).await;
     let one = one.unwrap();
-    // The bytes of so many elements are more than 64 bits count.
+    // The size in bytes of so many elements overflows 64 bits.
     for n in [usize::MAX, usize::MAX / 4, usize::MAX / 4 + 2] {
         let view = TensorView::new(Shape::vector(n));
         let error = GpuTensor::from_buffer(device, one.buffer().clone(), view).unwrap_err();
         assert_eq!(error.code(), "LENGTH_MISMATCH");
     }
     if cfg!(target_arch = "wasm32") {
-        // There, memory would grow by a gigabyte and stay so.
+        // On wasm32, memory would grow by a gigabyte and never shrink.
         return;
     }
     let huge = Shape::new(&[usize::MAX >> 4]).unwrap();
@@ -77,6 +77,6 @@ pub async fn places_beyond_memory_are_typed_errors(subject: &Subject) {
             "{error}"
         );
     }
-    // An error leaves the device as it was.
+    // An error leaves the device usable.
     assert_eq!(one.to_vec_async().await.unwrap(), [1.0]);
 }

@@ -1,4 +1,4 @@
-//! Handles of one device on another: refused, whatever they are and whichever engine runs both.
+//! Handles of one device on another are rejected, for every kind of handle and on every engine.
 
 use pagepress::gpu::{
     Backend, GpuDevice, HostMemory, HostUse, KernelArg, KernelSource, Place, Recorder, Waitable,
@@ -32,7 +32,7 @@ pub async fn handles_of_another_device_are_refused(subject: &Subject) {
     assert_eq!(first.id(), first.clone().id());
     assert_ne!(first.id(), second.id());
     buffers_and_kernels(first, &second).await.unwrap();
-    // Ids of the handles on the second device are beyond those of the first, and below.
+    // Ids of handles on the second device are larger and smaller than those on the first.
     for _ in 0..20 {
         second.allocate_memory(64).unwrap();
     }
@@ -69,7 +69,7 @@ async fn buffers_and_kernels(here: &GpuDevice, there: &GpuDevice) -> Result<()> 
     refused("host memory", stream.copy(Place::Host(&down, 0), ours, 256));
     refused("a source", stream.copy(ours, theirs, 256));
     refused("a target", stream.copy(theirs, ours, 256));
-    // What was refused is no part of the recording, and both devices go on.
+    // Rejected calls are not recorded, and both devices still work.
     stream.launch(&kernel, grid, &own)?;
     stream.submit()?.wait_async().await?;
     there

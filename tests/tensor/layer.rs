@@ -208,7 +208,7 @@ pub fn layers_follow_each_other_on_the_device(subject: &Subject) {
     let (mut first, mut second) = (on(device, &model), on(device, &model));
     assert!(first.device_bytes() > 4 * model.matrices.iter().map(Vec::len).sum::<usize>() as u64);
     let found = block_on(async {
-        // Rows that begin inside of a buffer.
+        // Rows at an offset in a buffer.
         let more = [&[0.0; 48][..], &input].concat();
         let rows = GpuTensor::from_slice_async(device, &more, Shape::new(&[6, 48])?).await?;
         let middle = first.apply_async(&rows.slice(0, 1..6)?).await?;

@@ -1,18 +1,18 @@
-//! A transformer's layer in double precision, by plain loops.
+//! A transformer layer in double precision, as plain loops.
 
 use pagepress::tensor::Step;
 use pagepress::tensor::layer::{LayerConfig, LayerWeights, LowRank, LowRankQkv, Mlp, Parameters};
 
 use crate::naive::{self, numbers};
 
-/// Weights, with biases or without.
+/// A layer with its weights, with or without biases.
 pub struct Model {
     pub config: LayerConfig,
     pub matrices: Vec<Vec<f32>>,
     biases: Option<Vec<Vec<f32>>>,
 }
 
-/// Sizes of q, k, v, o, gate, up, down and both normalisations: outputs and inputs.
+/// Returns the numbers of outputs and inputs of q, k, v, o, gate, up, down and both normalisations.
 fn sizes(config: &LayerConfig) -> [[usize; 2]; 9] {
     let (q, kv) = (
         config.n_heads * config.head_dim,
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// The layer in double precision.
+    /// Computes the layer in double precision.
     pub fn exact(&self, low_rank: Option<&LowRankQkv<'_>>, input: &[f32]) -> Vec<f64> {
         let config = &self.config;
         let rows: Vec<Vec<f64>> = input

@@ -1,7 +1,7 @@
-//! One suite of tensor operations for the CPU and every engine: results are compared with plain loops in double precision,
-//! within the tolerances of `tolerance.rs`. For wasm32 it runs in a browser, on the CPU and on WebGPU.
+//! One suite of tensor operations for the CPU and every engine: results are compared with plain loops in double
+//! precision, within the tolerances of `tolerance.rs`. On wasm32 it runs in a browser, on the CPU and on WebGPU.
 //!
-//! Where CUDA finds no GPU its part is ignored, or fails if `PAGEPRESS_REQUIRE_CUDA` is set.
+//! If CUDA finds no GPU, its tests are ignored, or fail if `PAGEPRESS_REQUIRE_CUDA` is set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -45,11 +45,11 @@ fn main() -> std::process::ExitCode {
     common::harness::run()
 }
 
-/// The runner of wasm-bindgen calls the tests by their exports.
+/// Does nothing: the runner of wasm-bindgen calls the exported tests.
 #[cfg(target_arch = "wasm32")]
 fn main() {}
 
-/// Cases on one way to an engine.
+/// Defines the tests of a list of cases for one way to open an engine.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! suite {
     ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
@@ -76,7 +76,7 @@ macro_rules! suite {
     };
 }
 
-/// The same in a browser, but for what blocks.
+/// Defines the tests for a browser, without the blocking cases.
 #[cfg(target_arch = "wasm32")]
 macro_rules! suite {
     ($name:ident, $subject:expr, [$($test:ident :: $case:ident),* $(,)?], [$($sync_test:ident :: $sync:ident),* $(,)?]) => {
@@ -167,7 +167,7 @@ every_case!(
     wgpu,
     crate::Subject::wgpu(pagepress::gpu::DeviceRequest::default()).await
 );
-// In browsers this is too slow for its worth.
+// Not in browsers, where it is too slow.
 #[cfg(all(feature = "wgpu", not(target_arch = "wasm32")))]
 every_case!(
     wgpu_default_limits,
@@ -184,7 +184,7 @@ every_case!(
     crate::Subject::cuda(pagepress::gpu::DeviceRequest::default())
 );
 
-/// Every operation where bindings are small, also on tensors that are larger.
+/// Defines the tests of every operation with small bindings, including tensors that are larger than a binding.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! every_case_in_parts {
     ($name:ident, $subject:expr) => {

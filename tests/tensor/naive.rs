@@ -1,9 +1,9 @@
-//! The operations as plain loops in double precision, and numbers to try them on.
+//! The operations as plain loops in double precision, and pseudorandom inputs.
 
 use pagepress::tensor::layer::Norm;
 use pagepress::tensor::{Reduction, Step};
 
-/// Numbers from -`size` to `size` that repeat late; the same each time.
+/// Returns pseudorandom numbers from -`size` to `size`; equal seeds return equal numbers.
 pub fn numbers(n: usize, seed: u64, size: f32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..n)
@@ -17,7 +17,7 @@ pub fn numbers(n: usize, seed: u64, size: f32) -> Vec<f32> {
 }
 
 fn erfc(x: f64) -> f64 {
-    // Continued fraction for large x, series for small.
+    // A continued fraction for large x, a series for small x.
     if x < 0.0 {
         return 2.0 - erfc(-x);
     }
@@ -97,7 +97,7 @@ pub fn step(step: Step, x: f32, y: f32) -> f64 {
     }
 }
 
-/// The result, and the sum of magnitudes of what was added.
+/// Returns the result, and for sums the sum of the magnitudes of the terms.
 pub fn reduce(reduction: Reduction, a: &[f32]) -> (f64, f64) {
     let wide = a.iter().map(|&x| f64::from(x));
     if a.iter().any(|x| x.is_nan()) {
@@ -123,7 +123,7 @@ pub fn softmax(row: &[f32], log: bool) -> Vec<f64> {
         .collect()
 }
 
-/// Products of `[m, k]` and `[k, n]`, and the sums of magnitudes.
+/// Returns the elements of the product of `[m, k]` and `[k, n]`, each with the sum of the magnitudes of its terms.
 pub fn matmul(a: &[f32], b: &[f32], [m, k, n]: [usize; 3]) -> Vec<(f64, f64)> {
     let mut out = vec![(0.0, 0.0); m * n];
     for i in 0..m {
@@ -165,7 +165,7 @@ pub fn convolve2d(
     out
 }
 
-/// A row normalised.
+/// Returns the normalised row.
 pub fn norm(norm: Norm, row: &[f64]) -> Vec<f64> {
     let n = row.len() as f64;
     let mean = match norm {
@@ -177,7 +177,7 @@ pub fn norm(norm: Norm, row: &[f64]) -> Vec<f64> {
     row.iter().map(|x| (x - mean) / root).collect()
 }
 
-/// What one query finds in rows of keys and values, and the weighted mean of magnitudes.
+/// Returns the attention of one query over rows of keys and values, each element with the weighted mean of magnitudes.
 pub fn attention(query: &[f64], keys: &[&[f64]], values: &[&[f64]], scale: f64) -> Vec<(f64, f64)> {
     let product = |key: &&[f64]| query.iter().zip(*key).map(|(x, y)| x * y).sum::<f64>();
     let scores: Vec<f64> = keys.iter().map(|key| scale * product(key)).collect();

@@ -75,7 +75,7 @@ pub async fn special_rows_are_normalised(subject: &Subject) {
     for cols in [5, 300, 5000] {
         let mut rows = numbers(3 * cols, 73, 1.0);
         rows[cols / 2] = f32::NAN;
-        // A mean far from 0 leaves the variance its digits.
+        // A mean far from 0 must not cost the variance its precision.
         rows[cols..2 * cols].iter_mut().for_each(|x| *x = 3.0);
         rows[2 * cols..]
             .iter_mut()

@@ -1,4 +1,4 @@
-//! Tensors that are larger than a binding of 64 KiB: operations cut them, or say what they cannot cut.
+//! Tensors that are larger than a binding of 64 KiB: operations cut them, or return an error if they cannot.
 
 use pagepress::tensor::layer::{Attention, LayerConfig, Norm};
 use pagepress::tensor::{
@@ -45,7 +45,7 @@ pub async fn views_beyond_a_binding_are_what_they_show(subject: &Subject) {
         assert_eq!(dims, a.dims());
         let exact: Vec<f32> = a.values().iter().map(|x| x + 1.0).collect();
         assert!(found == exact, "{:?}", a.view);
-        // With a row, a column and one element that extend to it, and with another view.
+        // With a row, a column and one element that are broadcast to it, and with another view.
         let rank = dims.len();
         let row = tensor(&dims[rank - 1..], 42);
         let column = tensor(&[&dims[..rank - 1], &[1]].concat(), 43);
@@ -69,7 +69,7 @@ pub async fn views_beyond_a_binding_are_what_they_show(subject: &Subject) {
     }
 }
 
-/// Views of a few elements somewhere in a buffer that is larger than a binding.
+/// Views of a few elements at various offsets of a buffer that is larger than a binding.
 pub async fn small_parts_of_large_buffers_work(subject: &Subject) {
     let whole = tensor(&[100_000], 46);
     for range in [0..100, 64..164, 70..170, 99_900..100_000, 5..6] {
@@ -293,7 +293,7 @@ pub async fn what_cannot_be_cut_is_a_typed_error(subject: &Subject) {
     let Subject::Gpu(device) = subject else {
         return;
     };
-    // What one query makes of the parts of so many keys is more than a binding holds.
+    // The partial results of one query for so many keys do not fit in a binding.
     let n = 900_000;
     let one = |n: usize| Shape::new(&[1, n, 1]).unwrap();
     let keys = GpuTensor::from_slice_async(device, &vec![0.5; n], one(n))
@@ -321,7 +321,7 @@ pub async fn what_cannot_be_cut_is_a_typed_error(subject: &Subject) {
         text.contains("57600000 bytes") && text.contains("65536"),
         "{text}"
     );
-    // Weights of one input.
+    // A weight matrix with one row, which cannot be cut.
     let mut cache = GpuMatmulCache::new(device.clone());
     let weights = vec![1.0; 20_000];
     let uploaded = cache.upload_weight_async("wide", &weights, 1, 20_000, WeightLayout::InputRows);

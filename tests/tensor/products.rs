@@ -67,7 +67,7 @@ pub async fn matrices_of_any_size_work(subject: &Subject) {
     }
 }
 
-/// Small matrices of a buffer that is not: rows and columns of a larger one, from places that are not aligned.
+/// Small matrices in a large buffer: rows and columns of a larger matrix, at offsets that are not aligned.
 pub async fn matrices_of_large_buffers_work(subject: &Subject) {
     let whole = Tensor::new(numbers(400 * 301, 25, 1.0), &[400, 301]);
     let turned = whole.with_view(whole.view.transpose(0, 1).unwrap());

@@ -1,4 +1,4 @@
-//! Shapes, views and numbers at random, against a model that copies every element at every change.
+//! Random shapes, views and numbers, compared with a model that copies every element at every change.
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::tensor::{Reduction, Shape, Step, TensorView};
@@ -11,7 +11,7 @@ use crate::tolerance::{PRODUCTS, SOFTMAX, assert_near, of_step};
 
 const N_CASES: u32 = 40;
 
-/// A change of a view; numbers are taken modulo what there is.
+/// A change of a view; numbers are reduced modulo the valid range.
 #[derive(Clone, Debug)]
 enum Change {
     Slice(usize, usize, usize),
@@ -19,7 +19,7 @@ enum Change {
     Permute(usize),
     /// Merges two axes, or splits one in two.
     Reshape(usize, bool),
-    /// A new axis in front, or an axis of one element repeated.
+    /// Adds an axis in front, or repeats an axis of one element.
     Broadcast(usize),
 }
 
@@ -34,12 +34,12 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Shapes of few elements, now and then of none.
+/// Returns shapes of few elements, sometimes of none.
 fn dims() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(prop_oneof![1 => 0_usize..2, 9 => 1_usize..9], 0..5)
 }
 
-/// Elements in order, and their shape.
+/// A dense tensor: elements in row-major order and their shape.
 #[derive(Clone, Debug)]
 struct Model {
     dims: Vec<usize>,
@@ -55,7 +55,7 @@ impl Model {
         strides
     }
 
-    /// The elements of a new shape, each from where `place` says.
+    /// Returns a tensor of a new shape whose elements are copied from the indices that `place` returns.
     fn picked(&self, dims: Vec<usize>, place: impl Fn(&[usize]) -> Vec<usize>) -> Self {
         let strides = self.strides();
         let n: usize = dims.iter().product();
@@ -91,7 +91,7 @@ fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
 }
 
-/// Both after a change; as they were where the change is not possible, and the view says so.
+/// Applies a change to both. If the change is impossible, the view must return an error, and both stay unchanged.
 fn changed(view: &TensorView, model: &Model, change: &Change) -> (TensorView, Model) {
     let rank = model.dims.len();
     let axis = |n: usize| n % rank.max(1);
@@ -166,7 +166,7 @@ fn changed(view: &TensorView, model: &Model, change: &Change) -> (TensorView, Mo
     }
 }
 
-/// A tensor of small whole numbers, whose sums are exact, looked at in some way.
+/// A tensor of small whole numbers, whose sums are exact, and changes of its view.
 #[derive(Clone, Debug)]
 struct Case {
     dims: Vec<usize>,
@@ -226,7 +226,7 @@ pub fn random_views_show_what_copies_show(subject: &Subject) {
             block_on(subject.elementwise(&[Step::Offset(1.0)], &tensor, None)).unwrap();
         let exact: Vec<f32> = model.values.iter().map(|x| x + 1.0).collect();
         prop_assert_eq!((found, &dims), (exact, &model.dims));
-        // With a part of itself that extends to it.
+        // With a part of itself that is broadcast to it.
         let mut part = tensor.view.clone();
         for (axis, &dim) in dims.iter().enumerate() {
             if dim > 0 && case.choice >> axis & 1 == 1 {

@@ -1,4 +1,4 @@
-//! Products with packed weights, against weights unpacked bit by bit.
+//! Products with packed weights, compared with products of weights unpacked bit by bit.
 
 use pagepress::tensor::{Quantization, cpu};
 
@@ -13,7 +13,7 @@ const ALL: [Quantization; 4] = [
     Quantization::F16,
 ];
 
-/// Blocks of any bits, but for factors that are neither infinite nor huge.
+/// Returns blocks of random bits whose factors are finite and below 1.
 pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
     let random = numbers(n * quantization.block_bytes(), seed, 128.0);
     let mut bytes: Vec<u8> = random.into_iter().map(|x| (x + 128.0) as u8).collect();
@@ -23,7 +23,7 @@ pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
             Quantization::F16 => &[1, 3, 5, 7],
             _ => &[1, 3],
         };
-        // Exponents from 2^-15, below which numbers lose digits, to 1.
+        // Limits the exponents, so that factors are neither infinite nor large.
         for &at in factors {
             block[at] = block[at] & 0x83 | (block[at] % 15) << 2;
         }
@@ -31,7 +31,7 @@ pub fn blocks(quantization: Quantization, n: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Bits from one of a block on, the lowest first.
+/// Returns `n` bits of a block from bit `from` on, the lowest first.
 fn bits(block: &[u8], from: usize, n: usize) -> i32 {
     let bit = |at: usize| i32::from(block[at / 8] >> (at % 8) & 1);
     (0..n).map(|i| bit(from + i) << i).sum()
@@ -51,7 +51,7 @@ fn half(block: &[u8], byte: usize) -> f64 {
     }
 }
 
-/// Weight i of a block, as the format says.
+/// Returns weight i of a block, as the format defines it.
 fn weight(quantization: Quantization, block: &[u8], i: usize) -> f64 {
     let group = i / 32;
     if quantization == Quantization::F16 {

@@ -1,4 +1,4 @@
-//! What is under test: the CPU's operations, or tensors on a device. A tensor here is a view of elements on the host.
+//! The subject of a test: the CPU's operations, or tensors on a device. A tensor here is a view of host memory.
 
 #[cfg(cuda_engine)]
 use pagepress::gpu::EngineChoice;
@@ -14,7 +14,7 @@ pub enum Subject {
     Gpu(GpuDevice),
 }
 
-/// Elements and how they are looked at.
+/// Elements in host memory and a view of them.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     pub elements: Vec<f32>,
@@ -39,7 +39,7 @@ impl Tensor {
         self.view.shape().dims()
     }
 
-    /// The elements in order.
+    /// Returns the elements of the view in row-major order.
     pub fn values(&self) -> Vec<f32> {
         let dims = self.dims();
         let n: usize = dims.iter().product();
@@ -56,14 +56,14 @@ impl Tensor {
             .collect()
     }
 
-    /// The elements in order, extended to a shape.
+    /// Returns the elements of the view, broadcast to a shape, in row-major order.
     pub fn values_as(&self, shape: &Shape) -> Vec<f32> {
         self.with_view(self.view.broadcast_to(shape).unwrap())
             .values()
     }
 }
 
-/// Elements of a result and its shape.
+/// Elements and shape of a result.
 pub type Made = (Vec<f32>, Vec<usize>);
 
 impl Subject {
@@ -182,7 +182,7 @@ impl Subject {
         }
     }
 
-    /// The product; on the CPU of two axes only, `None` otherwise.
+    /// Returns the product; `None` on the CPU for more than two axes.
     pub async fn matmul(&self, a: &Tensor, b: &Tensor) -> Option<Result<Made>> {
         match self {
             Self::Cpu => {
@@ -203,7 +203,7 @@ impl Subject {
         }
     }
 
-    /// The product of rows and the transpose of packed weights, `[n, k]`.
+    /// Returns the product of rows and the transpose of packed weights, `[n, k]`.
     pub async fn matmul_quantized(
         &self,
         quantization: Quantization,

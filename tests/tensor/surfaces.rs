@@ -1,4 +1,4 @@
-//! Norms, attention and blocking forms on every surface: the same numbers, whichever runs them.
+//! Norms, attention and blocking calls return the same numbers on every surface.
 
 use pagepress::gpu::runtime::block_on;
 use pagepress::tensor::layer::{Attention, Norm};
@@ -99,7 +99,7 @@ pub fn attention_is_the_same_on_every_surface(subject: &Subject) {
     let mut batch = GpuCommandBatch::new(device.clone());
     let [queries, keys, values] = tensors.map(|tensor| batch.tensor(&tensor));
     let id = batch.attention(what, queries, keys, values);
-    // What goes on from it sees the elements in the queries' order.
+    // A later operation sees the elements in the order of the queries.
     let doubled = batch.scale(id, 2.0);
     let doubled = block_on(batch.read_async(doubled)).unwrap();
     let halves: Vec<f32> = doubled.iter().map(|x| x / 2.0).collect();

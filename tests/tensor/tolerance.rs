@@ -1,4 +1,4 @@
-//! How far results may be off, for each operation: by `relative` of the exact result or, near zero, by `absolute`.
+//! Tolerances of each operation: `relative` to the exact result or, near zero, `absolute`.
 
 use pagepress::tensor::{Reduction, Step};
 
@@ -12,9 +12,9 @@ const fn within(relative: f64, absolute: f64) -> Tolerance {
     Tolerance { relative, absolute }
 }
 
-/// Results of one rounding.
+/// Tolerance of results with a single rounding.
 const ROUNDED: Tolerance = within(2e-7, 1e-37);
-/// Division and square root, of which GPUs promise 2.5 units of the last place.
+/// Tolerance of division and square root, for which GPUs guarantee 2.5 units in the last place.
 const NEARLY: Tolerance = within(4e-7, 1e-37);
 
 pub fn of_step(step: Step) -> Tolerance {
@@ -23,18 +23,18 @@ pub fn of_step(step: Step) -> Tolerance {
         Step::LeakyRelu(_) | Step::Scale(_) | Step::Offset(_) => ROUNDED,
         Step::Add | Step::Sub | Step::Mul => ROUNDED,
         Step::Div | Step::Sqrt | Step::Reciprocal => NEARLY,
-        // The rounding of the exponent counts for large ones.
+        // The rounding error of the argument grows with its magnitude.
         Step::Exp | Step::Sigmoid | Step::Swish | Step::Gelu | Step::GeluTanh => {
             within(3e-5, 1e-30)
         }
         Step::Elu(_) | Step::Tanh => within(4e-6, 1e-30),
-        // Vulkan promises 2^-21 from 0.5 to 2; nearer to 1 the kernel has a way of its own.
+        // Vulkan guarantees 2^-21 from 0.5 to 2; near 1 the kernel uses its own approximation.
         Step::Log => within(3e-6, 1e-37),
         _ => panic!("no tolerance for {step:?}"),
     }
 }
 
-/// Of sums relative to the sum of magnitudes.
+/// Returns the tolerance of a reduction, relative to the sum of magnitudes.
 pub fn of_reduction(reduction: Reduction) -> f64 {
     match reduction {
         Reduction::Max | Reduction::Min => 0.0,
@@ -44,17 +44,18 @@ pub fn of_reduction(reduction: Reduction) -> f64 {
 
 pub const SOFTMAX: Tolerance = within(3e-5, 1e-30);
 pub const LOG_SOFTMAX: Tolerance = within(2e-6, 2e-6);
-/// Of rows normalised, whose elements are about 1.
+/// Tolerance of normalised rows, whose elements are about 1.
 pub const NORM: Tolerance = within(4e-6, 4e-6);
-/// Relative to the weighted mean of magnitudes.
+/// Tolerance of attention, relative to the weighted mean of magnitudes.
 pub const ATTENTION: f64 = 2e-5;
-/// Of a layer's rows, whose elements are about 1.
+/// Tolerance of the rows of a layer, whose elements are about 1.
 #[cfg(not(target_arch = "wasm32"))]
 pub const LAYER: Tolerance = within(1e-4, 1e-4);
-/// Relative to the sum of magnitudes of the products.
+/// Tolerance of sums of products, relative to the sum of their magnitudes.
 pub const PRODUCTS: f64 = 2e-6;
 
-/// Whether a result is as near as it must be; NaN and infinities must be what they are.
+/// Returns true if a result is within the tolerance. NaN must be NaN; beyond the largest `f32`, the result must be
+/// infinite with the right sign, or close to the largest magnitude.
 pub fn is_near(found: f32, exact: f64, tolerance: Tolerance) -> bool {
     if exact.is_nan() {
         return found.is_nan();

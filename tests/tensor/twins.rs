@@ -1,4 +1,4 @@
-//! The CPU's operations by themselves: lengths of any size, and how far long sums may be off.
+//! The CPU's operations alone: lengths of any size, and the precision of long sums.
 
 use pagepress::Result;
 use pagepress::gpu::runtime::block_on;
@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::naive::{self, numbers};
 
-/// Lengths: small ones, and such whose products are more than 64 bits count.
+/// Returns lengths: small ones, and some whose products overflow 64 bits.
 fn length() -> impl Strategy<Value = usize> {
     prop_oneof![
         6 => 0_usize..4,
@@ -30,14 +30,14 @@ fn length() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// Elements for lengths: as many as their product, also as it is where it wraps, or one more.
+/// Returns as many elements as the product of the lengths, which may wrap, or one more; 3 instead of more than 65,536.
 fn elements(dims: &[usize], one_more: bool) -> Vec<f32> {
     let n = dims.iter().fold(1_usize, |n, &dim| n.wrapping_mul(dim));
     let n = if n <= 1 << 16 { n } else { 3 };
     numbers(n + usize::from(one_more), 5 + n as u64, 2.0)
 }
 
-/// The product of lengths, if slices may be as long.
+/// Returns the product of lengths, or `None` if it overflows.
 fn exact(dims: &[usize]) -> Option<usize> {
     if dims.contains(&0) {
         return Some(0);
@@ -45,7 +45,7 @@ fn exact(dims: &[usize]) -> Option<usize> {
     dims.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim))
 }
 
-/// Whether all slices have as many elements as their lengths say.
+/// Returns true if the number of elements of every slice is the product of its lengths.
 fn fit(slices: &[(usize, &[usize])]) -> bool {
     slices.iter().all(|(n, dims)| exact(dims) == Some(*n))
 }
@@ -70,7 +70,7 @@ fn assert_sums(found: &[f32], exact: impl IntoIterator<Item = (f64, f64)>, relat
     }
 }
 
-/// The codes that wrong lengths may have.
+/// Asserts that an error has one of the codes for wrong lengths.
 fn assert_typed<T>(result: Result<T>) {
     if let Err(error) = result {
         let code = error.code();
@@ -353,7 +353,7 @@ fn views_of_places_beyond_memory_are_errors() {
     );
 }
 
-/// How far results are off, of what they are exactly.
+/// Returns the largest absolute error.
 fn off(found: &[f32], exact: &[f64]) -> f64 {
     let each = found
         .iter()
@@ -364,7 +364,7 @@ fn off(found: &[f32], exact: &[f64]) -> f64 {
 
 #[test]
 fn long_rows_keep_their_digits() {
-    // Of 1,000,003 elements, 5.5e-5 of the result was lost where they were added one by one.
+    // With sequential addition of 1,000,003 elements, the relative error was 5.5e-5.
     let row = numbers(1_000_003, 11, 4.0);
     let mut found = vec![0.0; row.len()];
     cpu::softmax(&row, row.len(), &mut found).unwrap();
@@ -375,7 +375,7 @@ fn long_rows_keep_their_digits() {
     cpu::log_softmax(&row, row.len(), &mut found).unwrap();
     let absolute = off(&found, &naive::softmax(&row, true));
     assert!(absolute < 3e-6, "log_softmax: {absolute:e}");
-    // Around 1000, where the mean has a unit of 6e-5.
+    // Numbers around 1000, where a unit in the last place of the mean is 6e-5.
     let row: Vec<f32> = numbers(65_537, 12, 2.0)
         .iter()
         .map(|x| x + 1000.0)
@@ -394,7 +394,7 @@ fn long_rows_keep_their_digits() {
 
 #[test]
 fn long_sums_keep_their_digits() {
-    // All of one sign, where rounding adds up: of a million tenths one by one, 1 in 100 is lost.
+    // Numbers of one sign, whose rounding errors accumulate: sequential addition of a million tenths loses 1 in 100.
     let n = 1 << 20;
     let tenths = vec![0.1_f32; n];
     let tenth = f64::from(0.1_f32);
@@ -421,7 +421,7 @@ fn long_sums_keep_their_digits() {
     near("columns", out[1], tenth * n as f64 / 2.0);
     cpu::convolve2d(&tenths, &tenths, &mut out[..1], [1024; 2], [1024; 2]).unwrap();
     near("picture", out[0], tenth * tenth * n as f64);
-    // Keys of one score: the mean of values.
+    // Keys with equal scores: the result is the mean of the values.
     let keys = Shape::new(&[1, n, 1]).unwrap();
     let query = (&[1.0][..], &Shape::new(&[1, 1, 1]).unwrap());
     let what = Attention::default();

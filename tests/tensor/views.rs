@@ -35,7 +35,7 @@ pub async fn operands_extend_to_each_other(subject: &Subject) {
     }
 }
 
-/// All kinds of views of one tensor.
+/// Returns views of all kinds of one tensor.
 fn views(of: &TensorView) -> Vec<TensorView> {
     let rank = of.shape().rank();
     let mut views = vec![of.clone()];
@@ -70,7 +70,7 @@ pub async fn views_are_what_they_show(subject: &Subject) {
             if view.layout() == MemoryLayout::RowMajor && view.offset() == 0 {
                 continue;
             }
-            // What operations on rows make of strided elements is what they make of a copy.
+            // Row operations on strided elements return the same bits as on a dense copy.
             let dense = Tensor::new(values, tensor.dims());
             let bits = |(values, dims): (Vec<f32>, Vec<usize>)| {
                 (

@@ -7,7 +7,7 @@ const publicFolder = new URL("../public/", import.meta.url);
 
 /**
  * Inserts the list of built files and a version into the service worker. The version is a hash of the file names, which
- * hold content hashes, and of the document.
+ * contain content hashes, and of the document.
  */
 export function offline() {
   return {

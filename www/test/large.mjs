@@ -6,7 +6,7 @@ import { watchMemory } from "../../tests/browser/harness/memory.mjs";
 import { assertRestores, at, check, choose, download, finding, measureOnly, open, sampleBytes, writeSample } from "./harness.mjs";
 
 const GIB = 2 ** 30;
-/** Most resident bytes of the largest process of the page. */
+/** Maximum resident bytes of the largest process of the page. */
 const MOST_MEMORY = 500e6;
 
 /** Writes a sparse file of 1 GiB: 1 MiB of content in every 64 MiB. */

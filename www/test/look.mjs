@@ -57,7 +57,7 @@ export async function testLook(label, page) {
   });
 }
 
-/** The inspector, with files of the `lz4` command and with one that was made here. */
+/** Tests the inspector with files of the `lz4` command and with a file of the package. */
 export async function testInspector(page) {
   await check("the inspector shows the structure of frames written by lz4", async () => {
     await page.click("#tab-look");

@@ -124,7 +124,7 @@ fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the file with a temporary name, and blocks further ones, since the process is about to end.
+/// Removes the file with a temporary name and prevents new ones, because the process is about to end.
 pub fn abandon() {
     let mut temporary = temporary();
     if let Some(path) = temporary.take() {

@@ -1,4 +1,4 @@
-//! Which engine a call of a [`Codec`] runs on.
+//! Chooses the engine of each call of a [`Codec`].
 
 #[cfg(gpu_engine)]
 use std::borrow::Cow;
@@ -15,11 +15,11 @@ use crate::engine::{BackendChoice, BackendRequest, Rejected};
 use crate::lz4::CPU_ONLY;
 use crate::lz4::{Level, PackedPages};
 
-/// The engine for a call.
+/// The engine of a call, with the reason for the choice.
 pub(in crate::batch) enum Plan {
-    /// On the CPU, for this reason.
+    /// The CPU.
     Cpu(String),
-    /// On the GPU, for this reason.
+    /// The GPU.
     #[cfg(gpu_engine)]
     Gpu(String),
 }
@@ -57,7 +57,7 @@ impl Codec {
         self.plan_decompress_of(&pages.into()).await
     }
 
-    /// Plans a compression of `n_bytes`, of which `first` gives the first ones.
+    /// Plans a compression of `n_bytes`. `first` returns that many bytes from the start, as a sample.
     pub(in crate::batch) async fn plan_compress_of<'a>(
         &mut self,
         n_bytes: usize,
@@ -89,7 +89,7 @@ impl Codec {
         weighed.or_else(|error| self.give_up(error).map(Plan::Cpu))
     }
 
-    /// In `Auto` mode a GPU that failed is given up for the CPU, and the reason is returned; a forced one is not.
+    /// Replaces a failed GPU by the CPU in `Auto` mode, and returns the reason. Otherwise returns `error`.
     pub(in crate::batch) fn give_up(&mut self, error: Error) -> Result<String> {
         let is_gpu_fault = matches!(
             error,

@@ -23,7 +23,7 @@ pub struct CodecOptions {
     pub backend: BackendRequest,
     /// Preference between discrete and integrated GPUs.
     pub power_preference: PowerPreference,
-    /// Allows [`BackendRequest::Wgpu`] to take a software adapter. [`BackendRequest::Auto`] never takes one.
+    /// Allows [`BackendRequest::Wgpu`] to use a software adapter. [`BackendRequest::Auto`] never uses one.
     pub allow_software: bool,
     /// Index of the adapter for [`BackendRequest::Wgpu`] or [`BackendRequest::Cuda`] among the adapters of that engine,
     /// software adapters included.

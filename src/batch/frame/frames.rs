@@ -1,4 +1,4 @@
-//! Frames on whichever engine is faster: what an `.lz4` file is, from and to memory.
+//! Compresses and decompresses frames (`.lz4` files) in memory, on the faster engine.
 
 use std::ops::ControlFlow;
 
@@ -13,20 +13,20 @@ use crate::{Error, Result};
 /// Progress of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Bytes of input done.
+    /// Bytes of input consumed.
     pub bytes_in: u64,
-    /// Bytes of output made.
+    /// Bytes of output produced.
     pub bytes_out: u64,
 }
 
-/// Bytes of content that the CPU takes between two reports of progress.
+/// Bytes of content that the CPU processes between two reports of progress.
 const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
     2 << 20
 } else {
     16 << 20
 };
 
-/// A report with nothing in it yet.
+/// Returns an empty report on the CPU.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
         engine: crate::engine::CPU,
@@ -36,7 +36,7 @@ pub(in crate::batch) fn empty_report(reason: &str) -> Report {
 }
 
 impl Codec {
-    /// Bytes of content that are best given to one call.
+    /// Returns the number of bytes of content per call for the best throughput.
     pub(in crate::batch) fn chunk_bytes(&self, block_size: u32) -> usize {
         #[cfg(gpu_engine)]
         if self.device().is_some() && is_page_size(block_size) {
@@ -116,8 +116,8 @@ impl Codec {
     /// CPU, and the report says so.
     ///
     /// # Errors
-    /// What is wrong with the frames; [`Error::OutputLimit`] rather than more than `limit` bytes;
-    /// [`Error::Cancelled`]; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced GPU.
+    /// Errors of the frames; [`Error::OutputLimit`] if the content is longer than `limit` bytes; [`Error::Cancelled`];
+    /// [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced GPU.
     pub async fn decompress_frame_async(
         &mut self,
         bytes: &[u8],
@@ -153,7 +153,7 @@ impl Codec {
     }
 }
 
-/// The decoder of frames for a codec: the CPU's own, or the one that gives blocks to a GPU.
+/// The frame decoder of a codec: that of the CPU, or the one that decodes blocks on a GPU.
 #[derive(Debug)]
 pub(in crate::batch) enum AnyDecoder {
     Cpu(Box<FrameDecoder>, String),
@@ -166,7 +166,7 @@ impl AnyDecoder {
         Self::make(codec, limit, None)
     }
 
-    /// One that gives not much more than `group_bytes` of content at a time.
+    /// Creates a decoder that returns little more than `group_bytes` of content per call.
     pub(in crate::batch) fn with_group_bytes(
         codec: &Codec,
         limit: Option<u64>,
@@ -198,7 +198,7 @@ impl AnyDecoder {
         }
     }
 
-    /// Decodes some of `input` and says how many bytes it consumed: 0 if the next piece is longer than `input`.
+    /// Decodes some of `input` and returns the number of bytes consumed: 0 if the next block is not complete.
     pub(in crate::batch) async fn advance(
         &mut self,
         codec: &mut Codec,
@@ -222,7 +222,7 @@ impl AnyDecoder {
         }
     }
 
-    /// Says that nothing follows `rest`.
+    /// Ends the input: nothing follows `rest`.
     pub(in crate::batch) fn finish(&mut self, rest: &[u8]) -> Result<()> {
         match self {
             Self::Cpu(decoder, _) => decoder.finish(rest),
@@ -232,7 +232,7 @@ impl AnyDecoder {
     }
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
     /// Blocking form of [`compress_frame_async`](Self::compress_frame_async).

@@ -1,9 +1,9 @@
-//! Frames whose blocks a GPU decodes.
+//! Decodes the blocks of frames on a GPU.
 //!
-//! A page on the GPU must decode to exactly its size, and a block does not say how much it holds. But all blocks of a
-//! frame but the last hold the same in nearly every file, so the first is decoded here, and its size assumed for the
-//! rest; where that fails the CPU decodes the block again and knows. Frames with linked blocks, larger blocks or the
-//! legacy format go to the CPU's decoder, with all that follows them.
+//! The GPU decodes pages of a known size, but a block does not store the size of its content. In nearly every file all
+//! blocks of a frame, except the last, have the same size. So the first block is decoded on the CPU, and its size is
+//! assumed for the others; if a block has another size, the CPU decodes it again. From the first frame with linked
+//! blocks, blocks larger than 64 KiB or the legacy format on, the CPU decodes everything.
 
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::lz4::formats::fault;
@@ -21,20 +21,20 @@ pub(in crate::batch) struct GpuFrameDecoder {
     limit: Option<u64>,
     /// Content of all frames so far, in bytes.
     n_bytes: u64,
-    /// Content that one call gives at most.
+    /// Content that one call returns before it stops reading blocks, in bytes.
     group_bytes: usize,
-    /// Once a frame was met that is not for the GPU.
+    /// The CPU decoder and the reason, after the first frame that the GPU does not support.
     cpu: Option<(FrameDecoder, &'static str)>,
 }
 
 #[derive(Debug)]
 struct Frame {
     content: FrameContent,
-    /// Bytes of content of its blocks, once the first one is decoded.
+    /// Size of the content of each block, known once the first one is decoded.
     block_size: Option<u32>,
 }
 
-/// Blocks met in one call, and how they end.
+/// Blocks that one call reads, and what follows them.
 struct Group<'a> {
     blocks: Vec<FrameBlock<'a>>,
     consumed: usize,
@@ -46,7 +46,7 @@ enum Next {
     Blocks,
     /// The end of the frame.
     End { content_checksum: Option<u32> },
-    /// A frame for the CPU.
+    /// A frame that the GPU does not support, with the reason.
     Cpu(&'static str),
 }
 
@@ -121,7 +121,7 @@ impl GpuFrameDecoder {
         Ok(consumed)
     }
 
-    /// Reads blocks until there are many, or their frame ends, or `input` does.
+    /// Reads blocks until the group is full, the frame ends or `input` ends.
     fn read<'a>(&mut self, input: &'a [u8]) -> Result<Group<'a>> {
         let mut group = Group {
             blocks: Vec::new(),
@@ -141,7 +141,7 @@ impl GpuFrameDecoder {
             match event {
                 FrameEvent::Header(header) => {
                     if let Some(reason) = not_for_gpu(&header) {
-                        // The CPU's decoder reads the header again.
+                        // Not consumed: the CPU decoder reads the header again.
                         group.next = Next::Cpu(reason);
                         break;
                     }
@@ -192,7 +192,7 @@ impl GpuFrameDecoder {
         }
         let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
         let n_able = blocks.iter().filter(|block| may_hold(block, block_size));
-        // A page on the GPU costs as much however little its block holds.
+        // The GPU's cost of a page does not depend on the length of its block.
         if is_page_size(block_size) && 2 * n_able.count() > blocks.len() {
             report.add(decode_pages(codec, blocks, block_size, out).await?);
         } else {
@@ -238,7 +238,7 @@ fn not_for_gpu(header: &FrameHeader) -> Option<&'static str> {
     }
 }
 
-/// The caller's limit in place of what was left of it.
+/// Replaces the remaining limit in an error by the caller's limit.
 fn limit_of(error: Error, limit: Option<u64>) -> Error {
     match (error, limit) {
         (Error::OutputLimit { .. }, Some(limit)) => Error::OutputLimit { limit },
@@ -256,7 +256,7 @@ fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
     if !block.compressed {
         return memory::copied(block.data);
     }
-    // A byte makes 255 at most.
+    // A byte expands to at most 255.
     let most = block.data.len().saturating_mul(255);
     let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
     let corrupt = |source| fault(block.index, block.data, 0, source);
@@ -265,7 +265,7 @@ fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Decodes blocks as pages; those that are no page of `block_size` bytes on their own.
+/// Decodes blocks as pages of `block_size` bytes on the GPU, and the ones that fail on the CPU.
 async fn decode_pages(
     codec: &mut Codec,
     blocks: &[FrameBlock<'_>],

@@ -1,4 +1,4 @@
-//! Frames on any engine: whole, in parts, under readers and writers.
+//! Frames on any engine: in memory, in parts, and as adapters for readers and writers.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod adapters;

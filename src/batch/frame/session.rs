@@ -1,5 +1,5 @@
-//! Frames in parts, on whichever engine is faster. These do no input or output of their own and wait for nothing but
-//! the engine, so they fit under any reader, writer or runtime; memory is bounded by the size of the parts.
+//! Compresses and decompresses frames in parts, on the faster engine. Sessions do no I/O and await only the engine, so
+//! they work with any reader, writer or runtime. Memory use is bounded by the size of the parts.
 
 use super::frames::{AnyDecoder, Progress, empty_report};
 use crate::batch::codec::{Codec, Report};
@@ -7,28 +7,29 @@ use crate::lz4::frame::{FrameOptions, FrameWriter};
 use crate::memory::extend;
 use crate::{Error, Result};
 
-/// Bytes of content for one step on one core.
+/// Bytes of content per step on one core.
 #[cfg(feature = "futures-io")]
 const ONE_CORE_BYTES: usize = 1 << 20;
 
-/// Compresses one frame from content that comes in pieces of any size.
+/// Compresses content, passed in pieces of any size, to one frame.
 #[derive(Debug)]
 pub struct FrameCompression {
     writer: FrameWriter,
     options: FrameOptions,
-    /// Most bytes compressed at a time; `None` leaves it to the engine.
+    /// Maximum number of bytes compressed at a time; `None` selects the best size for the engine.
     part_bytes: Option<usize>,
-    /// The header, until it is given.
+    /// The header, until it is written to the output.
     header: Vec<u8>,
-    /// Content that waits for more.
+    /// Content that is buffered until a part is complete.
     held: Vec<u8>,
     done: Progress,
     report: Report,
 }
 
 impl FrameCompression {
-    /// A frame with nothing in it yet. `part_bytes` is how much content is compressed at a time, and held until then;
-    /// it is rounded up to whole blocks. `None` takes what the engine does best: 16 MiB on the cores, 128 MiB on a GPU.
+    /// Creates an empty frame. `part_bytes` is the number of bytes of content that are buffered and compressed at a
+    /// time, rounded up to whole blocks. `None` selects the best size for the engine: 16 MiB on the CPU, 128 MiB on a
+    /// GPU.
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for a block size out of range.
@@ -48,10 +49,11 @@ impl FrameCompression {
         })
     }
 
-    /// Takes the next piece of content, and appends to `out` what is compressed of it and of what was held.
+    /// Adds the next piece of content, and appends the compressed bytes of all complete parts to `out`.
     ///
     /// # Errors
-    /// [`crate::Error::DeviceLost`] and [`crate::Error::OutOfMemory`] on a forced GPU; the frame cannot go on then.
+    /// [`crate::Error::DeviceLost`] and [`crate::Error::OutOfMemory`] on a forced GPU. The frame cannot be continued
+    /// then.
     pub async fn push_async(
         &mut self,
         codec: &mut Codec,
@@ -77,20 +79,20 @@ impl FrameCompression {
         extend(&mut self.held, rest)
     }
 
-    /// Appends what is held to `out`. The last block may be a short one, which costs ratio.
+    /// Compresses the buffered content and appends it to `out`. The last block may be short, which lowers the ratio.
     ///
     /// # Errors
     /// As [`push_async`](Self::push_async).
     pub async fn flush_async(&mut self, codec: &mut Codec, out: &mut Vec<u8>) -> Result<()> {
         let mut part = std::mem::take(&mut self.held);
         let compressed = self.compress(codec, &part, out).await;
-        // Its memory is of use for the next part.
+        // Reuses the allocation for the next part.
         part.clear();
         self.held = part;
         compressed
     }
 
-    /// Appends what is held, and the end of the frame. Nothing is to follow.
+    /// Compresses the buffered content and appends it and the end of the frame to `out`. Nothing may follow.
     ///
     /// # Errors
     /// As [`push_async`](Self::push_async); [`crate::Error::ContentSizeMismatch`] if the options name another size.
@@ -102,7 +104,7 @@ impl FrameCompression {
         Ok(())
     }
 
-    /// Content compressed so far, and what it became.
+    /// Returns the bytes of content compressed so far, and of output.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.done
@@ -114,7 +116,7 @@ impl FrameCompression {
         &self.report
     }
 
-    /// Bytes that are compressed at a time on `codec`.
+    /// Returns the number of bytes that are compressed at a time on `codec`.
     pub(crate) fn part_bytes(&self, codec: &Codec) -> usize {
         self.part_bytes
             .unwrap_or_else(|| codec.chunk_bytes(self.options.block_size))
@@ -133,20 +135,20 @@ impl FrameCompression {
     }
 }
 
-/// Decompresses any sequence of frames that comes in pieces of any size.
+/// Decompresses any sequence of frames, passed in pieces of any size.
 #[derive(Debug)]
 pub struct FrameDecompression {
     decoder: AnyDecoder,
-    /// Input, of which the first `at` bytes are done with.
+    /// Input; the first `at` bytes have been consumed.
     held: Vec<u8>,
     at: usize,
     done: Progress,
     report: Report,
-    /// The error after which there is no more content.
+    /// The error that ended decompression. All later calls return it.
     failed: Option<Error>,
 }
 
-/// Content that is appended; what is there is taken back if the work on it fails or is dropped.
+/// Appended content, which is removed again on drop unless `is_whole`: after an error, or if the future is dropped.
 struct Appended<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
@@ -162,7 +164,8 @@ impl Drop for Appended<'_> {
 }
 
 impl FrameDecompression {
-    /// A decoder for `codec` that fails with [`crate::Error::OutputLimit`] rather than give more than `limit` bytes.
+    /// Creates a decoder on the engine of `codec`. It fails with [`crate::Error::OutputLimit`] if the content is longer
+    /// than `limit` bytes.
     #[must_use]
     pub fn new(codec: &Codec, limit: Option<u64>) -> Self {
         Self {
@@ -175,7 +178,7 @@ impl FrameDecompression {
         }
     }
 
-    /// The same, giving not much more than `group_bytes` of content at a time.
+    /// Creates a decoder that returns little more than `group_bytes` of content per call; else as [`new`](Self::new).
     #[must_use]
     pub fn with_group_bytes(codec: &Codec, limit: Option<u64>, group_bytes: usize) -> Self {
         Self {
@@ -184,20 +187,20 @@ impl FrameDecompression {
         }
     }
 
-    /// Takes the next piece of input. [`advance_async`](Self::advance_async) makes content of it.
+    /// Adds the next piece of input, for [`advance_async`](Self::advance_async).
     pub fn push(&mut self, input: &[u8]) {
         if let Err(error) = extend(self.room(), input) {
             self.failed.get_or_insert(error);
         }
     }
 
-    /// Appends some content to `out`; false if there is none before more input comes. One call gives 16 MiB at most on
-    /// the CPU and 128 MiB on a GPU, if blocks are not larger.
+    /// Decompresses some content and appends it to `out`; returns false if more input is needed. Unless blocks are
+    /// larger, one call appends at most 16 MiB on the CPU and 128 MiB on a GPU.
     ///
     /// # Errors
-    /// What is wrong with the frames; [`crate::Error::OutputLimit`]; [`crate::Error::OutOfMemory`];
-    /// [`crate::Error::DeviceLost`] on a forced GPU; [`crate::Error::Cancelled`] if a call before was dropped. Nothing is
-    /// appended to `out` then, and every call after it gives the same error.
+    /// Errors of the frames; [`crate::Error::OutputLimit`]; [`crate::Error::OutOfMemory`]; [`crate::Error::DeviceLost`]
+    /// on a forced GPU; [`crate::Error::Cancelled`] if the future of an earlier call was dropped. Nothing is appended
+    /// to `out` then, and every later call returns the same error.
     pub async fn advance_async(&mut self, codec: &mut Codec, out: &mut Vec<u8>) -> Result<bool> {
         self.refuse_if_failed()?;
         let start = out.len();
@@ -206,7 +209,7 @@ impl FrameDecompression {
             start,
             is_whole: false,
         };
-        // A call that is dropped leaves the decoder between two blocks.
+        // If this future is dropped, the decoder stays in the middle of a step.
         self.failed = Some(Error::Cancelled);
         let rest = &self.held[self.at..];
         let advanced = self
@@ -222,10 +225,11 @@ impl FrameDecompression {
         Ok(consumed > 0)
     }
 
-    /// Says that no more input comes, once [`advance_async`](Self::advance_async) gives nothing.
+    /// Ends the input, after [`advance_async`](Self::advance_async) has returned false.
     ///
     /// # Errors
-    /// [`crate::Error::TruncatedFrame`] in a frame, and what else is wrong at its end; the error of an earlier call.
+    /// [`crate::Error::TruncatedFrame`] inside a frame, other errors at the end of a frame, and the error of an earlier
+    /// call.
     pub fn finish(&mut self) -> Result<()> {
         self.refuse_if_failed()?;
         let finished = self.decoder.finish(&self.held[self.at..]);
@@ -236,7 +240,7 @@ impl FrameDecompression {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    /// Input done with so far, and what it became.
+    /// Returns the bytes of input consumed so far, and of content.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.done
@@ -256,7 +260,8 @@ impl FrameDecompression {
     }
 }
 
-/// Most bytes of content for one step where others wait for the thread, as in a browser or under an async runtime.
+/// Returns the maximum number of bytes of content per step where a step blocks a thread that others need: in a browser
+/// or under an async runtime.
 #[cfg(feature = "futures-io")]
 pub(crate) fn step_bytes(codec: &Codec) -> usize {
     #[cfg(gpu_engine)]

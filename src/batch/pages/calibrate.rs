@@ -13,7 +13,7 @@ use crate::lz4::{Level, PackedPages};
 /// Sizes of the timed batches in pages, in this order. Measurement ends with the first that takes [`ENOUGH_NS`].
 const SIZES: [usize; 4] = [16, 256, 1024, 4096];
 
-/// Duration of a batch, in nanoseconds, after which no larger one is timed.
+/// Duration of a batch, in nanoseconds, above which no larger one is timed.
 const ENOUGH_NS: u64 = 20_000_000;
 
 /// Runs of each size; the fastest counts.

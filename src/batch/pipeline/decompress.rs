@@ -31,13 +31,13 @@ pub(crate) enum Target<'a> {
     /// A `Uint8Array`, as long as all pages together.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
-    /// To memory of the device, as long as all pages rounded up to 4 bytes. The CPU decodes nothing for it.
+    /// Writes to device memory, as long as all pages rounded up to 4 bytes. The CPU cannot decode to it.
     #[cfg(web_pages)]
     Device(&'a Buffer),
 }
 
 impl Target<'_> {
-    /// Returns whether the CPU can decompress blocks to it.
+    /// Returns true if the CPU can decompress blocks to it.
     fn takes_blocks(&self) -> bool {
         #[cfg(web_pages)]
         if let Self::Device(_) = self {
@@ -46,7 +46,7 @@ impl Target<'_> {
         true
     }
 
-    /// Returns the device memory for pages that are the bytes in `range`, where the caller gives it.
+    /// Returns the caller's device memory for the bytes in `range` of the pages, if the destination is on the device.
     fn given(&self, range: Range<u64>) -> Option<(Slot, &Buffer, Range<u64>)> {
         #[cfg(web_pages)]
         if let Self::Device(buffer) = self {
@@ -73,7 +73,7 @@ impl Target<'_> {
             Self::Js(out) => {
                 let mut content = vec![0; end - start];
                 let error = entry.decompress(block, &mut content).err();
-                // An array that shrank meanwhile cannot take the page.
+                // The array may have been shrunk meanwhile.
                 drop(out.write(start, &content));
                 error
             }
@@ -89,7 +89,7 @@ struct Running {
     n_bytes: usize,
     oversized: Vec<usize>,
     submission: Submission,
-    /// Kept until the device is done with them.
+    /// Buffers that are kept until the device has finished with them.
     _buffers: JobBuffers,
 }
 

@@ -16,7 +16,7 @@ pub(in crate::batch) enum Piece<'a> {
     /// A range of a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a JsBytes, Range<usize>),
-    /// Ranges of such an array by their offset in the upload, which has so many bytes.
+    /// Ranges of such an array by their offset in the upload, and the upload's total number of bytes.
     #[cfg(web_pages)]
     JsParts(&'a JsBytes, &'a [(u64, Range<usize>)], usize),
 }

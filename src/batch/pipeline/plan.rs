@@ -154,7 +154,7 @@ pub(crate) enum Blocks {
     Whole(Range<u64>),
     /// Scattered blocks, copied together.
     Copied(Vec<u8>),
-    /// Ranges of the caller's bytes by their offset in the upload, and the bytes of that.
+    /// Ranges of the caller's bytes by their offset in the upload, and the upload's total number of bytes.
     #[cfg(web_pages)]
     Scattered(Vec<(u64, Range<usize>)>, u64),
 }
@@ -268,7 +268,7 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
     })
 }
 
-/// Places the blocks of a frame, which are inside of it, at multiples of 4.
+/// Places the blocks of a frame, whose ranges are within it, at multiples of 4.
 #[cfg(web_pages)]
 fn gather_frame(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
     let worst = worst_block_bytes(pages.page_size);
@@ -304,7 +304,7 @@ mod tests {
     use crate::lz4::PageKind;
 
     #[test]
-    fn cuts_cover_everything_once() {
+    fn ranges_cover_everything_once() {
         for (n, step) in [(1, 1), (10, 3), (9, 3), (5, 100)] {
             let ranges: Vec<Range<u64>> = cut(n, step).collect();
             assert_eq!(ranges.first().map(|r| r.start), Some(0));

@@ -31,7 +31,7 @@ pub(crate) enum Sink<'a> {
     /// Appends to a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a mut JsBlocks),
-    /// To memory of JavaScript as the blocks of a frame, each behind its size.
+    /// Appends to JavaScript memory as blocks of a frame, each preceded by its size.
     #[cfg(web_pages)]
     JsFrame(&'a mut FrameBlocks),
 }

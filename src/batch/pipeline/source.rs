@@ -17,7 +17,7 @@ pub(crate) enum Source<'a> {
     /// A `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a crate::js_bytes::JsBytes),
-    /// The same, for blocks of a frame: they start at any byte, not at multiples of 4.
+    /// A `Uint8Array` with blocks of a frame, which start at any byte, not at multiples of 4.
     #[cfg(web_pages)]
     JsFrame(&'a crate::js_bytes::JsBytes),
 }

@@ -11,13 +11,14 @@ use crate::gpu::info::{Capabilities, DeviceKind, GpuDeviceInfo};
 use crate::kernels::ComputeUnits;
 use crate::{Error, Result};
 
-/// Oldest compute capability that kernels are compiled for, times ten.
+/// Minimum compute capability that kernels are compiled for, times ten.
 const MIN_SM: u32 = 75;
 
-/// Largest range that a kernel argument may cover: kernels count bytes of a buffer in 32 bits.
+/// Maximum size of the range of a kernel argument: kernels count bytes of a buffer in 32 bits.
 const MAX_BINDING_BYTES: u64 = u32::MAX as u64 - 3;
 
-/// Of the 4 KiB of parameters a kernel may have, 16 bytes a storage buffer; the rest is for uniform blocks.
+/// Maximum number of storage buffers: 16 bytes each of the 4 KiB of kernel parameters, the remainder is for uniform
+/// blocks.
 const MAX_STORAGE_BUFFERS: u32 = 128;
 
 /// NVIDIA's vendor id on PCI.
@@ -30,7 +31,7 @@ pub(super) struct Adapter {
     pub info: GpuDeviceInfo,
     /// Compute capability times ten: 90 is 9.0.
     pub sm: u32,
-    /// Address on the PCI bus, for example `0000:3b:00.0`.
+    /// PCI address, for example `0000:3b:00.0`.
     pub pci: String,
     attributes: Attributes,
 }
@@ -133,11 +134,11 @@ fn describe(ordinal: c_int, version: i32) -> Result<Adapter, Failed> {
         },
     };
     let name = text("cuDeviceGetName", |buffer, n_bytes| {
-        // SAFETY: the driver writes at most `n_bytes` to `buffer`, the end mark included.
+        // SAFETY: the driver writes at most `n_bytes` to `buffer`, including the terminator.
         unsafe { sys::cuDeviceGetName(buffer, n_bytes, device) }
     })?;
     let pci = text("cuDeviceGetPCIBusId", |buffer, n_bytes| {
-        // SAFETY: the driver writes at most `n_bytes` to `buffer`, the end mark included.
+        // SAFETY: the driver writes at most `n_bytes` to `buffer`, including the terminator.
         unsafe { sys::cuDeviceGetPCIBusId(buffer, n_bytes, device) }
     })?;
     Ok(Adapter {

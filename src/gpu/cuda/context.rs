@@ -16,37 +16,38 @@ use crate::{Error, Result};
 pub(super) struct Context {
     raw: RawContext,
     ordinal: c_int,
-    /// The reason of its loss, after a kernel trapped or the device made no progress.
+    /// The reason why the context was lost: a kernel trapped, or the device made no progress.
     lost: Mutex<Option<String>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct RawContext(sys::CUcontext);
 
-// SAFETY: the driver's contexts may be used by several threads at once; it locks inside.
+// SAFETY: the driver's contexts may be used by several threads concurrently; it locks internally.
 unsafe impl Send for RawContext {}
-// SAFETY: the driver locks inside, as for `Send`.
+// SAFETY: the driver locks internally, as for `Send`.
 unsafe impl Sync for RawContext {}
 
-/// Proof that the context is current on this thread. Dropped before any wait of a future.
+/// Proof that the context is current on this thread. Must be dropped before a future awaits.
 #[derive(Debug)]
 pub(super) struct Entered<'a> {
     context: &'a Context,
-    /// Contexts are current on a thread.
+    /// Makes the guard neither `Send` nor `Sync`: contexts are current per thread.
     _stays_here: PhantomData<*const ()>,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let mut popped = std::ptr::null_mut();
-        // SAFETY: `enter` pushed it on this thread, which the guard cannot leave. A failure leaves nothing to do.
+        // SAFETY: `enter` pushed the context on this thread, which the guard cannot leave. There is no way to handle a
+        // failure.
         let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
     }
 }
 
 impl Entered<'_> {
-    /// Waits until nothing runs in the context: what is freed next must not be in use. A failure means a lost context, in
-    /// which nothing runs.
+    /// Waits until nothing runs in the context, so that resources can be freed. A failure means that the context is
+    /// lost, so nothing runs in it.
     pub(super) fn finish_all(&self) {
         // SAFETY: the context is current.
         let _ = unsafe { sys::cuCtxSynchronize() };
@@ -69,8 +70,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Context {
-    /// The context of the GPU at `ordinal`. One that a kernel has broken stays so until the process ends: the driver then
-    /// refuses every call with the same code, for new contexts too.
+    /// Retains the context of the GPU at `ordinal`. A context that a kernel has broken stays broken until the process
+    /// ends: the driver then fails every call with the same code, for new contexts too.
     pub(super) fn open(ordinal: c_int) -> Result<Arc<Self>> {
         static OPEN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
         let mut open = lock(&OPEN);
@@ -108,7 +109,7 @@ impl Context {
         })
     }
 
-    /// Free and total memory of the GPU in bytes.
+    /// Returns the free and total memory of the GPU in bytes.
     pub(super) fn memory(&self) -> Result<(u64, u64)> {
         let entered = self.enter()?;
         let (mut free, mut total) = (0, 0);
@@ -133,7 +134,7 @@ impl Context {
         })
     }
 
-    /// Records that the device makes no progress: nothing of it is used or freed from now on.
+    /// Records that the device makes no progress: from now on nothing of it is used or freed.
     pub(super) fn note_lost(&self, reason: String) {
         lock(&self.lost).get_or_insert(reason);
     }
@@ -142,7 +143,7 @@ impl Context {
         lock(&self.lost).clone().unwrap_or_default()
     }
 
-    /// Returns whether a kernel has broken the context.
+    /// Returns true if a kernel has broken the context.
     pub(super) fn check(&self) -> Result<()> {
         match lock(&self.lost).clone() {
             Some(reason) => Err(Error::DeviceLost { reason }),
@@ -160,7 +161,7 @@ impl Context {
         Error::DeviceLost { reason }
     }
 
-    /// An error of ours.
+    /// Creates an error of this crate, not of the driver.
     pub(super) fn broken(&self, message: &str) -> Error {
         self.check().err().unwrap_or_else(|| Error::Engine {
             engine: ENGINE,
@@ -171,7 +172,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: this retained it once.
+        // SAFETY: this object retained the context once.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.ordinal) };
     }
 }

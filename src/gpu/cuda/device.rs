@@ -38,7 +38,7 @@ pub(super) struct Shared {
     pub lanes: Lanes,
     pub time_line: TimeLine,
     pub kernels: PipelineCache<CudaKernel>,
-    /// Kernels made of PTX, kept since work may still run them when their handles are gone.
+    /// Kernels loaded from PTX. They are kept, since work may still run them after their handles are dropped.
     loaded: Mutex<Vec<CudaKernel>>,
     pub memory: Pool<(), DeviceMemory>,
     pub pinned: Pool<(), PinnedMemory>,
@@ -53,7 +53,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The loss of the device, if it is lost.
+    /// Checks that the device is not lost.
     pub(super) fn check(&self) -> Result<()> {
         if self.given_up.load(Ordering::Acquire) {
             return Err(Error::DeviceLost {
@@ -64,7 +64,7 @@ impl Shared {
     }
 }
 
-/// Opens the GPU at `index`, as `request` says.
+/// Opens the GPU at `index` with the options of `request`.
 pub(crate) fn open(index: usize, request: &DeviceRequest) -> Result<CudaDevice> {
     open_adapter(adapter::adapter(index)?, request)
 }
@@ -86,7 +86,7 @@ fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice>
         time_line: TimeLine::default(),
         kernels: PipelineCache::default(),
         loaded: Mutex::new(Vec::new()),
-        // Enough to keep what runs again and again; not so much that other programs starve.
+        // Large enough for buffers that are reused continually, small enough to leave memory to other programs.
         memory: Pool::new(total / 4),
         pinned: Pool::new(host::MAX_POOLED_BYTES),
         context,
@@ -128,7 +128,8 @@ impl CudaDevice {
             .map_err(adapter::unavailable)
     }
 
-    /// Returns the free and total memory of the GPU in bytes, now. Memory in the pools of this device counts as used.
+    /// Returns the current free and total memory of the GPU in bytes. Memory in the pools of this device counts as
+    /// used.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
@@ -155,14 +156,14 @@ impl CudaDevice {
         self.0.kernels.n_kernels()
     }
 
-    /// Loads a kernel from PTX: the output of [`compile_wgsl`](crate::ptx::compile_wgsl), or your own.
+    /// Loads a kernel from PTX: the output of [`compile_wgsl`](crate::ptx::compile_wgsl), or other PTX.
     ///
     /// # Errors
     /// [`Error::KernelCompile`] with the driver's log.
     ///
     /// # Safety
-    /// The entry takes the parameters that `ptx.params` names, as [`compile_wgsl`](crate::ptx::compile_wgsl) describes
-    /// them, and at every launch accesses no memory but that of its arguments.
+    /// The entry point accepts the parameters that `ptx.params` names, as [`compile_wgsl`](crate::ptx::compile_wgsl)
+    /// describes them, and every launch accesses only the memory of its arguments.
     pub unsafe fn load_ptx(&self, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
         self.0.check()?;
         let kernel = kernel::load(&self.0, ptx, bindings)?;
@@ -171,16 +172,16 @@ impl CudaDevice {
         Ok(kernel)
     }
 
-    /// Wraps device memory of other CUDA code as a buffer, which keeps the memory. It is not freed here.
+    /// Wraps device memory of other CUDA code as a buffer. The caller still owns the memory; it is not freed here.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for an address that is 0 or no multiple of 16, and for lengths that
-    /// [`allocate_memory`](Backend::allocate_memory) refuses.
+    /// [`Error::InvalidArgument`] for an address that is 0 or not a multiple of 16, and for lengths that
+    /// [`allocate_memory`](Backend::allocate_memory) rejects.
     ///
     /// # Safety
-    /// Until the last clone of the buffer is dropped and all work on it has been waited for: `n_bytes` bytes at
-    /// `address` are valid in the primary context of this GPU, 64 more after them may be read, and other code touches
-    /// them only while no work submitted here uses them.
+    /// Until the last clone of the buffer is dropped and all work on it has been waited for, `n_bytes` at `address`
+    /// must be valid in the primary context of this GPU, the 64 bytes after them must be readable, and other code must
+    /// access them only while no work submitted here uses them.
     pub unsafe fn from_device_ptr(&self, address: u64, n_bytes: u64) -> Result<CudaBuffer> {
         CudaBuffer::foreign(&self.0, address, n_bytes)
     }

@@ -1,4 +1,4 @@
-//! The driver's library: whether it is there, new enough, and ready.
+//! Loads the driver's library and checks that its version is supported.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -7,10 +7,12 @@ use cudarc::driver::sys;
 
 use super::fault::{self, Failed, ok};
 
-/// Oldest driver that has every call we make and reads the PTX we write, as CUDA counts versions: 12.0.
+/// Minimum driver version, as CUDA counts versions: 12.0. Older drivers lack functions that this crate calls, or do not
+/// support the PTX that it emits.
 const MIN_VERSION: i32 = 12_000;
 
-/// Calls we make; the binding looks each up at its first use and panics if it is missing, so we look before.
+/// Functions that this crate calls. The binding loads each at its first use and panics if it is missing, so they are
+/// checked first.
 const CALLS: [&str; 35] = [
     "cuCtxPopCurrent_v2",
     "cuCtxPushCurrent_v2",
@@ -49,23 +51,23 @@ const CALLS: [&str; 35] = [
     "cuStreamWaitEvent",
 ];
 
-/// The driver's CUDA version, as 1000 times major plus 10 times minor; or why it cannot be used.
+/// Returns the driver's CUDA version, as 1000 times major plus 10 times minor, or the reason why it cannot be used.
 ///
-/// Every other function of this engine comes after a success of this one.
+/// All other functions of this engine require that this one has succeeded.
 pub(super) fn version() -> Result<i32, String> {
     static STATE: OnceLock<Result<i32, String>> = OnceLock::new();
     STATE.get_or_init(start).clone()
 }
 
 fn start() -> Result<i32, String> {
-    // SAFETY: looks for the library and loads nothing else.
+    // SAFETY: searches for the library and loads nothing else.
     if !unsafe { sys::is_culib_present() } {
         return Err("no CUDA driver found: install the NVIDIA driver".into());
     }
-    // SAFETY: the library is there, so this does not panic.
+    // SAFETY: the library exists, so this does not panic.
     let library = unsafe { sys::culib() };
     let is_missing = |name: &&&str| {
-        // SAFETY: the symbol is only looked for, not called.
+        // SAFETY: the symbol is only looked up, not called.
         let found = unsafe { library.get::<unsafe extern "C" fn()>(name.as_bytes()) };
         found.is_err()
     };
@@ -110,7 +112,7 @@ fn explain(failed: &Failed) -> String {
     }
 }
 
-/// `12_080` as `"12.8"`.
+/// Formats `12_080` as `"12.8"`.
 pub(super) fn readable(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }

@@ -1,4 +1,4 @@
-//! Events: marks in a stream that the host can wait for.
+//! Events: markers in a stream that the host can wait for.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,29 +7,29 @@ use cudarc::driver::sys::{self, CUevent_flags_enum as Flags, CUresult as Code};
 use super::context::{Context, Entered};
 use crate::Result;
 
-/// A mark in a stream.
+/// A marker in a stream.
 #[derive(Debug)]
 pub(super) struct Event {
     raw: sys::CUevent,
     context: Arc<Context>,
 }
 
-// SAFETY: the driver's events may be used by several threads at once; it locks inside.
+// SAFETY: the driver's events may be used by several threads concurrently; it locks internally.
 unsafe impl Send for Event {}
-// SAFETY: the driver locks inside, as for `Send`.
+// SAFETY: the driver locks internally, as for `Send`.
 unsafe impl Sync for Event {}
 
 /// The purpose of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Synchronisation; a host thread that waits sleeps (blocking sync).
+    /// Synchronisation; a waiting host thread sleeps (blocking sync).
     Order,
     /// Timing.
     Time,
 }
 
 impl Event {
-    /// Marks what was given to `stream` so far.
+    /// Records a marker after all work enqueued on `stream` so far.
     pub(super) fn record(
         context: &Arc<Context>,
         entered: &Entered<'_>,
@@ -66,7 +66,7 @@ impl Event {
         })
     }
 
-    /// Returns whether the device has passed the event.
+    /// Returns true if the device has reached the event.
     pub(super) fn has_passed(&self) -> Result<bool> {
         let entered = self.context.enter()?;
         // SAFETY: the event is of the current context.
@@ -76,7 +76,7 @@ impl Event {
         }
     }
 
-    /// Blocks until the device has passed the event.
+    /// Blocks until the device has reached the event.
     pub(super) fn block(&self) -> Result<()> {
         let entered = self.context.enter()?;
         // SAFETY: the event is of the current context.
@@ -85,9 +85,11 @@ impl Event {
         })
     }
 
-    /// Nanoseconds from this event to `end`, both passed and both for timing; negative if `end` came first.
+    /// Returns the nanoseconds from this event to `end`, negative if `end` came first. Both must be for timing and
+    /// reached.
     pub(super) fn nanoseconds_to(&self, end: &Self) -> Result<i64> {
-        /// Known to every driver, unlike its successor `_v2`; the binding for our version of CUDA has only that one.
+        /// Exported by every driver, unlike its successor `_v2`, which is the only one in the binding for our CUDA
+        /// version.
         type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> Code;
         let entered = self.context.enter()?;
         // SAFETY: the driver is loaded, since there is a context; the type is that of the function's documentation.
@@ -107,16 +109,16 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if let Ok(_entered) = self.context.enter() {
-            // SAFETY: nobody else has the event. What waits for it still does: the driver keeps it until then.
+            // SAFETY: this is the last reference. The driver keeps the event until work that waits for it has run.
             let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
         }
     }
 }
 
-/// A device's time line: gives events their places in nanoseconds.
+/// A device's time line: converts events to positions in nanoseconds.
 ///
-/// The driver reports the time between two events in single precision, so the event that serves as origin is
-/// replaced periodically: within [`MAX_AGE_NS`] of it a place is exact to 60 ns.
+/// The driver reports the time between two events in single precision, so the event that serves as origin is replaced
+/// periodically: within [`MAX_AGE_NS`] of it a position is exact to 60 ns.
 #[derive(Debug, Default)]
 pub(super) struct TimeLine {
     origin: Mutex<Option<(Arc<Event>, u64)>>,
@@ -125,11 +127,11 @@ pub(super) struct TimeLine {
 /// Age at which the origin of a [`TimeLine`] is replaced.
 const MAX_AGE_NS: i64 = 1_000_000_000;
 
-/// Place of the first origin: late enough for events recorded before it.
+/// Position of the first origin, late enough for events recorded before it.
 const FIRST_PLACE_NS: u64 = 1 << 50;
 
 impl TimeLine {
-    /// Returns the time of a timing event that has passed.
+    /// Returns the position of a timing event that has been reached.
     pub(super) fn place(&self, event: &Arc<Event>) -> Result<u64> {
         let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((first, at)) = &*origin else {

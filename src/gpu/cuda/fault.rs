@@ -1,4 +1,4 @@
-//! The driver's result codes as values, with their names.
+//! Converts the driver's result codes to errors, with their names.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -17,7 +17,7 @@ pub(super) struct Failed {
     pub code: Code,
 }
 
-/// The outcome of a call.
+/// Converts the result code of a call.
 pub(super) fn ok(call: &'static str, code: Code) -> Result<(), Failed> {
     match code {
         Code::CUDA_SUCCESS => Ok(()),
@@ -36,7 +36,7 @@ impl fmt::Display for Failed {
 }
 
 impl Failed {
-    /// Returns whether the context is lost, and with it all memory and kernels.
+    /// Returns true if the context is lost, and with it all memory and kernels.
     pub(super) fn loses_context(self) -> bool {
         matches!(
             self.code,
@@ -60,7 +60,8 @@ impl Failed {
         )
     }
 
-    /// The error for a caller; the loss of a context is [`Context::explain`](super::context::Context::explain)'s.
+    /// Converts to an error. The loss of a context is handled by
+    /// [`Context::explain`](super::context::Context::explain).
     pub(super) fn into_error(self) -> Error {
         Error::Engine {
             engine: ENGINE,
@@ -96,7 +97,7 @@ fn driver_words(code: Code) -> String {
     if !known || text.is_null() {
         return "the driver has no words for it".into();
     }
-    // SAFETY: the driver gave a string of its own, which lives as long as the library.
+    // SAFETY: the driver returned a static string, which lives as long as the library.
     unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned()

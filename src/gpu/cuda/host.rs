@@ -16,7 +16,7 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
-/// Most pinned bytes in the pool: pinned memory is not available to the rest of the system.
+/// Maximum number of pinned bytes in the pool: pinned memory is not available to the rest of the system.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
 
 /// An allocation.
@@ -29,9 +29,9 @@ pub(super) struct PinnedMemory {
     _charge: Charge,
 }
 
-// SAFETY: the value is an address and a length, which belong to no thread; the driver frees it from any.
+// SAFETY: the value is an address and a length, which are not bound to a thread; the driver frees it from any.
 unsafe impl Send for PinnedMemory {}
-// SAFETY: `&self` gives the address only; `CudaHostBuffer` locks before it reads or writes there.
+// SAFETY: `&self` returns the address only; `CudaHostBuffer` locks before it reads or writes there.
 unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
@@ -64,17 +64,16 @@ impl PinnedMemory {
         })
     }
 
-    /// Writes zeros.
+    /// Clears the memory.
     fn clear(&mut self) {
-        // SAFETY: the allocation has so many bytes, and this sole owner may write them: it is not submitted anywhere, as
-        // it is new.
+        // SAFETY: the allocation has `n_bytes`, and this is its sole owner: it is new, so no submission uses it.
         unsafe { self.start.as_ptr().write_bytes(0, self.n_bytes as usize) };
     }
 }
 
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
-        // The memory of a lost context went with it.
+        // The memory of a lost context is freed with the context.
         if let Ok(entered) = self.context.enter() {
             entered.finish_all();
             // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
@@ -158,7 +157,7 @@ impl CudaHostBuffer {
         self.0.memory.as_ref().map(|memory| &memory.uses)
     }
 
-    /// The address of a byte, for the device.
+    /// Returns the device address of a byte.
     pub(super) fn address(&self, offset: u64) -> *mut u8 {
         match &self.0.memory {
             Some(memory) => memory.start.as_ptr().wrapping_add(offset as usize),
@@ -166,12 +165,12 @@ impl CudaHostBuffer {
         }
     }
 
-    /// Returns the state that all handles of the same memory share.
+    /// Returns an id that is equal for all handles of the same memory.
     pub(super) fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Locks the bytes against the host while work on them is submitted.
+    /// Prevents access by the host while work on the bytes is submitted.
     pub(super) fn lock(&self) -> RwLockWriteGuard<'_, ()> {
         self.0
             .access
@@ -179,8 +178,8 @@ impl CudaHostBuffer {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the device has finished with the bytes, then calls `touch` with them; waits again if other work on them was
-    /// submitted meanwhile.
+    /// Waits until the device has finished with the bytes, then calls `touch` with them. Waits again if other work on
+    /// them was submitted meanwhile.
     async fn when_free<Guard, R>(
         &self,
         lock: impl Fn() -> Guard,

@@ -14,7 +14,7 @@ use crate::kernels::Access;
 use crate::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParam, PtxParamKind, compile_wgsl};
 use crate::{Error, Result};
 
-/// Compute capabilities, times ten, that PTX is written for. A GPU between two takes what is written for the older.
+/// Compute capabilities, times ten, that PTX is emitted for. Other GPUs use that of the next lower one.
 const TARGETS: [u32; 4] = [75, 80, 90, 100];
 
 /// A compiled kernel.
@@ -28,14 +28,14 @@ struct Loaded {
     bindings: Vec<Access>,
     params: Vec<PtxParam>,
     workgroup_size: [u32; 3],
-    /// Unloaded with the kernel.
+    /// The module, which is unloaded with the kernel.
     _module: Module,
     function: sys::CUfunction,
 }
 
-// SAFETY: the driver's functions may be used by several threads at once; it locks inside.
+// SAFETY: the driver's functions may be used by several threads concurrently; it locks internally.
 unsafe impl Send for Loaded {}
-// SAFETY: the driver locks inside, as for `Send`.
+// SAFETY: the driver locks internally, as for `Send`.
 unsafe impl Sync for Loaded {}
 
 #[derive(Debug)]
@@ -47,8 +47,8 @@ struct Module {
 impl Drop for Module {
     fn drop(&mut self) {
         if let Ok(_entered) = self.context.enter() {
-            // SAFETY: this object owns the module, no other has its handle, and no kernel of it runs: a device waits for its work before it lets
-            // go of its kernels.
+            // SAFETY: this object owns the module, no other has its handle, and no kernel of it runs: a device waits
+            // for its work before it drops its kernels.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }
     }
@@ -63,7 +63,7 @@ impl CudaKernel {
         &self.0.bindings
     }
 
-    /// Parameters of the machine code, in order; bindings that the kernel does not use have none.
+    /// Parameters of the machine code, in order; unused bindings have none.
     pub(super) fn params(&self) -> &[PtxParam] {
         &self.0.params
     }
@@ -203,7 +203,7 @@ fn load_module(shared: &Shared, ptx: &CompiledPtx) -> Result<Module> {
     ];
     let mut values = [
         log.as_mut_ptr().cast::<c_void>(),
-        // The driver takes the number where a pointer would be.
+        // The driver expects the number in place of a pointer.
         std::ptr::without_provenance_mut(LOG_BYTES),
     ];
     let _entered = shared.context.enter()?;
@@ -243,7 +243,7 @@ mod tests {
     use super::target;
 
     #[test]
-    fn gpus_take_what_is_written_for_them_or_for_older_ones() {
+    fn gpus_use_their_own_or_an_older_target() {
         assert_eq!(
             [75, 86, 89, 90, 103, 120].map(target),
             [75, 80, 80, 90, 100, 100]

@@ -1,10 +1,10 @@
 //! Concurrent streams, and the dependencies between them.
 //!
-//! Uploads have one lane. Kernels have several, which submissions take in turn, since a small job does not fill a GPU.
-//! Downloads have several too, since one that waits for its kernels would block those queued behind it. Every step on a lane gets a ticket, the next number of that lane,
-//! and every piece of memory remembers the tickets of its last use on each lane. A step on one lane that touches memory
-//! last used on another first waits for that ticket, and for nothing else; so work that shares no memory overlaps,
-//! across submissions too, and memory that goes through a pool stays in order.
+//! There is one lane for uploads. There are several for kernels, which submissions use in turn, since a small job does
+//! not fill a GPU, and several for downloads, since one that waits for its kernels would block those queued behind it.
+//! Every step on a lane gets a ticket, the next number of that lane, and every piece of memory records the tickets of
+//! its last use on each lane. A step on one lane that touches memory last used on another first waits for that ticket
+//! only. So work that shares no memory overlaps, also across submissions, and accesses to pooled memory stay in order.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,20 +30,20 @@ pub(super) enum Lane {
     Download,
 }
 
-/// Lanes of kernels: submissions whose kernels may run concurrently.
+/// Number of lanes for kernels: submissions whose kernels may run concurrently.
 const N_COMPUTE: usize = 4;
 
-/// Lanes of downloads: submissions whose downloads do not block each other.
+/// Number of lanes for downloads: submissions whose downloads do not block each other.
 const N_DOWNLOAD: usize = 3;
 
-/// Uploads first, downloads last, kernels between. No more than the driver has queues for: eight, unless the user asks it
-/// for more.
+/// Number of lanes: uploads first, downloads last, kernels between. At most the number of the driver's hardware queues,
+/// by default eight.
 const N_LANES: usize = 1 + N_COMPUTE + N_DOWNLOAD;
 
-/// Marks of one lane that are kept at most, unless the device has not passed them.
+/// Maximum number of markers kept per lane, not counting those that the device has not reached.
 const MAX_MARKS: usize = 64;
 
-/// The last use of a piece of memory on each lane; 0 is none. Changed only while the lanes are held.
+/// Tickets of the last use of a piece of memory on each lane; 0 for none. Changed only while the lanes are locked.
 #[derive(Debug, Default)]
 pub(super) struct Uses([AtomicU64; N_LANES]);
 
@@ -58,14 +58,14 @@ impl Uses {
 pub(super) struct Lanes {
     context: Arc<Context>,
     board: Mutex<Board>,
-    /// Limit without progress of a wait for the end of all work.
+    /// Limit without progress when waiting for the end of all work.
     wait_limit: Duration,
 }
 
 #[derive(Debug)]
 struct Board {
     lanes: [State; N_LANES],
-    /// Submissions so far.
+    /// Number of submissions so far.
     n_submissions: usize,
 }
 
@@ -74,14 +74,14 @@ struct State {
     stream: sys::CUstream,
     /// The ticket of the last step.
     issued: u64,
-    /// The device has passed all up to this ticket.
+    /// The last ticket that the device is known to have reached.
     passed: u64,
     /// The last ticket of each other lane that this lane waits for.
     joined: [u64; N_LANES],
     marks: VecDeque<(u64, Arc<Event>)>,
 }
 
-// SAFETY: the driver's streams may be used by several threads at once; it locks inside.
+// SAFETY: the driver's streams may be used by several threads concurrently; it locks internally.
 unsafe impl Send for State {}
 
 impl State {
@@ -100,7 +100,7 @@ impl State {
         })
     }
 
-    /// The earliest mark at or after `ticket`; a new one if there is none.
+    /// Returns the earliest marker at or after `ticket`; a new one if there is none.
     fn mark(
         &mut self,
         context: &Arc<Context>,
@@ -177,7 +177,7 @@ impl Lanes {
         }
     }
 
-    /// Marks that come after the last uses in `uses`; none if the device is known to have passed them.
+    /// Returns markers after the last uses in `uses`; none for uses that the device is known to have completed.
     pub(super) fn after(&self, uses: &Uses) -> Result<Vec<Arc<Event>>> {
         let entered = self.context.enter()?;
         let mut board = self.lock();
@@ -193,7 +193,7 @@ impl Lanes {
         Ok(events)
     }
 
-    /// Steps that the device has passed, of all lanes; `None` while the lanes are held, or if the device is lost.
+    /// Returns the number of completed steps of all lanes; `None` while the lanes are locked, or if the device is lost.
     pub(super) fn n_passed(&self) -> Option<u64> {
         let _entered = self.context.enter().ok()?;
         let mut board = match self.board.try_lock() {
@@ -208,7 +208,7 @@ impl Lanes {
         passed.sum::<Result<u64>>().ok()
     }
 
-    /// Waits until the device has passed `event`. A device without progress counts as lost.
+    /// Waits until the device has reached `event`. A device without progress counts as lost.
     fn finish(&self, event: &Event) -> Result<()> {
         const NAP: Duration = Duration::from_millis(1);
         let mut watch = None;
@@ -227,7 +227,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// Marks that come after everything submitted.
+    /// Returns markers after everything submitted.
     pub(super) fn after_all(&self) -> Result<Vec<Arc<Event>>> {
         let entered = self.context.enter()?;
         let mut board = self.lock();
@@ -243,7 +243,8 @@ impl Drop for Lanes {
     fn drop(&mut self) {
         // Kernels and memory of the device are freed next; nothing may run on them.
         for event in self.after_all().unwrap_or_default() {
-            // A lost context runs nothing, or work that cannot be stopped: then kernels and memory are leaked.
+            // In a lost context nothing runs, or work that cannot be stopped; kernels and memory are leaked in that
+            // case.
             drop(self.finish(&event));
         }
         let Ok(_entered) = self.context.enter() else {
@@ -256,12 +257,12 @@ impl Drop for Lanes {
     }
 }
 
-/// The lanes, while they are given a submission.
+/// The locked lanes, during a submission.
 pub(super) struct Held<'a> {
     context: &'a Arc<Context>,
     entered: &'a Entered<'a>,
     board: MutexGuard<'a, Board>,
-    /// The lanes that this submission's kernels and downloads take.
+    /// The lanes for this submission's kernels and downloads.
     compute: usize,
     download: usize,
     used: [bool; N_LANES],
@@ -311,13 +312,13 @@ impl Held<'_> {
         self.entered.ok(call, step(self.board.lanes[this].stream))
     }
 
-    /// The time on `lane`, once the device gets here.
+    /// Records a timing event on `lane`.
     pub(super) fn time(&self, lane: Lane) -> Result<Event> {
         let stream = self.board.lanes[self.index(lane)].stream;
         Event::record(self.context, self.entered, stream, Purpose::Time)
     }
 
-    /// Marks after the steps of this submission.
+    /// Returns markers after the steps of this submission.
     pub(super) fn finish(mut self) -> Result<Vec<Arc<Event>>> {
         let mut events = Vec::new();
         for (lane, used) in self.board.lanes.iter_mut().zip(self.used) {

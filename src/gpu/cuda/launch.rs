@@ -1,4 +1,4 @@
-//! One launch: its arguments in the layout of the driver.
+//! A launch, with its arguments in the driver's layout.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -32,7 +32,8 @@ pub(super) enum Bound {
     Params(Vec<u32>),
 }
 
-/// Refuses memory that a kernel writes through one binding and reads through another: reads may hit the non-coherent cache.
+/// Rejects memory that a kernel writes through one binding and reads through another: reads may hit the non-coherent
+/// cache.
 fn check_overlap(kernel: &CudaKernel, args: &[Bound]) -> Result<()> {
     let memory = |at: usize| match &args[at] {
         Bound::Memory { buffer, range } => {
@@ -61,7 +62,7 @@ fn check_overlap(kernel: &CudaKernel, args: &[Bound]) -> Result<()> {
 }
 
 impl Launch {
-    /// A launch whose arguments fit the kernel.
+    /// Creates a launch, after checking that the arguments match the kernel.
     pub(super) fn new(kernel: &CudaKernel, grid: [u32; 3], args: Vec<Bound>) -> Result<Self> {
         check_overlap(kernel, &args)?;
         let launch = Self {
@@ -81,8 +82,8 @@ impl Launch {
         })
     }
 
-    /// Parameters as the machine code takes them: of each storage buffer address and length, of each uniform block its
-    /// bytes; and where each starts.
+    /// Parameters in the layout of the machine code, and the position of each: address and length of each storage
+    /// buffer, and the bytes of each uniform block.
     fn params(&self) -> Result<(Vec<u64>, Vec<usize>)> {
         let (mut words, mut starts) = (Vec::new(), Vec::new());
         for param in self.kernel.params() {

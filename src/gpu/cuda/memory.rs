@@ -13,10 +13,10 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
-/// Addresses given to [`CudaBuffer::from_device_ptr`] are multiples of this: the widest access of a kernel.
+/// Required alignment of addresses passed to [`CudaBuffer::from_device_ptr`]: the widest access of a kernel.
 const POINTER_ALIGNMENT: u64 = 16;
 
-/// An allocation that this crate made.
+/// An allocation of this crate.
 #[derive(Debug)]
 pub(super) struct DeviceMemory {
     address: u64,
@@ -27,7 +27,7 @@ pub(super) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// `requested` is what an error names.
+    /// Allocates memory. `requested` is the size that an error reports.
     fn new(shared: &Shared, n_bytes: u64, requested: u64) -> Result<Self> {
         let charge = shared.budget.charge(n_bytes, requested)?;
         let context = &shared.context;
@@ -51,7 +51,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // The memory of a lost context went with it.
+        // The memory of a lost context is freed with the context.
         if let Ok(entered) = self.context.enter() {
             entered.finish_all();
             // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
@@ -144,8 +144,8 @@ impl CudaBuffer {
         })))
     }
 
-    /// The address of the first byte, for other CUDA code in the same context: the primary one of this GPU. Use it once
-    /// what was submitted here has been waited for, and keep the buffer until the other code is done.
+    /// Returns the address of the first byte, for other CUDA code in the same context, the primary context of this GPU.
+    /// Before using it, wait for the work submitted here, and keep the buffer until the other code is done.
     #[must_use]
     pub fn device_ptr(&self) -> u64 {
         match &self.0.memory {

@@ -1,10 +1,11 @@
-//! The CUDA engine: NVIDIA's driver and nothing else.
+//! The CUDA engine. It needs NVIDIA's driver only.
 //!
-//! Kernels are the same WGSL as everywhere, compiled to PTX by [`crate::ptx`]; the driver makes machine code of it.
-//! A device works in its GPU's primary context, so pointers can be exchanged with other CUDA code of the process.
+//! Kernels are the same WGSL as on other engines, compiled to PTX by [`crate::ptx`]; the driver compiles that to
+//! machine code. A device uses its GPU's primary context, so pointers can be exchanged with other CUDA code of the
+//! process.
 //!
-//! The hard thing here is that three streams run at once, so that copies in both directions and kernels overlap:
-//! `lanes` keeps what touches the same memory in order. The rest is a thin implementation of
+//! The main difficulty is that several streams run concurrently, so that kernels overlap with copies in both
+//! directions: `lanes` orders accesses to the same memory. Everything else is a thin implementation of
 //! [`Backend`](super::Backend).
 
 mod adapter;

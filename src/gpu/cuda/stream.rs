@@ -1,5 +1,5 @@
-//! Launches and copies of one submission. They are kept as a list and given to the lanes on
-//! [`submit`](Recorder::submit), so that nothing runs of a recording that fails.
+//! Launches and copies of one submission. They are kept as a list and enqueued on the lanes by
+//! [`submit`](Recorder::submit), so that nothing runs if recording fails.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ enum End {
 }
 
 impl Step {
-    /// The kind of work as which it is timed; copies within the device are not timed.
+    /// Returns the kind of work for timing; `None` for copies within the device, which are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
             Self::Launch(_) => Some(Activity::Kernels),
@@ -98,12 +98,12 @@ impl End {
 pub struct CudaSubmission {
     shared: Arc<Shared>,
     marks: Vec<Arc<Event>>,
-    /// Before and after each run of launches, and of copies if they are timed.
+    /// Events before and after each run of launches, and of copies if they are timed.
     times: Vec<Timed>,
     copies_timed: bool,
 }
 
-/// The marks around a run of steps of one kind.
+/// The events around a run of steps of one kind.
 #[derive(Debug)]
 struct Timed {
     activity: Activity,
@@ -196,21 +196,21 @@ fn issue_copy(held: &mut Held<'_>, src: &End, dst: &End, n_bytes: u64) -> Result
         (End::Host(src, from), End::Device(dst, to)) => {
             let (src, dst) = (src.address(*from), dst.device_ptr() + to);
             held.issue(Lane::Upload, uses, "cuMemcpyHtoDAsync", |stream| {
-                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as stated above.
                 unsafe { sys::cuMemcpyHtoDAsync_v2(dst, src.cast(), n, stream) }
             })
         }
         (End::Device(src, from), End::Host(dst, to)) => {
             let (src, dst) = (src.device_ptr() + from, dst.address(*to));
             held.issue(Lane::Download, uses, "cuMemcpyDtoHAsync", |stream| {
-                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as stated above.
                 unsafe { sys::cuMemcpyDtoHAsync_v2(dst.cast(), src, n, stream) }
             })
         }
         (End::Device(src, from), End::Device(dst, to)) => {
             let (src, dst) = (src.device_ptr() + from, dst.device_ptr() + to);
             held.issue(Lane::Compute, uses, "cuMemcpyDtoDAsync", |stream| {
-                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as said above.
+                // SAFETY: both ranges stay valid and unshared until the lane has passed this step, as stated above.
                 unsafe { sys::cuMemcpyDtoDAsync_v2(dst, src, n, stream) }
             })
         }
@@ -246,7 +246,7 @@ impl CudaStream {
 
     fn hand_over(mut self, copies_timed: bool) -> Result<CudaSubmission> {
         self.shared.check()?;
-        // In one order for all submissions, each once, so that two cannot wait for each other.
+        // All submissions use one order, so that two cannot deadlock.
         self.hosts.sort_by_key(CudaHostBuffer::id);
         self.hosts.dedup_by_key(|host| host.id());
         let host_is_away: Vec<_> = self.hosts.iter().map(CudaHostBuffer::lock).collect();
@@ -335,7 +335,7 @@ impl CudaSubmission {
     /// Waits until all its steps have run.
     async fn passed(&self) -> Result<()> {
         let shared = &self.shared;
-        // The last lane is most often the last to be done; then the others need no wait.
+        // The last lane usually ends last; then the others need no wait.
         for event in self.marks.iter().rev() {
             let event = Arc::clone(event);
             shared.waiters.wait_async(shared, event).await?;

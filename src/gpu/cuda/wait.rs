@@ -1,5 +1,6 @@
-//! Waits for the device without blocking an executor: a few threads block in the driver and wake futures. A watchdog thread
-//! checks periodically that the device makes progress, since nothing interrupts a wait in the driver on a device that hangs.
+//! Waits for the device without blocking an executor: a few threads block in the driver and wake futures. A watchdog
+//! thread periodically checks that the device makes progress, since a wait in the driver cannot be interrupted when the
+//! device hangs.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,13 +15,13 @@ use crate::Result;
 use crate::gpu::watch::{self, LOOK, Watch};
 use crate::signal::{self, Sender};
 
-/// Most threads of one device. Work of one device ends nearly in order, so that few are ever busy.
+/// Maximum number of threads per device. Work of one device completes nearly in order, so few are ever busy.
 const MAX_THREADS: usize = 4;
 
-/// Checks without a wait in flight after which the watchdog thread ends.
+/// Number of checks without a pending wait after which the watchdog thread ends.
 const IDLE_LOOKS: u32 = 5;
 
-/// The threads of one device; they end with it.
+/// The waiting threads of one device. They end with it.
 pub(super) struct Waiters {
     queue: Arc<Queue>,
     limit: Duration,
@@ -38,9 +39,9 @@ impl fmt::Debug for Waiters {
 #[derive(Default)]
 struct Queue {
     state: Mutex<State>,
-    /// There is a wait, or the device was closed.
+    /// Signals that a wait was queued, or that the device was closed.
     changed: Condvar,
-    /// The device was closed.
+    /// True after the device was closed.
     closed: Condvar,
 }
 
@@ -61,7 +62,7 @@ struct Wait {
     answer: Answer,
 }
 
-/// The outcome of a wait, given once.
+/// The outcome of a wait, which is sent once.
 #[derive(Clone)]
 struct Answer(Arc<Mutex<Option<Sender<Result<()>>>>>);
 
@@ -87,7 +88,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The body of a waiting thread.
+    /// Runs a waiting thread.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -111,7 +112,7 @@ impl Queue {
         }
     }
 
-    /// The body of the watchdog thread. It wakes periodically, so that a wait need not wake it.
+    /// Runs the watchdog thread. It wakes periodically, so that waits need not wake it.
     fn watch(&self, device: &Weak<Shared>, limit: Duration) {
         let (mut n_idle, mut n_passed, mut watched) = (0, 0, None);
         let look = limit.clamp(Duration::from_millis(1), LOOK);
@@ -130,7 +131,7 @@ impl Queue {
             n_idle = 0;
             let n_answered = state.n_answered;
             drop(state);
-            // The last to hold the device drops it here, where the queue is not locked.
+            // If this is the last reference to the device, it is dropped here, where the queue is not locked.
             if let Some(device) = device.upgrade() {
                 n_passed = device.lanes.n_passed().unwrap_or(n_passed);
                 let n_done = n_answered + n_passed;
@@ -154,7 +155,7 @@ impl Queue {
 }
 
 impl Waiters {
-    /// Waits that end after `limit` without progress.
+    /// Waits that fail after `limit` without progress.
     pub(super) fn new(limit: Duration) -> Self {
         Self {
             queue: Arc::default(),
@@ -162,7 +163,7 @@ impl Waiters {
         }
     }
 
-    /// Waits until `device`, which owns these threads, has passed `event`.
+    /// Waits until `device`, which owns these threads, has reached `event`.
     pub(super) async fn wait_async(&self, device: &Arc<Shared>, event: Arc<Event>) -> Result<()> {
         if event.has_passed()? {
             return Ok(());
@@ -198,7 +199,7 @@ impl Waiters {
             let started = thread::Builder::new()
                 .name("pagepress-watch".into())
                 .spawn(move || queue.watch(&device, limit));
-            // Without it waits have no limit, which the next one tries again.
+            // Without the watchdog, waits have no limit. The next wait tries to start it again.
             state.is_watched = started.is_ok();
         }
         state.owed.push(wait.answer.clone());

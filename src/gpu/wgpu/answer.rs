@@ -1,7 +1,8 @@
-//! Passes objects of the browser to wgpu, which creates its own and imports no others (wgpu 30: only textures).
+//! Makes wgpu use objects of the browser that exist already. wgpu creates its own and cannot import others (wgpu 30:
+//! only textures).
 //!
-//! wgpu makes an object by calling a function of the browser, such as `createBuffer` of a device. For one synchronous
-//! call, that name of that device is given to a function which returns an object that is there already.
+//! wgpu creates an object by calling a function of the browser, such as `createBuffer` of a device. For the duration of
+//! one synchronous call, that function is replaced by one that returns the existing object.
 
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::closure::ScopedClosure;
@@ -17,7 +18,7 @@ pub(super) fn returning(value: &JsValue) -> Function {
         .bind0(value)
 }
 
-/// Runs `call` while the function `name` of `object` returns `answer`; `None` if the object does not take the function.
+/// Runs `call` while the function `name` of `object` returns `answer`; `None` if the function cannot be replaced.
 pub(super) fn answering<T>(
     object: &JsValue,
     name: &str,
@@ -25,7 +26,7 @@ pub(super) fn answering<T>(
     call: impl FnOnce() -> T,
 ) -> Option<T> {
     let (name, object) = (JsValue::from_str(name), object.unchecked_ref::<Object>());
-    // Restores the page's own property if there is one; else deletes ours, which uncovers the prototype's method.
+    // Restores the page's own property if there is one; otherwise deletes ours, which uncovers the prototype's method.
     let own = Object::get_own_property_descriptor(object, &name);
     if !Reflect::set(object, &name, answer).unwrap_or(false) {
         return None;

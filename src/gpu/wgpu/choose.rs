@@ -100,7 +100,7 @@ pub(super) fn rejected(
     rejected.collect()
 }
 
-/// Returns the error where no candidate could be opened.
+/// Returns the error for the case that no candidate could be opened.
 pub(super) fn none_opened(failed: &Failed) -> Error {
     let reasons: Vec<&str> = failed.iter().map(|(_, why)| why.as_str()).collect();
     unavailable(reasons.join("; "))
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_opened_says_why() {
+    fn failures_to_open_are_reported() {
         let (adapters, request) = (three(), DeviceRequest::default());
         let failed = vec![(2, "the driver is broken".into())];
         let rejected = rejected(&adapters, &request, 1, &failed);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn low_power_takes_the_integrated_one() {
+    fn low_power_prefers_integrated_gpus() {
         let request = DeviceRequest {
             power_preference: PowerPreference::LowPower,
             allow_software: true,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn software_only_when_allowed_or_asked_for() {
+    fn software_only_if_allowed_or_requested() {
         let soft = &three()[..1];
         let refused = candidates(soft, &DeviceRequest::default()).unwrap_err();
         assert_eq!(refused.code(), "BACKEND_UNAVAILABLE");

@@ -40,9 +40,9 @@ pub struct WgpuDevice(pub(super) Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Shared {
     pub id: DeviceId,
-    /// The caller owns the device: it is not destroyed here.
+    /// True if the caller owns the device: it is not destroyed here.
     pub is_external: bool,
-    /// Notes in `faults` what the browser reports.
+    /// Records errors that the browser reports in `faults`.
     #[cfg(target_arch = "wasm32")]
     _listener: listener::Listener,
     pub device: wgpu::Device,
@@ -55,11 +55,11 @@ pub(super) struct Shared {
     /// Free buffers by usage and size.
     pub pool: Pool<u32, Charged>,
     pub budget: Arc<Budget>,
-    /// Largest buffer that wgpu makes, in bytes.
+    /// Maximum size of a buffer in wgpu, in bytes.
     pub max_allocation: u64,
     #[cfg(not(target_arch = "wasm32"))]
     pub wait_limit: Duration,
-    /// Submissions that have run.
+    /// Number of submissions that have completed.
     #[cfg(not(target_arch = "wasm32"))]
     pub n_done: Arc<AtomicU64>,
     pub timers: Timers,
@@ -67,7 +67,7 @@ pub(super) struct Shared {
     pub groups: Arc<BindGroups>,
 }
 
-/// Turns of a browser's event loop to wait for a device-lost event.
+/// Number of turns of a browser's event loop to wait for a device-lost event.
 const TURNS_FOR_NEWS: u32 = 20;
 
 /// A newly opened device, the reason for it, and the rejected candidates.
@@ -87,7 +87,7 @@ pub(crate) async fn list() -> Vec<GpuDeviceInfo> {
         .collect()
 }
 
-/// Opens the device that `request` asks for: the first of those allowed, best first, that can be opened.
+/// Opens the device that `request` describes: the first of the allowed adapters, best first, that can be opened.
 pub(crate) async fn open(request: &DeviceRequest) -> Result<Opened> {
     let adapters = adapter::list(request).await;
     let infos: Vec<GpuDeviceInfo> = adapters
@@ -172,12 +172,12 @@ pub(super) fn let_go(device: &wgpu::Device) {
 }
 
 impl Shared {
-    /// Returns whether kernels that check themselves are compiled without the engine's checks.
+    /// Returns true if kernels that check themselves are compiled without the engine's checks.
     pub(super) fn may_leave_out_checks(&self) -> bool {
         self.may_leave_out_checks
     }
 
-    /// Returns whether this kernel is compiled without the engine's checks.
+    /// Returns true if this kernel is compiled without the engine's checks.
     pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
         self.may_leave_out_checks && !source.is_checked()
     }

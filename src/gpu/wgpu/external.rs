@@ -36,12 +36,12 @@ impl WgpuDevice {
         ))
     }
 
-    /// Returns whether the caller owns the device, so that it is neither destroyed nor reopened here.
+    /// Returns true if the caller owns the device, so that it is neither destroyed nor reopened here.
     pub(crate) fn is_external(&self) -> bool {
         self.0.is_external
     }
 
-    /// Wraps a buffer that the caller made: see [`Buffer::from_wgpu`](crate::gpu::Buffer::from_wgpu).
+    /// Wraps a buffer that the caller created: see [`Buffer::from_wgpu`](crate::gpu::Buffer::from_wgpu).
     pub(crate) fn buffer_from_wgpu(
         &self,
         buffer: wgpu::Buffer,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn spirv_reaches_vulkan_alone() {
+    fn spirv_is_used_on_vulkan_only() {
         let all = wgpu::Features::PASSTHROUGH_SHADERS | wgpu::Features::SUBGROUP;
         let request = DeviceRequest::default();
         assert_eq!(limits::usable(all, wgpu::Backend::Vulkan, &request), all);

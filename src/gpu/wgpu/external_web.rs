@@ -21,11 +21,12 @@ use crate::{Error, Result};
 const BUFFER: &str = "give a GPUBuffer with usage STORAGE, made by the same device";
 
 impl WgpuDevice {
-    /// Wraps the page's `GPUDevice`, with the limits and features that it was opened with. The page keeps it: nothing here
-    /// destroys it.
+    /// Wraps the page's `GPUDevice`, with the limits and features that it was opened with. The page still owns it: this
+    /// crate never destroys it.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for anything else than a device; [`Error::BackendUnavailable`] where there is no WebGPU.
+    /// [`Error::InvalidArgument`] if `device` is not a `GPUDevice`; [`Error::BackendUnavailable`] if there is no
+    /// WebGPU.
     pub(crate) async fn from_js(device: &JsValue, request: &DeviceRequest) -> Result<Self> {
         let get = |name: &str| Reflect::get(device, &JsValue::from_str(name)).unwrap_or_default();
         let [queue, limits, features] = ["queue", "limits", "features"].map(get);
@@ -69,18 +70,18 @@ impl WgpuDevice {
         raw(&self.0.device).cloned().unwrap_or_default()
     }
 
-    /// Returns the bytes of buffers in use, and of those in the pool.
+    /// Returns the number of bytes of buffers in use, and of those in the pool.
     #[cfg(web_pages)]
     pub(crate) fn memory_bytes(&self) -> (u64, u64) {
         let pooled = self.0.pool.held_bytes();
         (self.0.budget.held().saturating_sub(pooled), pooled)
     }
 
-    /// Wraps the page's `GPUBuffer`, which has the usage `STORAGE`. Nothing is copied, and the page keeps it. A buffer of another
-    /// device cannot be recognised here: work on it fails when it is waited for.
+    /// Wraps the page's `GPUBuffer`, which must have the usage `STORAGE`. Nothing is copied, and the page still owns
+    /// it. A buffer of another device cannot be detected here: work on it fails when it is waited for.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for anything else than such a buffer.
+    /// [`Error::InvalidArgument`] if it is not such a buffer.
     pub(crate) fn buffer_from_js(&self, buffer: &JsValue) -> Result<WgpuBuffer> {
         let number = |name: &str| {
             let value = Reflect::get(buffer, &JsValue::from_str(name));
@@ -111,11 +112,11 @@ impl WgpuDevice {
     }
 }
 
-/// Buffers that are made for the page.
+/// Buffers that are created for the page.
 #[cfg(web_pages)]
 impl WgpuDevice {
-    /// Creates a `GPUBuffer` for kernels and copies, and for what else `usage` says, of `n_bytes` rounded up to 4. It is the
-    /// page's, which destroys it.
+    /// Creates a `GPUBuffer` of `n_bytes`, rounded up to 4, for kernels and copies, with additional usages `usage`. The
+    /// page owns and destroys it.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]. Where a browser reports that later, the next call that waits returns it.
@@ -134,7 +135,8 @@ impl WgpuDevice {
         Ok((buffer, handle))
     }
 
-    /// Writes an array to the start of a buffer which is as long, rounded up to 4 bytes; zeros fill the last word.
+    /// Writes an array to the start of a buffer of the same length, rounded up to 4 bytes; the last word is
+    /// zero-padded.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the array shrank.

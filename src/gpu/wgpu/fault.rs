@@ -1,7 +1,7 @@
-//! [`Faults`]: turns the errors that wgpu reports asynchronously into values.
+//! [`Faults`]: converts the errors that wgpu reports asynchronously to values.
 //!
-//! Natively a call runs inside error scopes and its own error comes back at once. In a browser errors arrive later;
-//! the device's handler keeps the first one, and the next wait returns it. A lost device answers every call with
+//! Natively a call runs inside error scopes, which return its errors at once. In a browser errors arrive later: the
+//! device's handler stores the first one, and the next wait returns it. On a lost device every call returns
 //! [`Error::DeviceLost`].
 
 #[cfg(not(target_arch = "wasm32"))]

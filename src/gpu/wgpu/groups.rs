@@ -4,10 +4,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Capacity of the cache: the bind groups of a transformer layer. The oldest is evicted.
+/// Capacity of the cache, sufficient for the bind groups of a transformer layer. The oldest is evicted.
 const MAX_GROUPS: usize = 64;
 
-/// A range of a buffer, as a kernel binds it.
+/// A range of a buffer that is bound to a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BoundRange {
     pub buffer: wgpu::Buffer,
@@ -17,9 +17,9 @@ pub(super) struct BoundRange {
 
 #[derive(Debug)]
 struct Kept {
-    /// The number of its kernel.
+    /// Number of the kernel.
     kernel: u64,
-    /// In the order of the kernel's bindings.
+    /// Bound ranges, in the order of the kernel's bindings.
     ranges: Vec<BoundRange>,
     group: wgpu::BindGroup,
 }
@@ -55,7 +55,7 @@ impl BindGroups {
         group
     }
 
-    /// Drops the groups that bind `buffer`: a group keeps the memory of all its buffers.
+    /// Removes the groups that bind `buffer`, since a group keeps all its buffers alive.
     pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
         self.lock()
             .retain(|kept| kept.ranges.iter().all(|range| range.buffer != *buffer));
@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_launches_share_a_group_that_goes_with_its_buffer() {
+    fn equal_launches_share_a_group_until_its_buffer_is_dropped() {
         let done: Result<()> = block_on(async {
             let device = open().await?;
             let n_groups = || device.0.groups.lock().len();
             let kernel = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
             let kernel = device.compile_kernel(&kernel).await?;
             for _ in 0..3 {
-                // The pool gives the same memory each time.
+                // The pool returns the same memory each time.
                 let data = device.allocate_memory(256)?;
                 let args = [KernelArg::Buffer(&data)];
                 let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(n_groups(), 2);
             device.0.pool.clear();
             assert_eq!(n_groups(), 1, "the group of freed memory is kept");
-            // A buffer whose raw handle was given out is freed, not pooled.
+            // A buffer whose raw handle has been exposed is freed, not pooled.
             assert!(other.raw().is_some());
             drop(other);
             assert_eq!(n_groups(), 0);

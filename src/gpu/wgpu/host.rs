@@ -1,4 +1,4 @@
-//! Staging buffers: mapped memory that host and device use in turns.
+//! Staging buffers: mapped memory that host and device use alternately.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,20 +37,20 @@ pub(super) struct DetachedHost {
 
 type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
 
-/// Side that may use the memory now.
+/// The owner of the memory: device or host.
 #[derive(Debug, Default)]
 enum Mapping {
-    /// The device.
+    /// The device owns the memory.
     #[default]
     None,
-    /// The device until the work of a submission is done, then the host. Asked for as soon as the work is submitted:
-    /// a browser takes milliseconds to answer.
+    /// The device owns the memory until a submission is done, then the host. The mapping is requested as soon as the
+    /// work is submitted, since a browser takes milliseconds to complete it.
     Pending {
         range: Range<u64>,
         submission: wgpu::SubmissionIndex,
         outcome: signal::Receiver<Mapped>,
     },
-    /// The host.
+    /// The host owns the memory.
     Done { range: Range<u64> },
 }
 
@@ -113,7 +113,7 @@ impl WgpuHostBuffer {
         self.0.charged.buffer()
     }
 
-    /// Returns whether both handles share one buffer.
+    /// Returns true if both handles share one buffer.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

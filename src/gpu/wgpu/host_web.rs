@@ -14,7 +14,8 @@ use crate::js_bytes::JsBytes;
 use crate::{Result, memory};
 
 impl WgpuHostBuffer {
-    /// The mapped memory of a range, until it is unmapped. A browser gives each range once between two submissions.
+    /// Returns the mapped memory of a range, which is valid until it is unmapped. A browser returns each range only once
+    /// between two submissions.
     async fn mapped(&self, range: Range<u64>) -> Result<Uint8Array> {
         let shared = self.shared();
         let Some(buffer) = self.raw().as_webgpu() else {
@@ -69,8 +70,9 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    /// Copies ranges of `from` to memory of `n_bytes` that starts at `offset`, once the device has finished with the memory.
-    /// Each range comes with its offset from there; both numbers are as in [`write_js_async`](Self::write_js_async).
+    /// Copies ranges of `from` to `n_bytes` of memory from `offset` on, once the device has finished with the memory.
+    /// Each range comes with its offset from there. `offset` and `n_bytes` must be multiples as in
+    /// [`write_js_async`](Self::write_js_async).
     ///
     /// # Errors
     /// As [`write_js_async`](Self::write_js_async).
@@ -94,8 +96,8 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    /// Calls `read` with the number and a copy of each of `parts` of the first `n_bytes`, once the device has finished with
-    /// the memory: one copy at a time, so that it stays in a cache.
+    /// Calls `read` for each of `parts` of the first `n_bytes`, with its index and a copy, once the device has finished
+    /// with the memory. There is one copy at a time, so that it stays in a cache.
     ///
     /// # Errors
     /// As [`write_js_async`](Self::write_js_async), and those of `read`.
@@ -106,7 +108,7 @@ impl WgpuHostBuffer {
         parts: &[Range<u64>],
         mut read: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        // A mapping is a multiple of 4 long.
+        // The length of a mapping is a multiple of 4.
         let whole = 0..n_bytes.next_multiple_of(4);
         self.check(HostUse::Download, 0, whole.end)?;
         if n_bytes == 0 {
@@ -130,7 +132,8 @@ impl WgpuHostBuffer {
         copied
     }
 
-    /// Copies a range, which starts at a multiple of 8, to `at` of `to`, once the device has finished with the memory.
+    /// Copies a range that starts at a multiple of 8 to offset `at` of `to`, once the device has finished with the
+    /// memory.
     ///
     /// # Errors
     /// As [`write_js_async`](Self::write_js_async).
@@ -141,7 +144,7 @@ impl WgpuHostBuffer {
         at: usize,
     ) -> Result<()> {
         let n_bytes = range.end.saturating_sub(range.start);
-        // A mapping is a multiple of 4 long.
+        // The length of a mapping is a multiple of 4.
         let whole = range.start..range.start.saturating_add(n_bytes.next_multiple_of(4));
         self.check(HostUse::Download, whole.start, whole.end - whole.start)?;
         if n_bytes == 0 {

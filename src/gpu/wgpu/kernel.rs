@@ -82,7 +82,7 @@ pub(super) async fn compile(shared: &Shared, source: &KernelSource<'_>) -> Resul
 
 type Made = (wgpu::BindGroupLayout, wgpu::ComputePipeline);
 
-/// A shader module with the layout and pipeline made from it, or the compiler's message.
+/// A shader module with its layout and pipeline, or the compiler's message.
 #[cfg(not(target_arch = "wasm32"))]
 type MadeOf = std::result::Result<(wgpu::ShaderModule, Made), String>;
 
@@ -185,14 +185,14 @@ fn module(
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
         // SAFETY: naga wrote the SPIR-V from a validated module with the bindings of `source`; only the scope of barriers
-        // was narrowed to the one that WGSL defines. It lacks checks of accesses, divisors and loops: whoever made the
-        // source unchecked promised in an `unsafe` call that the kernel needs none.
+        // was narrowed to the one that WGSL specifies. It lacks checks of accesses, divisors and loops: the code that
+        // made the source unchecked guaranteed in an `unsafe` call that the kernel needs none.
         return Ok(unsafe { shared.device.create_shader_module_passthrough(descriptor) });
     }
     let descriptor = descriptor(source);
     if unchecked {
-        // SAFETY: whoever made the source unchecked promised in an `unsafe` call that the kernel needs no checks of
-        // accesses, divisors and loops.
+        // SAFETY: the code that made the source unchecked guaranteed in an `unsafe` call that the kernel needs no
+        // checks of accesses, divisors and loops.
         return Ok(unsafe {
             shared
                 .device

@@ -21,7 +21,7 @@ pub(super) fn features(adapter: &wgpu::Adapter, request: &DeviceRequest) -> wgpu
     )
 }
 
-/// Returns `features` without those that this crate must not use on this API: our SPIR-V is for Vulkan alone.
+/// Returns `features` without those that this crate must not use on this API: its SPIR-V is valid for Vulkan only.
 pub(super) fn usable(
     features: wgpu::Features,
     backend: wgpu::Backend,
@@ -97,7 +97,7 @@ pub(super) fn capabilities(limits: &wgpu::Limits, features: wgpu::Features) -> C
     Capabilities {
         // Bindings are multiples of 4 bytes; some drivers report a limit that is not.
         max_binding_bytes: limits.max_storage_buffer_binding_size / 4 * 4,
-        // Kernels without checks may read behind a buffer.
+        // Unchecked kernels may read beyond the end of a buffer.
         max_buffer_bytes: match cfg!(target_arch = "wasm32") {
             true => limits.max_buffer_size / 4 * 4,
             false => limits.max_buffer_size.saturating_sub(check::SLACK_BYTES) / 4 * 4,

@@ -38,7 +38,7 @@ pub(crate) fn destroy_all() {
 pub(super) struct Listener {
     device: Option<RawDevice>,
     errors: Closure<dyn FnMut(ErrorEvent)>,
-    /// Called once the device is lost; a device that outlives this calls nothing.
+    /// Closure that is called when the device is lost. It does nothing if the device outlives it.
     _lost: Closure<dyn FnMut(LostInfo)>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn listen(device: &wgpu::Device, faults: &Arc<Faults>, is_external: b
         #[cfg(not(web_module))]
         let _ = is_external;
         device.add_event_listener(UNCAPTURED, errors.as_ref().unchecked_ref());
-        // A closure that was dropped, or lost with its instance, throws where it is called: that is no news.
+        // Browsers throw when they call a closure that was dropped, or whose instance is gone. That is ignored.
         let heard = device.lost().then(lost.as_ref().unchecked_ref());
         heard.catch(&returning(&JsValue::from(0)));
     }

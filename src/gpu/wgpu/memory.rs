@@ -13,7 +13,8 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
-/// Most bytes in the pool of free buffers. The limit is lower in a browser, where pages share device memory.
+/// Maximum number of bytes in the pool of free buffers. The limit is lower in a browser, where pages share device
+/// memory.
 pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
     1 << 30
 } else {
@@ -29,8 +30,8 @@ pub struct WgpuBuffer(Arc<PooledBuffer>);
 pub(super) struct Charged {
     buffer: wgpu::Buffer,
     charge: Option<Charge>,
-    /// Destroy the buffer on drop. Natively wgpu frees it with its last reference; a browser would wait for its garbage
-    /// collector.
+    /// True to destroy the buffer on drop. Natively wgpu frees it with its last reference; a browser would wait for the
+    /// garbage collector.
     #[cfg(target_arch = "wasm32")]
     is_destroyed: bool,
     /// The cache of bind groups, which may hold the buffer.
@@ -50,7 +51,7 @@ impl Drop for Charged {
 }
 
 impl Charged {
-    /// Wraps a buffer that this crate made.
+    /// Wraps a buffer that this crate created.
     fn new(buffer: wgpu::Buffer, charge: Charge, groups: &Arc<BindGroups>) -> Self {
         Self {
             buffer,
@@ -79,7 +80,7 @@ impl Charged {
 struct PooledBuffer {
     charged: Option<Charged>,
     n_bytes: u64,
-    /// Code outside of the engine has had access to the raw buffer, and may still hold it.
+    /// True if code outside the engine has had access to the raw buffer, and may still hold it.
     is_shown: AtomicBool,
     shared: Arc<Shared>,
 }
@@ -119,7 +120,7 @@ impl WgpuBuffer {
         Ok(buffer)
     }
 
-    /// Returns a storage buffer, and whether it is a reused one.
+    /// Returns a storage buffer, and true if it is a reused one.
     fn storage(shared: &Arc<Shared>, n_bytes: u64) -> Result<(Self, bool)> {
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let usage = wgpu::BufferUsages::STORAGE
@@ -138,7 +139,7 @@ impl WgpuBuffer {
         .map(|(buffer, _)| buffer)
     }
 
-    /// Returns a buffer, and whether it is a reused one.
+    /// Returns a buffer, and true if it is a reused one.
     fn new(shared: &Arc<Shared>, n_bytes: u64, usage: wgpu::BufferUsages) -> Result<(Self, bool)> {
         let size = check::size_class(n_bytes, shared.max_allocation);
         let (charged, is_used) = match shared.pool.take(usage.bits(), size) {
@@ -178,12 +179,12 @@ impl WgpuBuffer {
         self.handle()
     }
 
-    /// Returns whether only the engine has the buffer, so that bind groups with it may be cached.
+    /// Returns true if only the engine has the buffer, so that bind groups with it may be cached.
     pub(super) fn is_own(&self) -> bool {
         !self.0.is_shown.load(Ordering::Relaxed)
     }
 
-    /// Returns wgpu's buffer for the engine's own use, which keeps no clone but in bind groups.
+    /// Returns wgpu's buffer for internal use. The engine keeps no clone of it except in bind groups.
     pub(super) fn handle(&self) -> Option<&wgpu::Buffer> {
         self.0.charged.as_ref().map(Charged::buffer)
     }

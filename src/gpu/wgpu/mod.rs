@@ -1,7 +1,7 @@
 //! The wgpu engine: Vulkan, Metal and DX12 natively, WebGPU in a browser.
 //!
-//! The hard thing here is that wgpu reports errors beside the calls that caused them, differently on each target;
-//! `fault` turns them into values. The rest is a thin implementation of [`Backend`](super::Backend).
+//! The main difficulty is that wgpu reports errors separately from the calls that caused them, differently on each
+//! target; `fault` converts them to values. Everything else is a thin implementation of [`Backend`](super::Backend).
 
 #![cfg_attr(
     target_arch = "wasm32",

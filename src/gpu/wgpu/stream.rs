@@ -19,7 +19,7 @@ use crate::gpu::times::{Activity, Busy, DeviceTimes};
 use crate::kernels::Access;
 use crate::signal;
 
-/// Offsets of uniform blocks are multiples of this on every adapter.
+/// Alignment of the offsets of uniform blocks that every adapter supports.
 const UNIFORM_ALIGNMENT: usize = 256;
 
 /// Recorder of one submission.
@@ -28,7 +28,7 @@ pub struct WgpuStream {
     shared: Arc<Shared>,
     steps: Vec<Step>,
     params: Vec<u8>,
-    /// Host memory used, and the range of each use.
+    /// Staging buffers in use, and the range of each use.
     hosts: Vec<(WgpuHostBuffer, Range<u64>)>,
 }
 
@@ -47,7 +47,7 @@ enum Step {
 }
 
 impl Step {
-    /// The kind of work as which it is timed; copies within the device are not timed.
+    /// Returns the kind of work for timing; `None` for copies within the device, which are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
             Self::Launch { .. } => Some(Activity::Kernels),
@@ -180,8 +180,8 @@ impl WgpuStream {
         Ok(end)
     }
 
-    /// Returns each staging buffer used, once, with the range to map afterwards: all that was downloaded, or all of an upload
-    /// buffer.
+    /// Returns each staging buffer in use once, with the range to map afterwards: the downloaded range, or all of an
+    /// upload buffer.
     fn hosts_used(&self) -> Vec<(&WgpuHostBuffer, Range<u64>)> {
         let mut used: Vec<(&WgpuHostBuffer, Range<u64>)> = Vec::new();
         for (host, range) in &self.hosts {
@@ -204,12 +204,12 @@ impl WgpuStream {
         used
     }
 
-    /// The runs of steps of one kind.
+    /// Returns the runs of consecutive steps of one kind.
     fn runs(&self) -> impl Iterator<Item = &[Step]> {
         self.steps.chunk_by(|a, b| a.activity() == b.activity())
     }
 
-    /// A timer for the launches, and for the `copies` if they are timed, if there is something to time.
+    /// Returns a timer for the launches, and for the copies if `copies`, unless there is nothing to time.
     fn timer(&self, copies: bool) -> Result<Option<Timer>> {
         let capabilities = &self.shared.capabilities;
         let copies = copies && capabilities.copy_timestamps;
@@ -240,7 +240,7 @@ impl WgpuStream {
                 .queue
                 .submit([self.encode(params.as_ref(), &mut timer)])
         })?;
-        // Counted for the watchdog of waits, natively; a browser watches its GPU itself.
+        // Counts completed submissions for the watchdog of waits, natively. A browser monitors its GPU itself.
         #[cfg(not(target_arch = "wasm32"))]
         {
             let n_done = Arc::clone(&shared.n_done);
@@ -334,7 +334,7 @@ impl WgpuStream {
     }
 }
 
-/// The ranges that a launch binds, and whether only the engine has their buffers.
+/// Returns the ranges that a launch binds, and true if only the engine has their buffers.
 fn ranges_of(args: &[Bound], params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
     let mut ranges = Vec::with_capacity(args.len());
     let mut is_own = true;

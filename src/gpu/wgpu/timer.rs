@@ -10,31 +10,31 @@ use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 use crate::gpu::times::{Activity, DeviceTimes};
 
-/// Runs of launches or copies that one timer measures; a submission of more is not measured.
+/// Maximum number of runs of launches or copies in a submission that is timed.
 pub(super) const MAX_RUNS: usize = 32;
 
 const QUERY_BYTES: u64 = 8;
 
-/// Queries for the runs of one submission: two a run, in their order.
+/// Queries for the runs of one submission: two per run, in order.
 #[derive(Debug)]
 pub(super) struct Timer {
     queries: wgpu::QuerySet,
     resolved: Charged,
     host: WgpuHostBuffer,
     runs: Vec<Activity>,
-    /// Copies are measured too.
+    /// True if copies are measured too.
     copies: bool,
 }
 
-/// Timers not in use: queries, their buffer and the host's. The device owns these, so they must not own the device: a
-/// reference cycle would keep it, with its memory and threads, for ever.
+/// Timers not in use: queries, their buffer and the host's. The device owns them, so they must not own the device: a
+/// reference cycle would leak it, with its memory and threads.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     free: Mutex<Vec<(wgpu::QuerySet, Charged, DetachedHost)>>,
 }
 
 impl Timers {
-    /// Creates a timer on a device that has timestamps; also for `copies`, if it has timestamps for them.
+    /// Creates a timer on a device that has timestamps. It also times copies if `copies` and the device supports it.
     pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
         let free = shared.timers.free.lock();
         let free = free.unwrap_or_else(PoisonError::into_inner).pop();

@@ -1,12 +1,12 @@
-//! Attention.
+//! [`AttentionKernel`]: attention.
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
 use crate::kernels::tensor::{AttentionSize, Heads, attention_launch};
 use crate::{Error, Result};
 
-/// Attention of heads without the matrix of scores being stored (flash attention): arguments are queries, keys and values,
-/// `[heads, rows, head_dim]` each, and the result, `[rows, heads, head_dim]`.
+/// Attention that never stores the matrix of scores (flash attention). Arguments: queries, keys and values, each
+/// `[heads, rows, head_dim]`, and the result, `[rows, heads, head_dim]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttentionKernel {
     n_q: u32,
@@ -18,7 +18,7 @@ pub struct AttentionKernel {
 }
 
 impl AttentionKernel {
-    /// One head over `rows` queries and as many keys and values, of `head_dim` elements each, 256 at most.
+    /// Creates a kernel for one head with `rows` queries and as many keys and values, of at most 256 elements each.
     #[must_use]
     pub const fn flash(rows: u32, head_dim: u32) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl AttentionKernel {
         }
     }
 
-    /// With so many heads of queries, and of keys and values.
+    /// Sets the numbers of heads of queries, and of keys and values.
     #[must_use]
     pub const fn with_heads(self, heads: u32, key_heads: u32) -> Self {
         Self {
@@ -41,13 +41,13 @@ impl AttentionKernel {
         }
     }
 
-    /// With so many keys and values.
+    /// Sets the number of keys and values.
     #[must_use]
     pub const fn with_keys(self, n_k: u32) -> Self {
         Self { n_k, ..self }
     }
 
-    /// The last query sees all keys, each query before it one less.
+    /// Applies a causal mask: the last query sees all keys, and each query before it one key less.
     #[must_use]
     pub const fn causal(self) -> Self {
         Self {

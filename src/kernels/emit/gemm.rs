@@ -1,22 +1,22 @@
-//! Matrix products.
+//! [`GemmKernel`]: matrix products.
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
 use crate::kernels::tensor::{Matrix, Product, naive_launch, tiled_launch};
 use crate::{Error, Result};
 
-/// The product of `[m, k]` and `[k, n]`, rows one after the other: arguments are both and the result.
+/// Product of `[m, k]` and `[k, n]`, row-major. Arguments: both factors and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmKernel {
     m: u32,
     n: u32,
     k: u32,
-    /// Rows and columns of a workgroup; `None` for an element by each invocation.
+    /// Number of rows and columns of a workgroup's tile; `None` for the naive kernel.
     tile: Option<u32>,
 }
 
 impl GemmKernel {
-    /// An element by each invocation, and no memory shared: plain, and slow.
+    /// Creates a kernel in which each invocation computes one element, without workgroup memory: simple and slow.
     #[must_use]
     pub const fn naive(m: u32, n: u32, k: u32) -> Self {
         Self {
@@ -27,8 +27,9 @@ impl GemmKernel {
         }
     }
 
-    /// A square tile of 32, 64 or 128 rows and columns by each workgroup; 16 to 64 elements of it are an invocation's, in
-    /// registers. Large tiles read less, small ones keep a device busy with small products.
+    /// Creates a kernel in which each workgroup computes a square tile of 32, 64 or 128 rows and columns, and each
+    /// invocation 16 to 64 elements of it in registers. Large tiles need less memory bandwidth; small tiles keep a
+    /// device busy with small products.
     #[must_use]
     pub const fn tiled(m: u32, n: u32, k: u32, tile: u32) -> Self {
         Self {

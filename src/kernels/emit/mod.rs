@@ -1,5 +1,5 @@
-//! Kernels of tensors by name and size, as PTX: for programs that launch them through the CUDA driver themselves. They are
-//! those of the one table, compiled from the same WGSL; nothing here needs a GPU.
+//! Tensor kernels as PTX, by name and size, for programs that launch them through the CUDA driver themselves. They are
+//! compiled from the same WGSL as the kernels that the engines run. No GPU is needed.
 
 mod attention;
 mod gemm;
@@ -28,18 +28,19 @@ use crate::{Error, Result};
 /// # Ok::<(), pagepress::Error>(())
 /// ```
 pub trait Kernel {
-    /// How it is launched: overrides of its WGSL, grid, and the roles of its arguments in order with the words of the
-    /// uniform, which the PTX takes by value. Elements are `f32`; a buffer has whole groups of four and 64 bytes behind
-    /// them that kernels may read, but do not use.
+    /// Returns the launch: overrides of the WGSL, grid, and the slots of the arguments in order, with the words of the
+    /// uniform parameters, which the PTX kernel accepts by value. Elements are `f32`. The number of elements of a
+    /// buffer must be a multiple of four, followed by 64 bytes that kernels may read, but whose values they do not use.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for sizes that there is no such kernel for.
+    /// [`Error::InvalidArgument`] for sizes that the kernel does not support.
     fn launch(&self) -> Result<Launch>;
 
-    /// The kernel for a compute capability, ten times, from 70 to 121: 75, 80, 90, 100; it runs on that and on later ones.
+    /// Compiles the kernel for a compute capability times ten, from 70 to 121, such as 75, 80, 90 or 100. The result
+    /// runs on that and on later ones.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for another compute capability.
+    /// As [`launch`](Self::launch); [`Error::InvalidArgument`] for an unsupported compute capability.
     fn compile(&self, sm: u32) -> Result<CompiledPtx> {
         let launch = self.launch()?;
         let overrides = launch.overrides.iter();
@@ -57,7 +58,7 @@ pub trait Kernel {
         compile_wgsl(kernel.wgsl, &options)
     }
 
-    /// The text of a PTX module for compute capability 7.5 and all later ones.
+    /// Returns the text of a PTX module for compute capability 7.5 and later.
     ///
     /// # Errors
     /// As [`launch`](Self::launch).
@@ -66,7 +67,7 @@ pub trait Kernel {
     }
 }
 
-/// Returns true if kernels take these numbers of elements: each length is above 0, each product below 2^31.
+/// Checks that each length is above 0 and each product below 2^31.
 fn check_sizes(name: &'static str, products: &[&[u32]]) -> Result<()> {
     let fits = |lengths: &&[u32]| {
         let product = lengths

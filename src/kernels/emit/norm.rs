@@ -1,4 +1,4 @@
-//! Normalisation of rows.
+//! [`LayerNormKernel`]: normalisation of rows.
 
 use super::{Kernel, check_sizes};
 use crate::Result;
@@ -6,8 +6,8 @@ use crate::kernels::tensor::norm_launch;
 use crate::kernels::{Arg, Launch, Slot};
 use crate::ops::Norm;
 
-/// Each row of `[rows, cols]` normalised: arguments are the rows, a weight and a bias for each column, and the result. Where
-/// there is no weight or bias, its argument is the rows again.
+/// Normalisation of each row of `[rows, cols]`. Arguments: the rows, a weight and a bias with an element per column,
+/// and the result. If there is no weight or bias, the rows are passed again in its place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerNormKernel {
     rows: u32,
@@ -18,7 +18,7 @@ pub struct LayerNormKernel {
 }
 
 impl LayerNormKernel {
-    /// (x - mean) / √(variance + 10⁻⁵), times a weight, plus a bias.
+    /// Creates a layer norm with weight and bias: (x - mean) / √(variance + 10⁻⁵) · weight + bias.
     #[must_use]
     pub const fn new(rows: u32, cols: u32) -> Self {
         Self {
@@ -30,13 +30,13 @@ impl LayerNormKernel {
         }
     }
 
-    /// Normalised so.
+    /// Sets the kind of norm.
     #[must_use]
     pub const fn with_norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
 
-    /// With a weight and a bias, or without.
+    /// Selects whether there are a weight and a bias.
     #[must_use]
     pub const fn with_columns(self, has_weight: bool, has_bias: bool) -> Self {
         Self {

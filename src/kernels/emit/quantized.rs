@@ -1,4 +1,4 @@
-//! Matrix products with quantized weights.
+//! [`QuantizedGemmKernel`]: matrix products with quantized weights.
 
 use super::{Kernel, check_sizes};
 use crate::kernels::Launch;
@@ -6,7 +6,7 @@ use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
 use crate::ops::Quantization;
 use crate::{Error, Result};
 
-/// The product of `[m, k]` and the transpose of quantized weights, `[n, k]`: arguments are both and the result.
+/// Product of `[m, k]` and the transpose of quantized weights, `[n, k]`. Arguments: both factors and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizedGemmKernel {
     quantization: Quantization,
@@ -16,7 +16,7 @@ pub struct QuantizedGemmKernel {
 }
 
 impl QuantizedGemmKernel {
-    /// Weights of a quantization, `k` whole blocks of it.
+    /// Creates a kernel for weights of this format. `k` must be a multiple of [`Quantization::block_len`].
     #[must_use]
     pub const fn new(quantization: Quantization, m: u32, n: u32, k: u32) -> Self {
         Self {

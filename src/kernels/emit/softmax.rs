@@ -1,11 +1,11 @@
-//! Softmax.
+//! [`SoftmaxKernel`]: softmax over rows.
 
 use super::{Kernel, check_sizes};
 use crate::Result;
 use crate::kernels::tensor::{SoftmaxLimits, softmax_launch};
 use crate::kernels::{Arg, Launch, Slot};
 
-/// The softmax of each row of `[rows, cols]`, stable for any numbers: arguments are the rows and the result.
+/// Numerically stable softmax of each row of `[rows, cols]`. Arguments: the rows and the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftmaxKernel {
     rows: u32,
@@ -14,7 +14,7 @@ pub struct SoftmaxKernel {
 }
 
 impl SoftmaxKernel {
-    /// eˣ over the sum of a row's eˣ.
+    /// Creates a kernel that computes eˣ divided by the sum of all eˣ of the row.
     #[must_use]
     pub const fn new(rows: u32, cols: u32) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl SoftmaxKernel {
         }
     }
 
-    /// Its logarithm.
+    /// Computes the logarithm of the softmax instead.
     #[must_use]
     pub const fn log(self) -> Self {
         Self { log: true, ..self }

@@ -1,4 +1,4 @@
-//! Attention.
+//! Jobs of attention.
 
 use super::attention_parts::in_parts;
 use super::{R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, span};
@@ -16,27 +16,27 @@ pub(super) static MERGE: KernelInfo = kernel(
     &[R, W, U],
 );
 
-/// Queries of a workgroup, and keys that it takes at a time.
+/// Number of queries of a workgroup, and number of keys that it processes per step.
 const QUERIES: u64 = 32;
 pub(super) const KEYS: u64 = 64;
-/// Workgroups that keep a large device busy.
+/// Number of workgroups that keeps a large device busy.
 const ENOUGH_GROUPS: u64 = 256;
-/// Fewest and most keys of a workgroup: software GPUs stop long loops.
+/// Minimum and maximum number of keys of a workgroup. The maximum exists because software GPUs stop long loops.
 const MIN_SPLIT: u64 = 256;
 pub(super) const MAX_SPLIT: u64 = 8192;
 
 /// Layout of heads of rows in their buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heads {
-    /// Place of the first element.
+    /// Position of the first element.
     pub offset: u64,
-    /// From one batch to the next.
+    /// Stride of batches.
     pub batch: u64,
-    /// From one head to the next.
+    /// Stride of heads.
     pub head: u64,
-    /// From one row to the next.
+    /// Stride of rows.
     pub row: u64,
-    /// Elements of the buffer.
+    /// Number of elements of the buffer.
     pub n: u64,
 }
 
@@ -51,34 +51,34 @@ impl Heads {
     }
 }
 
-/// Queries that look at keys and take values.
+/// Sizes and parameters of attention.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttentionSize {
-    /// Batches.
+    /// Number of batches.
     pub batch: u64,
-    /// Heads of queries; a multiple of `key_heads`.
+    /// Number of heads of queries, a multiple of `key_heads`.
     pub heads: u64,
-    /// Heads of keys and values.
+    /// Number of heads of keys and values.
     pub key_heads: u64,
-    /// Queries.
+    /// Number of queries.
     pub n_q: u64,
-    /// Keys and values; if `causal`, as many as there are queries at least.
+    /// Number of keys and values; if `causal`, at least `n_q`.
     pub n_k: u64,
-    /// Elements of a head, at most 256.
+    /// Number of elements of a head, at most 256.
     pub dim: u64,
-    /// The last query sees all keys, each query before it one less.
+    /// True for a causal mask: the last query sees all keys, and each query before it one key less.
     pub causal: bool,
     /// Factor of the products of queries and keys.
     pub scale: f32,
 }
 
 impl AttentionSize {
-    /// Queries of all heads.
+    /// Returns the number of queries of all batches and heads.
     pub(super) const fn rows(&self) -> u64 {
         self.batch * self.heads * self.n_q
     }
 
-    /// Returns true if the shapes match and the heads are inside their buffers.
+    /// Checks that the sizes are consistent and the heads are inside their buffers.
     fn check(&self, places: &[Heads; 3]) -> Result<()> {
         let Self {
             batch,
@@ -114,29 +114,29 @@ impl AttentionSize {
     }
 }
 
-/// The bindings of a launch, and the part of the result that it computes.
+/// Arguments of a launch, and the part of the result that it computes.
 pub(super) struct Args {
     /// Queries, keys and values.
     pub(super) inputs: [Arg; 3],
-    /// What is written, whose rows are `out_heads` to a query, from element `out_from` on.
+    /// Destination, its first element to write, and the number of heads per query in it.
     pub(super) out: Arg,
     pub(super) out_from: u64,
     pub(super) out_heads: u64,
-    /// The first key, and how many come at a time, a multiple of 64.
+    /// First key, and number of keys of a split, a multiple of 64.
     pub(super) first_key: u64,
     pub(super) split_len: u64,
-    /// Splits of this launch, of those before it, and of all that are put together; `None` where there is but one.
+    /// Number of splits of this launch, of the launches before it, and in total; `None` if there is only one.
     pub(super) splits: Option<[u64; 3]>,
-    /// The last key that the first query sees, if attention is causal.
+    /// Last key that the first query sees, if attention is causal.
     pub(super) first: u64,
 }
 
-/// Launches that make [`Slot::Out`], `[batch, n_q, heads, dim]`, of queries in `A`, keys in `B` and values in `Values`.
-/// A buffer larger than a binding is processed in parts, one after the other.
+/// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
+/// values in `Values`. Buffers larger than a binding are processed in parts.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a length of 0, for heads that do not fit each other or their buffers, and for keys so
-/// many that a binding does not hold what one query makes of their parts.
+/// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, and
+/// for so many keys that the partial results of one query do not fit in a binding.
 pub fn attention_job(
     what: &AttentionSize,
     places: [Heads; 3],
@@ -176,7 +176,8 @@ pub fn attention_job(
     Ok(Job { buffers, launches })
 }
 
-/// The launch that puts splits of the keys together, to `out`, from an element on, with rows of so many heads.
+/// Returns the launch that merges splits of the keys and writes the result to `out`, from an element on, with
+/// `out_heads` heads per row.
 pub(super) fn merge_launch(
     what: &AttentionSize,
     splits: u64,
@@ -200,7 +201,7 @@ pub(super) fn merge_launch(
     }
 }
 
-/// The launch that goes over all keys, in splits of a multiple of 64.
+/// Returns the launch over all keys, in splits of `split_len` keys, a multiple of 64.
 pub(in crate::kernels) fn attention_launch(
     what: &AttentionSize,
     places: [Heads; 3],
@@ -225,7 +226,7 @@ pub(in crate::kernels) fn attention_launch(
     launch(what, places, args)
 }
 
-/// A launch over the keys from `first_key` to `n_k`.
+/// Returns a launch over the keys from `first_key` to `n_k`.
 pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) -> Launch {
     let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
     let tiles = what.n_q.div_ceil(QUERIES);

@@ -1,11 +1,11 @@
-//! Attention over buffers that are larger than a binding: batches, heads, queries or keys in parts.
+//! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
 use super::attention::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
 use crate::kernels::{Arg, Launch, Slot};
 
-/// How many a part has of each. Heads of queries are whole groups that share a head of keys, or some of one group.
+/// Sizes of a part. Its heads are whole groups that share a head of keys, or some heads of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     batch: u64,
@@ -19,7 +19,7 @@ impl Part {
         (self.heads * what.key_heads / what.heads).max(1)
     }
 
-    /// Elements from the first to the last of queries, keys, values and results.
+    /// Returns the numbers of elements from the first to the last of queries, keys, values and results.
     fn spans(self, what: &AttentionSize, [q, k, v]: &[Heads; 3]) -> [u64; 4] {
         let of = |place: &Heads, heads, rows| {
             span([
@@ -39,12 +39,12 @@ impl Part {
         ]
     }
 
-    /// Splits of all keys, of which some go into one binding.
+    /// Returns the number of splits of all keys. One binding has the keys of one or more splits.
     fn splits(self, what: &AttentionSize) -> u64 {
         what.n_k.div_ceil(self.n_k) * self.n_k.div_ceil(MAX_SPLIT)
     }
 
-    /// Elements of what splits make of the queries.
+    /// Returns the number of elements of the partial results of all splits.
     fn n_partials(self, what: &AttentionSize) -> u64 {
         match self.splits(what) {
             1 => 0,
@@ -57,7 +57,7 @@ impl Part {
         spans.iter().all(|&n| n <= most) && self.n_partials(what) <= most
     }
 
-    /// The largest part that fits in slices of `most` elements; `None` if there is none.
+    /// Returns the largest part that fits in slices of `most` elements; `None` if there is none.
     fn choose(what: &AttentionSize, places: &[Heads; 3], most: u64) -> Option<Self> {
         let whole = Self {
             batch: what.batch,
@@ -66,12 +66,12 @@ impl Part {
             n_k: what.n_k,
         };
         let fits = |part: &Self| part.fits(what, places, most);
-        // Whole batches first, so that small ones are not many launches.
+        // Prefers whole batches, so that many small batches do not need many launches.
         let batches = |batch| Self { batch, ..whole };
         if fits(&batches(1)) {
             return Some(batches(largest(what.batch, |batch| fits(&batches(batch)))));
         }
-        // Heads as many as leave half a binding for their rows.
+        // As many heads as leave half a binding for their rows.
         let group = what.heads / what.key_heads;
         let one_row = |heads| {
             let part = Self {
@@ -87,7 +87,7 @@ impl Part {
             false if one_row(1) => largest(group, one_row),
             false => return None,
         };
-        // Fewer, where a binding does not hold what splits of the keys make of them.
+        // Fewer heads, if the partial results of the splits do not fit in a binding.
         loop {
             let part = Self::of_heads(what, places, heads, most);
             if fits(&part) {
@@ -101,7 +101,7 @@ impl Part {
         }
     }
 
-    /// So many heads of one batch, and as many queries and keys as fit.
+    /// Returns a part with this many heads of one batch, and as many queries and keys as fit.
     fn of_heads(what: &AttentionSize, places: &[Heads; 3], heads: u64, most: u64) -> Self {
         let lengths = |n_q, n_k| Self {
             batch: 1,
@@ -113,7 +113,7 @@ impl Part {
         let [q_row, k_row, v_row, out_row] = lengths(1, 1).spans(what, places);
         let n_k = how_many(what.n_k, k.row, k_row, most);
         let n_k = n_k.min(how_many(what.n_k, v.row, v_row, most));
-        // Whole tiles of keys, if there are several parts.
+        // Whole tiles of keys, if the keys are divided.
         let n_k = match n_k {
             n if n < what.n_k && n > KEYS => n / KEYS * KEYS,
             n => n.max(1),
@@ -125,7 +125,8 @@ impl Part {
     }
 }
 
-/// The largest number up to `most` that passes, if all below it do; at least 1.
+/// Returns the largest number from 1 to `most` that passes, by binary search; 1 if none does. If a number passes, all
+/// smaller ones must.
 fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (1, most.max(1));
     while low < high {
@@ -138,7 +139,7 @@ fn largest(most: u64, passes: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// The launches, none of which binds more than a binding holds of a buffer, and the elements of [`Slot::Partials`].
+/// Returns launches whose bindings are within the limit, and the number of elements of [`Slot::Partials`].
 pub(super) fn in_parts(
     what: &AttentionSize,
     places: [Heads; 3],
@@ -150,7 +151,7 @@ pub(super) fn in_parts(
         part.ok_or_else(|| beyond_binding("keys", what.n_k * what.dim, max_binding_bytes))?;
     let whole = Whole { what, places, part };
     let mut launches = Vec::new();
-    // No part has heads of two groups and not all of both.
+    // A part with heads of several groups has all heads of these groups.
     let group = what.heads / what.key_heads;
     let together = part.heads.max(group);
     let heads = parts(what.heads, together).flat_map(|(first, n)| {
@@ -172,7 +173,7 @@ pub(super) fn in_parts(
     Ok((launches, part.n_partials(what)))
 }
 
-/// A computation in parts.
+/// Attention that is computed in parts.
 struct Whole<'a> {
     what: &'a AttentionSize,
     places: [Heads; 3],
@@ -180,7 +181,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// All keys for some queries.
+    /// Appends the launches over all keys for some queries.
     fn push_launches(&self, part: Part, first: [u64; 3], launches: &mut Vec<Launch>) {
         let what = self.what;
         let [batch, head, query] = first;
@@ -217,7 +218,7 @@ impl Whole<'_> {
                 let [batch, head, row] = starts[i];
                 let from = place.offset + batch * place.batch + head * place.head + row * place.row;
                 let (arg, offset) = around(slots[i], from, from + spans[i]);
-                // Rows of keys count from the first of all, which the slice does not have.
+                // The kernel counts rows of keys from the first of all, but the slice starts later.
                 let before = if i == 0 { 0 } else { row * place.row };
                 place.offset = offset.wrapping_sub(before);
                 inputs.push(arg);
@@ -261,7 +262,7 @@ impl Whole<'_> {
 mod tests {
     use super::*;
 
-    /// Launches over heads side by side or each by itself, none of which binds too much or leaves its buffer.
+    /// Checks that the launches cover all products once, and that no binding is too large or exceeds its buffer.
     fn check(what: &AttentionSize, side_by_side: bool, most: u64) {
         let place = |n_heads: u64, rows: u64| {
             let n = what.batch * n_heads * rows * what.dim;
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_fit_and_meet_each_key_once() {
+    fn parts_fit_and_process_each_key_once() {
         for [batch, heads, key_heads, n_q, n_k, dim] in [
             [1, 4, 2, 300, 500, 64],
             [50, 2, 1, 40, 50, 32],

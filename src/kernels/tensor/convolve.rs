@@ -1,4 +1,4 @@
-//! Convolution of one picture, without padding.
+//! Jobs of the convolution of an image, without padding.
 
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
@@ -11,25 +11,26 @@ pub(super) static CONVOLVE2D: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Rows and columns of a workgroup.
+/// Rows and columns of a workgroup's tile.
 const GROUP_ROWS: u64 = 32;
 const GROUP_COLS: u64 = 64;
-/// Rows and columns of the kernel that are taken at a time.
+/// Number of rows and columns of the kernel that are processed per step.
 const PIECE: u64 = 16;
-/// Most elements of a kernel that one launch takes: software GPUs stop long loops, and browsers long launches.
+/// Maximum number of kernel elements of one launch: software GPUs stop long loops, and browsers long launches.
 const MAX_TAPS: u64 = 1 << 15;
 
 /// Sizes of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Convolution {
-    /// Rows and columns of the picture.
+    /// Rows and columns of the image.
     pub input: [u64; 2],
-    /// Those of the kernel; not larger.
+    /// Rows and columns of the kernel, not more than those of the image.
     pub kernel: [u64; 2],
 }
 
 impl Convolution {
-    /// Rows and columns of the result; none for a kernel that is larger than the picture.
+    /// Returns the numbers of rows and columns of the result. They are 0 along an axis in which the kernel is larger
+    /// than the image.
     #[must_use]
     pub const fn output(&self) -> [u64; 2] {
         [
@@ -43,7 +44,7 @@ impl Convolution {
     }
 }
 
-/// A part of a convolution: rows and columns of the kernel, and of the result.
+/// Part of a convolution: rows and columns of the kernel, and of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     kernel: [u64; 2],
@@ -51,21 +52,21 @@ struct Part {
 }
 
 impl Part {
-    /// The largest part, of which no buffer has more than `most` elements from its first to its last; `None` if there is
-    /// none.
+    /// Returns the largest part such that no buffer has more than `most` elements from its first to its last; `None` if
+    /// there is none.
     fn choose(what: &Convolution, most: u64) -> Option<Self> {
         let [in_pitch, kernel_pitch] = [what.input[1], what.kernel[1]];
         let out = what.output();
-        // Columns of the kernel and of the result take their sum of those of the picture.
+        // The number of image columns is that of the kernel plus that of the result, minus 1.
         let half = most / 2;
         let kernel_cols = kernel_pitch.min(half.max(most.saturating_sub(out[1])));
         let out_cols = out[1].min((most + 1).checked_sub(kernel_cols)?);
         let in_cols = out_cols + kernel_cols - 1;
-        // Rows, less one, of the kernel and of the result likewise.
+        // The same holds for rows.
         let in_rows = how_many(what.input[0], in_pitch, in_cols, most);
         let taps = (MAX_TAPS / kernel_cols / PIECE * PIECE).max(PIECE);
         let fitting = how_many(what.kernel[0], kernel_pitch, kernel_cols, most);
-        // Few rows of the kernel at once make many launches, few of the result read the picture often.
+        // Few kernel rows per part need many launches; few result rows read the image often.
         let kernel_rows = match fitting.min(taps) {
             rows if rows + GROUP_ROWS > in_rows => rows.min(in_rows.div_ceil(2)),
             rows => rows,
@@ -83,7 +84,7 @@ impl Part {
         })
     }
 
-    /// All of it, but for rows of a large kernel.
+    /// Returns the whole convolution, or fewer rows of the kernel if it has more than [`MAX_TAPS`] elements.
     fn whole(what: &Convolution) -> Self {
         let rows = (MAX_TAPS / what.kernel[1] / PIECE * PIECE).max(PIECE);
         Self {
@@ -93,12 +94,12 @@ impl Part {
     }
 }
 
-/// Launches that make [`Slot::Out`] of the picture in `A` and the kernel in `B`. There are several for a large kernel, and
-/// where a buffer is larger than a binding.
+/// Returns the launches that compute [`Slot::Out`] from the image in `A` and the kernel in `B`. There are several for a
+/// large kernel, and for buffers larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, a kernel larger than the picture, and
-/// bindings that hold nothing.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, a kernel larger than the image, and
+/// bindings that are too small for any part.
 pub fn convolve2d_job(what: &Convolution, max_binding_bytes: u64) -> Result<Job> {
     check_sizes(&[&what.input, &what.kernel])?;
     let out = what.output();
@@ -136,7 +137,8 @@ pub fn convolve2d_job(what: &Convolution, max_binding_bytes: u64) -> Result<Job>
     })
 }
 
-/// A part of the result from a row and column on, by a part of the kernel from a row and column on.
+/// Returns the launch that computes a part of the result, from row `y` and column `x`, with a part of the kernel, from
+/// row `r` and column `s`.
 fn launch(
     what: &Convolution,
     part: Part,
@@ -196,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_fit_and_make_each_product_once() {
+    fn parts_fit_and_compute_each_product_once() {
         for (input, kernel) in [
             ([400, 300], [3, 3]),
             ([40, 30_000], [3, 3]),

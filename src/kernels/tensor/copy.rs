@@ -1,4 +1,4 @@
-//! Copies of tensors that lie anyhow, and are larger than a binding.
+//! Jobs that copy strided tensors that are larger than a binding.
 
 use super::{R, U, W, around, check_sizes, elements_of_slice, grid, kernel, padded_bytes, parts};
 use super::{beyond_binding, span};
@@ -11,24 +11,24 @@ pub(super) static COPY: KernelInfo = kernel("tensor_copy", shader!("tensor_copy.
 /// An axis of a tensor that is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyAxis {
-    /// Elements along it.
+    /// Number of elements.
     pub n: u64,
-    /// Distance of neighbours where they are.
+    /// Stride in the source.
     pub from: u64,
-    /// Distance of neighbours where they go.
+    /// Stride in the destination.
     pub to: u64,
 }
 
-/// Some of each axis.
+/// Number of elements of a block along each axis.
 type Block = [u64; MAX_RANK];
 
-/// Launches that copy elements of [`Slot::A`], which has `n_a`, the first at `offset`, to [`Slot::Out`], from its start
-/// on; the innermost axis comes first. No two have one place there. A launch takes as much of each axis as both bindings
-/// hold.
+/// Returns the launches that copy elements of [`Slot::A`], a buffer of `n_a` elements, from `offset` on, to the start
+/// of [`Slot::Out`]. Axes are innermost first; no two elements may have the same destination. Each launch copies as
+/// large a block as both bindings permit.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and for
-/// places outside of `A`.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for more than [`MAX_RANK`] axes, and
+/// for positions outside `A`.
 pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64) -> Result<Job> {
     let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();
     check_sizes(&[&lengths, &[n_a]])?;
@@ -65,7 +65,7 @@ pub fn copy_job(axes: &[CopyAxis], offset: u64, n_a: u64, max_binding_bytes: u64
         if from.max(to) <= most {
             break;
         }
-        // The axis that goes furthest is halved.
+        // Halves the axis with the largest extent.
         let furthest = (0..MAX_RANK).max_by_key(|&i| extent(i)).unwrap_or(0);
         block[furthest] = block[furthest].div_ceil(2);
     }
@@ -109,7 +109,7 @@ fn launch(axes: &[CopyAxis], block: &Block, a: (Arg, u64), out: (Arg, u64)) -> L
         .map(|n| n as u32)
         .to_vec();
     words.extend(list(&|i| block[i]));
-    // That of an axis of one element does not matter.
+    // An axis of length 1 may have any stride.
     words.extend(list(&|i| axes[i].from));
     words.extend(list(&|i| axes[i].to));
     Launch {
@@ -124,7 +124,7 @@ fn launch(axes: &[CopyAxis], block: &Block, a: (Arg, u64), out: (Arg, u64)) -> L
 mod tests {
     use super::*;
 
-    /// Copies by the launches of a job on the host.
+    /// Runs the launches of a job on the host.
     fn copied(job: &Job, a: &[u32], n_out: usize, most: u64) -> Vec<u32> {
         let mut out = vec![u32::MAX; n_out];
         for launch in &job.launches {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn blocks_copy_each_element_once() {
-        // [30, 40, 50], its axes in another order, and one repeated.
+        // [30, 40, 50] with permuted axes, the last case with a repeated axis.
         for (order, repeated) in [([0, 1, 2], false), ([2, 0, 1], false), ([1, 2, 0], true)] {
             let (dims, strides) = ([30_u64, 40, 50], [2000_u64, 50, 1]);
             let mut axes = Vec::new();

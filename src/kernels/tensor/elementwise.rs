@@ -1,4 +1,4 @@
-//! Element-wise operations: chains of steps on each element.
+//! Jobs of element-wise operations: chains of steps on each element.
 
 use super::{
     R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
@@ -14,24 +14,24 @@ pub(super) static ELEMENTWISE: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Most steps of one launch.
+/// Maximum number of steps of one launch.
 pub const MAX_STEPS: usize = 4;
-/// Elements of a workgroup.
+/// Number of elements of a workgroup.
 const BLOCK: u64 = 4096;
 
 /// Layout of a strided tensor: element i of axis d is at `offset` plus i times `strides[d]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strided {
-    /// Place of the first element.
+    /// Position of the first element.
     pub offset: u64,
-    /// One for each of [`Elementwise::dims`].
+    /// One stride for each of [`Elementwise::dims`]; none to repeat the element at `offset`.
     pub strides: Vec<u64>,
-    /// Elements of the buffer.
+    /// Number of elements of the buffer.
     pub n: u64,
 }
 
 impl Strided {
-    /// The same from element `from` of the outermost axis on.
+    /// Returns the layout from element `from` of the outermost axis on.
     fn from(&self, from: u64) -> Self {
         let outermost = self.strides.last().copied().unwrap_or(0);
         Self {
@@ -44,24 +44,24 @@ impl Strided {
 /// Layout of a tensor in its buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// As the result: from the buffer's start, without gaps.
+    /// Contiguous from the buffer's start, in the order of the result.
     Dense,
-    /// Anyhow. Without strides: the element at the offset, again and again.
+    /// Strided. Without strides, the element at the offset is repeated.
     Strided(Strided),
 }
 
-/// A chain of steps over all elements.
+/// A chain of steps on all elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Elementwise<'a> {
-    /// Elements of the result, above 0.
+    /// Number of elements of the result, above 0.
     pub n: u64,
-    /// Lengths of the axes, innermost first, where a source is strided; at most [`MAX_RANK`].
+    /// Lengths of the axes, innermost first, if a source is strided; at most [`MAX_RANK`].
     pub dims: &'a [u64],
     /// The first tensor.
     pub a: Source,
-    /// The second one; needed if a step takes two.
+    /// The second tensor, required if a step has two operands.
     pub b: Option<Source>,
-    /// At most [`MAX_STEPS`], of which at most one takes two. None copies.
+    /// At most [`MAX_STEPS`] steps, of which at most one has two operands. Without steps, `a` is copied.
     pub steps: &'a [Step],
 }
 
@@ -82,15 +82,15 @@ impl Elementwise<'_> {
         self.strided().all(|strided| strided.strides.is_empty())
     }
 
-    /// Elements from the first to the last of `rows` of the outermost axis.
+    /// Returns the number of elements from the first to the last of `rows` of the outermost axis.
     fn span_of(&self, strided: &Strided, rows: u64) -> u64 {
         let (_, inner) = self.dims.split_last().unwrap_or((&1, &[]));
         let lengths = inner.iter().copied().chain([rows]);
         span(lengths.zip(strided.strides.iter().copied()))
     }
 
-    /// How many of the outermost axis one launch takes. All, where bindings hold whole buffers; else so many that parts of
-    /// the result begin where a binding may. 0 if not even these fit.
+    /// Returns the number of elements of the outermost axis per launch: all if whole buffers fit in bindings, otherwise
+    /// a number such that parts of the result start at aligned offsets; 0 if not even these fit.
     fn rows_at_once(&self, max_binding_bytes: u64) -> u64 {
         let Some((&rows, inner)) = self.dims.split_last() else {
             return 1;
@@ -102,7 +102,7 @@ impl Elementwise<'_> {
             how_many(rows, stride, self.span_of(strided, 1), most)
         });
         let fitting = fitting.fold(how_many(rows, length, length, most), u64::min);
-        // So many begin at a multiple of a slice's alignment.
+        // The smallest number of rows whose length is a multiple of the slice alignment.
         let unit = SLICE >> length.trailing_zeros().min(SLICE.ilog2());
         match fitting {
             _ if fitting == rows => rows,
@@ -110,7 +110,7 @@ impl Elementwise<'_> {
         }
     }
 
-    /// Returns true if there are launches for these sources; otherwise strided tensors have to be copied first.
+    /// Returns true if the sources can be launched on. Otherwise strided tensors must be copied first.
     #[must_use]
     pub fn fits(&self, max_binding_bytes: u64) -> bool {
         self.is_dense()
@@ -118,7 +118,7 @@ impl Elementwise<'_> {
             || self.rows_at_once(max_binding_bytes) > 0
     }
 
-    /// Returns true if bindings hold whole buffers.
+    /// Returns true if whole buffers fit in bindings.
     fn is_whole(&self, max_binding_bytes: u64) -> bool {
         let most = elements_of_binding(max_binding_bytes);
         self.n <= most && self.strided().all(|strided| strided.n <= most)
@@ -163,11 +163,12 @@ impl Elementwise<'_> {
     }
 }
 
-/// Launches that make [`Slot::Out`] of `A` and `B`. There are several where a buffer is larger than a binding.
+/// Returns the launches that compute [`Slot::Out`] from `A` and `B`. There are several if a buffer is larger than a
+/// binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for no elements, for places outside of a buffer, for more axes
-/// or steps than there may be, and for strided tensors of which bindings hold too little, see [`Elementwise::fits`].
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for no elements, for positions outside a buffer, for too
+/// many axes or steps, and for strided tensors for which [`Elementwise::fits`] is false.
 pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result<Job> {
     what.check()?;
     let n_of = |source: &Source| match source {
@@ -182,7 +183,7 @@ pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result
     let most = elements_of_binding(max_binding_bytes);
     let mut launches = Vec::new();
     if what.is_dense() {
-        // Parts start at multiples of 256 bytes and are counted in a u32.
+        // Parts start at multiples of 256 bytes, and their lengths fit in a u32.
         let step = most.max(BLOCK) / BLOCK * BLOCK;
         let mut from = 0;
         while from < what.n {
@@ -223,8 +224,8 @@ pub fn elementwise_job(what: &Elementwise<'_>, max_binding_bytes: u64) -> Result
     Ok(Job { buffers, launches })
 }
 
-/// The launch that makes these elements of the result, of which there are `n`; axes, strides and offsets are those of the
-/// part.
+/// Returns the launch that computes elements `from..to` of the `n` of the result. Axes, strides and offsets are those
+/// of the part.
 fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], most: u64) -> Launch {
     let layout = |source: &Source| u32::from(*source != Source::Dense);
     let mut overrides = vec![
@@ -234,7 +235,7 @@ fn launch(what: &Elementwise<'_>, [from, to]: [u64; 2], most: u64) -> Launch {
     let names = ["STEP_0", "STEP_1", "STEP_2", "STEP_3"];
     let codes = what.steps.iter().map(|step| step.code());
     overrides.extend(names.into_iter().zip(codes));
-    // What is bound of a source, and a strided one as seen from there.
+    // The binding of a source and, if it is strided, its layout relative to the binding.
     let input = |slot, source: &Source| match source {
         Source::Dense => (part(slot, from, to, what.n), None),
         Source::Strided(strided) if strided.n <= most => (Arg::Buffer(slot), Some(strided.clone())),
@@ -279,7 +280,7 @@ fn params(what: &Elementwise<'_>, sources: [Option<Strided>; 2], n: u32) -> Vec<
     });
     let rank = what.dims.len() as u32;
     let mut words = vec![n, rank, a.offset as u32, b.offset as u32];
-    // That of an axis of one element does not matter.
+    // An axis of length 1 may have any stride.
     for axes in [what.dims, &a.strides, &b.strides] {
         let ends_at = words.len() + MAX_RANK;
         words.extend(axes.iter().map(|&n| n as u32));

@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Jobs of matrix products.
 
 use super::matmul_parts::in_parts;
 use super::{
@@ -23,20 +23,20 @@ pub(super) static NAIVE: KernelInfo = kernel(
 /// Layout of a matrix, or of a batch of matrices, in its buffer. Strides are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matrix {
-    /// Place of the first element.
+    /// Position of the first element.
     pub offset: u64,
-    /// Elements of a column lie side by side, not those of a row.
+    /// True if the elements of a column are contiguous, false if those of a row are.
     pub transposed: bool,
-    /// From one row to the next; from one column, if transposed.
+    /// Stride of rows; of columns if `transposed`.
     pub pitch: u64,
-    /// From one matrix to the next; 0 to use one for all.
+    /// Stride of matrices; 0 to use one matrix for all products.
     pub batch: u64,
-    /// Elements of the buffer.
+    /// Number of elements of the buffer.
     pub n: u64,
 }
 
 impl Matrix {
-    /// Rows of `cols` elements, without gaps, from the start of a buffer of `n` elements.
+    /// Returns the layout of contiguous row-major matrices at the start of a buffer of `n` elements.
     #[must_use]
     pub const fn dense(rows: u64, cols: u64, n: u64) -> Self {
         Self {
@@ -55,16 +55,16 @@ impl Matrix {
     }
 }
 
-/// Products of `[m, k]` and `[k, n]`.
+/// A batch of products of `[m, k]` and `[k, n]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Product {
-    /// Products.
+    /// Number of products.
     pub batch: u64,
-    /// Rows of the first matrix and of the product.
+    /// Number of rows of the first matrix and of the product.
     pub m: u64,
-    /// Columns of the second matrix and of the product.
+    /// Number of columns of the second matrix and of the product.
     pub n: u64,
-    /// Columns of the first matrix, rows of the second.
+    /// Number of columns of the first matrix and of rows of the second.
     pub k: u64,
     /// The first matrix.
     pub a: Matrix,
@@ -95,7 +95,7 @@ impl Product {
     }
 }
 
-/// A way to cut the work: invocations along n and m, and groups of four columns and rows of each.
+/// Tile configuration of a workgroup: invocations along n and m, and groups of four columns and rows per invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tiling {
     lanes: [u64; 2],
@@ -116,7 +116,7 @@ impl Tiling {
         groups: [1, 1],
     };
 
-    /// Columns and rows of a tile.
+    /// Returns the numbers of columns and rows of a tile.
     const fn tile(self) -> [u64; 2] {
         [
             4 * self.lanes[0] * self.groups[0],
@@ -129,7 +129,7 @@ impl Tiling {
         what.n.div_ceil(cols) * what.m.div_ceil(rows) * what.batch
     }
 
-    /// The largest that keeps a large device busy.
+    /// Returns the largest tiling with enough tiles to keep a large device busy.
     fn choose(what: &Product) -> Self {
         if Self::LARGE.n_tiles(what) >= 200 {
             Self::LARGE
@@ -141,18 +141,18 @@ impl Tiling {
     }
 }
 
-/// Workgroups that keep a large device busy.
+/// Number of workgroups that keeps a large device busy.
 const ENOUGH_TILES: u64 = 256;
-/// Shortest and longest part of k that a workgroup takes: software GPUs stop long loops.
+/// Minimum and maximum length of a workgroup's slice of k. The maximum exists because software GPUs stop long loops.
 const MIN_SLICE: u64 = 256;
 pub(super) const MAX_SLICE: u64 = 1 << 16;
 
-/// Launches that make [`Slot::Out`], `[batch, m, n]`, of `A` and `B`. `workgroup_bytes` is what one workgroup may have of
-/// fast memory without others going short. Where a buffer is larger than a binding, parts of it are taken one after the
-/// other.
+/// Returns the launches that compute [`Slot::Out`], `[batch, m, n]`, from `A` and `B`. `workgroup_bytes` is the
+/// workgroup memory that one workgroup may use without a loss of occupancy. Buffers larger than a binding are processed
+/// in parts.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that are not inside their
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for matrices that exceed their
 /// buffers.
 pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) -> Result<Job> {
     what.check()?;
@@ -196,19 +196,19 @@ pub fn matmul_job(what: &Product, workgroup_bytes: u32, max_binding_bytes: u64) 
     Ok(job)
 }
 
-/// The bindings of a launch, and the way it writes its result.
+/// Arguments of a launch, and the layout of its result.
 pub(super) struct Args {
     pub(super) buffers: [Arg; 3],
     /// Offset of the result in its binding, in elements.
     pub(super) offset: u64,
-    /// From one row of it to the next.
+    /// Stride of rows of the result.
     pub(super) pitch: u64,
-    /// The result is added to what is there.
+    /// True if the result is added to the existing elements.
     pub(super) add: bool,
 }
 
 impl Args {
-    /// Whole buffers, the result `n` columns wide.
+    /// Returns arguments of whole buffers, for a result with `n` columns.
     fn whole(n: u64, out: Slot) -> Self {
         Self {
             buffers: [Slot::A, Slot::B, out].map(Arg::Buffer),
@@ -219,14 +219,15 @@ impl Args {
     }
 }
 
-/// The launch of a product that is a part of another.
+/// Returns the launch of a product that is part of a larger one.
 pub(super) fn part_launch(what: &Product, workgroup_bytes: u32, args: Args) -> Launch {
     let k_slice = what.k.next_multiple_of(16);
     let tiling = Tiling::choose(what);
     launch(what, tiling, workgroup_bytes, [k_slice, 1], args)
 }
 
-/// The launch that makes one product of dense matrices by square tiles of 32, 64 or 128; `None` for others.
+/// Returns the launch of one product of dense matrices with square tiles of 32, 64 or 128; `None` for other sizes of
+/// tiles.
 #[cfg(cuda_engine)]
 pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Launch> {
     let all = [Tiling::SMALL, Tiling::MEDIUM, Tiling::LARGE];
@@ -236,7 +237,7 @@ pub(in crate::kernels) fn tiled_launch(what: &Product, tile: u64) -> Option<Laun
     Some(launch(what, tiling, 16 << 10, [k_slice, 1], args))
 }
 
-/// Launches that make [`Slot::Out`], `[m, n]`, of dense `A` and `B`, an element by each invocation.
+/// Returns the launch that computes [`Slot::Out`], `[m, n]`, from dense `A` and `B`, one element per invocation.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0.
@@ -252,7 +253,7 @@ pub fn matmul_naive_job(m: u64, n: u64, k: u64) -> Result<Job> {
     })
 }
 
-/// The launch of [`matmul_naive_job`].
+/// Returns the launch of [`matmul_naive_job`].
 pub(in crate::kernels) fn naive_launch(m: u64, n: u64, k: u64) -> Launch {
     Launch {
         kernel: &NAIVE,
@@ -275,7 +276,7 @@ fn launch(
     args: Args,
 ) -> Launch {
     let [cols, rows] = tiling.tile();
-    // Two stages of both tiles.
+    // Double buffering of both tiles.
     let two_stages = u64::from(workgroup_bytes) >= 2 * 16 * 4 * (rows + cols);
     let (tiles_m, tiles_n) = (what.m.div_ceil(rows), what.n.div_ceil(cols));
     let n_tiles = tiles_m * tiles_n * what.batch * slices;
@@ -327,10 +328,10 @@ fn launch(
     }
 }
 
-/// Adds the slices of each product up.
+/// Appends launches that add the slices of each product.
 fn append_sum(job: &mut Job, size: [u64; 3], max_binding_bytes: u64) -> Result<()> {
     let sum = reduce_columns_job(Reduction::Sum, size, max_binding_bytes)?;
-    // The reduction's source are the slices.
+    // The input of the reduction is [`Slot::Slices`] instead of `A`.
     let scratch = |(slot, _): &(Slot, u64)| matches!(slot, Slot::Partials | Slot::FewerPartials);
     job.buffers.extend(sum.buffers.into_iter().filter(scratch));
     for mut launch in sum.launches {
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn long_sums_of_small_products_are_cut() {
+    fn long_sums_of_small_products_are_split() {
         assert_eq!(
             matmul_job(&product(1, 4096, 4096, 4096), 16_384, 1 << 30)
                 .unwrap()

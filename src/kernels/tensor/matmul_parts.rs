@@ -1,10 +1,10 @@
-//! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums in parts.
+//! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums are processed in parts.
 
 use super::matmul::{Args, MAX_SLICE, Matrix, Product, part_launch};
 use super::{SLICE, around, parts};
 use crate::kernels::{Launch, Slot};
 
-/// Lengths of a part: products, rows, columns, and products of each sum.
+/// Sizes of a part: number of products, rows, columns, and terms of each sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     batch: u64,
@@ -13,7 +13,7 @@ struct Part {
     k: u64,
 }
 
-/// A length of at most `most`; whole tiles, if there is more than one.
+/// Returns `length`, or at most `most`, rounded down to whole tiles if possible.
 fn at_most(length: u64, most: u64) -> u64 {
     match most {
         _ if length <= most => length,
@@ -22,18 +22,18 @@ fn at_most(length: u64, most: u64) -> u64 {
     }
 }
 
-/// Lines of `length` elements, `pitch` apart, that `most` elements hold.
+/// Returns the number of lines of `length` elements, `pitch` apart, that fit in `most` elements.
 fn lines(length: u64, pitch: u64, most: u64) -> u64 {
     most.saturating_sub(length) / pitch.max(1) + 1
 }
 
-/// From the first element to behind the last of `n_lines` lines.
+/// Returns the number of elements from the first to the last of `n_lines` lines.
 fn span(n_lines: u64, length: u64, pitch: u64) -> u64 {
     (n_lines - 1) * pitch + length
 }
 
 impl Matrix {
-    /// Lines and their length, of a part of `rows` and `cols`.
+    /// Returns the number of lines and their length, for a part with this many rows and columns.
     fn lines_of(&self, rows: u64, cols: u64) -> (u64, u64) {
         match self.transposed {
             true => (cols, rows),
@@ -41,16 +41,18 @@ impl Matrix {
         }
     }
 
-    /// As many rows and columns as fit in `most` elements, lines shortened only if one alone does not.
+    /// Returns the numbers of rows and columns that fit in `most` elements. Lines are shortened only if a single one
+    /// does not fit.
     fn fitting(&self, rows: u64, cols: u64, most: u64) -> (u64, u64) {
         let (n_lines, length) = self.lines_of(rows, cols);
         let length = at_most(length, most);
         let n_lines = at_most(n_lines, lines(length, self.pitch, most));
-        // Back again.
+        // Converts lines back to rows and columns.
         self.lines_of(n_lines, length)
     }
 
-    /// The part at a product, row and column, and its first element and the one behind its last.
+    /// Returns the layout of a part that starts at a product, row and column, and the range of its elements in the
+    /// buffer.
     fn part(
         &self,
         [batch, row, col]: [u64; 3],
@@ -70,10 +72,10 @@ impl Matrix {
 }
 
 impl Part {
-    /// The largest part, of which no matrix spans more than `most` elements.
+    /// Returns the largest part such that no matrix spans more than `most` elements.
     fn choose(what: &Product, most: u64) -> Self {
         let (mut m, mut n, mut k) = (what.m, what.n, what.k.min(MAX_SLICE));
-        // Of the result, whose lines are rows.
+        // The lines of the result are rows.
         n = at_most(n, most);
         m = at_most(m, lines(n, what.n, most));
         (m, k) = what.a.fitting(m, k, most);
@@ -94,9 +96,9 @@ impl Part {
     }
 }
 
-/// The launches of a product, none of which binds more than `most` elements of a buffer.
+/// Returns the launches of a product. No binding has more than `most` elements.
 pub(super) fn in_parts(what: &Product, workgroup_bytes: u32, most: u64) -> Vec<Launch> {
-    // Slices begin at or before what is wanted of them, and end at or behind it.
+    // Slices are rounded outwards: start to the alignment, end to four elements.
     let part = Part::choose(what, most.saturating_sub(SLICE + 4).max(1));
     let mut launches = Vec::new();
     for (batch, batches) in parts(what.batch, part.batch) {
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
     use crate::kernels::Arg;
 
-    /// All launches together make each product once, and no slice is too large or leaves its buffer.
+    /// Checks that the launches compute each product once, and that no slice is too large or exceeds its buffer.
     fn check(what: &Product, most: u64) -> usize {
         let launches = in_parts(what, 16 << 10, most);
         let n_out = what.batch * what.m * what.n;
@@ -192,7 +194,7 @@ mod tests {
                     b: matrix(k, n, b_transposed),
                 };
                 let n_launches = check(&what, 16 << 10);
-                // Each buffer is cut along one axis, as often as it must be or a little more.
+                // Each buffer is divided along one axis, into little more parts than necessary.
                 let cut = |n: u64| n.div_ceil(16 << 10);
                 let least = cut(batch * m * n).max(cut(m * n) * cut(m * k) * cut(k * n));
                 assert!(

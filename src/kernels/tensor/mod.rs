@@ -1,7 +1,7 @@
 //! Operations on tensors of `f32` as [`Job`](super::Job)s.
 //!
-//! Sizes are in elements, and fit a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since kernels
-//! take four elements at a time.
+//! Sizes are in elements, and fit in a `u32` in each launch. A buffer of n elements has [`padded_bytes`] bytes, since
+//! kernels load and store vectors of four elements.
 
 mod attention;
 mod attention_parts;
@@ -38,7 +38,7 @@ pub(super) use {
     softmax::softmax_launch,
 };
 
-/// All kernels of tensors.
+/// All tensor kernels.
 pub const KERNELS: [&KernelInfo; 14] = [
     &elementwise::ELEMENTWISE,
     &copy::COPY,
@@ -56,14 +56,15 @@ pub const KERNELS: [&KernelInfo; 14] = [
     &attention::MERGE,
 ];
 
-/// Bytes of a buffer of `n` elements: whole groups of four, at least one; [`u64::MAX`] where they are more.
+/// Returns the number of bytes of a buffer of `n` elements: a positive multiple of four elements, or [`u64::MAX`] on
+/// overflow.
 #[must_use]
 pub const fn padded_bytes(n: u64) -> u64 {
     let groups = n.div_ceil(4);
     if groups == 0 {
         return 16;
     }
-    // More than any buffer has stays more.
+    // Saturates, so that the allocation fails.
     groups.saturating_mul(16)
 }
 
@@ -72,50 +73,51 @@ const W: Access = Access::ReadWrite;
 const U: Access = Access::Uniform;
 
 const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Access]) -> KernelInfo {
-    // SAFETY: no kernel of this table takes an index from the contents of a buffer. Each forms its indices of its own
-    // numbers and of the sizes in its parameters, and returns, or clamps the index, where those end; the job's function makes
-    // the parameters and the sizes of the buffers from the same shape, none of which is 0 where the kernel divides by it.
-    // Loops count to sizes. Each invocation stores its elements of workgroup memory, zeros where there are none, before the
-    // barrier after which others read them.
+    // SAFETY: no kernel of this table uses the contents of a buffer as an index. Each computes its indices from its
+    // invocation and workgroup ids and from the sizes in its parameters, and returns, or clamps the index, where those
+    // end. The function of the job computes the parameters and the sizes of the buffers from the same shape, none of
+    // which is 0 where the kernel divides by it. Loops count to sizes. Each invocation stores its elements of workgroup
+    // memory, zeros where there are none, before the barrier after which others read them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, true) }
 }
 
-/// Most workgroups in one dimension.
+/// Maximum number of workgroups in one dimension.
 const MAX_GRID: u64 = 65_535;
 
-/// A grid of at least `n` workgroups, in two dimensions if it must be.
+/// Returns a grid of at least `n` workgroups, two-dimensional if necessary.
 fn grid(n: u64) -> [u32; 3] {
     let y = n.div_ceil(MAX_GRID);
     [n.div_ceil(y.max(1)) as u32, y as u32, 1]
 }
 
-/// The second buffer of a kernel, which takes the first again where there is none.
+/// Returns the slot of a kernel's second input. Without one, the first is bound again.
 fn second(is_there: bool) -> Slot {
     if is_there { Slot::B } else { Slot::A }
 }
 
-/// Slices of buffers start at multiples of so many elements.
+/// Alignment in elements of slices of buffers.
 const SLICE: u64 = 64;
 
-/// Elements of the largest binding, which kernels count by words.
+/// Returns the number of elements of the largest binding, limited to what kernels can index.
 const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
     let n = max_binding_bytes / 16 * 4;
     if n < 1 << 31 { n } else { (1 << 31) - 4 }
 }
 
-/// Elements that a slice may hold wherever they start: slices begin at or before what is wanted of them.
+/// Returns the number of elements that fit in a slice at any position: slices are rounded outwards to the alignment.
 const fn elements_of_slice(max_binding_bytes: u64) -> u64 {
     elements_of_binding(max_binding_bytes).saturating_sub(SLICE)
 }
 
-/// Returns whether a row fits in a binding, whatever its alignment.
+/// Returns true if a row fits in a binding, whatever its alignment.
 #[must_use]
 pub const fn takes_row(cols: u64, max_binding_bytes: u64) -> bool {
     cols <= elements_of_slice(max_binding_bytes)
 }
 
-/// Rows of `A`, `[rows, cols]`, cut such that those of one launch fit in a binding, and as many of `Out`: how many there
-/// are, the slices that hold them, and where they start in these. One row fits, see [`takes_row`].
+/// Divides rows of `A` and of `Out`, `[rows, cols]`, such that those of one launch fit in bindings. Returns for each
+/// launch the number of rows, both slices, and the offset of the rows in them. A single row must fit, see
+/// [`takes_row`].
 fn rows_in_parts(
     [rows, cols]: [u64; 2],
     max_binding_bytes: u64,
@@ -138,8 +140,8 @@ fn rows_in_parts(
     })
 }
 
-/// From the first place to behind the last one, of axes of these lengths and strides; [`u64::MAX`] where it is more. No
-/// length is 0.
+/// Returns the number of elements from the first to the last for axes of these lengths, above 0, and strides;
+/// [`u64::MAX`] on overflow.
 fn span(axes: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     let axes = axes.into_iter();
     axes.fold(1, |all: u64, (n, stride)| {
@@ -147,7 +149,8 @@ fn span(axes: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     })
 }
 
-/// Returns how many of `n` items, `stride` apart and of `length` elements each, fit in `most` elements.
+/// Returns the number of items, at most `n`, that fit in `most` elements. They are `stride` apart and have `length`
+/// elements each.
 fn how_many(n: u64, stride: u64, length: u64, most: u64) -> u64 {
     match most.checked_sub(length) {
         None => 0,
@@ -155,12 +158,12 @@ fn how_many(n: u64, stride: u64, length: u64, most: u64) -> u64 {
     }
 }
 
-/// Returns start and length of each part of a length.
+/// Divides a length into parts of at most `part`; returns start and length of each.
 fn parts(length: u64, part: u64) -> impl Iterator<Item = (u64, u64)> + Clone {
     (0..length.div_ceil(part)).map(move |i| (i * part, part.min(length - i * part)))
 }
 
-/// Checks sizes of a job: no length is 0, and no product is more than memory has elements.
+/// Checks sizes of a job: no length is 0, and no product reaches 2^58 elements.
 fn check_sizes(products: &[&[u64]]) -> Result<()> {
     let fits = |lengths: &&[u64]| {
         let product = lengths.iter().try_fold(1u64, |n, &m| n.checked_mul(m));
@@ -181,7 +184,7 @@ fn format_sizes(products: &[&[u64]]) -> String {
     sizes.join(", ")
 }
 
-/// The error that what cannot be cut any further is larger than a binding.
+/// Returns the error for data that exceed a binding and cannot be divided further.
 pub(crate) fn beyond_binding(name: &'static str, n_elements: u64, max_binding_bytes: u64) -> Error {
     let n_bytes = n_elements.saturating_mul(4);
     Error::InvalidArgument {
@@ -193,14 +196,15 @@ pub(crate) fn beyond_binding(name: &'static str, n_elements: u64, max_binding_by
     }
 }
 
-/// The slice of a buffer that holds some elements, whole groups of four, and where they start in it.
+/// Returns an aligned slice of a buffer with the elements `from..to`, a multiple of four elements long, and the offset
+/// of `from` in it.
 fn around(slot: Slot, from: u64, to: u64) -> (Arg, u64) {
     let start = from / SLICE * SLICE;
     let end = start + padded_bytes(to - start) / 4;
     (Arg::Slice(slot, 4 * start..4 * end), from - start)
 }
 
-/// A part of a buffer of elements, or all of it.
+/// Returns the elements `from..to` of a buffer of `n` as a slice, or the whole buffer. `from` must be aligned.
 fn part(slot: Slot, from: u64, to: u64, n: u64) -> Arg {
     if (from, to) == (0, n) {
         return Arg::Buffer(slot);
@@ -213,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_hold_all_workgroups_and_few_more() {
+    fn grids_have_few_excess_workgroups() {
         for n in [1, 65_535, 65_536, 1 << 20, (1 << 24) - 1] {
             let [x, y, z] = grid(n).map(u64::from);
             assert!(x <= MAX_GRID && y <= MAX_GRID && z == 1);

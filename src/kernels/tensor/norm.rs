@@ -1,4 +1,4 @@
-//! Normalisation of rows.
+//! Jobs of the normalisation of rows.
 
 use super::{
     R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
@@ -10,17 +10,17 @@ use crate::ops::Norm;
 pub(super) static NORM: KernelInfo =
     kernel("tensor_norm", shader!("tensor_norm.wgsl"), &[R, R, R, W, U]);
 
-/// Elements that an invocation takes before another row's invocations do better.
+/// Number of elements per invocation. Only rows with more than `ITEMS * MAX_WIDTH` elements have more.
 const ITEMS: u64 = 16;
-/// Most invocations of a row.
+/// Maximum number of invocations per row.
 const MAX_WIDTH: u64 = 256;
 
-/// Launches that make [`Slot::Out`] of the rows of `A`, `[rows, cols]`, with a weight for each column in `B` and a bias
-/// for each in `Bias`, if there are such. There are several where all rows together are larger than a binding.
+/// Returns the launches that normalise the rows of `A`, `[rows, cols]`, into [`Slot::Out`], with a weight per column in
+/// `B` and a bias per column in `Bias`, if present. There are several if all rows together are larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a binding,
-/// see [`takes_row`].
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
+/// binding, see [`takes_row`].
 pub fn norm_job(
     norm: Norm,
     [rows, cols]: [u64; 2],
@@ -45,7 +45,7 @@ pub fn norm_job(
     })
 }
 
-/// One launch, over rows that start at an element of both arguments.
+/// Returns one launch over rows that start at element `offset` of both arguments.
 pub(in crate::kernels) fn norm_launch(
     norm: Norm,
     [rows, cols]: [u64; 2],

@@ -1,4 +1,4 @@
-//! Matrix products with quantized weights.
+//! Jobs of matrix products with quantized weights.
 
 use super::{R, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice};
 use super::{grid, how_many, kernel, padded_bytes, parts};
@@ -12,11 +12,11 @@ pub(super) static MATMUL_QUANTIZED: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Rows and columns of a workgroup.
+/// Rows and columns of a workgroup's tile.
 const ROWS: u64 = 32;
 const COLS: u64 = 64;
 
-/// Lengths of a part: rows, columns, and products of each sum.
+/// Sizes of a part: number of rows, columns, and terms of each sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     m: u64,
@@ -24,30 +24,30 @@ struct Part {
     k: u64,
 }
 
-/// A product of `[m, k]` and quantized rows, `[n, k]`.
+/// A product of `[m, k]` and the transpose of quantized weights, `[n, k]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizedProduct {
-    /// Packing of the rows.
+    /// Format of the weights.
     pub quantization: Quantization,
-    /// Rows of the first matrix and of the product.
+    /// Number of rows of the first matrix and of the product.
     pub m: u64,
-    /// Packed rows: columns of the product.
+    /// Number of rows of weights and of columns of the product.
     pub n: u64,
-    /// Elements of a row; a multiple of [`Quantization::block_len`].
+    /// Number of elements of a row, a multiple of [`Quantization::block_len`].
     pub k: u64,
 }
 
 impl QuantizedProduct {
-    /// Bytes of so many weights, which are whole blocks.
+    /// Returns the number of bytes of `n` weights, a whole number of blocks.
     const fn weight_bytes(&self, n: u64) -> u64 {
         n / self.quantization.block_len() as u64 * self.quantization.block_bytes() as u64
     }
 
-    /// The largest part that fits in slices of `most` elements; `None` if there is none.
+    /// Returns the largest part that fits in slices of `most` elements; `None` if there is none.
     fn part(&self, most: u64) -> Option<Part> {
-        // Weights begin at any byte of a word.
+        // Weights may start at any byte of a word.
         let most_bytes = (4 * most).checked_sub(4)?;
-        // 256 weights, of halves too, are whole blocks.
+        // 256 weights are a whole number of blocks in all formats.
         let blocks = (most / 256).min(most_bytes / self.weight_bytes(256));
         let k = self.k.min(blocks * 256);
         let weights = self.weight_bytes(k);
@@ -56,7 +56,7 @@ impl QuantizedProduct {
         (k.min(n).min(m) > 0).then_some(Part { m, n, k })
     }
 
-    /// The launch of a part from a row, a column and a product on.
+    /// Returns the launch of a part that starts at a row, a column and a term.
     fn launch(&self, part: Part, [row, col, from]: [u64; 3], is_whole: bool) -> Launch {
         let Part { m, n, k } = part;
         let bound = |slot, from: u64, n: u64| match is_whole {
@@ -96,12 +96,12 @@ impl QuantizedProduct {
     }
 }
 
-/// Launches that make [`Slot::Out`], `[m, n]`, of `A`, `[m, k]`, and the quantized rows of `B`, `[n, k]`. There are several
-/// where a buffer is larger than a binding.
+/// Returns the launches that compute [`Slot::Out`], `[m, n]`, from `A`, `[m, k]`, and the quantized weights in `B`,
+/// `[n, k]`. There are several if a buffer is larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, rows that are not whole blocks, and bindings
-/// of less than 256 weights.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, rows that are not a whole number of
+/// blocks, and bindings of less than 256 weights.
 pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> Result<Job> {
     let QuantizedProduct {
         quantization,
@@ -113,7 +113,7 @@ pub fn matmul_quantized_job(what: &QuantizedProduct, max_binding_bytes: u64) -> 
     quantization.check_row(usize::try_from(k).unwrap_or(usize::MAX))?;
     let most = elements_of_binding(max_binding_bytes);
     let weight_bytes = what.weight_bytes(n * k).next_multiple_of(16);
-    // Places of weights are counted in bytes.
+    // Positions of weights are counted in bytes, in a u32.
     let is_whole = (m * k).max(m * n).max(weight_bytes / 4) <= most && weight_bytes < 1 << 32;
     let part = match is_whole {
         true => Some(Part { m, n, k }),

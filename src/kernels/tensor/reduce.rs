@@ -1,4 +1,4 @@
-//! Reductions along one axis, in as many levels as it takes. The order of additions depends on the shape alone.
+//! Jobs of reductions along one axis, in as many levels as necessary. The order of additions depends on the shape only.
 
 use super::{
     R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
@@ -19,14 +19,14 @@ pub(super) static COLUMNS: KernelInfo = kernel(
     &[R, W, U],
 );
 
-/// Invocations of a workgroup.
+/// Number of invocations of a workgroup.
 const THREADS: u64 = 256;
-/// Elements of an invocation in `tensor_reduce_rows`.
+/// Number of elements per invocation in `tensor_reduce_rows`.
 const ITEMS: u64 = 64;
-/// Rows of an invocation in `tensor_reduce_columns`.
+/// Maximum number of rows per invocation in `tensor_reduce_columns`.
 const CHUNK_ROWS: u64 = 512;
 
-/// Source and destination of a level: results of parts alternate between two buffers.
+/// Returns source and destination of a level. Partial results alternate between two buffers.
 fn slots(level: usize, is_last: bool) -> (Slot, Slot) {
     let scratch = [Slot::Partials, Slot::FewerPartials];
     let from = match level {
@@ -43,7 +43,7 @@ fn slots(level: usize, is_last: bool) -> (Slot, Slot) {
     )
 }
 
-/// Adds a buffer to those of a job; of two sizes for one the larger.
+/// Adds a buffer to a job, or enlarges it if the job has it already.
 fn add_buffer(buffers: &mut Vec<(Slot, u64)>, slot: Slot, n: u64) {
     match buffers.iter_mut().find(|(other, _)| *other == slot) {
         Some((_, n_bytes)) => *n_bytes = padded_bytes(n).max(*n_bytes),
@@ -51,16 +51,16 @@ fn add_buffer(buffers: &mut Vec<(Slot, u64)>, slot: Slot, n: u64) {
     }
 }
 
-/// Whether there are launches for rows: for one of any length, and for those of which 64 fit in a binding, since results
-/// begin where a binding may.
+/// Returns true if [`reduce_rows_job`] supports the size: a single row of any length, or rows of which 64 fit in a
+/// binding, since slices of the results must start at aligned offsets.
 #[must_use]
 pub const fn takes_rows(rows: u64, cols: u64, max_binding_bytes: u64) -> bool {
     let most = elements_of_binding(max_binding_bytes);
     rows == 1 || rows.saturating_mul(cols) <= most || SLICE.saturating_mul(cols) <= most
 }
 
-/// Launches that reduce each row of [`Slot::A`], `[rows, cols]`, to an element of `Out`. There are several where a buffer is
-/// larger than a binding.
+/// Returns the launches that reduce each row of [`Slot::A`], `[rows, cols]`, to an element of `Out`. There are several
+/// if a row needs several levels or a buffer is larger than a binding.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
@@ -85,10 +85,10 @@ pub fn reduce_rows_job(
     let mut launches = Vec::new();
     let (mut cols, mut reduction) = (cols, reduction);
     for level in 0.. {
-        // As many invocations a row as have something to do, and at most a workgroup.
+        // As many invocations per row as have elements to reduce, at most a workgroup.
         let width = cols.div_ceil(ITEMS).next_power_of_two().min(THREADS);
         let width = match max_binding_bytes / 4 {
-            // Fewer, where parts of a row are so small that results of parts would not start where they must.
+            // Fewer, if parts of a row are so small that slices of the results would not be aligned.
             most if cols > most => width.min(previous_power_of_two(most / (SLICE * ITEMS))),
             _ => width,
         };
@@ -131,7 +131,7 @@ struct RowLevel {
 
 impl RowLevel {
     fn push_launches(&self, max_binding_bytes: u64, launches: &mut Vec<Launch>) {
-        // Parts of a long row: whole chunks, whose results start at multiples of 256 bytes.
+        // Parts of a long row are whole chunks whose results start at multiples of 256 bytes.
         let unit = SLICE * ITEMS * self.width;
         let most = (max_binding_bytes / 4).clamp(unit, 1 << 31) / unit * unit;
         if self.rows > 1 {
@@ -153,7 +153,7 @@ impl RowLevel {
         }
     }
 
-    /// Of some rows, or of a part of a single one.
+    /// Returns a launch over some rows, or over a part of a single row.
     fn launch(&self, [row, end]: [u64; 2], [from, to]: [u64; 2]) -> Launch {
         let (rows, cols) = (end - row, to - from);
         let chunk = ITEMS * self.width;
@@ -186,7 +186,8 @@ impl RowLevel {
     }
 }
 
-/// Returns true if there are launches for columns: a binding must hold two of their rows.
+/// Returns true if [`reduce_columns_job`] supports the size: everything, or two rows of a matrix, must fit in a
+/// binding.
 #[must_use]
 pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes: u64) -> bool {
     let all = outer.saturating_mul(rows).saturating_mul(inner);
@@ -194,8 +195,8 @@ pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes:
         || inner.saturating_mul(2) <= elements_of_slice(max_binding_bytes)
 }
 
-/// Launches that reduce the middle axis of [`Slot::A`], `[outer, rows, inner]`, to `Out`, `[outer, inner]`. There are
-/// several where a buffer is larger than a binding. The reduction is not that of products of two tensors.
+/// Returns the launches that reduce the middle axis of [`Slot::A`], `[outer, rows, inner]`, to `Out`, `[outer, inner]`.
+/// There are several if there are many rows or a buffer is larger than a binding. [`Reduction::Dot`] is not supported.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
@@ -281,7 +282,7 @@ impl ColumnLevel {
             }
             return;
         }
-        // Some chunks of one matrix after the other.
+        // Divides the chunks of one matrix after the other.
         let at_once = (most / (self.chunk_rows * self.inner)).max(1);
         for outer in 0..self.outer {
             for (first, chunks) in parts(self.chunks, at_once) {
@@ -293,7 +294,7 @@ impl ColumnLevel {
         }
     }
 
-    /// Of some matrices, or of some rows of one, from an element of both arguments on.
+    /// Returns a launch over some matrices, or over some rows of one. `args` are the buffers and their first elements.
     fn launch(&self, [outer, rows, chunks]: [u64; 3], args: [(Arg, u64); 2]) -> Launch {
         let n_out = outer * chunks * self.inner;
         let [(a, from), (out, to)] = args;
@@ -316,7 +317,7 @@ impl ColumnLevel {
     }
 }
 
-/// Parts of long columns, so that there are enough invocations for a large device; none has fewer than 32 rows.
+/// Returns the number of chunks of columns that keeps a large device busy. Chunks have at least 32 rows.
 fn chunks_to_fill(columns: u64, rows: u64) -> u64 {
     const ENOUGH: u64 = 1 << 17;
     (ENOUGH / columns).min(rows / 32).max(1)
@@ -327,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_rows_take_levels_and_large_ones_parts() {
+    fn long_rows_need_levels_and_large_ones_parts() {
         let n_launches = |cols, max| {
             let job = reduce_rows_job(Reduction::Sum, 1, cols, max);
             job.unwrap().launches.len()

@@ -1,4 +1,4 @@
-//! Rotary positions.
+//! Jobs of rotary positions.
 
 use super::{
     R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
@@ -13,14 +13,14 @@ pub(super) static ROTARY: KernelInfo = kernel(
     &[R, R, W, U],
 );
 
-/// Rows of heads to turn.
+/// Sizes of rows of heads, and their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotary {
-    /// Rows, each at one position.
+    /// Number of rows, one per position.
     pub rows: u64,
-    /// Heads of a row.
+    /// Number of heads of a row.
     pub heads: u64,
-    /// Half the elements of a head.
+    /// Half the number of elements of a head.
     pub half: u64,
     /// Position of the first row.
     pub first: u64,
@@ -34,11 +34,12 @@ impl Rotary {
     }
 }
 
-/// Launches that make [`Slot::Out`] of `A`, `[rows, heads, 2 half]`, with the cosine and sine of each position and point
-/// in `B`. There are several where a buffer is larger than a binding.
+/// Returns the launches that rotate `A`, `[rows, heads, 2 half]`, into [`Slot::Out`], with cosine and sine of each
+/// position and pair in `B`. There are several if a buffer is larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a head that is larger than a binding.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a head that is larger than a
+/// binding.
 pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
     check_sizes(&[
         &[what.rows, what.heads, 2, what.half],
@@ -58,7 +59,7 @@ pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
     } else {
         let most = elements_of_slice(max_binding_bytes);
         let rows_at_once = most / width;
-        // Parts of a row, if one alone is too large.
+        // Parts of a row, if a single row does not fit.
         let (rows, heads) = match rows_at_once {
             0 => (1, most / (2 * what.half)),
             rows => (rows, what.heads),
@@ -79,7 +80,7 @@ pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
                 let turns = around(Slot::B, turns_from, turns_from + 2 * rows * what.half);
                 let a = around(Slot::A, from, from + n);
                 let out = around(Slot::Out, what.to + from, what.to + from + n);
-                // Of pairs.
+                // The kernel counts pairs of cosine and sine.
                 let turns = (turns.0, turns.1 / 2);
                 launches.push(launch(&part, a, turns, out));
             }
@@ -95,7 +96,7 @@ pub fn rotary_job(what: &Rotary, max_binding_bytes: u64) -> Result<Job> {
     })
 }
 
-/// One launch, of arguments from these elements on; of turns, from this pair.
+/// Returns one launch. `from` and `to` are elements of the arguments, `first` is a pair of `turns`.
 fn launch(
     what: &Rotary,
     (a, from): (Arg, u64),
@@ -112,5 +113,5 @@ fn launch(
     }
 }
 
-// Slices start at whole pairs.
+// Slices start at whole pairs of cosine and sine.
 const _: () = assert!(SLICE.is_multiple_of(2));

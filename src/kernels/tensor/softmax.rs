@@ -1,4 +1,4 @@
-//! Softmax over rows.
+//! Jobs of softmax over rows.
 
 use super::{
     R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
@@ -10,15 +10,15 @@ const WGSL: &str = shader!("tensor_softmax.wgsl");
 pub(super) static SOFTMAX: KernelInfo = kernel("tensor_softmax", WGSL, &[R, W, U]);
 pub(super) static SOFTMAX_LONG: KernelInfo = kernel("tensor_softmax_long", WGSL, &[R, W, U]);
 
-/// Elements that an invocation holds in registers.
+/// Maximum number of elements that an invocation keeps in registers.
 const HELD: u64 = 32;
 
-/// Limits of a device for the reduction of a row.
+/// Limits of a device for a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftmaxLimits {
-    /// Invocations of one workgroup.
+    /// Maximum number of invocations of a workgroup.
     pub invocations: u32,
-    /// Bytes of its memory.
+    /// Maximum workgroup memory in bytes.
     pub workgroup_bytes: u32,
 }
 
@@ -30,12 +30,12 @@ impl SoftmaxLimits {
     };
 }
 
-/// Launches that make [`Slot::Out`] of `A`, `[rows, cols]`: the softmax of each row or, for `log`, its logarithm. There are
-/// several where all rows together are larger than a binding.
+/// Returns the launches that compute the softmax of each row of `A`, `[rows, cols]`, or its logarithm, into
+/// [`Slot::Out`]. There are several if all rows together are larger than a binding.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a binding,
-/// see [`takes_row`].
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
+/// binding, see [`takes_row`].
 pub fn softmax_job(
     rows: u64,
     cols: u64,
@@ -56,7 +56,7 @@ pub fn softmax_job(
     })
 }
 
-/// One launch, over rows that start at an element of both arguments.
+/// Returns one launch over rows that start at element `offset` of both arguments.
 pub(in crate::kernels) fn softmax_launch(
     [rows, cols]: [u64; 2],
     log: bool,

@@ -52,7 +52,7 @@ import { DeviceWatch } from "./device-watch.js";
 import { names, type Names } from "./options.js";
 import { compressResident, decompressResident, ResidentPages, sizeOf } from "./resident.js";
 
-/** Timings by what calls gave. */
+/** Timings by the results of calls. */
 const timings = new WeakMap<object, Timing>();
 
 /** Returns the timing of the call that returned `result`; undefined for other objects. */
@@ -60,16 +60,16 @@ export function timingOf(result: object): Timing | undefined {
   return timings.get(result);
 }
 
-/** A call that was checked: the bytes that its progress counts, and its work, which runs when its turn comes. */
+/** A checked call: the bytes that its progress counts, and its work, which runs after the earlier calls. */
 interface Prepared<T> {
   readonly totalBytes: number;
   readonly work: (codec: Codec, job: Job) => Promise<Outcome<T>>;
 }
 
-/** Compresses and decompresses LZ4 frames and batches of pages on one engine. Made by `createCompressor`.
+/** Compresses and decompresses LZ4 frames and batches of pages on one engine. Created by `createCompressor`.
  *
- * Calls run one after the other in the order they were made. They read their input while they run, so leave it as it is
- * until they are done. */
+ * Calls run one after the other, in the order in which they were made. They read their input while they run, so do not
+ * change it until they have settled. */
 export class Compressor {
   #codec: Codec;
   #level: Level;
@@ -92,40 +92,40 @@ export class Compressor {
     this.#watch.watch(this.#device);
   }
 
-  /** The engine, and why. After a GPU is lost in `"auto"` mode it is the CPU. */
+  /** The engine in use, and the reason for the choice. With the backend `"auto"` it is the CPU once the GPU has failed. */
   get backend(): BackendInfo {
     return this.#backend;
   }
 
-  /** The `GPUDevice` in use; null on the CPU and after `dispose`. A lost device is replaced by the next call. */
+  /** The `GPUDevice` in use; null on the CPU and after `dispose`. The next call replaces a lost device. */
   get device(): Device | null {
     return this.#device;
   }
 
-  /** GPU memory that the engine has; null on the CPU and after `dispose`. */
+  /** GPU memory of the engine; null on the CPU and after `dispose`. */
   get memory(): GpuMemory | null {
     return this.#codec.memory?.() ?? null;
   }
 
-  /** Counts of lost and replaced devices. */
+  /** Numbers of lost and replaced devices. */
   get deviceCounters(): DeviceCounters {
     return this.#watch.counters;
   }
 
-  /** What this machine offers, what was taken of it, and why. In `"auto"` mode with a GPU both engines are timed first,
-   * for about half a second, unless they were before. */
+  /** Describes the engines of this machine, the engine in use and the reason for the choice. With the backend `"auto"` and a
+   * GPU this first times both engines, for about half a second, unless they have been timed already. */
   async capabilities(): Promise<Capabilities> {
     const calibrating = this.#last.then(() => (this.#disposal ? null : this.#codec.calibrate?.()));
     this.#last = calibrating.catch(() => undefined);
     return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
   }
 
-  /** Timing of the last successful call; null before. `timingOf` has the timing of each of several concurrent calls. */
+  /** Timing of the last successful call; null before the first. For concurrent calls use `timingOf`. */
   get lastTiming(): Timing | null {
     return this.#timing;
   }
 
-  /** Compresses `bytes` to an LZ4 frame, which is what an `.lz4` file is, or to the `format` asked for. */
+  /** Compresses `bytes` to an LZ4 frame, the content of an `.lz4` file, or to another `format`. */
   compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return this.#read(bytes, options, names.compress, async (taken, codec, job) => {
       const format = checkedFormat(options);
@@ -139,7 +139,7 @@ export class Compressor {
     });
   }
 
-  /** Decompresses all LZ4 frames in `bytes`, or what `format` says they are. */
+  /** Decompresses all LZ4 frames in `bytes`, or bytes of another `format`. */
   decompress<B extends ArrayBufferLike = ArrayBuffer>(bytes: BytesInput, options: DecompressOptions<B> = {}): Promise<Uint8Array<B>> {
     const content = this.#read(bytes, options, names.decompress, async (taken, codec, job) => {
       const format = checkedFormat(options);
@@ -152,7 +152,7 @@ export class Compressor {
     return content as Promise<Uint8Array<ArrayBufferLike>> as Promise<Uint8Array<B>>;
   }
 
-  /** Compresses `bytes` page by page. */
+  /** Compresses each page of `bytes` on its own. */
   compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
     return this.#read(bytes, options, names.compressPages, async (taken, codec, job) => {
       const { pageSize = 4096, level = this.#level } = options;
@@ -164,19 +164,20 @@ export class Compressor {
     });
   }
 
-  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is wrong. */
+  /** Decompresses pages; rejects with `CORRUPT_PAGE` if one is invalid. */
   async decompressPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const checked = await this.#readPages(pages, true, options);
     timings.set(checked.bytes, timings.get(checked) as Timing);
     return checked.bytes;
   }
 
-  /** Decompresses pages and says of each whether it is sound, and if not, why. */
+  /** Decompresses pages, and returns the status of each. Invalid pages are zeros. */
   checkPages(pages: PackedPagesInput, options: CallOptions = {}): Promise<CheckedPages> {
     return this.#readPages(pages, false, options);
   }
 
-  /** Compresses pages in a `GPUBuffer` of `device`, whose usages include `STORAGE`. Everything stays in GPU memory. */
+  /** Compresses pages in a `GPUBuffer` of `device` with the usage `STORAGE`. Input and output stay in GPU memory. Rejects
+   * with `BACKEND_UNAVAILABLE` on the CPU. */
   compressResident(buffer: DeviceBuffer, options: CompressResidentOptions = {}): Promise<ResidentPages> {
     return this.#start(options, names.compressResident, () => {
       const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
@@ -188,8 +189,9 @@ export class Compressor {
     });
   }
 
-  /** Decompresses pages, in arrays or in GPU memory, or LZ4 frames in an array, to a `GPUBuffer` of `device`. Checksums of
-   * content are not checked, since it does not leave the GPU. Rejects with `CORRUPT_PAGE` if a page is wrong. */
+  /** Decompresses pages, in arrays or in GPU memory, or LZ4 frames in an array, to a `GPUBuffer` of `device`. Content
+   * checksums are not verified, since the content does not leave the GPU. Rejects with `CORRUPT_PAGE` if a page is invalid,
+   * and with `BACKEND_UNAVAILABLE` on the CPU. */
   decompressResident(
     input: ResidentPages | PackedPagesInput | Uint8Array,
     options: DecompressResidentOptions = {},
@@ -204,12 +206,12 @@ export class Compressor {
     });
   }
 
-  /** `dispose`, for `await using`. */
+  /** Calls `dispose`, for `await using`. */
   [asyncDisposal](): Promise<void> {
     return this.dispose();
   }
 
-  /** Gives engine and memory up once the calls made before are done. Later calls reject with `DISPOSED`. */
+  /** Releases engine and memory after all earlier calls have settled. Later calls reject with `DISPOSED`. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#last.then(() => {
       this.#watch.end();
@@ -219,13 +221,13 @@ export class Compressor {
     return this.#disposal;
   }
 
-  /** The level of calls that name none.
+  /** Level of calls without the option `level`.
    * @internal */
   get level(): Level {
     return this.#level;
   }
 
-  /** Calls `look` with the codec once it is its turn, and returns the result.
+  /** Calls `look` with the codec after all earlier calls have settled, and returns the result.
    * @internal */
   look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
     return this.#queue(async () => {
@@ -234,7 +236,7 @@ export class Compressor {
     });
   }
 
-  /** Checks a call now, and runs its work once it is its turn. */
+  /** Checks the options and arguments of a call now, and runs its work after all earlier calls have settled. */
   #start<T, Options extends CallOptions>(options: Options, known: Names<Options>, prepare: () => Prepared<T>): Promise<T> {
     try {
       checkOptions(options, known);
@@ -246,7 +248,7 @@ export class Compressor {
     }
   }
 
-  /** Does the same for a call that reads one array, whose buffer is transferred now if the caller wants that. */
+  /** Does the same for a call that reads one array. With the option `transfer` the array's buffer is transferred now. */
   #read<T, Options extends InputOptions>(
     bytes: BytesInput,
     options: Options,
@@ -281,7 +283,8 @@ export class Compressor {
     });
   }
 
-  /** Runs `work` once it is its turn. Rejects as soon as the job is stopped; the next call waits until the work has stopped.
+  /** Runs `work` after all earlier calls have settled. Rejects as soon as the job is aborted; the next call waits until the
+   * work has stopped.
    * @internal */
   run<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
     const result = this.#queue(() => this.#call(job, work));
@@ -315,14 +318,14 @@ export class Compressor {
     }
   }
 
-  /** Returns the engine as the codec describes it; a lost codec has no description, and the last one stays. */
+  /** Returns the description of the codec with the obstacles to a GPU. A lost codec has none, so the last one is kept. */
   #describe(backend: BackendInfo = this.#backend): BackendInfo {
     if (this.#obstacles.length === 0) return backend;
     return { ...backend, reason: "no GPU can be used", rejected: this.#obstacles };
   }
 }
 
-/** Returns the properties of `pages` as they are now: the caller may change the object before the call's turn. */
+/** Returns a checked copy of the properties of `pages`, since the caller may change the object before the call runs. */
 function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput): PackedPagesInput {
   checkSize("pageSize", pageSize, 0xffff_ffff);
   checkSize("byteLength", byteLength, MAX_BYTES);
@@ -334,14 +337,14 @@ function checkedPages({ packed, table, pageSize, byteLength }: PackedPagesInput)
   };
 }
 
-/** Returns the input of `decompressResident`, with the properties of pages as they are now. */
+/** Returns the checked input of `decompressResident`; of pages, a copy of their properties. */
 function checkedInput(input: ResidentPages | PackedPagesInput | Uint8Array): ResidentPages | PackedPagesInput | Uint8Array {
   if (input instanceof ResidentPages) return input;
   if (viewAs(Uint8Array, input)) return unshared(checkedBytes("bytes", input));
   return checkedPages((input ?? {}) as PackedPagesInput);
 }
 
-/** Settles as `result`, or rejects with the signal's reason as soon as it is aborted. */
+/** Settles like `result`, or rejects with the signal's reason as soon as it is aborted. */
 function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -351,7 +354,8 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
   });
 }
 
-/** Runs `work` on the CPU at once. Blocks without a frame have no steps to stop between. */
+/** Runs `work` synchronously on the CPU. Formats without a frame are not processed in steps, so the call cannot be
+ * aborted. */
 async function inPlace(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
   const cpu = loadedCpu() ?? (await load("cpu"));
   const { value, timing } = outcomeOf(() => work(cpu));

@@ -4,10 +4,10 @@ import { setDefaults } from "../codec/open.js";
 import { isRequested, setSources } from "../modules/load.js";
 import { names } from "./options.js";
 
-/** Says once, before anything else is called, where the WebAssembly is and how workers start. Options of single calls come
- * first.
+/** Sets the sources of the WebAssembly modules and the default options of workers, once and before any other call. Options
+ * of a call take precedence.
  *
- * Throws `INVALID_ARGUMENT` for a module that was asked for already. */
+ * Throws `INVALID_ARGUMENT` for a module that has already been requested. */
 export function configure(options: Configuration): void {
   checkOptions(options, names.configuration);
   const { modules = {}, createWorker, workers } = options;

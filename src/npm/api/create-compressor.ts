@@ -5,7 +5,7 @@ import { open } from "../codec/open.js";
 import { Compressor } from "./compressor.js";
 import { names } from "./options.js";
 
-/** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the one asked for is not there. */
+/** Opens an engine. Rejects with `BACKEND_UNAVAILABLE` and the reasons if the requested engine is not available. */
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
   try {
     checkOptions(options, names.compressor);

@@ -20,7 +20,7 @@ export class DeviceWatch {
     return { lost: this.#lost, replaced: this.#replaced };
   }
 
-  /** Watches `device` from now on, unless it is the one watched already. */
+  /** Watches `device` from now on, unless it is already watched. */
   watch(device: Device | null): void {
     if (!device || device === this.#device) return;
     if (this.#device) this.#replaced += 1;

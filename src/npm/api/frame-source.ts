@@ -2,9 +2,9 @@ import { bytesOf } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
 import { unshared } from "../base/views.js";
 
-/** Bytes that are read at once from a blob whose reads are sequential. */
+/** Bytes per read of a blob whose reads are sequential. */
 const READ_AHEAD_BYTES = 2 ** 20;
-/** Largest gap between two reads that count as sequential. */
+/** Maximum gap in bytes between two reads that count as sequential. */
 const MAX_GAP_BYTES = 2 ** 18;
 
 /** A file in memory, in a `Blob` or `File`, or at a URL. */
@@ -13,12 +13,12 @@ export type FrameSource = Uint8Array | ArrayBuffer | Blob | URL | string;
 /** A file that is read in parts. */
 export interface Source {
   readonly byteLength: number;
-  /** Each read is a request to a server. */
+  /** True if each read is a request to a server. */
   readonly isRemote: boolean;
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Opens `source`. Of a URL the length is asked for. */
+/** Opens `source`. For a URL, requests the length of the file. */
 export async function openSource(source: FrameSource, init: RequestInit, signal?: AbortSignal): Promise<Source> {
   if (typeof source === "string" || source instanceof URL) return openUrl(requestOf(source, init), signal);
   if (typeof Blob === "function" && source instanceof Blob) return openBlob(source);
@@ -37,7 +37,7 @@ function openBytes(bytes: Uint8Array): Source {
   return { byteLength: bytes.length, isRemote: false, read: async (start, end) => bytes.subarray(start, end) };
 }
 
-/** A blob, which is read ahead where reads follow each other, as those of the sizes of blocks do. */
+/** Opens a blob, with read-ahead for sequential reads, such as those of block sizes. */
 function openBlob(blob: Blob): Source {
   let ahead = { start: 0, end: 0, bytes: new Uint8Array() };
   const slice = async (start: number, end: number): Promise<Uint8Array<ArrayBuffer>> => {
@@ -59,10 +59,10 @@ function openBlob(blob: Blob): Source {
   return { byteLength: blob.size, isRemote: false, read };
 }
 
-/** A server that is asked for ranges. One that does not know ranges gives the whole file, which is kept. */
+/** Opens a URL for range requests. A server that does not support them sends the whole file, which is kept in memory. */
 async function openUrl(request: Request, signal?: AbortSignal): Promise<Source> {
-  // The first byte, and in the answer's header the length; a HEAD request would tell the length of what the server
-  // would send compressed for transport.
+  // Requests the first byte, since the response header `content-range` contains the length of the file. A HEAD request could
+  // return the length after compression for transport.
   const first = await get(request, 0, 1, signal);
   if (first.status === 200) return openBytes(await body(first));
   const total = Number(/\/(\d+)$/.exec(first.headers.get("content-range") ?? "")?.[1] ?? NaN);
@@ -90,7 +90,7 @@ async function get(request: Request, start: number, end: number, signal?: AbortS
   return response;
 }
 
-/** The length, where a server of another origin keeps the header of the range to itself. */
+/** Requests the length of the file by HEAD, for servers of another origin that do not expose the header `content-range`. */
 async function lengthOf(request: Request, signal?: AbortSignal): Promise<number> {
   const response = await send(request, { method: "HEAD", ...(signal && { signal }) });
   const length = Number(response.headers.get("content-length") ?? NaN);

@@ -2,16 +2,16 @@ import type { BytesInput, CompressOptions, DecompressOptions } from "../base/typ
 import type { Compressor } from "./compressor.js";
 import { createCompressor } from "./create-compressor.js";
 
-/** The compressor of all calls here. */
+/** The compressor that all calls share. */
 let shared: Promise<Compressor> | undefined;
 
-/** Compresses `bytes` to an LZ4 frame on the engine that is measured to be fastest for its length; opens it at the first call
- * and keeps it. */
+/** Compresses `bytes` to an LZ4 frame, or to another `format`, on the engine that is measured to be fastest for its length.
+ * The first call opens a compressor, which is kept. */
 export async function compress(bytes: BytesInput, options?: CompressOptions): Promise<Uint8Array<ArrayBuffer>> {
   return (await opened()).compress(bytes, options);
 }
 
-/** Decompresses all LZ4 frames in `bytes`, or the block that `format` says they are, likewise. */
+/** Decompresses all LZ4 frames in `bytes`, or bytes of another `format`, with the same compressor. */
 export async function decompress(bytes: BytesInput, options?: DecompressOptions): Promise<Uint8Array<ArrayBuffer>> {
   return (await opened()).decompress(bytes, options);
 }

@@ -7,27 +7,27 @@ import type * as Seek from "../wasm/seek.js";
 import { openSource, type FrameSource, type Source } from "./frame-source.js";
 
 export interface OpenFrameOptions {
-  /** Stops opening, and rejects with the signal's reason. */
+  /** Aborts opening, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Options of requests for a URL: headers, credentials, mode. */
+  /** Options of the requests for a URL: headers, credentials, mode. */
   fetch?: RequestInit;
-  /** Source of the module `pagepress/seek.wasm`. Default: beside the package's JavaScript. */
+  /** Source of the module `pagepress/seek.wasm`. Default: the file beside the package's JavaScript. */
   modules?: { seek?: ModuleSource };
 }
 
 export interface ReadOptions {
-  /** Stops reading, and rejects with the signal's reason. */
+  /** Aborts the read, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The content of the LZ4 frames in a file, of which any part can be read. Made by `openFrame`. */
+/** Random access to the content of the LZ4 frames in a file. Created by `openFrame`. */
 export class FrameAccess {
   readonly #source: Source;
   readonly #seek: SeekModule;
   #map: Seek.FrameMap | undefined;
-  /** The instance of the module that `#map` is in. */
+  /** Generation of the module instance that contains `#map`. */
   #generation = 0;
-  /** Reads map the file one after the other. */
+  /** The last mapping of the file: reads map it one after the other. */
   #mapping: Promise<unknown> = Promise.resolve();
   #hasIndex = false;
 
@@ -37,25 +37,25 @@ export class FrameAccess {
     this.#seek = seek;
   }
 
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   get byteLength(): number {
     return this.#source.byteLength;
   }
 
-  /** True if the file has an index. Without one it is read once from its start to the requested content. */
+  /** True if the file has an index. A file without one is scanned once, from its start to the requested content. */
   get hasIndex(): boolean {
     return this.#hasIndex;
   }
 
-  /** Bytes of all content. Without an index all of the file is read for it. */
+  /** Returns the total bytes of content. Without an index this scans the whole file. */
   contentLength(options: ReadOptions = {}): Promise<number> {
     return guarded(options.signal, async () => {
       return (await this.#mapTo(Number.MAX_SAFE_INTEGER, options.signal)).mappedBytes;
     });
   }
 
-  /** `length` bytes of content from `offset` on, less what lies past its end. Only the blocks that hold them are
-   * decompressed. Checksums of blocks are verified; those of whole contents cannot be. */
+  /** Returns `length` bytes of content from `offset`, or fewer at the end of the content. Decompresses only the blocks that
+   * contain them. Verifies block checksums; content checksums cannot be verified. */
   read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return guarded(options.signal, async () => {
       checkSize("offset", offset, Number.MAX_SAFE_INTEGER);
@@ -75,7 +75,7 @@ export class FrameAccess {
     });
   }
 
-  /** Has the content up to `end` mapped.
+  /** Maps the content up to `end`.
    * @internal */
   async map(end: number, signal: AbortSignal | undefined): Promise<void> {
     this.#hasIndex = (await this.#mapTo(end, signal)).hasIndex;
@@ -91,7 +91,7 @@ export class FrameAccess {
     return mapped;
   }
 
-  /** Returns the map; a new one if the instance of the module was replaced. */
+  /** Returns the map; creates a new one if the module instance was replaced. */
   #currentMap(): Seek.FrameMap {
     const { byteLength, isRemote } = this.#source;
     if (this.#generation !== this.#seek.generation) this.#map = undefined;
@@ -112,23 +112,23 @@ export class FrameAccess {
 
 /** Opens the LZ4 frames in memory, in a `Blob` or `File`, or at a URL, to read parts of their content.
  *
- * Opening a file with an index (`compress(bytes, { index: true })`) reads only its end. The index is compared with the
- * frames: with their headers and ends, and in memory and in blobs with the size of every block before those that are read.
- * A URL is read by HTTP range requests, and the sizes of blocks that are not read are believed; a server that does not know
- * ranges sends all of it, once. */
+ * Opening a file with an index (`compress(bytes, { index: true })`) reads only its end. The index is checked against the
+ * frames: against their headers and ends, and in memory and in blobs against the size of every block before those that are
+ * read. A URL is read by HTTP range requests, and the sizes of blocks that are not read are trusted; a server that does not
+ * support range requests sends the whole file, once. */
 export async function openFrame(source: FrameSource, options: OpenFrameOptions = {}): Promise<FrameAccess> {
   const { signal, fetch = {}, modules } = options;
   return guarded(signal, async () => {
     signal?.throwIfAborted();
     const [seek, opened] = await Promise.all([load("seek", modules?.seek), openSource(source, fetch, signal)]);
     const frame = new FrameAccess(opened, seek);
-    // Finds an index, or sees that the first frame is one.
+    // Finds an index, or checks that the file begins with a frame.
     await frame.map(1, signal);
     return frame;
   });
 }
 
-/** Returns the result of `work`. Its errors are the signal's reason if that is aborted, else `PagepressError`s. */
+/** Returns the result of `work`. Rejects with the signal's reason if it is aborted, else with `PagepressError`s. */
 async function guarded<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

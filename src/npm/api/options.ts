@@ -1,4 +1,4 @@
-// The names of all options. The types see to it that none is missing.
+// Names of all options. With the type `Names` the compiler rejects a missing name.
 import type {
   CallOptions,
   CompressOptions,
@@ -14,7 +14,7 @@ import type {
 } from "../base/types.js";
 import type { Lz4CompressionStreamOptions, Lz4DecompressionStreamOptions, Lz4StreamOptions } from "./streams.js";
 
-/** Every option by its name. */
+/** A record with the name of every option as a key. */
 export type Names<Options> = Readonly<Record<keyof Required<Options>, true>>;
 
 const call: Names<CallOptions> = { signal: true, onProgress: true };

@@ -9,15 +9,15 @@ import { levelNumber } from "../modules/enums.js";
 import type { GpuModule } from "../modules/load.js";
 import type { GpuContent, GpuTarget } from "../wasm/gpu.js";
 
-/** Compressed pages in GPU memory. Made by `compressResident`. */
+/** Compressed pages in GPU memory. Created by `compressResident`. */
 export class ResidentPages {
-  /** The pages in order, in as many parts as the device's largest binding makes necessary. */
+  /** The pages in order, split into parts that fit in the device's largest buffer binding. */
   readonly parts: readonly ResidentPart[];
-  /** Bytes in a page; the last one may be shorter. */
+  /** Bytes of a page; the last page may be shorter. */
   readonly pageSize: number;
-  /** Bytes in all pages together. */
+  /** Total bytes of all pages. */
   readonly byteLength: number;
-  /** Bytes of pages over bytes of blocks and table; 1 for no pages. */
+  /** Compression ratio: bytes of pages divided by bytes of blocks and table; 1 if there are no pages. */
   readonly ratio: number;
   readonly #module: GpuModule;
   readonly #device: Device;
@@ -32,14 +32,14 @@ export class ResidentPages {
     this.ratio = ratio;
   }
 
-  /** Brings blocks and table to arrays, for `decompressPages` or to be kept. */
+  /** Copies blocks and table to arrays, for `decompressPages` or for storage. */
   async read(): Promise<PackedPages> {
     const { parts, pageSize, byteLength, ratio } = this;
     const { packed, table } = await this.#module.call((gpu) => gpu.readParts(this.#device, parts, pageSize));
     return { packed, table, pageSize, byteLength, ratio };
   }
 
-  /** `destroy`, for `using`. */
+  /** Calls `destroy`, for `using`. */
   [disposal](): void {
     this.destroy();
   }
@@ -72,7 +72,8 @@ export async function compressResident(
   return { value, timing: gpuTiming(timing) };
 }
 
-/** Decompresses pages, or the frames in an array, to a buffer. */
+/** Decompresses pages, or the frames in an array, to a buffer. Frames that the GPU does not support are decompressed by
+ * `codec` and uploaded. */
 export async function decompressResident(
   codec: Codec,
   input: ResidentPages | PackedPagesInput | Uint8Array,
@@ -109,14 +110,14 @@ export function sizeOf(name: string, buffer: DeviceBuffer): number {
   return typeof size === "number" ? size : fail(name, typeof buffer, "give a GPUBuffer");
 }
 
-/** Calls on buffers report their end alone. */
+/** Progress of calls on buffers, which report only their end. */
 const unreported: ProgressOf = () => [0, 0];
 
 function buffersOf(parts: readonly ResidentPart[]): DeviceBuffer[] {
   return parts.flatMap(({ packed, table }) => [packed, table]);
 }
 
-/** Returns the GPU's part of `codec`; throws `BACKEND_UNAVAILABLE` where there is none. */
+/** Returns the GPU part of `codec`; throws `BACKEND_UNAVAILABLE` if it has none. */
 function residentOf(codec: Codec): ResidentCodec {
   const resident = codec.resident();
   if (resident) return resident;

@@ -14,57 +14,57 @@ import { names } from "./options.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What can be written to a stream. It is not changed, and without `transfer` not detached; leave it as it is until its
- * write is done. */
+/** Bytes that can be written to a stream. The stream does not change them, and does not detach their buffer without
+ * `transfer`; do not change them until their write has settled. */
 export type StreamInput = BytesInput;
 
-/** Options of both streams, beside those of the engine to open. */
+/** Options of both streams, in addition to those of the engine to open. */
 export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
-  /** A compressor to work with in place of one of the stream's own. It goes on to be usable, and is not disposed of. */
+  /** A compressor to use instead of a new one. It stays usable, and is not disposed of. */
   compressor?: Compressor;
-  /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less to the
-   * collector. Default false. */
+  /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less work to the
+   * garbage collector. Default false. */
   transfer?: boolean;
-  /** When `writable` asks its writer to wait. Default 1 MiB of input. */
+  /** Queuing strategy of `writable`. Default: a high-water mark of 1 MiB of input. */
   writableStrategy?: QueuingStrategy<StreamInput>;
-  /** When `readable` waits for its reader. Default 1 MiB of output. */
+  /** Queuing strategy of `readable`. Default: a high-water mark of 1 MiB of output. */
   readableStrategy?: QueuingStrategy<Bytes>;
 }
 
 export interface Lz4CompressionStreamOptions extends Lz4StreamOptions, FrameOptions {
-  /** Bytes that will be written, if it is known: goes into the header of the frame. Other content is the error
-   * `CONTENT_SIZE_MISMATCH`. */
+  /** Number of bytes that will be written, if known; it is stored in the header of the frame. Content of another length is
+   * the error `CONTENT_SIZE_MISMATCH`. */
   contentSize?: number;
 }
 
 export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
-  /** Most bytes to decompress to; more is the error `OUTPUT_LIMIT`. Default: no limit. */
+  /** Maximum number of bytes of output; more is the error `OUTPUT_LIMIT`. Default: no limit. */
   maxOutputSize?: number;
-  /** Bytes that will be written, if it is known, for `onProgress`. */
+  /** Number of bytes that will be written, if known, for `onProgress`. */
   inputSize?: number;
 }
 
 const HIGH_WATER_BYTES = 2 ** 20;
-/** Input that is decompressed at a time, and most content that is given at a time unless blocks are larger. */
+/** Bytes of input that are decompressed at a time, and maximum bytes of an output chunk unless blocks are larger. */
 const STEP_BYTES = 2 ** 20;
 
 type Input = AsyncIterable<Uint8Array>;
 
-/** Yields the output of the input. */
+/** Transforms the input, and yields the output. */
 type Transform = (input: Input, compressor: Compressor, job: Job) => AsyncGenerator<Bytes>;
 
-/** The common part of both streams: shaped like `CompressionStream`, for `pipeThrough`. */
+/** Base class of both streams. It has the shape of `CompressionStream`, for `pipeThrough`. */
 class Lz4Stream {
   /** The output. */
   readonly readable: ReadableStream<Bytes>;
-  /** The input. A write is done when what was made of it was taken or waits in `readable`, but for what waits for more to
-   * come, or is on its way through workers: a few MiB. */
+  /** The input. A write resolves when its output has been read or is queued in `readable`, except for a few MiB that wait
+   * for more input or are being processed by workers. */
   readonly writable: WritableStream<StreamInput>;
 
   /** @internal */
   constructor(options: Lz4StreamOptions, totalBytes: number | null, transform: Transform) {
     const { signal, transfer = false } = options;
-    // Stops the work when either side ends.
+    // Stops the work when either side of the stream ends.
     const end = new LightAbortController();
     const job = new Job({ ...options, signal: end }, totalBytes);
     const input = new RendezvousChannel<Uint8Array>();
@@ -75,7 +75,7 @@ class Lz4Stream {
       signal?.removeEventListener("abort", abort);
       input.fail(reason);
       end.abort(reason);
-      // Its failure was reported by then, or no side is left to report it to.
+      // Its error has been reported already, or no side is left to report it to.
       output.return(undefined).catch(() => undefined);
     };
     const fail = (reason: unknown): void => {
@@ -86,8 +86,8 @@ class Lz4Stream {
       {
         start: (controller) => {
           sides.push(controller);
-          // `abort` below is called after a write under way, which may wait for workers or a reader. Older browsers have no
-          // signal here.
+          // `abort` below is called only after the current write, which may wait for workers or a reader. Older browsers
+          // have no signal here.
           controller.signal?.addEventListener("abort", () => stop(controller.signal.reason));
         },
         write: async (chunk) => {
@@ -128,7 +128,7 @@ class Lz4Stream {
   }
 }
 
-/** Compresses what is written to it to one LZ4 frame, in bounded memory, on the engine that `backend` says. */
+/** Compresses the bytes that are written to it to one LZ4 frame, in bounded memory, on the engine that `backend` selects. */
 export class Lz4CompressionStream extends Lz4Stream {
   constructor(options: Lz4CompressionStreamOptions = {}) {
     checkOptions(options, names.compressionStream);
@@ -138,7 +138,7 @@ export class Lz4CompressionStream extends Lz4Stream {
   }
 }
 
-/** Decompresses the LZ4 frames that are written to it, in bounded memory: one or many, legacy and skippable ones too. */
+/** Decompresses the LZ4 frames written to it, in bounded memory: one or many, including legacy and skippable frames. */
 export class Lz4DecompressionStream extends Lz4Stream {
   constructor(options: Lz4DecompressionStreamOptions = {}) {
     checkOptions(options, names.decompressionStream);
@@ -149,7 +149,7 @@ export class Lz4DecompressionStream extends Lz4Stream {
   }
 }
 
-/** Opens the engine unless the options have a compressor, transforms the input, and disposes of that engine. */
+/** Yields the transformed input. Opens an engine unless the options have a compressor, and disposes of it at the end. */
 async function* run(
   input: RendezvousChannel<Uint8Array>,
   job: Job,
@@ -195,7 +195,8 @@ function* unlessEmpty(bytes: Bytes): Generator<Bytes> {
   if (bytes.length > 0) yield bytes;
 }
 
-/** Decompresses on the CPU in the calling thread: the parts of a stream are not worth a transfer to a GPU or a worker and back. */
+/** Decompresses on the CPU in the calling thread: the parts of a stream are too small for a transfer to a GPU or a worker to
+ * pay off. */
 async function* decompress(input: Input, compressor: Compressor, job: Job, maxOutputSize: number): AsyncGenerator<Bytes> {
   const frames = (await load("cpu")).decoder(maxOutputSize, STEP_BYTES);
   let bytesOut = 0;
@@ -227,7 +228,7 @@ async function* decompress(input: Input, compressor: Compressor, job: Job, maxOu
   }
 }
 
-/** Returns a strategy that counts bytes. A chunk without bytes is refused by the write. */
+/** Returns a strategy that counts bytes. A chunk of another type counts as one; its write fails. */
 function byLength<T extends StreamInput>(): QueuingStrategy<T> {
   return { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => viewOf(chunk)?.length ?? 1 };
 }

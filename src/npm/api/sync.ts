@@ -7,7 +7,7 @@ import type { CpuModule } from "../modules/cpu-module.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { names } from "./options.js";
 
-/** Loads what `compressSync` and `decompressSync` need: the module of the CPU, unless one is loaded already. */
+/** Loads the CPU module, which `compressSync` and `decompressSync` need, unless it is loaded already. */
 export async function init(): Promise<void> {
   try {
     if (!loadedCpu()) await load("cpu");
@@ -16,8 +16,8 @@ export async function init(): Promise<void> {
   }
 }
 
-/** Compresses `bytes` to an LZ4 frame, or to the `format` asked for, on the CPU before it returns: what `compress` gives there.
- * For small inputs, since nothing else runs meanwhile.
+/** Compresses `bytes` to an LZ4 frame, or to another `format`, synchronously on the CPU. The bytes are those of `compress`
+ * on the CPU. For small inputs, since it blocks the thread.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {}): Uint8Array<ArrayBuffer> {
@@ -30,7 +30,7 @@ export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {
   });
 }
 
-/** Decompresses `bytes` on the CPU before it returns. For small inputs, since nothing else runs meanwhile.
+/** Decompresses `bytes` synchronously on the CPU. For small inputs, since it blocks the thread.
  *
  * Throws `NOT_READY` before `init()` or `createCompressor()` has loaded a module. */
 export function decompressSync<B extends ArrayBufferLike = ArrayBuffer>(

@@ -1,4 +1,4 @@
-/** The part of `AbortSignal` that work uses. */
+/** The subset of `AbortSignal` that this package uses. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -7,8 +7,8 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** An `AbortController` and its signal in one. Browsers free the listeners of theirs only at a garbage collection, and work in
- * thousands of parts adds thousands. */
+/** An `AbortController` and its signal in one object. Browsers free the listeners of an `AbortSignal` only at a garbage
+ * collection, and a call in thousands of parts adds thousands of listeners. */
 export class LightAbortController implements StopSignal {
   aborted = false;
   reason: unknown;

@@ -2,24 +2,25 @@ import type { AdapterInfo, BackendInfo, CompressorOptions } from "./types.js";
 
 type PowerPreference = NonNullable<CompressorOptions["powerPreference"]>;
 
-/** The parts of `GPUAdapter` and `navigator.gpu` that are used, whether or not their types are installed. */
+/** The subset of `GPUAdapter` that this package uses. Declared here since WebGPU types may not be installed. */
 interface Adapter {
   readonly info?: Partial<Record<"vendor" | "architecture" | "device" | "description", string>> & { isFallbackAdapter?: boolean };
   readonly limits: object;
   readonly features: Iterable<string>;
 }
 
+/** The subset of `navigator.gpu` that this package uses. */
 interface Gpu {
   requestAdapter(options: { powerPreference: PowerPreference }): Promise<Adapter | null>;
 }
 
-/** Most requests while a page loads, which browsers may answer with no adapter. */
+/** Maximum number of requests for an adapter while a page loads. Until it is loaded, browsers may return no adapter. */
 const TRIES = 4;
 
 const gpu = (): Gpu | undefined => (globalThis as { navigator?: { gpu?: Gpu } }).navigator?.gpu;
 const isLoading = (): boolean => ((globalThis as { document?: { readyState: string } }).document?.readyState ?? "complete") !== "complete";
 
-/** The adapters for speed and for battery, which are often one. */
+/** Returns the high-performance and the low-power adapter, once if they are the same. */
 export async function listAdapters(): Promise<AdapterInfo[]> {
   const found = new Map<string, AdapterInfo>();
   for (const powerPreference of ["high-performance", "low-power"] as const) {
@@ -34,7 +35,7 @@ export async function listAdapters(): Promise<AdapterInfo[]> {
 function describeAdapter(adapter: Adapter): AdapterInfo {
   const { vendor = "", architecture = "", device = "", description = "" } = adapter.info ?? {};
   const limits: Record<string, number> = {};
-  // Limits are getters of the prototype, which only `for in` lists.
+  // Limits are getters of the prototype, which only `for in` enumerates.
   for (const name in adapter.limits) {
     const value = (adapter.limits as Record<string, unknown>)[name];
     if (typeof value === "number") limits[name] = value;
@@ -47,17 +48,17 @@ function isSoftware({ info }: Adapter): boolean {
   return (info?.isFallbackAdapter ?? false) || info?.architecture === "swiftshader";
 }
 
-/** The adapter that the browser gives; null if it gives none. */
+/** Returns the adapter that the browser selects; null if there is none. */
 async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter | null> {
   let adapter: Adapter | null = null;
-  // Each answer without one is a warning on the console.
+  // Browsers log a warning for each request that fails, so a loaded page sends only one.
   for (let tries = 0; !adapter && (tries === 0 || (isLoading() && tries < TRIES)); tries += 1) {
     adapter = (await gpu()?.requestAdapter({ powerPreference })) ?? null;
   }
   return adapter;
 }
 
-/** Returns the reasons why no adapter can be used; empty if one can. Loads no module. */
+/** Returns the reasons why no adapter can be used; empty if one can. Does not load a WebAssembly module. */
 export async function findObstacles(
   options: Required<Pick<CompressorOptions, "backend" | "powerPreference" | "allowSoftware">>,
 ): Promise<BackendInfo["rejected"]> {

@@ -1,6 +1,6 @@
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A page of virtual memory. */
+/** Bytes of a page of virtual memory. */
 const PAGE_BYTES = 4096;
 
 /** Returns the concatenation of `parts`. */
@@ -15,7 +15,7 @@ export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** Faults in the pages of a fresh array: first-touch page faults in the middle of a copy cost a quarter more. */
+/** Faults in the pages of a newly allocated array: page faults in the middle of a copy cost a quarter more. */
 export function touch(fresh: Uint8Array, start: number, end: number): void {
   for (let i = start; i < end; i += PAGE_BYTES) fresh[i] = 0;
 }

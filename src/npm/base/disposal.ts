@@ -5,9 +5,9 @@ declare global {
   }
 }
 
-/** `Symbol.dispose`, which `using` calls; an unused symbol where the language is older. */
+/** `Symbol.dispose`, the name of the method that `using` calls; another symbol in engines without it. */
 export const disposal: typeof Symbol.dispose = Symbol.dispose ?? (Symbol("dispose") as typeof Symbol.dispose);
 
-/** `Symbol.asyncDispose`, which `await using` calls, likewise. */
+/** `Symbol.asyncDispose`, the name of the method that `await using` calls; another symbol in engines without it. */
 export const asyncDisposal: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol("asyncDispose") as typeof Symbol.asyncDispose);

@@ -23,15 +23,15 @@ const CODES = [
   "MODULE_LOAD",
 ] as const;
 
-/** What went wrong: the codes of the Rust library; `DISPOSED` for what was given up, `NOT_READY` for a synchronous call before
- * a module is loaded, `MODULE_LOAD` for WebAssembly that cannot be had, `READ` for a blob or server that does not give what
- * it is asked for, and `INTERNAL` for a fault of the package. */
+/** Codes of errors: those of the Rust library; `DISPOSED` for the use of a disposed object, `NOT_READY` for a synchronous
+ * call before a module is loaded, `MODULE_LOAD` for WebAssembly that cannot be loaded, `READ` for a blob or server that
+ * does not return the requested bytes, and `INTERNAL` for a bug in the package. */
 export type PagepressErrorCode = (typeof CODES)[number];
 
-/** Every error that this package throws or rejects with. */
+/** Class of all errors that this package throws or rejects with. */
 export class PagepressError extends Error {
   override readonly name = "PagepressError";
-  /** The stable name of the error. */
+  /** Stable identifier of the error. */
   readonly code: PagepressErrorCode;
 
   constructor(code: PagepressErrorCode, message: string, options?: ErrorOptions) {
@@ -40,14 +40,15 @@ export class PagepressError extends Error {
   }
 }
 
-/** `error` as a `PagepressError`: errors of the modules carry their code, others are faults of ours. */
+/** Converts `error` to a `PagepressError`. Errors of the modules carry their code, failed allocations are `OUT_OF_MEMORY`,
+ * and all others are bugs of this package, `INTERNAL`. */
 export function toPagepressError(error: unknown): PagepressError {
   if (error instanceof PagepressError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const { code } = (error ?? {}) as { code?: PagepressErrorCode };
-  // Errors of Node have codes of their own.
+  // Errors of Node have other codes.
   if (code !== undefined && CODES.includes(code)) return new PagepressError(code, message);
-  // Messages of JavaScript for an array or a memory that cannot be allocated.
+  // JavaScript engines throw such a message if an array or a memory cannot be allocated.
   const isMemory = error instanceof RangeError && /alloc|memory|array (buffer )?length/i.test(message);
   if (isMemory) return new PagepressError("OUT_OF_MEMORY", `out of memory: ${message}`, { cause: error });
   return new PagepressError("INTERNAL", `the engine stopped: ${message}`, { cause: error });

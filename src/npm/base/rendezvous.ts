@@ -1,18 +1,19 @@
 interface Offer<T> {
-  /** Null for the end. */
+  /** Null at the end of the input. */
   readonly chunk: T | null;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Passes chunks from one writer to one reader without a queue: the writer waits until the reader is done with its chunk. A
- * `TransformStream` cannot do that, since it queues all output of a chunk, of which there may be 255 times as much. */
+/** Passes chunks from one writer to one reader without a queue: the writer waits until the reader has processed its chunk. A
+ * `TransformStream` cannot do that: it queues all output of a chunk, which may be 255 times as long as the chunk. */
 export class RendezvousChannel<T> implements AsyncIterable<T> {
   #offer: Offer<T> | undefined;
   #failure: { reason: unknown } | undefined;
   #wake = (): void => undefined;
 
-  /** Resolves when the reader is done with the chunk; for null, the end, when `accept` is called. */
+  /** Passes a chunk, or null as the end, to the reader. Resolves when the reader has processed the chunk; for the end, when
+   * `accept` is called. Rejects with the reason of `fail`. */
   put(chunk: T | null): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure.reason);
@@ -21,13 +22,13 @@ export class RendezvousChannel<T> implements AsyncIterable<T> {
     });
   }
 
-  /** Resolves the promise of the chunk, or end, that the reader has. */
+  /** Resolves the promise of the current `put`. */
   accept(): void {
     this.#offer?.resolve();
     this.#offer = undefined;
   }
 
-  /** Ends the channel with an error for both sides. */
+  /** Closes the channel with an error for writer and reader. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#offer?.reject(reason);
@@ -35,7 +36,7 @@ export class RendezvousChannel<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Returns whether `error` is the reason that `fail` was called with. */
+  /** Returns true if `error` is the reason that `fail` was called with. */
   isFailure(error: unknown): boolean {
     return this.#failure !== undefined && this.#failure.reason === error;
   }

@@ -1,87 +1,90 @@
-/** How to look for matches. `"auto"` is the quickest of the engine: `"fast"` on a GPU, `"sequential"` on the CPU. `"fast"` is
- * greedy, `"high"` slower and smaller; both give the same bytes on every engine. `"sequential"` is for CPUs: there it is two
- * to four times as quick as `"fast"`, and GPUs do not take part. */
+/** The method of searching for matches. `"auto"` is the fastest level of the engine: `"fast"` on a GPU, `"sequential"` on
+ * the CPU. `"fast"` is a greedy parse; `"high"` is slower and compresses better; both produce the same bytes on every
+ * engine. `"sequential"` runs on CPUs only, where it is two to four times as fast as `"fast"`. */
 export type Level = "auto" | "fast" | "high" | "sequential";
 
-/** Bytes as callers have them: an `ArrayBuffer`, or a view of one such as a `Uint8Array` or a `DataView`. */
+/** Input bytes: an `ArrayBuffer`, or a view of one such as a `Uint8Array` or a `DataView`. */
 export type BytesInput = ArrayBufferLike | ArrayBufferView;
 
-/** An engine: a GPU through WebGPU, or the CPU through WebAssembly. At a level but `"auto"`, bytes do not depend on it. */
+/** An engine: a GPU through WebGPU, or the CPU through WebAssembly. The compressed bytes depend on it only at the level
+ * `"auto"`. */
 export type Engine = "webgpu" | "cpu";
 
-/** The browser's `GPUDevice`, where types for WebGPU are installed. */
+/** The browser's `GPUDevice` if types for WebGPU are installed, else `object`. */
 export type Device = typeof globalThis extends { GPUDevice: { prototype: infer D } } ? D : object;
 
-/** The browser's `GPUBuffer`, likewise. */
+/** The browser's `GPUBuffer` if types for WebGPU are installed, else `object`. */
 export type DeviceBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer B } } ? B : object;
 
-/** The `Worker` of browsers, where their types are installed. */
+/** The browser's `Worker` if its types are installed, else `object`. */
 export type PageWorker = typeof globalThis extends { Worker: { prototype: infer W } } ? W : object;
 
-/** A compiled module of WebAssembly, where its type is known: types of Node may not have it. */
+/** `WebAssembly.Module` if its type is declared, which types of Node may not do, else `object`. */
 export type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
 
 export interface CompressorOptions {
-  /** `"auto"` (default) takes a hardware GPU for work on which it is measured to be faster, else the CPU. */
+  /** The engine. `"auto"` (default) uses a hardware GPU for calls on which it is measured to be faster, else the CPU. */
   backend?: "auto" | Engine;
-  /** Speed (default) or battery, where there are several GPUs. */
+  /** Preference among several GPUs: speed (default) or low energy consumption. */
   powerPreference?: "high-performance" | "low-power";
-  /** Allows `backend: "webgpu"` to take a software adapter. Default false; `"auto"` never takes one. */
+  /** Allows `backend: "webgpu"` to use a software adapter. Default false; `"auto"` never uses one. */
   allowSoftware?: boolean;
-  /** The level of calls that name none. Default `"auto"`. */
+  /** Level of calls without the option `level`. Default `"auto"`. */
   level?: Level;
-  /** Most workers for the CPU's part of the work: 0 has it done in place. Default: one a core. */
+  /** Maximum number of workers for work on the CPU; with 0 it runs in the calling thread. Default: one per core. */
   workers?: number;
-  /** Starts a worker that runs the entry `pagepress/worker`, where a bundler does not find the package's own. */
+  /** Starts a worker that runs the entry `pagepress/worker`, for bundlers that do not find the package's worker script. */
   createWorker?: () => PageWorker;
-  /** Sources of the WebAssembly, if not beside the package's JavaScript. The first compressor opened decides for all. */
+  /** Sources of the WebAssembly modules. Default: files beside the package's JavaScript. The options of the first compressor
+   * apply to all. */
   modules?: Modules;
-  /** An earlier measurement by `capabilities()` on this machine, which `"auto"` then does not repeat. */
+  /** Calibration from an earlier `capabilities()` on this machine, with which `"auto"` does not measure again. Ignored for
+   * another adapter. */
   calibration?: Calibration | null;
-  /** A device of the page's own, to run on; buffers of it need not be copied. It is neither destroyed nor, once it is lost,
-   * replaced. */
+  /** A `GPUDevice` of the page to run on, so that its buffers need not be copied. It is not destroyed, and not replaced if
+   * it is lost. */
   device?: Device;
-  /** Told when the device is lost. The call under way is repeated on a new one; if that is lost too, `"auto"` goes on
-   * with the CPU, and `"webgpu"` rejects with `DEVICE_LOST`. */
+  /** Called when the device is lost. The running call is repeated on a new device; if that is lost too, `"auto"` continues
+   * on the CPU, and `"webgpu"` rejects with `DEVICE_LOST`. */
   onDeviceLost?: (loss: DeviceLoss) => void;
 }
 
-/** The loss of a device: `GPUDeviceLostInfo`, and the number of losses so far. */
+/** Description of a device loss: `GPUDeviceLostInfo`, and the number of losses so far. */
 export interface DeviceLoss {
   readonly reason: string;
   readonly message: string;
   readonly lost: number;
 }
 
-/** Counts of devices. */
+/** Numbers of lost and replaced devices. */
 export interface DeviceCounters {
-  /** Devices that were lost. */
+  /** Number of devices that were lost. */
   readonly lost: number;
-  /** Devices that took the place of others. */
+  /** Number of devices that replaced another. */
   readonly replaced: number;
 }
 
-/** Milliseconds of both engines for the same work, at the level `"auto"`. */
+/** Milliseconds of both engines for the same bytes, at the level `"auto"`. */
 export interface CalibrationRow {
   readonly bytes: number;
   readonly compressMs: Readonly<Record<Engine, number>>;
   readonly decompressMs: Readonly<Record<Engine, number>>;
 }
 
-/** Measurements of both engines. Plain data, which can be stored and passed to `createCompressor` again. */
+/** Measured times of both engines. Plain data, which can be stored and passed to `createCompressor` again. */
 export interface Calibration {
-  /** The adapter that it holds for. */
+  /** The adapter that was measured. */
   readonly adapter: string;
   readonly rows: readonly CalibrationRow[];
-  /** Bytes from which the GPU compresses faster; null if it never does. */
+  /** Number of bytes from which the GPU compresses faster; null if it never does. */
   readonly compressFrom: number | null;
-  /** Bytes from which the GPU decompresses faster; null if it never does. */
+  /** Number of bytes from which the GPU decompresses faster; null if it never does. */
   readonly decompressFrom: number | null;
-  /** Duration of the measurement. */
+  /** Duration of the measurement in milliseconds. */
   readonly milliseconds: number;
 }
 
-/** An adapter of WebGPU. */
+/** A WebGPU adapter. */
 export interface AdapterInfo {
   readonly vendor: string;
   readonly architecture: string;
@@ -92,23 +95,23 @@ export interface AdapterInfo {
   readonly features: readonly string[];
 }
 
-/** The engines of this machine, the one in use, and the reason. */
+/** The engines of this machine, the engine in use, and the reason for the choice. */
 export interface Capabilities {
   readonly backend: BackendInfo;
   readonly adapters: readonly AdapterInfo[];
-  /** Null unless `"auto"` has a GPU to weigh. */
+  /** Null unless the backend is `"auto"` and there is a GPU to compare. */
   readonly calibration: Calibration | null;
   readonly hardwareConcurrency: number;
-  /** All of it as lines of text, to be copied into a report. */
+  /** The same information as lines of text, for reports. */
   readonly text: string;
 }
 
-/** Something to get WebAssembly from: its place, its bytes, or itself. */
+/** Source of a WebAssembly module: its URL, a `Response`, its bytes, or the compiled module. */
 export type ModuleSource = LoadedSource | Promise<LoadedSource>;
 
 type LoadedSource = string | URL | ArrayBuffer | ArrayBufferView<ArrayBuffer> | Response | CompiledModule;
 
-/** The modules `pagepress/cpu.wasm` and `pagepress/gpu.wasm`. */
+/** Sources of the modules `pagepress/cpu.wasm` and `pagepress/gpu.wasm`. */
 export interface Modules {
   cpu?: ModuleSource;
   gpu?: ModuleSource;
@@ -116,11 +119,11 @@ export interface Modules {
 
 /** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
-  /** Sources of the WebAssembly, `pagepress/seek.wasm` for `openFrame` and `pagepress/tensor.wasm` included. */
+  /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame` and `pagepress/tensor.wasm`. */
   modules?: Modules & { seek?: ModuleSource; tensor?: ModuleSource };
 }
 
-/** GPU memory in bytes: of buffers in use, and of those kept for later calls. */
+/** GPU memory in bytes: of buffers in use, and of pooled buffers that are kept for later calls. */
 export interface GpuMemory {
   readonly inUse: number;
   readonly pooled: number;
@@ -128,66 +131,67 @@ export interface GpuMemory {
 
 /** Progress of a call or a stream. */
 export interface Progress {
-  /** Bytes of input done. Never decreases; at the end all of them. */
+  /** Bytes of input processed. Never decreases; at the end it is the length of the input. */
   readonly bytesIn: number;
-  /** Bytes of output made. */
+  /** Bytes of output produced. */
   readonly bytesOut: number;
-  /** Bytes of input in all; null for a stream of unknown length. */
+  /** Total bytes of input; null for a stream of unknown length. */
   readonly totalBytes: number | null;
-  /** The engine that did most of it so far. */
+  /** The engine that did most of the work so far. */
   readonly backend: Engine;
 }
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Stops the work, and rejects with the signal's reason: the CPU stops within milliseconds, a GPU after the jobs of
-   * at most 32 MiB that it has begun. */
+  /** Aborts the call, which rejects with the signal's reason. The CPU stops within milliseconds; a GPU first completes the
+   * jobs that it has started, of at most 32 MiB each. */
   signal?: AbortSignal | undefined;
-  /** Is told how far the call is. An error that it throws stops the work and is what the call rejects with. */
+  /** Called with the progress of the call. If it throws an error, the work stops and the call rejects with that error. */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Options of calls that read one array. */
 export interface InputOptions extends CallOptions {
-  /** Takes the array's buffer away from the caller, as `postMessage` does, and frees it as soon as it is read. Without
-   * it the array is neither detached nor changed; leave it as it is until the call is done. Default false. */
+  /** Transfers the array's buffer, as `postMessage` does, and frees it as soon as it has been read. Otherwise the array is
+   * neither detached nor changed, and the caller must not change it until the call has settled. Default false. */
   transfer?: boolean;
 }
 
-/** The frame to write. */
+/** Options of the frame to write. */
 export interface FrameOptions {
-  /** Content of a block in bytes, 4096 to 4194304. Default 65536; GPUs take 4, 8, 16, 32 and 64 KiB. */
+  /** Bytes of content of a block, 4096 to 4194304. Default 65536; GPUs support 4, 8, 16, 32 and 64 KiB. */
   blockSize?: number;
-  /** Default: the compressor's. */
+  /** Default: the level of the compressor. */
   level?: Level;
   /** Appends a checksum of the content to the frame. Default true. */
   contentChecksum?: boolean;
   /** Appends a checksum to each block. Default false. */
   blockChecksums?: boolean;
-  /** Whether an index of the blocks follows the frame, so that `openFrame` finds any part of the content at once: 8 bytes
-   * a block, which other LZ4 programs skip. Default false. */
+  /** Appends an index of the blocks to the frame, with which `openFrame` finds any part of the content at once: 8 bytes per
+   * block, which other LZ4 programs skip. Default false. */
   index?: boolean;
 }
 
 export interface OutputOptions {
-  /** Most bytes to give; more is the error `OUTPUT_LIMIT`. Default, and never more than: 1 GiB. */
+  /** Maximum number of bytes of output; more is the error `OUTPUT_LIMIT`. Default and upper limit: 1 GiB. */
   maxOutputSize?: number;
 }
 
-/** What compressed bytes are: LZ4 frames, which includes legacy ones; one raw LZ4 block; one block after the size of its
- * content in four bytes, as `lz4_flex` and other libraries write it; or records of Hadoop, `LZ4_HADOOP` of Parquet. */
+/** Format of compressed bytes: LZ4 frames, including legacy frames; one raw LZ4 block; one block preceded by the size of its
+ * content in four bytes, as `lz4_flex` and other libraries write it; or Hadoop records, `LZ4_HADOOP` of Parquet. */
 export type Format = "frame" | "block" | "size-prefixed" | "hadoop";
 
 export interface FormatOptions {
-  /** Default `"frame"`. The others are the CPU's, and take of the options of a frame `level` alone; at the levels `"fast"` and
-   * `"high"` a block holds at most 4 MiB. They cannot be told apart for sure, so they are read only when asked for; the error
-   * `NOT_LZ4` says what the input seems to be. */
+  /** Default `"frame"`. The other formats run on the CPU, and `level` is their only frame option; at the levels `"fast"` and
+   * `"high"` a block holds at most 4 MiB. They cannot be detected reliably, so they are read only on request; the error
+   * `NOT_LZ4` names the format that the input seems to have. */
   format?: Format;
 }
 
 export interface IntoOptions<B extends ArrayBufferLike = ArrayBuffer> {
-  /** An array apart from the input to decompress to; the result is the part of it, from its start, that the content takes.
-   * Content that does not fit is the error `OUTPUT_LIMIT`; after an error the array may hold part of it. Default: a new one. */
+  /** Array to decompress to, which must not overlap the input; the result is a view of its start with the length of the
+   * content. Content that does not fit is the error `OUTPUT_LIMIT`; after an error the array may hold part of the content.
+   * Default: a new array. */
   into?: Uint8Array<B>;
 }
 
@@ -201,26 +205,26 @@ export interface CompressSyncOptions extends FrameOptions, FormatOptions, Output
 export interface DecompressSyncOptions<B extends ArrayBufferLike = ArrayBuffer> extends FormatOptions, OutputOptions, IntoOptions<B> {}
 
 export interface CompressPagesOptions extends InputOptions {
-  /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */
+  /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;
 }
 
 /** Options of `compressResident`. */
 export interface CompressResidentOptions extends CallOptions {
-  /** Bytes of the buffer to compress, from its start. Default: all. */
+  /** Number of bytes to compress, from the start of the buffer. Default: the whole buffer. */
   byteLength?: number;
-  /** Bytes in a page: 4096 (default), 8192, 16384, 32768 or 65536. */
+  /** Bytes of a page: 4096 (default), 8192, 16384, 32768 or 65536. */
   pageSize?: number;
   level?: Level;
 }
 
 /** Options of `decompressResident`. */
 export interface DecompressResidentOptions extends CallOptions, OutputOptions {
-  /** Where the content goes, from its start: a buffer of the compressor's device with the usages `STORAGE` and
-   * `COPY_DST`, as long as the content rounded up to 4 bytes. Default: a new one. */
+  /** Buffer to decompress to, from its start: a buffer of the compressor's device with the usages `STORAGE` and `COPY_DST`,
+   * at least as long as the content rounded up to 4 bytes. Default: a new buffer. */
   buffer?: DeviceBuffer;
-  /** Usages of a new buffer, beside `STORAGE`, `COPY_SRC` and `COPY_DST`: `GPUBufferUsage.VERTEX`, for instance. */
+  /** Usages of a new buffer in addition to `STORAGE`, `COPY_SRC` and `COPY_DST`, such as `GPUBufferUsage.VERTEX`. */
   usage?: number;
 }
 
@@ -231,12 +235,12 @@ export interface ResidentContent {
   readonly byteLength: number;
 }
 
-/** Compressed pages that one binding holds. */
+/** Compressed pages that fit in one buffer binding. */
 export interface ResidentPart {
   /** The blocks, each at a multiple of 4 bytes. */
   readonly packed: DeviceBuffer;
   readonly packedBytes: number;
-  /** Two words a page, as in `PackedPages`. */
+  /** Two words per page, as in `PackedPages`. */
   readonly table: DeviceBuffer;
   /** Bytes of the pages. */
   readonly byteLength: number;
@@ -246,14 +250,14 @@ export interface ResidentPart {
 export interface PackedPages {
   /** The blocks, each at a multiple of 4 bytes. */
   readonly packed: Uint8Array<ArrayBuffer>;
-  /** Two words a page: offset of the block in words of 4 bytes; length in bytes, with the kind in its two upper bits
-   * (0 an LZ4 block, 1 the page itself, 2 a word of 8 bytes that fills the page). */
+  /** Two words per page: the offset of the block in words of 4 bytes; its length in bytes, with the kind in the two upper
+   * bits (0 an LZ4 block, 1 the uncompressed page, 2 a word of 8 bytes that fills the page). */
   readonly table: Uint32Array<ArrayBuffer>;
-  /** Bytes in a page; the last one may be shorter. */
+  /** Bytes of a page; the last page may be shorter. */
   readonly pageSize: number;
-  /** Bytes in all pages together. */
+  /** Total bytes of all pages. */
   readonly byteLength: number;
-  /** Bytes of pages over bytes of blocks and table. */
+  /** Compression ratio: bytes of pages divided by bytes of blocks and table. */
   readonly ratio: number;
 }
 
@@ -263,7 +267,7 @@ export type PackedPagesInput = Omit<Readonly<PackedPages>, "packed" | "table" | 
   readonly table: Uint32Array;
 };
 
-/** Errors of pages by their number in `status`; 0 is a valid page. */
+/** Names of the codes in `CheckedPages.status`; 0 is a valid page. */
 export const PAGE_STATUS = [
   "ok",
   "truncated",
@@ -274,15 +278,15 @@ export const PAGE_STATUS = [
   "bad-table-entry",
 ] as const;
 
-/** Pages, with what is wrong with each. */
+/** Decompressed pages, with a status for each. */
 export interface CheckedPages {
-  /** All pages; those that are wrong are zeros. */
+  /** All pages; invalid pages are zeros. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** A number for each page: its place in `PAGE_STATUS`. */
+  /** One code per page, an index into `PAGE_STATUS`. */
   readonly status: Uint8Array<ArrayBuffer>;
 }
 
-/** The engine in use, and why. */
+/** The engine in use, and the reason for the choice. */
 export interface BackendInfo {
   readonly engine: Engine;
   /** Name and kind of the adapter; null on the CPU. */
@@ -290,20 +294,20 @@ export interface BackendInfo {
   /** True for a software adapter. */
   readonly software: boolean;
   readonly reason: string;
-  /** Candidates that were not taken. */
+  /** Candidates that were rejected. */
   readonly rejected: readonly { readonly candidate: string; readonly reason: string }[];
 }
 
-/** How a call was run. Nanoseconds; null where there was nothing to measure, or nothing to measure with: WebGPU has no
- * clock for copies. */
+/** Engine and durations of a call. Durations are in nanoseconds; null if the phase did not occur or could not be measured:
+ * WebGPU has no clock for copies. */
 export interface Timing {
-  /** The engine of this call: in `"auto"` mode the one that is measured to be faster. */
+  /** The engine of this call; with the backend `"auto"` the one that is measured to be faster. */
   readonly engine: Engine;
   readonly reason: string;
   readonly uploadNs: number | null;
   readonly kernelNs: number | null;
   readonly readbackNs: number | null;
   readonly totalNs: number;
-  /** Workers that shared the work; none if it ran where it was called, or on a GPU. */
+  /** Number of workers that shared the work; undefined if it ran in the calling thread or on a GPU. */
   readonly workers?: number;
 }

@@ -1,11 +1,11 @@
 import { PagepressError } from "./errors.js";
 
-/** Typed arrays that calls take. */
+/** Typed arrays that calls accept. */
 type Typed = Uint8Array | Uint32Array | Float32Array;
 type Constructor<A extends Typed> = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => A;
 type Place = readonly [buffer: ArrayBufferLike, byteOffset: number, byteLength: number];
 
-/** A getter of the language, whatever a subclass or an object of the caller's shows in its place. */
+/** Returns a built-in getter as a function, so that a subclass or an object of the caller cannot override it. */
 function getter<T>(prototype: object, name: PropertyKey): (value: unknown) => T {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor & { get: () => T };
   return (value) => Reflect.apply(get, value, []);
@@ -16,7 +16,7 @@ const tagOf = getter<string | undefined>(typedArray, Symbol.toStringTag);
 const lengthOf = getter<number>(typedArray, "length");
 const bufferLength = getter<number>(ArrayBuffer.prototype, "byteLength");
 
-/** Buffer, offset and length of what `prototype` is the prototype of. */
+/** Returns a function that reads buffer, offset and length of a view with this prototype. */
 function places(prototype: object): (value: unknown) => Place {
   const buffer = getter<ArrayBufferLike>(prototype, "buffer");
   const [offset, length] = [getter<number>(prototype, "byteOffset"), getter<number>(prototype, "byteLength")];
@@ -26,8 +26,8 @@ function places(prototype: object): (value: unknown) => Place {
 const placeOfTyped = places(typedArray);
 const placeOfDataView = places(DataView.prototype);
 
-/** A view of the elements of `value` that keeps its length, whatever its buffer grows to; undefined unless `value` is an array
- * of this type, of whatever realm or subclass. Its length is read once. */
+/** Returns a view of the elements of `value` whose length stays fixed if its buffer grows; undefined unless `value` is an
+ * array of this type, of any realm or subclass. Reads the length of `value` once. */
 export function viewAs<A extends Typed>(Type: Constructor<A>, value: unknown): A | undefined {
   if (!ArrayBuffer.isView(value) || tagOf(value) !== Type.name) return undefined;
   const length = lengthOf(value);
@@ -36,7 +36,7 @@ export function viewAs<A extends Typed>(Type: Constructor<A>, value: unknown): A
   return length === 0 ? new Type(new ArrayBuffer(0), 0, 0) : new Type(buffer, offset, length);
 }
 
-/** The bytes of a buffer or of a view of one, likewise; undefined for anything else. */
+/** Returns the bytes of a buffer, or of a view of a buffer, as a view of fixed length; undefined for other values. */
 export function viewOf(value: unknown): Uint8Array | undefined {
   try {
     const [buffer, offset, length] = placeOf(value);
@@ -49,7 +49,7 @@ export function viewOf(value: unknown): Uint8Array | undefined {
 function placeOf(value: unknown): Place {
   if (ArrayBuffer.isView(value)) return tagOf(value) === undefined ? placeOfDataView(value) : placeOfTyped(value);
   if (isUnshared(value)) return [value, 0, bufferLength(value)];
-  // Pages that are not isolated have no name for shared memory, but may have such memory of WebAssembly.
+  // Pages that are not cross-origin isolated have no `SharedArrayBuffer`, but may have shared memory of WebAssembly.
   if (Object.prototype.toString.call(value) !== "[object SharedArrayBuffer]") throw new TypeError("no buffer");
   return placeOfTyped(new Uint8Array(value as ArrayBuffer));
 }
@@ -63,7 +63,7 @@ function isUnshared(value: unknown): value is ArrayBuffer {
   }
 }
 
-/** `view`; of shared memory, which others may write meanwhile, a copy. Throws `OUT_OF_MEMORY`. */
+/** Returns `view`, or a copy of it if its memory is shared, since other threads may write to it. Throws `OUT_OF_MEMORY`. */
 export function unshared<A extends Typed>(view: A): A {
   if (isUnshared(view.buffer)) return view;
   try {

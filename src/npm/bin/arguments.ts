@@ -33,7 +33,7 @@ export class UsageError extends Error {}
 export interface Arguments {
   mode: "compress" | "decompress" | "test";
   files: string[];
-  /** Path of all output; `-` is standard output. Undefined: beside each file. */
+  /** Path of the output; `-` is standard output. If undefined, the output is written beside each file. */
   output: string | undefined;
   force: boolean;
   quiet: boolean;
@@ -63,10 +63,10 @@ const options = {
   version: flag("V"),
 } as const;
 
-/** First words of the native command, as flags. */
+/** Subcommands of the native command, as flags. */
 const words = new Map([["compress", "-z"], ["c", "-z"], ["decompress", "-d"], ["d", "-d"]]);
 
-/** The command line, or what of it is printed alone. Throws a `UsageError`. */
+/** Parses the command line. Throws a `UsageError`. */
 export function readArguments(given: string[]): Arguments | "help" | "version" {
   const [first = "", ...rest] = given;
   if (["bench", "devices", "ptx"].includes(first)) {

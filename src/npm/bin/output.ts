@@ -2,10 +2,10 @@ import { chmodSync, closeSync, linkSync, openSync, renameSync, rmSync, statSync,
 import { createWriteStream, existsSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Files that have no name of their own yet. */
+/** Temporary files that have not been renamed yet. */
 const pending = new Set<string>();
 
-/** Has files that are not complete removed when a signal ends the process. */
+/** Installs signal handlers that remove incomplete files before the process ends. */
 export function removePendingAtSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
@@ -21,7 +21,7 @@ export interface Output {
   readonly stream: NodeJS.WritableStream;
   /** True if the stream stays open for others. */
   readonly isShared: boolean;
-  /** Gives the complete file its name, and the permissions and time of its input. */
+  /** Renames the complete file to its final name, with the permissions and times of its input. */
   commit(input: Stats | undefined): void;
   discard(): void;
 }
@@ -34,8 +34,8 @@ export const standardOutput: Output = {
   discard: () => undefined,
 };
 
-/** Opens a file, which has another name and only its owner's permissions until it is complete. Throws if `path` is there and
- * `force` is not given. */
+/** Creates a file, under a temporary name and with permissions of its owner only until it is complete. Throws if `path`
+ * exists and `force` is false. */
 export function createFile(path: string, force: boolean): Output {
   const found = existsSync(path) ? statSync(path) : undefined;
   if (found?.isDirectory()) throw new Error(`${path} is a directory; give -o a file`);
@@ -59,14 +59,14 @@ export function createFile(path: string, force: boolean): Output {
   return { name: path, stream: createWriteStream(temporary), isShared: false, commit, discard };
 }
 
-/** Renames a file, unless there is one of the new name by now. */
+/** Renames a file, unless a file of the new name exists by now. */
 function publish(from: string, to: string, exists: string): void {
   try {
     linkSync(from, to);
     unlinkSync(from);
   } catch (error) {
     if (existsSync(to)) throw (error as NodeJS.ErrnoException).code === "EEXIST" ? new Error(exists) : error;
-    // A file system without links.
+    // The file system does not support hard links.
     renameSync(from, to);
   }
 }

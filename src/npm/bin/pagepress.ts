@@ -41,7 +41,7 @@ function openOutput(path: string | null, { mode, force }: Arguments): Output | n
   return standardOutput;
 }
 
-/** The stream that does it. */
+/** Returns the stream that compresses or decompresses `input`. */
 function transformOf(args: Arguments, input: Input, onProgress: (progress: Progress) => void) {
   const common = { backend: "cpu", onProgress } as const;
   if (args.mode !== "compress") {
@@ -52,7 +52,7 @@ function transformOf(args: Arguments, input: Input, onProgress: (progress: Progr
   return new Lz4CompressionStream({ ...common, level, blockSize, index, ...size });
 }
 
-/** Reads `file` to its end and writes what becomes of it. Nothing is left of an output that fails. */
+/** Compresses or decompresses `file`. After an error, the incomplete output is removed. */
 async function convert(file: string, args: Arguments): Promise<void> {
   if (file === "-" && args.mode !== "compress" && process.stdin.isTTY) {
     throw new Error("cannot read a compressed file from a terminal; give a FILE or redirect standard input");
@@ -81,7 +81,7 @@ async function convert(file: string, args: Arguments): Promise<void> {
   console.error(`${what} (${ratio.toFixed(3)}x) in ${seconds} s on cpu`);
 }
 
-/** Does what the command line asks for, and gives the exit code. */
+/** Runs the command line, and returns the exit code. */
 async function main(): Promise<number> {
   const args = readArguments(process.argv.slice(2));
   if (args === "help") return void process.stdout.write(HELP), 0;
@@ -95,7 +95,7 @@ async function main(): Promise<number> {
     try {
       await convert(file, args);
     } catch (error) {
-      // As programs that SIGPIPE ends; whoever read has gone.
+      // The reader has closed the pipe: the exit code is that of a program ended by SIGPIPE.
       if ((error as NodeJS.ErrnoException).code === "EPIPE") return 141;
       console.error(`pagepress: ${(error as Error).message}`);
       code = 1;

@@ -3,16 +3,16 @@ import type { CpuModule } from "../modules/cpu-module.js";
 
 /** The header of a frame, and the positions of its blocks. */
 export interface BlockedFrame {
-  /** Most bytes of content of a block. */
+  /** Maximum bytes of content of a block. */
   blockSize: number;
   blockChecksums: boolean;
   contentSize: number | null;
   contentChecksum: number | null;
-  /** The offset of each block, which includes its size and its checksum, and the end of the last one. */
+  /** Offset of each block, which includes its size and its checksum, and the end of the last block. */
   starts: number[];
 }
 
-/** Returns the positions of the blocks of `bytes`, or null unless it is one complete frame of independent blocks. */
+/** Returns the positions of the blocks of `bytes`; null unless it is one complete frame of independent blocks. */
 export function cutFrame(bytes: Uint8Array, cpu: CpuModule): BlockedFrame | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 7 || view.getUint32(0, true) !== MAGIC) return null;

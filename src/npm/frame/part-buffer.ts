@@ -1,7 +1,7 @@
-/** Collects content that comes in pieces of any size to parts of one size. */
+/** Collects pieces of content of any size into parts of one size. */
 export class PartBuffer {
   readonly #partBytes: number;
-  /** Memory for pieces that their owner may change before the part is full. */
+  /** Copies of pieces, which their owner may change before the part is full. */
   #memory: Uint8Array | undefined;
   #part = new Uint8Array() as Uint8Array;
 
@@ -9,8 +9,8 @@ export class PartBuffer {
     this.#partBytes = partBytes;
   }
 
-  /** Takes as much of `content` as fits, and returns the number of bytes. A piece that is a whole part is not copied: it is
-   * compressed before the caller has its array again. */
+  /** Adds as much of `content` as fits, and returns the number of bytes added. A piece that is a whole part is not copied:
+   * it is compressed before its owner may change it. */
   add(content: Uint8Array): number {
     const { length } = this.#part;
     const taken = content.subarray(0, this.#partBytes - length);
@@ -28,7 +28,7 @@ export class PartBuffer {
     return this.#part.length === this.#partBytes;
   }
 
-  /** Returns the part, which is valid until more is added. */
+  /** Removes and returns the part, which is valid until more content is added. */
   take(): Uint8Array {
     const part = this.#part;
     this.#part = new Uint8Array();

@@ -3,21 +3,22 @@ import type { FrameOptions } from "../base/types.js";
 import { type CpuModule, pushTo } from "../modules/cpu-module.js";
 import type * as Cpu from "../wasm/cpu.js";
 
-/** Bytes of content that are copied to the module at a time, so that its memory stays small. */
+/** Bytes of content that are copied to the module at a time, to limit its memory. */
 const STEP_BYTES = 2 ** 20;
 
-/** Assembles a frame from blocks that workers or a GPU compress. Content and blocks are given in order; content may be ahead,
- * so that its checksum is computed meanwhile. Only content with a checksum is copied to the module. */
+/** Assembles a frame from blocks that workers or a GPU compress. Content and blocks are added in order; content may be added
+ * earlier than its blocks, so that its checksum is computed meanwhile. Content is copied to the module only for the
+ * checksum. */
 export class FrameWriter {
   readonly #frame: Cpu.FrameEncoder;
   readonly #options: Required<FrameOptions>;
   /** Parts of the frame since the last `take`; the first begins with the header. */
   #parts: Bytes[] = [];
-  /** Bytes of content whose blocks were put, and of the frame so far. */
+  /** Bytes of content whose blocks have been appended, and bytes of the frame so far. */
   bytesIn = 0;
   bytesOut = 0;
 
-  /** `contentSize` is -1 if it is not known. */
+  /** `contentSize` is -1 if it is unknown. */
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#frame = cpu.encoder(options, contentSize < 0 ? undefined : contentSize);
     this.#options = options;
@@ -32,19 +33,20 @@ export class FrameWriter {
     }
   }
 
-  /** Appends the blocks of the next `nBytes` of content, each after its size and, if it has one, before its checksum. */
+  /** Appends the blocks of the next `nBytes` of content, each preceded by its size and, if enabled, followed by its
+   * checksum. */
   put(blocks: Bytes, nBytes: number): void {
     this.#frame.noteBlocks(nBytes, this.#options.index ? blocks : new Uint8Array());
     this.bytesIn += nBytes;
     this.#append(blocks);
   }
 
-  /** Ends the frame; throws `CONTENT_SIZE_MISMATCH` if the content is not as long as the header says. */
+  /** Ends the frame; throws `CONTENT_SIZE_MISMATCH` if the length of the content differs from that in the header. */
   end(): void {
     this.#append(pushTo(this.#frame, new Uint8Array(), true));
   }
 
-  /** Returns the bytes since the last call; none until there are blocks or the end. */
+  /** Returns the bytes since the last call. The header is returned with the first blocks or the end. */
   take(): Bytes {
     const isEmpty = this.#parts.length === 1 && this.#parts[0]?.length === this.bytesOut;
     return isEmpty ? new Uint8Array() : joined(this.#parts.splice(0));

@@ -6,7 +6,7 @@ const WASM_MAGIC = 0x6d736100;
 const REMEDY = "copy the package's .wasm file there, give `modules`, or import pagepress/inline";
 const VITE = "with Vite add `optimizeDeps: { exclude: [\"pagepress\"] }`, else " + REMEDY;
 
-/** The module that is to be had from `source`. Rejects with `MODULE_LOAD`, which says from where and what to do. */
+/** Compiles the module of `source`. Rejects with `MODULE_LOAD`; its message names the source and a remedy. */
 export async function compileSource(source: ModuleSource | undefined): Promise<WebAssembly.Module> {
   let from = "the source given in `modules`";
   try {
@@ -26,7 +26,7 @@ export async function compileSource(source: ModuleSource | undefined): Promise<W
   }
 }
 
-/** Servers that do not know the type of wasm files cost the compilation while it streams in, no more. */
+/** Compiles a response. Without the type `application/wasm` it is compiled after the download instead of during it. */
 async function compileResponse(response: Response, from: string): Promise<WebAssembly.Module> {
   if (!response.ok) throw failure(from, `the server answers with status ${response.status}; ${REMEDY}`);
   const type = response.headers.get("content-type") ?? "";
@@ -55,7 +55,7 @@ function failure(from: string, reason: string, cause?: unknown): PagepressError 
   return new PagepressError("MODULE_LOAD", `${from} cannot be loaded: ${reason}`, { cause });
 }
 
-/** Node does not fetch files. */
+/** Reads a file, since Node's `fetch` does not support `file:` URLs. */
 async function readFile(url: URL): Promise<BufferSource> {
   const fs = await builtin<{ readFile(url: URL): Promise<Uint8Array<ArrayBuffer>> }>("node:fs/promises");
   return fs.readFile(url);

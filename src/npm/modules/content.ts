@@ -3,40 +3,40 @@ import { type Bytes, touch, joined } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 import { contentSizeOf } from "../format/frame-header.js";
 
-/** Most bytes of content that a byte of a block stands for. */
+/** Maximum number of bytes of content per byte of a block. */
 const LARGEST_EXPANSION = 255;
 
-/** Returns the content size that the header of `packed` declares if it is possible, else 0. */
+/** Returns the content size that the header of `packed` declares; 0 if it is missing, impossible or above `limit`. */
 export function declaredSize(limit: number, packed: Uint8Array): number {
   const size = contentSizeOf(packed);
   return size <= Math.min(limit, packed.length * LARGEST_EXPANSION) ? size : 0;
 }
 
-/** Collects decompressed content. If its size is known, parts are copied to their final place. */
+/** Collects decompressed content. If its size is known, parts are copied to their final position. */
 export class DecodedContent {
   readonly #limit: number;
-  /** The caller's array, or one of the declared size. */
+  /** The caller's array, or an array of the declared size. */
   readonly #whole: Bytes;
   readonly #isGiven: boolean;
-  /** Parts behind `#whole`: all of them if no size is declared. */
+  /** Parts after `#whole`: all parts if no size is declared. */
   readonly #rest: Bytes[] = [];
   length = 0;
 
-  /** Begins the content of the frames in `packed`. */
+  /** Prepares for the content of the frames in `packed`. */
   constructor({ limit, into }: OutputTarget, packed: Uint8Array) {
     this.#limit = limit;
     this.#isGiven = into !== undefined;
     this.#whole = into ?? allocated(declaredSize(limit, packed));
   }
 
-  /** Appends a part in memory that is not used again. */
+  /** Appends a part. The caller must not use its memory afterwards. */
   add(part: Bytes): void {
     if (this.#isGiven || this.length + part.length <= this.#whole.length) return this.fill(part.length, (to) => to.set(part));
     this.#count(part.length);
     this.#rest.push(part);
   }
 
-  /** Has `write` write the next `length` bytes. */
+  /** Calls `write` with the memory for the next `length` bytes. */
   fill(length: number, write: (to: Uint8Array) => void): void {
     const at = this.length;
     this.#count(length);
@@ -46,7 +46,7 @@ export class DecodedContent {
       return write(part);
     }
     if (!this.#isGiven) touch(this.#whole, at, this.length);
-    // A caller's array may be too short, which `write` reports.
+    // The caller's array may be too short, which `write` reports.
     write(this.#whole.subarray(at, this.length));
   }
 
@@ -69,7 +69,7 @@ export function checkLimit(length: number, limit: number): void {
   if (length > limit) throw new PagepressError("OUTPUT_LIMIT", `output exceeds the limit of ${limit} bytes`);
 }
 
-/** Returns `length` zeros, or none if there is no memory for them. */
+/** Returns an array of `length` zeros, or an empty array if the allocation fails. */
 function allocated(length: number): Bytes {
   try {
     return new Uint8Array(length);

@@ -9,34 +9,34 @@ import { FORMATS, levelNumber } from "./enums.js";
 import { type Glue, Instance } from "./instance.js";
 import { OutputBuffer } from "./output-buffer.js";
 
-/** Input of a frame that is decompressed at a time, and content of one that is compressed: both stay in a cache. */
+/** Bytes of input per step of decompression, and bytes of content per step of compression. Both stay in the CPU's caches. */
 const INPUT_BYTES = 2 ** 20;
 const CONTENT_BYTES = 2 ** 18;
-/** Less than this is compressed and decompressed in one call of the module. */
+/** Maximum bytes of input that is compressed or decompressed in one call of the module. */
 const SHORT_BYTES = 2 ** 16;
-/** Most content of a short frame that is decompressed in one call. */
+/** Maximum declared content of a short frame that is decompressed in one call. */
 const SHORT_CONTENT_BYTES = 2 ** 20;
 
-/** Returns true for input that one call of the module compresses or decompresses. */
+/** Returns true if `bytes` are short enough to be compressed or decompressed in one call of the module. */
 export function isShortInput(bytes: Uint8Array): boolean {
   return bytes.length <= SHORT_BYTES;
 }
 
-/** The options that the blocks of a frame depend on. */
+/** Options of a frame that affect its blocks. */
 export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | "blockChecksums">;
 
 const BLOCKS_ALONE: Required<FrameOptions> = { blockSize: 65536, level: "auto", contentChecksum: false, blockChecksums: false, index: false };
 
 /** The module that compresses and decompresses on the CPU. */
 export class CpuModule extends Instance<typeof Cpu & Glue> {
-  /** Begins a frame. `contentSize` goes into its header. */
+  /** Begins a frame. `contentSize` is stored in its header. */
   encoder(options: Required<FrameOptions>, contentSize?: number): Cpu.FrameEncoder {
     const { blockSize, contentChecksum, blockChecksums, index } = options;
     const level = levelNumber(options.level, "sequential");
     return this.make((cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
   }
 
-  /** Begins to decompress frames, to at most `groupBytes` of content at once if blocks are not larger. */
+  /** Begins to decompress frames, to at most `groupBytes` of content per step unless blocks are larger. */
   decoder(maxOutputSize: number, groupBytes: number): Cpu.FrameDecoder {
     return this.make((cpu) => new cpu.FrameDecoder(maxOutputSize, groupBytes));
   }
@@ -63,7 +63,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     }
   }
 
-  /** Compresses `bytes` to `output`, and yields the number of bytes that are done after each step. */
+  /** Compresses `bytes` to `output`, and yields the number of bytes of input processed so far after each step. */
   *compressInSteps(bytes: Uint8Array, options: Required<FrameOptions>, output: OutputBuffer): Generator<number, void, undefined> {
     const { length } = bytes;
     const step = wholeBlocks(CONTENT_BYTES, options.blockSize);
@@ -86,14 +86,15 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return content.finish();
   }
 
-  /** Decompresses a short frame, or blocks without a frame, in one call of the module; undefined for other frames. */
+  /** Decompresses a short frame, or a format without frames, in one call of the module; returns undefined for other
+   * frames. */
   decompressAtOnce(bytes: Uint8Array, format: Format, { limit, into }: OutputTarget): Bytes | undefined {
     const isShort = isShortInput(bytes) && declaredSize(limit, bytes) <= SHORT_CONTENT_BYTES;
     if (format === "frame" && !isShort) return undefined;
     return this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into)) as Bytes | undefined;
   }
 
-  /** Decompresses `bytes` to `content`, and yields the number of bytes that are done after each step. */
+  /** Decompresses `bytes` to `content`, and yields the number of bytes of input processed so far after each step. */
   *decompressInSteps(bytes: Uint8Array, content: DecodedContent, maxOutputSize: number): Generator<number, void, undefined> {
     const frames = this.decoder(maxOutputSize, CONTENT_BYTES);
     try {
@@ -107,7 +108,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
       frames.end();
     } catch (error) {
       const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.position === 0;
-      // This call throws the same error with the format that the bytes seem to have.
+      // This call throws the same error, with the name of the format that the bytes seem to have.
       if (isNoFrame) this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf("frame"), 0, undefined));
       throw error;
     } finally {
@@ -115,8 +116,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     }
   }
 
-  /** Returns the blocks of `bytes` as a frame has them: each after its size and, if it has one, before its checksum. They are
-   * written to the start of `into` if they fit. */
+  /** Compresses `bytes` to blocks as in a frame, each with its size and, if enabled, its checksum. They are written to the
+   * start of `into` if they fit. */
   compressBlocks(bytes: Uint8Array, options: BlockOptions, into?: Bytes): Bytes {
     return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }), (frame) => {
       frame.take();
@@ -129,7 +130,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }, contentSize), (frame) => frame.take());
   }
 
-  /** Returns the blocks of pages, and their table. */
+  /** Compresses pages, and returns their blocks and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));
     const at = made.length - 8 * Math.ceil(bytes.length / pageSize);
@@ -145,8 +146,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 }
 
-/** Compresses `content`, a whole number of blocks unless it is the last, and returns the bytes of the frame that `frame` has by
- * now. They are written to the start of `into` if they fit. */
+/** Compresses `content`, a whole number of blocks unless it is the last, and returns the bytes that have been added to the
+ * frame. They are written to the start of `into` if they fit. */
 export function pushTo(frame: Cpu.FrameEncoder, content: Uint8Array, isLast: boolean, into?: Bytes): Bytes {
   const length = frame.push(content, isLast);
   if (!into || length > into.length) return frame.take();
@@ -155,7 +156,7 @@ export function pushTo(frame: Cpu.FrameEncoder, content: Uint8Array, isLast: boo
   return part;
 }
 
-/** The checksum of a content that comes in parts: that of a frame that is not written. */
+/** The checksum of content that is added in parts. It is computed by the encoder of a frame that is not written. */
 export class ContentSum {
   readonly #frame: Cpu.FrameEncoder;
 

@@ -4,18 +4,18 @@ import type { CompiledModule } from "../base/types.js";
 /** The generated JavaScript of a module. */
 export interface Glue {
   default(options: { module_or_path: CompiledModule }): Promise<unknown>;
-  /** Makes a new instance; objects of the one before throw from then on. */
+  /** Creates a new instance. Objects of the earlier instance throw from then on. */
   __wbg_reset_state(): void;
-  /** Rejects the promises of an instance that stopped, and gives up its GPUs. */
+  /** Rejects the promises of an instance that stopped, and releases its GPUs. */
   stop?(reason: string): unknown;
 }
 
-/** Message of the glue for an object of an earlier instance. */
+/** Start of the glue's error message for an object of an earlier instance. */
 const STALE = "Invalid stale object";
 
 /** A generated module. After a panic or a trap its instance is replaced by a new one. */
 export class Instance<G extends Glue> {
-  /** The generated classes and functions, to be used within `run`, `call` and `make`. */
+  /** The generated classes and functions, to be used only within `run`, `call` and `make`. */
   readonly glue: G;
   #generation = 0;
 
@@ -23,7 +23,7 @@ export class Instance<G extends Glue> {
     this.glue = glue;
   }
 
-  /** The number of instances that were replaced. */
+  /** Number of instances that were replaced. */
   get generation(): number {
     return this.#generation;
   }
@@ -37,7 +37,7 @@ export class Instance<G extends Glue> {
     }
   }
 
-  /** Calls `work`, and returns its promise; that rejects with `PagepressError`s. */
+  /** Calls `work`, and returns its promise, which rejects with `PagepressError`s. */
   async call<T>(work: (glue: G) => Promise<T>): Promise<T> {
     const generation = this.#generation;
     try {
@@ -47,8 +47,9 @@ export class Instance<G extends Glue> {
     }
   }
 
-  /** Returns the object that `create` makes of a generated class, with methods and getters that throw `PagepressError`s. Once
-   * the instance was replaced they throw `INTERNAL`, and `free` does nothing: the memory is then that of another object. */
+  /** Returns the object of a generated class that `create` returns, with methods and getters that throw `PagepressError`s.
+   * Once the instance was replaced they throw `INTERNAL`, and `free` does nothing: the memory belongs to another object
+   * then. */
   make<T extends object>(create: (glue: G) => T): T {
     const object = this.run(create);
     const generation = this.#generation;
@@ -64,7 +65,8 @@ export class Instance<G extends Glue> {
     return new Proxy(object, { get });
   }
 
-  /** Converts `thrown` to the error that callers get. The first error that stopped the instance of number `generation` has it replaced. */
+  /** Converts `thrown` to a `PagepressError`. The first error that stops the instance of number `generation` causes its
+   * replacement. */
   #errorOf(thrown: unknown, generation: number): PagepressError {
     if (thrown instanceof Error && thrown.message.startsWith(STALE)) return lost();
     const error = toPagepressError(thrown);
@@ -77,13 +79,13 @@ export class Instance<G extends Glue> {
     try {
       this.glue.stop?.(reason);
     } catch {
-      // It is in no state to give up what it has.
+      // A stopped instance may fail to release its resources.
     }
     this.glue.__wbg_reset_state();
   }
 }
 
-/** An object of a module whose methods return promises. It is lost with the instance that it was made in. */
+/** An object of a module whose methods return promises. It is lost with the instance that created it. */
 export class Held<G extends Glue, T extends { free(): void }> {
   readonly #module: Instance<G>;
   readonly #object: T;
@@ -95,7 +97,7 @@ export class Held<G extends Glue, T extends { free(): void }> {
     this.#generation = module.generation;
   }
 
-  /** The object, unless it is lost. */
+  /** The object; undefined if it is lost. */
   get object(): T | undefined {
     return this.#generation === this.#module.generation ? this.#object : undefined;
   }
@@ -105,7 +107,7 @@ export class Held<G extends Glue, T extends { free(): void }> {
   }
 }
 
-/** The error of what was in an instance that stopped in another call. */
+/** Returns the error for objects of an instance that stopped in another call. */
 export function lost(): PagepressError {
   return new PagepressError("INTERNAL", "the engine stopped in another call, and this was lost with it");
 }

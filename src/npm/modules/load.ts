@@ -9,7 +9,7 @@ import { CpuModule } from "./cpu-module.js";
 import { type Glue, Instance } from "./instance.js";
 import { packageUrl } from "./package-url.js";
 
-/** The modules that drive a GPU, for pages and for tensors, and the one that reads parts of files. */
+/** The modules that use a GPU, for pages and for tensors, and the module that reads parts of files. */
 export type GpuModule = Instance<typeof gpuGlue & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
 export type SeekModule = Instance<typeof seekGlue & Glue>;
@@ -23,8 +23,8 @@ interface Loaded {
 
 type Name = keyof Loaded | "tensor";
 
-/** The WebAssembly of the modules, which bundlers find by these very lines. What traces the files of a server finds them in
- * bodies of functions only. */
+/** URLs of the WebAssembly files. Bundlers recognise these literal expressions, and file tracers for servers recognise them
+ * only in function bodies. */
 const files: Record<Name, () => URL> = {
   cpu() { return new URL("./cpu_bg.wasm", import.meta.url); },
   gpu() { return new URL("./gpu_bg.wasm", import.meta.url); },
@@ -32,34 +32,35 @@ const files: Record<Name, () => URL> = {
   tensor() { return new URL("./tensor_bg.wasm", import.meta.url); },
 };
 
-/** None is imported later: that is not for service workers, nor for workers that bundlers make one classic script of. */
+/** Starts each module. Their JavaScript is not imported dynamically: service workers do not support that, nor do workers
+ * that are bundled to one classic script. */
 const starts: { [N in keyof Loaded]: (compiling: Promise<WebAssembly.Module>) => Promise<Loaded[N]> } = {
   cpu: async (compiling) => (cpu = new CpuModule(await start(cpuGlue, compiling))),
   gpu: async (compiling) => new Instance(await start(gpuGlue, compiling)),
   seek: async (compiling) => new Instance(await start(seekGlue, compiling)),
 };
 
-/** The generated JavaScript of a module, with an instance. */
+/** Creates an instance of a module, and returns its generated JavaScript. */
 async function start<G extends Glue>(glue: G, compiling: Promise<WebAssembly.Module>): Promise<G> {
   await glue.default({ module_or_path: await compiling });
   return glue;
 }
 
-/** Sources of modules that are not beside the JavaScript: those in the entry `inline`, or of `configure`. */
+/** Sources of modules that are not beside the JavaScript, set by the entry `inline` or by `configure`. */
 const sources: Partial<Record<Name, ModuleSource | (() => Promise<ModuleSource>)>> = {};
 
 const compiled = new Map<Name, Promise<WebAssembly.Module>>();
 const loaded = new Map<Name, Promise<unknown>>();
 
-/** The module of the CPU, once it is ready for use. */
+/** The CPU module, once it is ready for use. */
 let cpu: CpuModule | undefined;
 
-/** The module of the CPU, if it is ready for use. */
+/** Returns the CPU module if it is ready for use. */
 export function loadedCpu(): CpuModule | undefined {
   return cpu;
 }
 
-/** Has modules taken from here from now on, unless a caller names another place. */
+/** Sets the sources of modules that are requested later without a source. */
 export function setSources(from: typeof sources): void {
   Object.assign(sources, from);
 }
@@ -69,19 +70,19 @@ export function isRequested(name: string): boolean {
   return compiled.has(name as Name);
 }
 
-/** The module `name`, ready for use. It is fetched and compiled once, and again only if that failed. */
+/** Returns the module `name`, ready for use. It is fetched and compiled once; after a failure the next call tries again. */
 export function load<N extends keyof Loaded>(name: N, source?: ModuleSource): Promise<Loaded[N]> {
   const kept = loaded as Map<Name, Promise<Loaded[N]>>;
   return once(kept, name, () => starts[name](compile(name, source)));
 }
 
-/** The module of tensors, likewise. Its JavaScript is only in scripts that use it. */
+/** Returns the tensor module in the same way. `glue` is a parameter so that only scripts that use tensors contain it. */
 export function loadTensor(glue: TensorModule["glue"], source?: ModuleSource): Promise<TensorModule> {
   const kept = loaded as Map<Name, Promise<TensorModule>>;
   return once(kept, "tensor", async () => new Instance(await start(glue, compile("tensor", source))));
 }
 
-/** The module `name`, compiled; workers get it as it is. */
+/** Returns the compiled module `name`, in the form in which it is sent to workers. */
 export function compile(name: Name, source?: ModuleSource): Promise<CompiledModule> {
   const elsewhere = sources[name];
   const find = () => source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? locate(name);

@@ -1,38 +1,38 @@
 import { type Bytes, join } from "../base/bytes.js";
 import { checkLimit } from "./content.js";
 
-/** Bytes of a chunk, and the most chunks that are kept for later outputs. */
+/** Bytes of a chunk, and maximum number of chunks that are kept for later outputs. */
 const CHUNK_BYTES = 2 ** 22;
 const MOST_CHUNKS = 16;
-/** Less space than this at the end of a chunk is left empty. */
+/** Minimum space of a chunk for another part; less space at its end stays unused. */
 const LEAST_SPACE_BYTES = 2 ** 20;
-/** Output of no more input than this is one part, which stays where it was made. */
+/** Maximum bytes of input whose output is a single part, which is returned without a copy. */
 const SHORT_BYTES = 2 ** 18;
-/** Chunks are kept for this long after their last use. */
+/** Milliseconds for which chunks are kept after their last use. */
 const IDLE_MS = 5_000;
 
-/** Chunks that no output uses. Their pages are faulted in already: a first touch takes longer than the final copy. */
+/** Chunks that no output uses. Their pages are already faulted in: a first touch takes longer than the final copy. */
 const freeChunks: Bytes[] = [];
 let idle: ReturnType<typeof setTimeout> | undefined;
 
-/** Collects output whose length is known only at its end. */
+/** Collects output whose length is not known in advance. */
 export class OutputBuffer {
   readonly #limit: number;
   readonly #isShort: boolean;
   readonly #parts: Bytes[] = [];
   readonly #chunks: Bytes[] = [];
-  /** Bytes used of the last chunk. */
+  /** Bytes used in the last chunk. */
   #used = 0;
-  /** Bytes so far. */
+  /** Bytes of output so far. */
   length = 0;
 
-  /** Begins an output of at most `limit` bytes, of input of `inputLength` bytes. */
+  /** Begins an output of at most `limit` bytes for an input of `inputLength` bytes. */
   constructor(limit: number, inputLength: number) {
     this.#limit = limit;
     this.#isShort = inputLength <= SHORT_BYTES;
   }
 
-  /** Returns memory that the next part may be written to. */
+  /** Returns memory to which the next part may be written; undefined for short input. */
   writable(): Bytes | undefined {
     if (this.#isShort) return undefined;
     if (this.#chunks.length === 0 || CHUNK_BYTES - this.#used < LEAST_SPACE_BYTES) {
@@ -42,7 +42,7 @@ export class OutputBuffer {
     return (this.#chunks.at(-1) as Bytes).subarray(this.#used);
   }
 
-  /** Appends a part, which lies at the start of `writable()` or in memory that is not used again. */
+  /** Appends a part, which is at the start of `writable()` or in memory that is not used again. */
   add(part: Bytes): void {
     this.length += part.length;
     checkLimit(this.length, this.#limit);
@@ -57,7 +57,7 @@ export class OutputBuffer {
     return first && isWhole ? first : join(this.#parts);
   }
 
-  /** Gives the chunks back. */
+  /** Releases the chunks for later outputs. */
   free(): void {
     freeChunks.push(...this.#chunks.splice(0, MOST_CHUNKS - freeChunks.length));
     this.#chunks.length = 0;

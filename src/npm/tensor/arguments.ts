@@ -4,13 +4,14 @@ import type { Shape } from "./types.js";
 
 const MAX_WORD = 2 ** 32 - 1;
 
-/** A view of `value` that keeps its length, or a copy of shared memory; throws `INVALID_ARGUMENT` unless it is a
- * `Float32Array`, of whatever realm. */
+/** Returns a view of `value` of fixed length, or a copy if its memory is shared; throws `INVALID_ARGUMENT` unless it is a
+ * `Float32Array` of any realm. */
 export function checkedFloats(name: string, value: unknown): Float32Array {
   return unshared(viewAs(Float32Array, value) ?? fail(name, typeof value, "give a Float32Array"));
 }
 
-/** Lengths, places or numbers of axes as the module takes them. */
+/** Converts lengths, positions or numbers of axes to the words that the module accepts; throws `INVALID_ARGUMENT` unless all
+ * are whole numbers from 0 to 2^32 - 1. */
 export function words(name: string, values: Shape): Uint32Array {
   if (!Array.isArray(values) && !ArrayBuffer.isView(values)) fail(name, typeof values, "give a list of whole numbers");
   const list = Array.from(values);
@@ -18,7 +19,7 @@ export function words(name: string, values: Shape): Uint32Array {
   return Uint32Array.from(list);
 }
 
-/** Packed bytes as words, the last one filled up, and the number of bytes. */
+/** Returns packed bytes as words, the last one padded with zeros, and the number of bytes. */
 export function packedWords(name: string, value: unknown): [words: Float32Array, length: number] {
   const bytes = bytesOf(name, value);
   const n = Math.ceil(bytes.length / 4);
@@ -32,7 +33,8 @@ export function checkWord(name: string, value: number): void {
   checkSize(name, value, MAX_WORD);
 }
 
-/** A block of parameters as words. */
+/** Returns a copy of a block of parameters as words; throws `INVALID_ARGUMENT` unless its length is a positive multiple of
+ * 4. */
 export function params(value: ArrayBufferView | ArrayBuffer): Uint32Array {
   const bytes = bytesOf("args", value);
   if (bytes.length === 0 || bytes.length % 4 !== 0) {

@@ -5,24 +5,25 @@ import { checkedFloats, checkWord, packedWords, words } from "./arguments.js";
 import { type Inputs, Operations } from "./operations.js";
 import type { AttentionOptions, Floats, NormOptions, Quantization, Reduction, Shape, Step } from "./types.js";
 
-/** Rows, and what normalises them. */
+/** Options of a normalisation of rows. */
 interface RowsOptions extends NormOptions<Float32Array> {
-  /** Elements of a row. Default: all. */
+  /** Number of elements of a row. Default: one row of all elements. */
   cols?: number;
 }
 
-/** Shapes of queries, and of keys and values. */
+/** Options of `attention`, with the shapes of queries, and of keys and values. */
 interface HeadsOptions extends AttentionOptions {
-  /** `[heads, queries, elements]`, or with batches in front. */
+  /** Shape of the queries: `[heads, queries, elements]` or `[batch, heads, queries, elements]`. */
   shape: Shape;
-  /** Of keys and of values; there may be fewer heads, each for as many heads of queries. Default: as the queries. */
+  /** Shape of keys and of values. They may have fewer heads, each shared by an equal number of query heads. Default:
+   * `shape`. */
   keyShape?: Shape;
 }
 
-/** Operations on arrays, which stay as they are; results are new ones. NaN gives NaN, and softmax is stable. All reject
- * with `LENGTH_MISMATCH` for arrays that are not as long as they must be. */
+/** Operations on arrays. Inputs are not changed; results are new arrays. NaN results in NaN, and softmax is numerically
+ * stable. All reject with `LENGTH_MISMATCH` for arrays of a wrong length. */
 export abstract class ArrayOperations extends Operations<Float32Array, Promise<Floats>> {
-  /** @internal Runs an operation on arrays in shapes. The arrays are to stay as they are until it is done. */
+  /** @internal Runs an operation on arrays with these shapes. The arrays must not change until it is done. */
   abstract compute(op: Op, arrays: readonly Float32Array[], shapes: readonly Uint32Array[]): Promise<Floats>;
 
   /** @internal */
@@ -32,19 +33,22 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
     return this.compute(op, arrays, arrays.map(({ length }, i) => words("shape", shapes?.[i] ?? [arrays[0]?.length ?? length])));
   }
 
-  /** All steps in turn of `a`; those that take two take the element of `b`, which is as long. */
+  /** Applies `steps` in order to each element of `a`. Binary steps also use the element of `b`, which has the same
+   * length. */
   elementwise(steps: readonly Step[], a: Float32Array, b?: Float32Array): Promise<Floats> { return this.steps(steps, a, b); }
-  /** The sum of products; 0 of none. */
+  /** Returns the sum of products; 0 for empty arrays. */
   async dot(a: Float32Array, b: Float32Array): Promise<number> { return only(await this.run(["dot"], { a, b })); }
 
-  /** eˣ over the sum of all eˣ, in each row of `cols` elements. Default: one row. */
+  /** Computes eˣ divided by the sum of all eˣ, in each row of `cols` elements. Default: one row. */
   softmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#rows(["softmax", false], { a }, cols); }
-  /** The logarithm of `softmax`. */
+  /** Computes the logarithm of `softmax`. */
   logSoftmax(a: Float32Array, cols?: number): Promise<Floats> { return this.#rows(["softmax", true], { a }, cols); }
 
-  /** (x - mean) / √(variance + epsilon) in each row, times `weight` and plus `bias`, which have an element a column. */
+  /** Computes (x - mean) / √(variance + epsilon) in each row, times `weight` plus `bias`, which have one element per
+   * column. */
   layerNorm(a: Float32Array, options: RowsOptions = {}): Promise<Floats> { return this.#norm("layer", a, options); }
-  /** x / √(mean of squares + epsilon) in each row, times `weight` and plus `bias`, which have an element a column. */
+  /** Computes x / √(mean of squares + epsilon) in each row, times `weight` plus `bias`, which have one element per
+   * column. */
   rmsNorm(a: Float32Array, options: RowsOptions = {}): Promise<Floats> { return this.#norm("rms", a, options); }
 
   #norm(kind: string, a: Float32Array, { weight, bias, epsilon = 1e-5, cols }: RowsOptions): Promise<Floats> {
@@ -60,22 +64,23 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
     return this.run(op, { ...inputs, a }, [[n, width], [width], [width]]);
   }
 
-  /** For each query the mean of the values, weighted by the softmax of its products with the keys. The result is as the
-   * queries; the products are never stored. Rejects with `SHAPE_MISMATCH` for heads that do not fit. */
+  /** Computes, for each query, the mean of the values weighted by the softmax of its scaled products with the keys. The
+   * result has the shape of the queries; the products are never stored. Rejects with `SHAPE_MISMATCH` if the shapes do not
+   * match. */
   async attention(queries: Float32Array, keys: Float32Array, values: Float32Array, options: HeadsOptions): Promise<Floats> {
     const { shape, keyShape = shape, causal = false, scale } = options;
     return this.run(["attention", causal, scale], { queries, keys, values }, [shape, keyShape, keyShape]);
   }
 
-  /** The product of `a`, `m` rows of `k`, and the transpose of packed weights, `n` rows of `k`: `m` rows of `n`. `k` is a
-   * multiple of 256, or of 4 for `f16`. Rejects with `LENGTH_MISMATCH` unless there are as many bytes. */
+  /** Multiplies `a`, `[m, k]`, by the transpose of packed weights, `[n, k]`; the result is `[m, n]`. `k` must be a multiple
+   * of 256, or of 4 for `f16`. Rejects with `LENGTH_MISMATCH` if the weights have another number of bytes. */
   async matmulQuantized(a: Float32Array, weights: Uint8Array, kind: Quantization, m: number, k: number, n: number): Promise<Floats> {
     const [packed, length] = packedWords("weights", weights);
     const op: Op = ["matmulQuantized", kind, words("size", [n, k]), length];
     return this.run(op, { a, weights: packed }, [[m, k], [packed.length]]);
   }
 
-  /** The reduction of all elements, or along some axes of an array of this shape, the last axis innermost. */
+  /** Reduces all elements, or some axes of a row-major array of this shape. */
   reduce(reduction: Reduction, a: Float32Array): Promise<number>;
   reduce(reduction: Reduction, a: Float32Array, shape: Shape, axes: Shape): Promise<Floats>;
   async reduce(reduction: Reduction, a: Float32Array, shape?: Shape, axes: Shape = []): Promise<number | Floats> {
@@ -83,17 +88,17 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
     return this.run(["reduce", reduction, words("axes", axes)], { a }, [shape]);
   }
 
-  /** The sum of all elements. */
+  /** Returns the sum of all elements. */
   sum(a: Float32Array): Promise<number> { return this.reduce("sum", a); }
-  /** The largest element; NaN if one is. */
+  /** Returns the largest element; NaN if any element is NaN. */
   max(a: Float32Array): Promise<number> { return this.reduce("max", a); }
-  /** The smallest element; NaN if one is. */
+  /** Returns the smallest element; NaN if any element is NaN. */
   min(a: Float32Array): Promise<number> { return this.reduce("min", a); }
-  /** The sum of `width` times `height` elements. */
+  /** Returns the sum of `width` times `height` elements. */
   tiledSum2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("sum", data, width, height); }
-  /** The largest of `width` times `height` elements; NaN if one is. */
+  /** Returns the largest of `width` times `height` elements; NaN if any is NaN. */
   tiledMax2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("max", data, width, height); }
-  /** The smallest of `width` times `height` elements; NaN if one is. */
+  /** Returns the smallest of `width` times `height` elements; NaN if any is NaN. */
   tiledMin2d(data: Float32Array, width: number, height: number): Promise<number> { return this.#tiled("min", data, width, height); }
 
   async #tiled(reduction: Reduction, a: Float32Array, width: number, height: number): Promise<number> {

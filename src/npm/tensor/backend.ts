@@ -8,14 +8,15 @@ import { rawDevice } from "./device.js";
 import { Held } from "./dispose.js";
 import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
 
-/** A backend of the module, and the instance of the module that it is of. */
+/** A backend of the module, and the number of the module instance that created it. */
 interface Opened {
   readonly generation: number;
   readonly held: Held<Backend>;
 }
 
-/** Operations on arrays wherever they are faster: on a hardware GPU, which is opened when it first pays, or on the CPU;
- * always there where none is. `lastBackend` says what happened. Arrays must stay as they are until their call is done. */
+/** Runs operations on arrays where they are faster: on a hardware GPU, which is opened when it first pays off, or on the
+ * CPU. Without a GPU all run on the CPU. `lastBackend` reports the engine of the last operation. Arrays must not change
+ * until their call has settled. */
 export class GpuBackend extends ArrayOperations {
   readonly #open: () => Promise<Opened>;
   #opened: Opened | undefined;
@@ -26,7 +27,7 @@ export class GpuBackend extends ArrayOperations {
   constructor(options: GpuBackendOptions = {}) {
     super();
     const { device, modules } = options;
-    // An argument that is no device throws here.
+    // Throws for an argument that is not a device.
     if (device) rawDevice(device);
     this.#open = async () => {
       const module = await loadTensors(modules?.tensor);
@@ -35,12 +36,12 @@ export class GpuBackend extends ArrayOperations {
     };
   }
 
-  /** The place where the last operation ran, and the reason; null before the first. */
+  /** The engine of the last operation, and the reason for it; null before the first. */
   get lastBackend(): BackendUsed | null { return this.#lastBackend; }
 
   get isDisposed(): boolean { return this.#isDisposed; }
 
-  /** Gives memory and device up once the calls made before are done. Later calls reject with `DISPOSED`. */
+  /** Releases memory and device after all earlier calls have settled. Later calls reject with `DISPOSED`. */
   dispose(): void {
     this.#isDisposed = true;
     void this.#last.then(() => {
@@ -51,7 +52,7 @@ export class GpuBackend extends ArrayOperations {
 
   [disposal](): void { this.dispose(); }
 
-  /** Disposes of it, and waits until that is done. */
+  /** Disposes of the backend, and waits until that is done. */
   async [asyncDisposal](): Promise<void> {
     this.dispose();
     await this.#last;

@@ -8,19 +8,19 @@ import { type Inputs, Operations } from "./operations.js";
 import { rawOf, tensorOf, type GpuTensor } from "./tensor.js";
 import type { Floats, Reduction, Shape, Step } from "./types.js";
 
-/** No batch has as many tensors: what is wrong with this number is said when the batch is executed. */
+/** Number of an id of another batch. No batch has as many tensors, so `execute` reports it as invalid. */
 const NO_NUMBER = 2 ** 32 - 1;
 
-/** The number of an id in the batch of a call; throws `INVALID_ARGUMENT` for what is no id. */
+/** Returns the number of an id in the batch of a call; throws `INVALID_ARGUMENT` for other values. */
 type NumberOf = (name: string, id: BufferId) => number;
 
 let numberOf: (name: string, id: BufferId, batch: Batch) => number;
 let idOf: (batch: Batch, number: number) => BufferId;
 
-/** @internal A batch of the package over one of the module. */
+/** @internal Wraps a batch of the module in a `GpuCommandBatch`. */
 export let batchOf: (raw: Batch) => GpuCommandBatch;
 
-/** A tensor of a batch. It is of use to that batch alone. */
+/** Identifies a tensor of a batch. It is valid only in that batch. */
 export class BufferId {
   readonly #batch: Batch;
   readonly #number: number;
@@ -39,9 +39,9 @@ export class BufferId {
   }
 }
 
-/** Operations that are queued, and run in one submission by `execute`. What is wrong with one, an id of another batch too,
- * is said when the batch is executed, and nothing of it runs then. Chains of element-wise operations become one launch,
- * and memory that nothing needs any more is used again; every tensor can be read all the same. */
+/** Queues operations, which `execute` runs in one submission. An invalid operation, such as one with an id of another batch,
+ * is reported by `execute`, which then runs nothing. Chains of element-wise operations are fused into one launch, and
+ * memory that is no longer needed is reused; every tensor can still be read. */
 export class GpuCommandBatch extends Operations<BufferId, BufferId> {
   readonly #held: Held<Batch>;
   #last: Promise<unknown> = Promise.resolve();
@@ -55,13 +55,13 @@ export class GpuCommandBatch extends Operations<BufferId, BufferId> {
     this.#held = new Held(raw, "batch");
   }
 
-  /** A vector, read now, and copied to the device when the batch is executed. */
+  /** Adds a vector. It is read now, and copied to the device by `execute`. */
   upload(values: Float32Array): BufferId {
     const checked = checkedFloats("values", values);
     return this.#queued((raw) => raw.upload(checked));
   }
 
-  /** A tensor that is on the device already. */
+  /** Adds a tensor that is already on the device. */
   tensor(tensor: GpuTensor): BufferId { return this.#queued((raw) => raw.tensor(rawOf("tensor", tensor))); }
 
   /** @internal */
@@ -73,29 +73,29 @@ export class GpuCommandBatch extends Operations<BufferId, BufferId> {
     });
   }
 
-  /** All steps in turn of `a`; those that take two take the element of `b`. */
+  /** Applies `steps` in order to each element of `a`. Binary steps also use the element of `b`. */
   apply(steps: readonly Step[], a: BufferId, b?: BufferId): BufferId { return this.steps(steps, a, b); }
-  /** The sum of products: one element. */
+  /** Computes the sum of products, one element. */
   dot(a: BufferId, b: BufferId): BufferId { return this.run(["dot"], { a, b }); }
-  /** All elements reduced to one. */
+  /** Reduces all elements to one. */
   reduce(reduction: Reduction, a: BufferId): BufferId { return this.run(["reduce", reduction], { a }); }
-  /** The softmax over the last axis. */
+  /** Computes the softmax over the last axis. */
   softmax(a: BufferId): BufferId { return this.run(["softmax", false], { a }); }
-  /** The logarithm of the softmax over the last axis. */
+  /** Computes the logarithm of the softmax over the last axis. */
   logSoftmax(a: BufferId): BufferId { return this.run(["softmax", true], { a }); }
 
-  /** Runs what was queued since the last time, in one submission, and waits for it. Gives the time of the kernels by the
-   * device's clock in nanoseconds; null where it has none, or nothing ran. */
+  /** Runs the operations queued since the last call, in one submission, and waits for them. Returns the time of the kernels
+   * by the device's clock in nanoseconds; null if it has no clock, or if nothing ran. */
   execute(): Promise<number | null> { return this.#inTurn((raw) => raw.execute()); }
-  /** The elements of a tensor of the batch, which is made first if it is not there. */
+  /** Returns the elements of a tensor of the batch, which is computed first if necessary. */
   async read(id: BufferId): Promise<Floats> { return this.#inTurn((raw, number) => raw.read(number("id", id))); }
 
-  /** A tensor of the batch, which stays on the device. It is made first if it is not there. */
+  /** Returns a tensor of the batch, which stays on the device. It is computed first if necessary. */
   async result(id: BufferId): Promise<GpuTensor> {
     return tensorOf(await this.#inTurn((raw, number) => raw.result(number("id", id))));
   }
 
-  /** Gives the batch and its tensors up, but for those that `result` gave. */
+  /** Disposes of the batch and its tensors, except for those that `result` returned. */
   dispose(): void { this.#held.dispose(); }
   [disposal](): void { this.dispose(); }
 

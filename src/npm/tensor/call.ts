@@ -4,16 +4,16 @@ import * as glue from "../wasm/tensor.js";
 
 let module: TensorModule | undefined;
 
-/** The module, ready for use. */
+/** Loads the tensor module, and returns its generated JavaScript. */
 export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
   module = await loadTensor(glue, source);
   return module.glue;
 }
 
-/** The number of the instance in use. Objects of an earlier one are refused. */
+/** Returns the number of the module instance in use. It rejects objects of earlier instances. */
 export const generation = (): number => module?.generation ?? 0;
 
-/** Calls `work` at once, and returns its promise: arrays are read before this returns. */
+/** Calls `work` synchronously, and returns its promise: arrays are read before this returns. */
 export function settled<T>(work: () => Promise<T>): Promise<T> {
   return module ? module.call(work) : work();
 }

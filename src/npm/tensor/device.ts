@@ -17,14 +17,14 @@ import type {
   Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Quantization, Shape, Size2d,
 } from "./types.js";
 
-/** @internal The module's device under one of the package. */
+/** @internal Returns the module's device in a `GpuDevice`; throws `DISPOSED` or `INVALID_ARGUMENT`. */
 export let rawDevice: (device: GpuDevice) => RawDevice;
 
-/** An open GPU: operations on arrays, in and out; tensors that stay in its memory; and kernels of your own. */
+/** An open GPU, with operations on arrays, tensors in GPU memory, and custom kernels. */
 export class GpuDevice extends ArrayOperations {
   readonly #held: Held<RawDevice>;
   readonly #module: TensorModule["glue"];
-  /** The device, as it describes itself. */
+  /** Description of the device. */
   readonly info: GpuDeviceInfo;
   /** Limits and features for kernels. */
   readonly capabilities: GpuCapabilities;
@@ -44,8 +44,8 @@ export class GpuDevice extends ArrayOperations {
     this.capabilities = raw.capabilities;
   }
 
-  /** Opens a GPU. Rejects with `BACKEND_UNAVAILABLE` and the reason where there is none to use: `GpuBackend` then works on
-   * the CPU. */
+  /** Opens a GPU. Rejects with `BACKEND_UNAVAILABLE` and the reason if no adapter can be used; `GpuBackend` runs on the CPU
+   * then. */
   static async open(options: GpuDeviceOptions = {}): Promise<GpuDevice> {
     const { device, powerPreference = "high-performance", allowSoftware = false, modules } = options;
     checkOneOf("powerPreference", powerPreference, ["high-performance", "low-power"]);
@@ -66,36 +66,38 @@ export class GpuDevice extends ArrayOperations {
     }
   }
 
-  /** Returns true if there is a hardware GPU. Loads no module. */
+  /** Returns true if there is a hardware GPU. Does not load a WebAssembly module. */
   static async isAvailable(): Promise<boolean> {
     const options = { backend: "webgpu", powerPreference: "high-performance", allowSoftware: false } as const;
     return (await findObstacles(options)).length === 0;
   }
 
-  /** The adapters for speed and for battery, which are often one. Loads no module. */
+  /** Returns the high-performance and the low-power adapter, once if they are the same. Does not load a WebAssembly
+   * module. */
   static listAdapters(): Promise<AdapterInfo[]> {
     return listAdapters();
   }
 
-  /** The browser's `GPUDevice`; null once it is disposed of. Its `lost` tells of a loss. */
+  /** The browser's `GPUDevice`; null after `dispose`. Its promise `lost` reports a device loss. */
   get raw(): Device | null { return this.#held.isDisposed ? null : (this.#held.get().raw as Device); }
   get isDisposed(): boolean { return this.#held.isDisposed; }
 
-  /** A tensor of the elements of an array, the last axis innermost. They are read before this returns. */
+  /** Uploads an array as a tensor, the last axis innermost. Default shape: one axis. The array is read before this
+   * returns. */
   async tensor(data: Float32Array, shape?: Shape): Promise<GpuTensor> {
     const values = checkedFloats("data", data);
     const dims = words("shape", shape ?? [values.length]);
     return tensorOf(await settled(() => this.#held.get().upload(values, dims)));
   }
 
-  /** Uploads packed weights, `n` rows of `k`, blocks one after the other, as a GGUF file has them. `k` is a multiple of 256, or
-   * of 4 for `f16`. */
+  /** Uploads packed weights of `size` `[n, k]`, block after block as in a GGUF file. `k` must be a multiple of 256, or of 4
+   * for `f16`. */
   async quantizedWeights(bytes: Uint8Array, kind: Quantization, size: Size2d): Promise<QuantizedWeights> {
     const [packed, length] = packedWords("bytes", bytes);
     return new QuantizedWeights(await this.tensor(packed), ["matmulQuantized", kind, words("size", size), length]);
   }
 
-  /** A tensor whose elements are all the same. */
+  /** Creates a tensor whose elements are all `value`. */
   async full(shape: Shape, value: number): Promise<GpuTensor> {
     const one = await this.tensor(Float32Array.of(value), []);
     try {
@@ -110,29 +112,29 @@ export class GpuDevice extends ArrayOperations {
     }
   }
 
-  /** A tensor of zeros. */
+  /** Creates a tensor of zeros. */
   zeros(shape: Shape): Promise<GpuTensor> { return this.full(shape, 0); }
-  /** A tensor for a kernel to write: its elements are whatever is in the memory. */
+  /** Creates a tensor with undefined elements, for a kernel to write to. */
   empty(shape: Shape): GpuTensor { return tensorOf(now(() => this.#held.get().empty(words("shape", shape)))); }
 
-  /** A tensor of the elements at the start of a `GPUBuffer` of this device, with the usage `STORAGE`; nothing is copied, and
-   * the buffer stays the page's. Its size in bytes must be at least that of the elements, rounded up to 16. */
+  /** Creates a tensor over the start of a `GPUBuffer` of this device with the usage `STORAGE`, without a copy. The page
+   * keeps ownership of the buffer. Its size in bytes must be at least that of the elements, rounded up to 16. */
   tensorFromBuffer(buffer: DeviceBuffer, shape: Shape): GpuTensor {
     return tensorOf(now(() => this.#held.get().tensorFromBuffer(buffer, words("shape", shape))));
   }
 
-  /** Operations to be run in one submission. */
+  /** Creates a batch of operations that run in one submission. */
   batch(): GpuCommandBatch { return batchOf(now(() => this.#held.get().batch())); }
 
-  /** Compiles a kernel, or finds it compiled already. Rejects with `KERNEL_COMPILE` and line and column of the error. */
+  /** Compiles a kernel, or reuses a compiled one. Rejects with `KERNEL_COMPILE` and the line and column of the error. */
   async compileKernel(wgsl: string, options: KernelOptions): Promise<GpuKernel> {
     const { entry, bindings, names, values } = checkedOptions(options);
     const compile = () => this.#held.get().compileKernel(String(wgsl), entry, bindings, names, values);
     return kernelOf(await settled(compile), entry);
   }
 
-  /** Launches so many workgroups; the n-th argument is binding n of group 0. Returns once it is submitted: what comes later
-   * on this device sees what the kernel wrote. A tensor that is a strided view cannot be an argument. */
+  /** Launches a grid of workgroups with `args[n]` as binding n of group 0. Returns when the launch is submitted: later work
+   * on this device sees the writes of the kernel. A strided view cannot be an argument. */
   launch(kernel: GpuKernel, grid: Grid, args: readonly KernelArgument[] = []): void {
     const raw = this.#held.get();
     const workgroups = checkedGrid(grid);
@@ -143,9 +145,9 @@ export class GpuDevice extends ArrayOperations {
     });
   }
 
-  /** Waits until everything submitted has run. Rejects with what went wrong in it. */
+  /** Waits until all submitted work has run. Rejects with the errors of that work. */
   async synchronize(): Promise<void> { await settled(() => this.#held.get().synchronize()); }
-  /** Gives the device up, and all of its tensors with it. */
+  /** Disposes of the device and all of its tensors. */
   dispose(): void { this.#held.dispose(); }
   [disposal](): void { this.dispose(); }
 

@@ -1,6 +1,6 @@
 import { PagepressError } from "../base/errors.js";
 
-/** An object of the module, until it is disposed of. */
+/** Owner of an object of the module until it is disposed of. */
 export class Held<T extends { release(): void }> {
   #raw: T | undefined;
   readonly #what: string;
@@ -12,7 +12,7 @@ export class Held<T extends { release(): void }> {
 
   get isDisposed(): boolean { return this.#raw === undefined; }
 
-  /** The object; throws `DISPOSED` after `dispose`. */
+  /** Returns the object; throws `DISPOSED` after `dispose`. */
   get(): T {
     if (this.#raw) return this.#raw;
     throw new PagepressError("DISPOSED", `this ${this.#what} was disposed of`);
@@ -24,7 +24,7 @@ export class Held<T extends { release(): void }> {
     try {
       raw?.release();
     } catch {
-      // The instance of the module that made it stopped, and freed all memory.
+      // The module instance that created it has stopped, which freed all memory.
     }
   }
 }

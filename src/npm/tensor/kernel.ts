@@ -4,16 +4,16 @@ import { checkWord, params } from "./arguments.js";
 import { GpuTensor, rawOf } from "./tensor.js";
 import type { Grid, KernelAccess, KernelOptions } from "./types.js";
 
-/** @internal The module's kernel under one of the package. */
+/** @internal Returns the module's kernel in a `GpuKernel`; throws `INVALID_ARGUMENT`. */
 export let rawKernel: (kernel: GpuKernel) => Kernel;
 
-/** @internal A kernel of the package over one of the module. */
+/** @internal Wraps a kernel of the module in a `GpuKernel`. */
 export let kernelOf: (raw: Kernel, entry: string) => GpuKernel;
 
-/** A kernel of your own, compiled for a device. */
+/** A custom kernel, compiled for a device. Created by `GpuDevice.compileKernel`. */
 export class GpuKernel {
   readonly #raw: Kernel;
-  /** The `@compute` function. */
+  /** Name of the `@compute` function. */
   readonly entry: string;
 
   static {
@@ -30,12 +30,12 @@ export class GpuKernel {
   }
 }
 
-/** Argument of a binding: a tensor for storage, words for parameters, at least 4 bytes. */
+/** Argument of a binding: a tensor for storage, or whole words of 4 bytes for parameters, at least one. */
 export type KernelArgument = GpuTensor | ArrayBuffer | ArrayBufferView;
 
 const ACCESSES: readonly KernelAccess[] = ["read", "read-write", "uniform"];
 
-/** @internal Kernel options, checked. */
+/** @internal Checks kernel options, and returns them in the form that the module accepts. */
 export function checkedOptions(options: KernelOptions) {
   const { entry = "main", bindings, overrides = {} } = options ?? {};
   if (typeof entry !== "string") fail("entry", typeof entry, "give the name of a @compute function");
@@ -48,7 +48,7 @@ export function checkedOptions(options: KernelOptions) {
   return { entry, bindings: bindings.join(" "), names: names.join(" "), values: Float64Array.from(Object.values(overrides)) };
 }
 
-/** @internal Workgroups in each dimension. */
+/** @internal Returns the number of workgroups in each dimension. */
 export function checkedGrid(grid: Grid): [x: number, y: number, z: number] {
   const [x, y = 1, z = 1] = typeof grid === "number" ? [grid] : grid;
   for (const n of [x, y, z]) checkWord("grid", n);

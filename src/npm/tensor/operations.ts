@@ -1,48 +1,48 @@
 import type { Op } from "../wasm/tensor.js";
 import type { Shape, Size2d, Step } from "./types.js";
 
-/** Inputs by the names that errors have for them; those that are left out are undefined. */
+/** Inputs by their names in error messages; an omitted input is undefined. */
 export type Inputs<T> = Readonly<Record<string, T | undefined>>;
 
-/** Operations that take their inputs as arguments: arrays, or tensors of a batch. `Out` is what they return. */
+/** Operations whose inputs are arguments: arrays, or tensors of a batch. `Out` is the type of their results. */
 export abstract class Operations<In, Out> {
-  /** @internal Runs an operation on inputs that it sees in these shapes. */
+  /** @internal Runs an operation on inputs, interpreted with these shapes. */
   abstract run(op: Op, inputs: Inputs<In>, shapes?: readonly Shape[]): Out;
 
-  /** @internal Applies all steps in turn to `a`; those that take two take the element of `b`. */
+  /** @internal Applies `steps` in order to each element of `a`. Binary steps also use the element of `b`. */
   steps(steps: readonly Step[], a: In, b?: In): Out { return this.run(["elementwise", steps], { a, b }); }
 
-  /** max(x, 0) */
+  /** Computes max(x, 0). */
   relu(a: In): Out { return this.steps(["relu"], a); }
-  /** x above 0, else `alpha` x. */
+  /** Computes x if it is above 0, else `alpha` x. */
   leakyRelu(a: In, alpha: number): Out { return this.steps([["leakyRelu", alpha]], a); }
-  /** x above 0, else `alpha` (eˣ - 1). */
+  /** Computes x if it is above 0, else `alpha` (eˣ - 1). */
   elu(a: In, alpha: number): Out { return this.steps([["elu", alpha]], a); }
-  /** 1 / (1 + e⁻ˣ) */
+  /** Computes 1 / (1 + e⁻ˣ). */
   sigmoid(a: In): Out { return this.steps(["sigmoid"], a); }
-  /** tanh x */
+  /** Computes tanh x. */
   tanh(a: In): Out { return this.steps(["tanh"], a); }
-  /** x / (1 + e⁻ˣ) */
+  /** Computes x / (1 + e⁻ˣ). */
   swish(a: In): Out { return this.steps(["swish"], a); }
-  /** x Φ(x), with Φ the integral of the normal distribution. */
+  /** Computes x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution. */
   gelu(a: In): Out { return this.steps(["gelu"], a); }
-  /** x, but at least `min` and at most `max`. */
+  /** Limits x to the range from `min` to `max`. */
   clip(a: In, min: number, max: number): Out { return this.steps([["clip", min, max]], a); }
-  /** x times `factor`. */
+  /** Computes x times `factor`. */
   scale(a: In, factor: number): Out { return this.steps([["scale", factor]], a); }
-  /** a + b, element by element. */
+  /** Computes a + b, element by element. */
   add(a: In, b: In): Out { return this.steps(["add"], a, b); }
-  /** a - b, element by element. */
+  /** Computes a - b, element by element. */
   sub(a: In, b: In): Out { return this.steps(["sub"], a, b); }
-  /** a b, element by element. */
+  /** Computes a b, element by element. */
   mul(a: In, b: In): Out { return this.steps(["mul"], a, b); }
-  /** a / b, element by element. */
+  /** Computes a / b, element by element. */
   div(a: In, b: In): Out { return this.steps(["div"], a, b); }
 
-  /** The product of `a`, `m` rows of `k`, and `b`, `k` rows of `n`: `m` rows of `n`. */
+  /** Multiplies `a`, `[m, k]`, by `b`, `[k, n]`; the result is `[m, n]`, row-major. */
   matmul(a: In, b: In, m: number, k: number, n: number): Out { return this.run(["matmul"], { a, b }, [[m, k], [k, n]]); }
 
-  /** The convolution of a picture with a kernel where it fits: no padding, and the kernel is not flipped. */
+  /** Convolves an image with a kernel, without padding, and without flipping the kernel. */
   convolve2d(input: In, kernel: In, size: Size2d, kernelSize: Size2d): Out {
     return this.run(["convolve2d"], { input, kernel }, [size, kernelSize]);
   }

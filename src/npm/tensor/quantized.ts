@@ -2,12 +2,12 @@ import { disposal } from "../base/disposal.js";
 import type { Op } from "../wasm/tensor.js";
 import type { GpuTensor } from "./tensor.js";
 
-/** Packed weights in GPU memory, for `GpuTensor.matmulQuantized`, which unpacks them on the way. `GpuDevice.quantizedWeights`
- * uploads them. */
+/** Packed weights in GPU memory, for `GpuTensor.matmulQuantized`, which unpacks them on the fly. Created by
+ * `GpuDevice.quantizedWeights`. */
 export class QuantizedWeights {
-  /** @internal Their bytes as words. */
+  /** @internal The bytes of the weights, as words. */
   readonly words: GpuTensor;
-  /** @internal The product with them. */
+  /** @internal The operation that multiplies by the weights. */
   readonly op: Op;
 
   /** @internal */
@@ -16,7 +16,7 @@ export class QuantizedWeights {
     this.op = op;
   }
 
-  /** Gives the weights up. */
+  /** Disposes of the weights. */
   dispose(): void { this.words.dispose(); }
   [disposal](): void { this.dispose(); }
 }

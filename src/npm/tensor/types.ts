@@ -1,16 +1,17 @@
 import type { Device, ModuleSource } from "../base/types.js";
 import type { GpuDevice } from "./device.js";
 
-/** Elements that an operation gave. */
+/** Elements of a result. */
 export type Floats = Float32Array<ArrayBuffer>;
 
-/** Lengths of the axes, outermost first; at most 8. No axes: one element. */
+/** Lengths of the axes, outermost first; at most 8 axes. A shape without axes has one element. */
 export type Shape = readonly number[];
 
-/** Rows and columns. */
+/** Numbers of rows and columns. */
 export type Size2d = readonly [rows: number, cols: number];
 
-/** A step on an element; NaN gives NaN. The steps of the last line take the element of a second tensor too. */
+/** An element-wise operation; NaN results in NaN. The steps of the last line are binary: they also use the element of a
+ * second tensor. */
 export type Step =
   | "relu" | "sigmoid" | "tanh" | "swish" | "gelu" | "geluTanh"
   | "exp" | "log" | "sqrt" | "abs" | "reciprocal"
@@ -18,24 +19,24 @@ export type Step =
   | readonly ["clip", min: number, max: number]
   | "add" | "sub" | "mul" | "div" | "max" | "min";
 
-/** A reduction of elements. Without elements: 0, and -∞ and +∞ for the largest and the smallest. */
+/** A reduction of elements. Without elements, sums are 0, `max` is -∞ and `min` is +∞. */
 export type Reduction = "sum" | "max" | "min" | "sumOfSquares";
 
-/** Packing of weights: K-quants of ggml, as in GGUF files, or numbers of 16 bits. */
+/** Format of packed weights: K-quants of ggml, as in GGUF files, or 16-bit floats. */
 export type Quantization = "q4k" | "q5k" | "q6k" | "f16";
 
-/** Factors and summands of a normalised row: an element for each column. */
+/** Weight and bias of a normalisation: one element per column. */
 export interface NormOptions<T> {
   weight?: T;
   bias?: T;
-  /** Keeps the root from 0. Default 1e-5. */
+  /** Added under the square root, to avoid division by zero. Default 1e-5. */
   epsilon?: number;
 }
 
 export interface AttentionOptions {
-  /** If true, the last query sees all keys, and each query before it one less. Default false. */
+  /** If true, the last query attends to all keys, and each earlier query to one key less. Default false. */
   causal?: boolean;
-  /** Factor of the products. Default 1 / √elements of a head. */
+  /** Factor of the products of queries and keys. Default: 1 / √(elements of a head). */
   scale?: number;
 }
 
@@ -45,17 +46,18 @@ export interface TensorModules {
 }
 
 export interface GpuDeviceOptions {
-  /** A `GPUDevice` of the page's own, to share buffers with. It stays the page's, and `dispose` leaves it open. */
+  /** A `GPUDevice` of the page, to share buffers with it. The page keeps ownership: `dispose` does not destroy it. */
   device?: Device;
-  /** Speed (default) or battery, where there are several GPUs. */
+  /** Preference among several GPUs: speed (default) or low energy consumption. */
   powerPreference?: "high-performance" | "low-power";
   /** Allows a software adapter. Default false. */
   allowSoftware?: boolean;
-  /** Source of the WebAssembly, if not beside the package's JavaScript. The first one used decides for all. */
+  /** Source of the WebAssembly module. Default: the file beside the package's JavaScript. The first source that is used
+   * applies to all. */
   modules?: TensorModules;
 }
 
-/** A device, as it describes itself. */
+/** Description of a device. */
 export interface GpuDeviceInfo {
   readonly name: string;
   readonly vendor: string;
@@ -66,42 +68,42 @@ export interface GpuDeviceInfo {
 
 /** Limits and features for kernels. */
 export interface GpuCapabilities {
-  /** Largest range that an argument may cover. */
+  /** Maximum bytes of the range of an argument. */
   readonly maxBindingBytes: number;
   readonly maxBufferBytes: number;
-  /** Workgroup memory of one workgroup. */
+  /** Maximum bytes of workgroup memory of a workgroup. */
   readonly maxWorkgroupBytes: number;
   readonly maxWorkgroupInvocations: number;
-  /** Workgroups in each dimension of a grid. */
+  /** Maximum number of workgroups in each dimension of a grid. */
   readonly maxGrid: number;
-  /** Storage buffers of one kernel. */
+  /** Maximum number of storage buffers of a kernel. */
   readonly maxStorageBuffers: number;
-  /** True if the device times launches. */
+  /** True if the device can time launches. */
   readonly timestamps: boolean;
 }
 
-/** Use of a binding of group 0: storage that the kernel reads, storage that it may write, or parameters. */
+/** Access to a binding of group 0: read-only storage, read-write storage, or uniform parameters. */
 export type KernelAccess = "read" | "read-write" | "uniform";
 
 export interface KernelOptions {
-  /** The `@compute` function. Default `"main"`. */
+  /** Name of the `@compute` function. Default `"main"`. */
   entry?: string;
-  /** The bindings of group 0, in order. */
+  /** Access to the bindings of group 0, in order. */
   bindings: readonly KernelAccess[];
   /** Values of `override` constants. */
   overrides?: Readonly<Record<string, number>>;
 }
 
-/** Workgroups: in x alone, or in up to three dimensions. */
+/** Number of workgroups: in x only, or in up to three dimensions. */
 export type Grid = number | readonly [x: number, y?: number, z?: number];
 
 export interface GpuBackendOptions {
-  /** Runs everything on this device, and fails if it does. Without one, a hardware GPU is opened when it first pays. */
+  /** Runs all operations on this device, and fails if it fails. Default: a hardware GPU, opened when it first pays off. */
   device?: GpuDevice;
   modules?: TensorModules;
 }
 
-/** The place where an operation ran: this device, or the CPU for this reason. */
+/** The engine of an operation: a device, or the CPU with the reason for it. */
 export type BackendUsed =
   | { readonly engine: "webgpu"; readonly device: string; readonly reason: null }
   | { readonly engine: "cpu"; readonly device: null; readonly reason: string };

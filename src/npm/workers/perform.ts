@@ -3,7 +3,7 @@ import type { Perform } from "./pool.js";
 
 type Args<T extends (...args: never[]) => unknown> = Parameters<T>;
 
-/** Runs a call of a worker, in the worker or in place of it. */
+/** Runs a call of the pool, in a worker or in the calling thread. */
 export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unknown[]): unknown {
   switch (call) {
     case "compressBlocks": {
@@ -19,7 +19,7 @@ export function perform(cpu: CpuModule, call: Parameters<Perform>[0], args: unkn
   }
 }
 
-/** Returns the bytes of pages, and the status of each. */
+/** Decompresses pages, and returns their bytes and the status of each. */
 function decompressPages(cpu: CpuModule, ...args: Args<CpuModule["pageDecoder"]>): unknown {
   const [, table, , byteLength] = args;
   const pages = cpu.pageDecoder(...args);

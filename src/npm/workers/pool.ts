@@ -3,8 +3,8 @@ import { cancelled } from "../base/job.js";
 import type { StopSignal } from "../base/abort.js";
 import { nextTask } from "../base/task.js";
 
-/** The calls that workers take. `compressBlocks` returns the blocks in the memory of the content: browsers free transferred
- * buffers only at a garbage collection, and those of a long stream would pile up. */
+/** Names of the calls that workers run. `compressBlocks` returns the blocks in the buffer of the content: browsers free
+ * transferred buffers only at a garbage collection, and those of a long stream would accumulate. */
 type WorkerCall = "compressBlocks" | "decompressSync" | "compressPages" | "decompressPages";
 
 /** Runs a call in the calling thread. */
@@ -15,7 +15,7 @@ export type Order =
   | { id: number; call: "start"; module: WebAssembly.Module }
   | { id: number; call: WorkerCall; args: unknown[] };
 
-/** Its answer: a value or an error. */
+/** The answer to an order: a value or an error. */
 export interface Answer {
   id: number;
   value?: unknown;
@@ -26,7 +26,7 @@ export interface Answer {
 export interface PoolWorker {
   postMessage(message: unknown, transfer: Transferable[]): void;
   terminate(): unknown;
-  /** Keeps Node and Bun running, until `unref`; other hosts have neither. */
+  /** Keeps Node and Bun running until `unref`; other hosts have neither. */
   ref?(): void;
   unref?(): void;
   onmessage: ((event: MessageEvent) => unknown) | null;
@@ -46,21 +46,21 @@ interface Job {
 
 interface Member {
   worker: PoolWorker;
-  /** Jobs that it has not answered yet, oldest first. */
+  /** Jobs sent to the worker and not answered yet, oldest first. */
   jobs: Job[];
 }
 
-/** Jobs that a worker has at a time: while it runs one, the next is transferred. */
+/** Maximum number of unanswered jobs of a worker: while it runs one, the next is transferred. */
 const DEPTH = 2;
-/** A worker that does not answer within this time after its start has failed. */
+/** Milliseconds within which a worker must answer after its start; otherwise it has failed. */
 const START_MS = 10_000;
-/** Workers are terminated after this time without work, to free their memory. */
+/** Milliseconds without work after which workers are terminated, to free their memory. */
 const IDLE_MS = 5_000;
-/** Workers that no pool uses are terminated after this time: they keep Deno running. */
+/** Milliseconds after which workers that no pool uses are terminated: they keep Deno running. */
 const UNUSED_MS = 500;
 
 /** The workers of all pools that start them by the same function. They are started when there is work, and terminated when
- * there is none. */
+ * they are idle. */
 export class Workers {
   readonly #start: () => Promise<PoolWorker>;
   readonly #module: () => Promise<WebAssembly.Module>;
@@ -74,7 +74,7 @@ export class Workers {
   #failure: Error | undefined;
   #isRunningInPlace = false;
 
-  /** `perform` runs the calls in place until a worker has started. */
+  /** `perform` runs the calls in the calling thread until a worker has started. */
   constructor(start: () => Promise<PoolWorker>, module: () => Promise<WebAssembly.Module>, perform: Perform) {
     this.#start = start;
     this.#module = module;
@@ -95,7 +95,8 @@ export class Workers {
     void this.#runInPlace();
   }
 
-  /** Runs waiting jobs in place, one by one, while there is no worker: to start the first may take as long as a call. */
+  /** Runs waiting jobs in the calling thread, one by one, while there is no worker: starting the first may take as long as a
+   * call. */
   async #runInPlace(): Promise<void> {
     if (this.#isRunningInPlace) return;
     this.#isRunningInPlace = true;
@@ -115,7 +116,7 @@ export class Workers {
     this.#terminateWhenIdle();
   }
 
-  /** Rejects the jobs of `pool`. The results of those that workers are running are dropped. */
+  /** Removes `pool` and rejects its jobs. The results of those that workers are running are dropped. */
   leave(pool: Pool): void {
     this.#pools.delete(pool);
     const error = new PagepressError("DISPOSED", "the workers were ended");
@@ -126,7 +127,7 @@ export class Workers {
     this.#terminateWhenIdle();
   }
 
-  /** The largest number of workers that a pool in use may have. */
+  /** The maximum size of all pools in use. */
   get #size(): number {
     return Math.max(0, ...[...this.#pools].map(({ size }) => size));
   }
@@ -148,7 +149,7 @@ export class Workers {
     }
   }
 
-  /** Returns whether `member` works for `pool` already, or `pool` may have another worker. */
+  /** Returns true if `member` already works for `pool`, or if `pool` may use another worker. */
   #mayUse(pool: Pool | undefined, member: Member): boolean {
     const isAtWork = ({ jobs }: Member): boolean => jobs.some((job) => job.pool === pool);
     return !pool || pool.size >= this.#members.length || isAtWork(member) || this.#members.filter(isAtWork).length < pool.size;
@@ -165,7 +166,7 @@ export class Workers {
     }
   }
 
-  /** Starts a worker. If the first cannot be started, there is no other attempt as long as there are pools. */
+  /** Starts a worker. If the first one cannot be started, there is no other attempt as long as there are pools. */
   async #grow(): Promise<void> {
     this.#nStarting += 1;
     try {
@@ -218,7 +219,7 @@ export class Workers {
     void this.#runInPlace();
   }
 
-  /** Terminates all workers after a while without work. */
+  /** Terminates all workers after a period without work. */
   #terminateWhenIdle(): void {
     clearTimeout(this.#idle);
     if (this.#waiting.length > 0 || this.#members.length === 0 || this.#members.some(({ jobs }) => jobs.length > 0)) return;
@@ -233,9 +234,9 @@ export class Workers {
 
 /** The workers of one compressor. */
 export class Pool {
-  /** Most workers that work for it at a time. */
+  /** Maximum number of workers that work for this pool at a time. */
   readonly size: number;
-  /** Jobs that workers completed. */
+  /** Number of jobs that workers have completed. */
   nCompleted = 0;
   readonly #workers: Workers;
 
@@ -249,7 +250,8 @@ export class Pool {
     return this.#workers.failure;
   }
 
-  /** Runs `call` on a worker, and returns its result. An abort of `signal` removes it from the queue. */
+  /** Runs `call` on a worker, and returns its result. A call whose `signal` is aborted in the queue does not run, and
+   * rejects with `CANCELLED`. */
   run<T>(call: WorkerCall, args: unknown[], transfer: Transferable[], signal?: StopSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const job = { transfer, signal, resolve: (value: unknown) => resolve(value as T), reject };
@@ -257,7 +259,7 @@ export class Pool {
     });
   }
 
-  /** Rejects the jobs under way. */
+  /** Rejects the queued and the running jobs. */
   end(): void {
     this.#workers.leave(this);
   }

@@ -10,11 +10,12 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
 
-/** The URL of this script; undefined in bundles that are no modules. */
+/** The URL of this script; undefined in bundles that are not modules. */
 const here: string | undefined = import.meta.url;
 const options = { type: "module", name: "pagepress" } as const;
 
-/** Starts the package's own worker; bundlers find its file by this very line. Rejects where there are no workers. */
+/** Starts the package's own worker. Bundlers find its file by the literal `new Worker(new URL(..))`. Rejects where there are
+ * no workers. */
 export async function startWorker(): Promise<PoolWorker> {
   if (typeof Worker !== "function") return startThread();
   if (here && isMoved(here)) return new Worker(new URL("worker.js", packageUrl(new URL(here))), options);
@@ -29,8 +30,8 @@ export async function startWorker(): Promise<PoolWorker> {
 
 let importing: string | undefined;
 
-/** What starts the worker where the page may not start its file: a script of the page's own that imports it from another
- * origin, under a policy of Trusted Types. Undefined if the file is not known to lie beside this script. */
+/** Returns a URL that starts the worker where the page may not start its file: a script of the page's origin that imports a
+ * file of another origin, under a Trusted Types policy. Undefined if the file is not known to be beside this script. */
 function permitted(): string | undefined {
   const { origin, trustedTypes } = globalThis as { origin?: string; trustedTypes?: TrustedTypes };
   if (importing || !here?.startsWith("http")) return importing;
@@ -48,7 +49,7 @@ async function startThread(): Promise<PoolWorker> {
   return likeBrowsers(new Thread(new URL("./worker.js", here)));
 }
 
-/** A worker of Node with the three handlers of those of browsers. */
+/** Adds the three event handlers of browser workers to a worker of Node. */
 function likeBrowsers(worker: NodeWorker): NodeWorker {
   worker.on("message", (data) => worker.onmessage?.({ data } as MessageEvent));
   worker.on("messageerror", (data) => worker.onmessageerror?.({ data } as MessageEvent));
@@ -56,7 +57,7 @@ function likeBrowsers(worker: NodeWorker): NodeWorker {
   return worker;
 }
 
-/** Returns the number of workers that this machine can run at once. */
+/** Returns the number of workers that this machine can run in parallel; 1 if it is unknown. */
 export async function hardwareConcurrency(): Promise<number> {
   const n = (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency;
   if (n) return n;

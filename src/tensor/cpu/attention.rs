@@ -7,13 +7,14 @@ use crate::Result;
 use crate::tensor::layer::{Attention, MAX_HEAD_DIM};
 use crate::tensor::{Shape, check_dims};
 
-/// Keys whose values are summed before the sum joins those of others, and as many of these sums before theirs does: so the
-/// error of long sums stays small.
+/// Number of values of a block, and of blocks of a group. Values are summed by block, blocks by group, and groups in
+/// total, which keeps the rounding error of long sums small.
 const BLOCK: usize = 64;
 
-/// What queries of a shape, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, find in `values` by
-/// `keys`: for each query the values' mean, weighted by the softmax of its products with the keys. Keys and values are of
-/// one shape, which may have fewer heads, each for as many heads of queries. `out` is as the queries.
+/// Computes the attention of queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, to keys and
+/// values. The result of a query is the mean of the values, weighted by the softmax of the query's products with the
+/// keys. Keys and values have one shape, which may have fewer heads than the queries; consecutive heads of queries then
+/// share one (grouped-query attention). `out` has the shape of the queries.
 ///
 /// # Errors
 /// [`ShapeMismatch`](crate::Error::ShapeMismatch), [`LengthMismatch`](crate::Error::LengthMismatch);
@@ -49,7 +50,7 @@ pub fn attention(
     Ok(())
 }
 
-/// What one query finds in the first `n` keys and values, which are `pitch` apart.
+/// Computes the attention of one query to the first `n` keys and values, which are `pitch` elements apart.
 #[inline(always)]
 pub(super) fn one_query(
     query: &[f32],
@@ -60,7 +61,7 @@ pub(super) fn one_query(
 ) {
     let dim = query.len();
     let mut most = f32::MIN;
-    // Of a block, of blocks, and of blocks of these.
+    // Sums of weights: of the current block, of its group of blocks, and of all groups.
     let mut totals = [0.0; 3];
     let (mut block, mut blocks) = ([0.0; MAX_HEAD_DIM], [0.0; MAX_HEAD_DIM]);
     let (block, blocks) = (&mut block[..dim], &mut blocks[..dim]);
@@ -76,7 +77,7 @@ pub(super) fn one_query(
             (totals[1], totals[2]) = (0.0, totals[2] + totals[1]);
         }
         let score = short_dot(query, &key[..dim]) * scale;
-        // NaN gets lost here; it comes back by the weight.
+        // The comparison is false for NaN. The weight below is NaN then, and so is the result.
         if score > most {
             let kept = exp(most - score);
             let sums = block.iter_mut().chain(&mut *blocks).chain(&mut *out);
@@ -95,7 +96,7 @@ pub(super) fn one_query(
     out.iter_mut().for_each(|x| *x *= scale);
 }
 
-/// Adds sums to others, and begins them anew.
+/// Adds sums to others, and clears them.
 #[inline(always)]
 fn join(from: &mut [f32], to: &mut [f32]) {
     for (from, to) in from.iter_mut().zip(to) {

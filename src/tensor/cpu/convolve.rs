@@ -1,15 +1,16 @@
-//! Convolution of one picture; the twin of `shaders/tensor_convolve2d.wgsl`.
+//! Convolution of an image; the twin of `shaders/tensor_convolve2d.wgsl`.
 
 use super::parallel::for_shares;
 use super::sum::{Columns, STRIP};
 use crate::tensor::check_dims;
 use crate::{Error, Result};
 
-/// `output[y, x]` is the sum of `input[y + r, x + s] * kernel[r, s]`, for all places where the kernel fits: no padding, and
-/// the kernel is not flipped. `output` has `input_rows - kernel_rows + 1` rows and as many columns less.
+/// Convolves an image with a kernel: `output[y, x]` is the sum of `input[y + r, x + s] * kernel[r, s]`, without
+/// padding. The kernel is not flipped. Sizes are rows and columns; `output` has `input_rows - kernel_rows + 1` rows and
+/// `input_cols - kernel_cols + 1` columns.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the picture.
+/// [`Error::LengthMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the image.
 pub fn convolve2d(
     input: &[f32],
     kernel: &[f32],
@@ -40,7 +41,7 @@ pub fn convolve2d(
     Ok(())
 }
 
-/// Rows and columns of the result.
+/// Checks the sizes, and returns the numbers of rows and columns of the result.
 pub(crate) fn check_sizes(input: [usize; 2], kernel: [usize; 2]) -> Result<[usize; 2]> {
     let fits = |axis: usize| (1..=input[axis]).contains(&kernel[axis]);
     if fits(0) && fits(1) {

@@ -5,7 +5,8 @@ use super::parallel::{SHARE, for_shares};
 use crate::tensor::{Step, check_len};
 use crate::{Error, Result};
 
-/// Makes `out` of `a` by all steps in turn. Steps that take two take the element of `b`.
+/// Applies all steps in turn to each element of `a` and writes the result to `out`. Steps with two operands read the
+/// second from `b`.
 ///
 /// ```
 /// use pagepress::tensor::{Step, cpu};
@@ -16,7 +17,8 @@ use crate::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] unless all are as long; [`Error::InvalidArgument`] if a step takes two and there is no `b`.
+/// [`Error::LengthMismatch`] unless all slices have one length; [`Error::InvalidArgument`] if a step needs two operands
+/// and `b` is `None`.
 pub fn elementwise(steps: &[Step], a: &[f32], b: Option<&[f32]>, out: &mut [f32]) -> Result<()> {
     check_len("result", out.len(), a.len() as u64)?;
     if let Some(b) = b {
@@ -39,7 +41,7 @@ pub fn elementwise(steps: &[Step], a: &[f32], b: Option<&[f32]>, out: &mut [f32]
     Ok(())
 }
 
-/// A share of the result, which holds the first operand.
+/// A share of the result, which initially contains the first operand.
 struct InPlace<'a> {
     out: &'a mut [f32],
     b: &'a [f32],

@@ -1,16 +1,16 @@
-//! Functions of one element without branches, so that loops of them become vector instructions. The formulas are those of
+//! Branch-free functions of one element, so that the compiler vectorises loops over them. The formulas are those of
 //! `shaders/tensor_elementwise.wgsl`.
 
 use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
 
 use crate::tensor::Step;
 
-/// eˣ within 2 units of the last place; the polynomial is that of Moshier's Cephes.
+/// Computes eˣ within 2 ulp. The polynomial is that of Moshier's Cephes.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    /// Adding it leaves a whole number in the lowest bits.
+    /// 1.5 · 2^23: adding it rounds to an integer, which is in the lowest bits of the sum.
     const TO_WHOLE: f32 = 12_582_912.0;
-    // Beyond these the result is 0 or infinite; NaN stays.
+    // Beyond these bounds the result is 0 or infinite. The comparisons preserve NaN.
     let x = if x < -104.0 { -104.0 } else { x };
     let x = if x > 89.0 { 89.0 } else { x };
     let shifted = x * LOG2_E + TO_WHOLE;
@@ -23,13 +23,13 @@ pub(super) fn exp(x: f32) -> f32 {
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 0.5;
-    // In two steps, since neither factor may overflow.
+    // Two factors, since 2^n itself may overflow or underflow.
     let half = n >> 1;
     let power = |n: i32| f32::from_bits((n.wrapping_add(127) as u32) << 23);
     (p * r * r + r + 1.0) * power(half) * power(n.wrapping_sub(half))
 }
 
-/// eˣ - 1 for x ≤ 0.
+/// Computes eˣ - 1 for x ≤ 0.
 #[inline(always)]
 fn exp_minus_1(x: f32) -> f32 {
     let series = x
@@ -63,7 +63,7 @@ fn sigmoid(x: f32) -> f32 {
     (if x < 0.0 { power } else { 1.0 }) / (1.0 + power)
 }
 
-/// x, or a bound below which a product with a vanishing function is 0; NaN stays.
+/// Clamps x from below to a bound at which its product with a vanishing function is 0. Preserves NaN.
 #[inline(always)]
 fn at_least(x: f32, bound: f32) -> f32 {
     if x < bound { bound } else { x }
@@ -100,7 +100,7 @@ fn smaller(x: f32, y: f32) -> f32 {
     if y < x || y.is_nan() { y } else { x }
 }
 
-/// Calls `each` with the function of a step, so that there is one loop for each.
+/// Calls `each` with the function of a step, so that a separate loop is compiled for each function.
 #[inline(always)]
 pub(super) fn with_function(step: Step, each: impl Each) {
     match step {
@@ -132,11 +132,11 @@ pub(super) fn with_function(step: Step, each: impl Each) {
     }
 }
 
-/// A loop that takes the function of a step.
+/// A loop over elements, generic over the function of a step.
 pub(super) trait Each {
-    /// Of elements of the first tensor.
+    /// Applies a function to each element of the first operand.
     fn one(self, function: impl Fn(f32) -> f32);
-    /// Of elements of both.
+    /// Applies a function to each pair of elements of both operands.
     fn two(self, function: impl Fn(f32, f32) -> f32);
 }
 
@@ -144,7 +144,8 @@ pub(super) trait Each {
 mod tests {
     use super::*;
 
-    /// Largest relative error of `function` against one of double precision, over many numbers from `low` to `high`.
+    /// Returns the largest relative error of `function` against one in double precision, over many numbers from `low`
+    /// to `high`.
     fn error(function: fn(f32) -> f32, exact: fn(f64) -> f64, low: f32, high: f32) -> f64 {
         let numbers = (0..=200_000).map(|i| low + (high - low) * i as f32 / 200_000.0);
         let errors = numbers.map(|x| {
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_what_they_must_be() {
+    fn functions_have_the_right_limits() {
         assert_eq!(exp(f32::NEG_INFINITY), 0.0);
         assert_eq!(exp(f32::INFINITY), f32::INFINITY);
         assert_eq!(exp(0.0), 1.0);
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(gelu(f32::INFINITY), f32::INFINITY);
         assert!(gelu(f32::NAN).is_nan());
         assert_eq!(tanh(f32::NEG_INFINITY), -1.0);
-        // Φ(-4) by tables.
+        // Φ(-4), from tables.
         assert!((gelu(-4.0) / (-4.0 * 3.167_124_2e-5) - 1.0).abs() < 1e-5);
     }
 }

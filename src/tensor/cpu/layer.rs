@@ -1,4 +1,4 @@
-//! A layer of a transformer; the twin of what `WgslForwardPass` does.
+//! A layer of a transformer; the twin of `WgslForwardPass`.
 
 use super::attention::one_query;
 use super::elementwise::elementwise;
@@ -11,13 +11,13 @@ use crate::memory::zeros;
 use crate::tensor::layer::{LayerConfig, LayerWeights, LowRank, LowRankQkv, Mlp, Parameters};
 use crate::tensor::{Step, check_len};
 
-/// What a layer makes of a whole sequence: `output`, as long as `input`, rows of `hidden` elements. `low_rank` is added to
-/// the matrices of queries, keys and values.
+/// Runs a layer on a whole sequence, rows of `hidden` elements, and writes the result to `output`, which has the length
+/// of `input`. `low_rank` is added to the matrices of queries, keys and values.
 ///
 /// # Errors
-/// [`LengthMismatch`](crate::Error::LengthMismatch) for weights that are not as the configuration needs them, or rows that
-/// are not whole; [`InvalidArgument`](crate::Error::InvalidArgument) for sizes that make no sense;
-/// [`OutOfMemory`](crate::Error::OutOfMemory).
+/// [`LengthMismatch`](crate::Error::LengthMismatch) for weights whose sizes do not match the configuration, or an
+/// `input` that is not a whole number of rows; [`InvalidArgument`](crate::Error::InvalidArgument) for an invalid
+/// configuration; [`OutOfMemory`](crate::Error::OutOfMemory).
 pub fn layer_forward(
     config: &LayerConfig,
     weights: &LayerWeights<'_>,
@@ -61,7 +61,7 @@ fn sum(a: Vec<f32>, b: &[f32]) -> Result<Vec<f32>> {
     by(&[Step::Add], &a, Some(b))
 }
 
-/// The product of rows and the transpose of a matrix.
+/// Computes the product of rows and the transpose of a matrix.
 fn product(matrix: &[f32], rows: &[f32], inputs: usize) -> Result<Vec<f32>> {
     let (n, outputs) = (rows.len() / inputs, matrix.len() / inputs);
     let mut out = zeros(n.saturating_mul(outputs))?;

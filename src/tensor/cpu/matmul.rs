@@ -4,10 +4,10 @@ use super::parallel::for_shares;
 use crate::Result;
 use crate::tensor::check_dims;
 
-/// Products that one core does at a time at least.
+/// Minimum number of multiply-adds of a share of the work.
 const SHARE: usize = 1 << 20;
 
-/// `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns, rows one after the other.
+/// Computes `c = a b`, where `a` is `m` x `k`, `b` is `k` x `n` and `c` is `m` x `n`, all row-major.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
@@ -15,19 +15,19 @@ pub fn matmul(a: &[f32], b: &[f32], c: &mut [f32], m: usize, k: usize, n: usize)
     product(a, (b, Order::Rows), c, [m, k, n])
 }
 
-/// `c = a bᵀ`, with `b` of `n` rows and `k` columns.
+/// Computes `c = a bᵀ`, where `b` is `n` x `k`.
 pub(super) fn matmul_by_rows(a: &[f32], b: &[f32], c: &mut [f32], size: [usize; 3]) -> Result<()> {
     product(a, (b, Order::Columns), c, size)
 }
 
-/// Order of the elements of a matrix.
+/// Storage order of a matrix.
 #[derive(Clone, Copy)]
 enum Order {
     Rows,
     Columns,
 }
 
-/// `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns.
+/// Computes `c = a b`, where `a` is `m` x `k` and `b` is `k` x `n`, stored in `b_order`.
 fn product(
     a: &[f32],
     (b, b_order): (&[f32], Order),
@@ -41,7 +41,7 @@ fn product(
         c.fill(0.0);
         return Ok(());
     }
-    // From here on no length is 0, and each product of two is the length of a slice.
+    // From here on no length is 0, and each product of two lengths is the length of a slice.
     let (b_row, b_col) = match b_order {
         Order::Rows => (n, 1),
         Order::Columns => (1, k),

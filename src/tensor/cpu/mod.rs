@@ -1,5 +1,5 @@
-//! The operations on the CPU: the same results, but for rounding, as on a GPU. Loops are written such that the compiler
-//! makes vector instructions of them, and run on all cores natively.
+//! Operations on the CPU. Results are those of the GPU, except for rounding. Loops are written so that the compiler
+//! vectorises them, and run on all cores on native targets.
 
 mod attention;
 mod convolve;

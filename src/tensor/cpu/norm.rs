@@ -7,12 +7,12 @@ use crate::tensor::check_len;
 use crate::tensor::layer::Norm;
 use crate::tensor::lengths::check_rows;
 
-/// Each row of `cols` elements normalised, then times `weight` and plus `bias`, which have an element for each column.
-/// NaN makes its row NaN.
+/// Normalises each row of `cols` elements, multiplies it by `weight` and adds `bias`, which have an element per column.
+/// A row with a NaN becomes all NaN.
 ///
 /// # Errors
-/// [`LengthMismatch`](crate::Error::LengthMismatch), also for a last row that is cut off;
-/// [`InvalidArgument`](crate::Error::InvalidArgument) for elements in rows of none.
+/// [`LengthMismatch`](crate::Error::LengthMismatch), also if `a` is not a whole number of rows;
+/// [`InvalidArgument`](crate::Error::InvalidArgument) if `cols` is 0 and `a` is not empty.
 pub fn norm(
     norm: Norm,
     a: &[f32],
@@ -52,14 +52,14 @@ fn row_norm(norm: Norm, row: &[f32], out: &mut [f32]) {
         Norm::Rms { .. } => (0.0, 0.0, sum_of(row, row, |x, _| x * x) / n),
         Norm::Layer { .. } => {
             let mean = sum_of(row, row, |x, _| x) / n;
-            // What rounding left out of the mean is as large as a unit of its last place: much, beside the deviation of
-            // elements that are far from 0.
+            // The rounding error of the mean is about one ulp of it, which matters if the mean is large compared to the
+            // deviation. The second pass computes the error and corrects mean and variance.
             let [rest, squares] = sums_of(row, row, |x, _| [x - mean, (x - mean) * (x - mean)]);
             let rest = rest / n;
             (mean, rest, squares / n - rest * rest)
         }
     };
-    // NaN stays.
+    // The comparison preserves NaN.
     let variance = if variance < 0.0 { 0.0 } else { variance };
     let scale = 1.0 / (variance + norm.epsilon()).sqrt();
     for (out, x) in out.iter_mut().zip(row) {

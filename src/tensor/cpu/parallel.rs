@@ -1,9 +1,9 @@
-//! Work on all cores, with the vector instructions that there are.
+//! Runs loops on all cores, with the vector instructions of the machine.
 
-/// Elements that one core takes at a time.
+/// Number of elements of a share of the work.
 pub(super) const SHARE: usize = 16 << 10;
 
-/// Calls `work` with the place and the elements of each share of `out`.
+/// Calls `work` with the start and the elements of each share of `out`.
 pub(super) fn for_shares(out: &mut [f32], share: usize, work: impl Fn(usize, &mut [f32]) + Sync) {
     let share = share.max(1);
     #[cfg(not(target_arch = "wasm32"))]
@@ -29,12 +29,12 @@ pub(super) fn of_shares(n: usize, work: impl Fn(usize) -> f32 + Sync + Send) -> 
     (0..n).map(|i| with_vectors(|| work(i))).collect()
 }
 
-/// Runs `work`, compiled for the vector instructions of this machine; what it calls must be inlined into it.
+/// Runs `work`, compiled for the vector instructions of this machine. Functions that it calls must be inlined into it.
 #[inline(always)]
 fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: `avx2` needs AVX2 and FMA, which were just found on this machine.
+        // SAFETY: `avx2` needs AVX2 and FMA, which were just detected.
         return unsafe { avx2(work) };
     }
     work()

@@ -6,14 +6,14 @@ use crate::Result;
 use crate::memory::zeros;
 use crate::tensor::{Quantization, check_dims, check_len};
 
-/// Most weights of a block.
+/// Maximum number of weights of a block.
 const MAX_BLOCK: usize = 256;
 
 /// Unpacks blocks of weights.
 ///
 /// # Errors
 /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for `blocks`;
-/// [`InvalidArgument`](crate::Error::InvalidArgument) for weights that are not whole blocks.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) if `out` is not a whole number of blocks.
 pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) -> Result<()> {
     let block_len = quantization.block_len();
     quantization.check_row(out.len() % block_len)?;
@@ -26,12 +26,12 @@ pub fn dequantize(quantization: Quantization, blocks: &[u8], out: &mut [f32]) ->
     Ok(())
 }
 
-/// `c = a wᵀ`, with `a` of `m` rows and `k` columns, and quantized weights of `n` rows and `k` columns.
+/// Computes `c = a wᵀ`, where `a` is `m` x `k`, row-major, and the quantized weights are `n` x `k`. `c` is `m` x `n`.
 ///
 /// # Errors
 /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes for weights;
-/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072;
-/// [`OutOfMemory`](crate::Error::OutOfMemory): the products are made in memory of their own.
+/// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of 4 for F16) and at most
+/// 131,072; [`OutOfMemory`](crate::Error::OutOfMemory), since the products are computed in a temporary buffer.
 pub fn matmul_quantized(
     quantization: Quantization,
     a: &[f32],
@@ -47,7 +47,7 @@ pub fn matmul_quantized(
         c.fill(0.0);
         return Ok(());
     }
-    // A share is the products of one column with all rows, so that a row of weights is unpacked once.
+    // A share is the products of one row of weights with all rows of `a`, so that each row of weights is unpacked once.
     let block_len = quantization.block_len();
     let block_bytes = quantization.block_bytes();
     let row_bytes = k / block_len * block_bytes;
@@ -74,7 +74,7 @@ pub fn matmul_quantized(
     Ok(())
 }
 
-/// Unpacks a block, which is as long as it must be.
+/// Unpacks a block. `block` and `out` must have the lengths of the format.
 fn unpack(quantization: Quantization, block: &[u8], out: &mut [f32]) {
     match quantization {
         Quantization::Q4K => unpack_small(block, &[], &block[16..], out),
@@ -89,7 +89,7 @@ fn unpack(quantization: Quantization, block: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Weights of 4 bits and, if there are any, a fifth: groups of 32, each with a scale and a minimum.
+/// Unpacks weights of 4 bits, or of 5 if there are `fifths`, in groups of 32, each with a scale and a minimum.
 fn unpack_small(block: &[u8], fifths: &[u8], fours: &[u8], out: &mut [f32]) {
     let factor = half([block[0], block[1]]);
     let of_minimum = half([block[2], block[3]]);
@@ -106,7 +106,7 @@ fn unpack_small(block: &[u8], fifths: &[u8], fours: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Two numbers of 6 bits for each of eight groups, in 12 bytes.
+/// Returns the scale and the minimum of a group: 6 bits each, packed for eight groups in 12 bytes.
 fn scale_and_minimum(packed: &[u8], group: usize) -> (u8, u8) {
     if group < 4 {
         return (packed[group] & 63, packed[group + 4] & 63);
@@ -118,7 +118,7 @@ fn scale_and_minimum(packed: &[u8], group: usize) -> (u8, u8) {
     )
 }
 
-/// Weights of 6 bits: groups of 16, each with a signed scale.
+/// Unpacks weights of 6 bits in groups of 16, each with a signed scale.
 fn unpack_large(block: &[u8], out: &mut [f32]) {
     let factor = half([block[208], block[209]]);
     for (i, out) in out.iter_mut().enumerate() {
@@ -130,8 +130,8 @@ fn unpack_large(block: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Numbers rounded to 16 bits, as [`Quantization::F16`] has them: to the nearest, of two the even one; infinite beyond
-/// 65,519.
+/// Rounds numbers to IEEE binary16, the format of [`Quantization::F16`]: to nearest, ties to even; magnitudes of 65,520
+/// and more become infinite.
 ///
 /// # Errors
 /// [`OutOfMemory`](crate::Error::OutOfMemory).
@@ -143,27 +143,27 @@ pub fn to_f16(values: &[f32]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bits of a number rounded to 16 of them.
+/// Returns the bits of a number rounded to binary16.
 fn rounded(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16 & 0x8000) as u16;
     let magnitude = bits & 0x7fff_ffff;
     let half = match magnitude {
-        // NaN stays one.
+        // NaN stays NaN.
         0x7f80_0001.. => 0x7e00,
         0x477f_f000.. => 0x7c00,
-        // 2^-14 and more: the exponent's bias is another, and 13 bits of the fraction go.
+        // Normal numbers, from 2^-14 on: adjusts the exponent's bias and rounds 13 bits of the fraction away.
         0x3880_0000.. => {
             let rest = magnitude - 0x3800_0000;
             (rest + 0xfff + (rest >> 13 & 1)) >> 13
         }
-        // Adding 1/2 leaves a whole number of 2^-24 in the lowest bits, rounded as it must be.
+        // Subnormal numbers: adding 1/2 rounds to a multiple of 2^-24, which is in the lowest bits of the sum.
         _ => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
     };
     sign | half as u16
 }
 
-/// A number of 16 bits.
+/// Converts a binary16 number.
 fn half(bytes: [u8; 2]) -> f32 {
     let bits = u16::from_le_bytes(bytes);
     let sign = u32::from(bits >> 15) << 31;
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_come_back() {
+    fn halves_round_trip() {
         for bits in 0..=u16::MAX {
             let value = half(bits.to_le_bytes());
             if value.is_nan() {

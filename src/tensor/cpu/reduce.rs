@@ -1,21 +1,21 @@
-//! Reductions; the twin of `shaders/tensor_reduce_rows.wgsl` and `tensor_reduce_columns.wgsl`. Sums are added in an order
-//! that depends on the number of elements alone, not on the number of cores.
+//! Reductions; the twin of `shaders/tensor_reduce_rows.wgsl` and `tensor_reduce_columns.wgsl`. Sums are added in an
+//! order that depends on the number of elements only, not on the number of cores.
 
 use super::parallel::{SHARE, for_shares, of_shares};
 use super::sum::{Columns, STRIP, sum_of};
 use crate::Result;
 use crate::tensor::{Reduction, check_dims, check_len};
 
-/// Columns that one core takes at a time.
+/// Number of columns of a share of the work.
 const COLUMNS: usize = 4 * STRIP;
 
-/// Reduces all elements to one. [`Reduction::Dot`] takes them as both factors.
+/// Reduces all elements to one. [`Reduction::Dot`] computes the sum of squares.
 #[must_use]
 pub fn reduce(reduction: Reduction, a: &[f32]) -> f32 {
     reduce_pair(reduction, a, a)
 }
 
-/// The sum of products.
+/// Computes the sum of products, 0 for empty slices.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
@@ -41,7 +41,8 @@ fn reduce_pair(reduction: Reduction, a: &[f32], b: &[f32]) -> f32 {
     parts[0]
 }
 
-/// The middle axis of `[outer, rows, inner]`, reduced to `out`, `[outer, inner]`.
+/// Reduces the middle axis of `[outer, rows, inner]` and writes the result to `out`, `[outer, inner]`.
+/// [`Reduction::Dot`] computes the sum of squares.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
@@ -82,7 +83,7 @@ pub fn reduce_axis(
     Ok(())
 }
 
-/// Columns side by side, of rows `pitch` apart.
+/// Reduces adjacent columns of rows that are `pitch` elements apart.
 #[inline(always)]
 fn reduce_strip(reduction: Reduction, a: &[f32], [rows, pitch]: [usize; 2], out: &mut [f32]) {
     let width = out.len();
@@ -127,7 +128,7 @@ fn extreme_strip<'a>(
     }
 }
 
-/// One share, which is not empty, of at most a few thousand elements.
+/// Reduces one share, which is not empty and has at most [`SHARE`] elements.
 #[inline(always)]
 fn share(reduction: Reduction, a: &[f32], b: &[f32]) -> f32 {
     match reduction {
@@ -138,7 +139,7 @@ fn share(reduction: Reduction, a: &[f32], b: &[f32]) -> f32 {
     }
 }
 
-/// An integer that is ordered as the float; NaN becomes `nan`.
+/// Maps a float to an integer with the same order; NaN to `nan`.
 #[inline(always)]
 fn key(x: f32, nan: i32) -> i32 {
     let word = x.to_bits() as i32;

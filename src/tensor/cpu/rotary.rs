@@ -1,7 +1,7 @@
 //! Rotary positions; the twin of `shaders/tensor_rotary.wgsl`.
 
-/// Turns rows of heads of 2 `half` elements in place: element i and element i + `half` by cosine and sine i of the row.
-/// `turns` has those of each row.
+/// Rotates rows of heads of 2 `half` elements in place: elements i and i + `half` of a head by angle i of the row.
+/// `turns` contains cosine and sine of each angle, `half` pairs per row.
 pub(super) fn turn(rows: &mut [f32], width: usize, half: usize, turns: &[f32]) {
     if half == 0 || width == 0 {
         return;

@@ -7,11 +7,12 @@ use crate::Result;
 use crate::tensor::check_len;
 use crate::tensor::lengths::check_rows;
 
-/// The softmax of each row of `cols` elements: eˣ over the sum of all. NaN, +∞ and a row of -∞ alone make the row NaN.
+/// Computes the softmax of each row of `cols` elements: eˣ divided by the sum of all eˣ of the row. A row is all NaN if
+/// it has a NaN or +∞, or -∞ only.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) for another length of the result, or a last row that is cut off;
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for elements in rows of none.
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if `out` has another length, or `a` is not a whole number of
+/// rows; [`Error::InvalidArgument`](crate::Error::InvalidArgument) if `cols` is 0 and `a` is not empty.
 pub fn softmax(a: &[f32], cols: usize, out: &mut [f32]) -> Result<()> {
     rows(a, cols, out, |row, out| {
         let (largest, sum) = largest_and_sum(row);
@@ -22,7 +23,7 @@ pub fn softmax(a: &[f32], cols: usize, out: &mut [f32]) -> Result<()> {
     })
 }
 
-/// The logarithm of the [`softmax`] of each row.
+/// Computes the logarithm of the [`softmax`] of each row.
 ///
 /// # Errors
 /// As [`softmax`].
@@ -57,14 +58,14 @@ fn rows(
     Ok(())
 }
 
-/// The largest element and the sum of exponentials of the others' differences to it.
+/// Returns the largest element, and the sum of the exponentials of all differences to it.
 #[inline(always)]
 fn largest_and_sum(row: &[f32]) -> (f32, f32) {
     const LANES: usize = 16;
     let mut most = [f32::MIN; LANES];
     for chunk in row.chunks(LANES) {
         for (most, x) in most.iter_mut().zip(chunk) {
-            // NaN gets lost here; it comes back by the sum.
+            // The comparison is false for NaN. The sum is NaN then.
             *most = if *x > *most { *x } else { *most };
         }
     }

@@ -1,21 +1,21 @@
-//! Sums of many terms. Blocks of terms are added in lanes, and the sums of blocks in pairs, so that the error grows with
-//! the logarithm of the number of terms. The order depends on that number alone.
+//! Sums of many terms. Blocks of terms are added in lanes, and the sums of blocks pairwise, so that the rounding error
+//! grows with the logarithm of the number of terms. The order depends on that number only.
 
-/// Sums kept side by side.
+/// Number of partial sums of a block, which can be vectorised.
 const LANES: usize = 32;
-/// Terms of each of them before the block ends.
+/// Number of terms per partial sum and block.
 const DEPTH: usize = 64;
 const BLOCK: usize = LANES * DEPTH;
-/// Columns that are summed side by side.
+/// Maximum number of columns that are summed together.
 pub(super) const STRIP: usize = 1024;
 
-/// The sum of what `term` makes of pairs of elements of two slices, which are as long.
+/// Computes the sum of `term` over pairs of elements of two slices of one length.
 #[inline(always)]
 pub(super) fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
     sums_of(a, b, |x, y| [term(x, y)])[0]
 }
 
-/// The sums of several terms of each pair of elements.
+/// Computes the sums of several terms of each pair of elements.
 #[inline(always)]
 pub(super) fn sums_of<const N: usize>(
     a: &[f32],
@@ -25,7 +25,7 @@ pub(super) fn sums_of<const N: usize>(
     if a.len() <= BLOCK {
         return block_sums(a, b, &term);
     }
-    // Of 2^i blocks at place i, if that bit of their number is set.
+    // Element i is the sum of 2^i blocks if bit i of `n_blocks` is set, as in a binary counter.
     let mut aside = [[0.0; N]; 64];
     let mut n_blocks = 0u64;
     for (a, b) in a.chunks(BLOCK).zip(b.chunks(BLOCK)) {
@@ -81,7 +81,7 @@ fn block_sums<const N: usize>(
     sums.map(|sums| sums[0])
 }
 
-/// The sum of products of a few elements, as many in both.
+/// Computes the sum of products of two short slices of one length.
 #[inline(always)]
 pub(super) fn short_dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 8;
@@ -99,13 +99,13 @@ pub(super) fn short_dot(a: &[f32], b: &[f32]) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Sums of columns side by side, at most [`STRIP`] of them.
+/// Sums of at most [`STRIP`] adjacent columns.
 pub(super) struct Columns {
     width: usize,
     block: [f32; STRIP],
-    /// Terms in `block`.
+    /// Number of terms in `block` per column.
     n_terms: usize,
-    /// Sums of 2^i blocks, `width` numbers from i times `width` on.
+    /// Sums of 2^i blocks, `width` elements from i * `width` on.
     aside: Vec<f32>,
     n_blocks: u64,
 }
@@ -122,7 +122,7 @@ impl Columns {
         }
     }
 
-    /// The sums that take the next term of each column.
+    /// Returns the sums to which the caller adds the next term of each column.
     #[inline(always)]
     pub(super) fn next(&mut self) -> &mut [f32] {
         if self.n_terms == DEPTH {
@@ -151,7 +151,7 @@ impl Columns {
         self.n_terms = 0;
     }
 
-    /// Writes the sums.
+    /// Writes the sums to `out`.
     #[inline(always)]
     pub(super) fn finish(self, out: &mut [f32]) {
         out.copy_from_slice(&self.block[..self.width]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_stays_small() {
+    fn rounding_errors_stay_small() {
         let n = 1 << 22;
         let tenths = vec![0.1f32; n];
         let exact = f64::from(0.1f32) * n as f64;

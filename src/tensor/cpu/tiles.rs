@@ -5,24 +5,24 @@ use crate::Result;
 use crate::memory::with_room;
 use crate::tensor::{PartitionView, Reduction, Shape, TensorView, check_dims};
 
-/// Rows and columns of a tile.
+/// Number of rows and of columns of a tile.
 pub const TILE_SIZE: usize = 16;
 
-/// A reduction as a type.
+/// A type that represents a reduction, for generic functions.
 pub trait ReduceOp {
-    /// The reduction.
+    /// The reduction that the type represents.
     const REDUCTION: Reduction;
 }
 
-/// The sum.
+/// Sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SumOp;
 
-/// The largest.
+/// Maximum; NaN if any element is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOp;
 
-/// The smallest.
+/// Minimum; NaN if any element is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinOp;
 
@@ -38,12 +38,13 @@ impl ReduceOp for MinOp {
     const REDUCTION: Reduction = Reduction::Min;
 }
 
-/// The reductions of all tiles of [`TILE_SIZE`] rows and columns, those at the ends smaller, row by row.
+/// Reduces each tile of [`TILE_SIZE`] x [`TILE_SIZE`] elements. Tiles at the ends of axes may be smaller. The results
+/// are in row-major order of the tiles.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless there are `width` times `height` elements;
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) where one is 0 and the other more than memory has elements;
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless there are `width` x `height` elements;
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if one of them is 0 and the other exceeds what fits in
+/// memory; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn tiled_reduce_partial<Op: ReduceOp>(
     data: &[f32],
     width: usize,
@@ -63,7 +64,7 @@ pub fn tiled_reduce_partial<Op: ReduceOp>(
     Ok(reduced)
 }
 
-/// The reduction of all elements, tile by tile.
+/// Reduces all elements, tile by tile.
 ///
 /// # Errors
 /// As [`tiled_reduce_partial`].
@@ -72,7 +73,7 @@ pub fn tiled_reduce_2d<Op: ReduceOp>(data: &[f32], width: usize, height: usize) 
     Ok(reduce(Op::REDUCTION.of_parts(), &parts))
 }
 
-/// The sum of all elements.
+/// Computes the sum of all elements.
 ///
 /// # Errors
 /// As [`tiled_reduce_partial`].
@@ -80,7 +81,7 @@ pub fn tiled_sum_2d(data: &[f32], width: usize, height: usize) -> Result<f32> {
     tiled_reduce_2d::<SumOp>(data, width, height)
 }
 
-/// The largest element; NaN if one is, -∞ of none.
+/// Computes the maximum of all elements: NaN if any element is NaN, -∞ if there are none.
 ///
 /// # Errors
 /// As [`tiled_reduce_partial`].
@@ -88,7 +89,7 @@ pub fn tiled_max_2d(data: &[f32], width: usize, height: usize) -> Result<f32> {
     tiled_reduce_2d::<MaxOp>(data, width, height)
 }
 
-/// The smallest element; NaN if one is, +∞ of none.
+/// Computes the minimum of all elements: NaN if any element is NaN, +∞ if there are none.
 ///
 /// # Errors
 /// As [`tiled_reduce_partial`].

@@ -1,4 +1,4 @@
-//! Keys and values of the rows so far.
+//! Key-value cache and rotary positions of a layer.
 
 use super::config::LayerConfig;
 use super::projection::Rows;
@@ -9,7 +9,7 @@ use crate::tensor::record::Recording;
 use crate::tensor::{Shape, TensorView};
 use crate::{Error, Result};
 
-/// Cosine and sine of all positions, on the device.
+/// Cosines and sines of the rotary angles of all positions, on the device.
 #[derive(Debug)]
 pub(super) struct Turns {
     pub(super) buffer: Buffer,
@@ -17,7 +17,8 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Records the rows of heads turned, to element `to` of a buffer on.
+    /// Records the rotation of rows of heads, at positions from `first` on. The result is written to `to`, from element
+    /// `start` on.
     pub(super) async fn turn(
         &self,
         recording: &mut Recording,
@@ -45,12 +46,12 @@ impl Turns {
     }
 }
 
-/// Memory for the keys and values of a sequence.
+/// Key-value cache of a sequence.
 #[derive(Debug)]
 pub(super) struct Cache {
     pub(super) keys: Buffer,
     pub(super) values: Buffer,
-    /// Rows that are there.
+    /// Number of cached rows.
     pub(super) n: usize,
     n_max: usize,
 }
@@ -71,7 +72,7 @@ impl Cache {
         self.keys.n_bytes() + self.values.n_bytes()
     }
 
-    /// Returns true if `n` more rows fit.
+    /// Checks that `n` more rows fit.
     pub(super) fn check_room(&self, n: usize) -> Result<()> {
         if n <= self.n_max - self.n {
             return Ok(());
@@ -84,7 +85,7 @@ impl Cache {
     }
 }
 
-/// Rows of heads as attention takes them: `[heads, n, head_dim]`.
+/// Returns a view of rows of heads in the shape that attention expects: `[heads, n, head_dim]`.
 pub(super) fn heads_of(n: usize, n_heads: usize, head_dim: usize) -> Result<TensorView> {
     TensorView::new(Shape::new(&[n, n_heads, head_dim])?).transpose(0, 1)
 }

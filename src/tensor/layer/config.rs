@@ -1,4 +1,4 @@
-//! Sizes and kinds of a layer's parts.
+//! [`LayerConfig`]: sizes and variants of a layer's parts.
 
 use crate::memory::with_room;
 pub use crate::ops::Norm;
@@ -6,20 +6,21 @@ use crate::ops::Shape;
 use crate::ops::lengths::product;
 use crate::{Error, Result};
 
-/// Longest head, in elements, that the kernel takes.
+/// Maximum number of elements of a head in the attention kernel.
 pub(crate) const MAX_HEAD_DIM: usize = 256;
 
-/// How queries look at keys. A query whose products hold NaN or +∞, or -∞ alone, gets NaN; keys that it does not see do
-/// not matter to it.
+/// Parameters of attention. The result of a query is NaN if a product with a visible key is NaN or +∞, or if all of
+/// them are -∞. Masked keys have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Attention {
-    /// The last query sees all keys, each query before it one less.
+    /// True for a causal mask: the last query sees all keys, and each query before it one key less.
     pub causal: bool,
-    /// Factor of the products; `None` for 1 / √elements of a head.
+    /// Factor of the products of queries and keys. `None` means 1 / √`dim`, where `dim` is the number of elements of a
+    /// head.
     pub scale: Option<f32>,
 }
 
-/// Lengths of attention's axes.
+/// Lengths of the axes of attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AttentionDims {
     pub(crate) batch: usize,
@@ -37,7 +38,7 @@ impl Attention {
         self.scale.unwrap_or_else(|| 1.0 / (dim as f32).sqrt())
     }
 
-    /// The lengths, if shapes of queries, keys and values fit.
+    /// Checks the shapes of queries, keys and values, and returns their lengths.
     pub(crate) fn size(self, q: &Shape, k: &Shape, v: &Shape) -> Result<AttentionDims> {
         let split = |shape: &Shape| match *shape.dims() {
             [heads, rows, dim] => Some([1, heads, rows, dim]),
@@ -84,45 +85,46 @@ impl Attention {
     }
 }
 
-/// The second half of a layer.
+/// Variant of the feed-forward part (MLP) of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mlp {
     /// down(swish(gate(z)) up(z))
     SwiGlu,
     /// down(gelu(up(z)))
     Gelu,
-    /// The same with the approximation of gelu by tanh.
+    /// down(gelu(up(z))), with the tanh approximation of gelu.
     GeluTanh,
 }
 
-/// Sizes and kinds of a layer's parts. [`decoder`](Self::decoder) and [`encoder`](Self::encoder) make usual ones.
+/// Sizes and variants of a layer's parts. [`decoder`](Self::decoder) and [`encoder`](Self::encoder) return common ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerConfig {
-    /// Elements of a row that comes in and goes out.
+    /// Number of elements of an input or output row.
     pub hidden: usize,
-    /// Heads of queries.
+    /// Number of heads of queries.
     pub n_heads: usize,
-    /// Heads of keys and values; `n_heads` is a multiple of it.
+    /// Number of heads of keys and values, a divisor of `n_heads`.
     pub n_kv_heads: usize,
-    /// Elements of a head; even if there are rotary positions, and at most 256.
+    /// Number of elements of a head, at most 256. It must be even if there are rotary positions.
     pub head_dim: usize,
-    /// Elements between the two halves of the second part.
+    /// Width of the hidden layer of the MLP.
     pub mlp_width: usize,
-    /// Normalisation of rows.
+    /// Kind of norm, for both norms of the layer.
     pub norm: Norm,
-    /// The second part.
+    /// Variant of the MLP.
     pub mlp: Mlp,
-    /// A row sees itself and the rows before it, those of earlier calls too; else it sees all rows of its call.
+    /// True if a row attends to itself and the rows before it, including those of earlier calls; false if it attends to
+    /// all rows of its call.
     pub causal: bool,
-    /// The base of rotary positions, often 10,000; `None` for no positions. Element i of a head and element
-    /// i + `head_dim` / 2 are turned by position · base^(-2 i / `head_dim`).
+    /// Base of the rotary positions, often 10,000; `None` for no positions. Elements i and i + `head_dim` / 2 of a head
+    /// are rotated by position · base^(-2 i / `head_dim`).
     pub rotary_base: Option<f32>,
-    /// Most rows of a sequence: memory for their keys and values is kept.
+    /// Maximum number of rows of a sequence. A causal layer allocates its key-value cache for this number.
     pub max_positions: usize,
 }
 
 impl LayerConfig {
-    /// A causal layer that normalises by the mean of squares, with rotary positions and SwiGLU.
+    /// Returns a causal layer with RMS norm, rotary positions and SwiGLU, for sequences of up to 2048 rows.
     #[must_use]
     pub const fn decoder(hidden: usize, n_heads: usize, mlp_width: usize) -> Self {
         Self {
@@ -142,7 +144,8 @@ impl LayerConfig {
         }
     }
 
-    /// A layer in which all rows see each other, without positions, with gelu.
+    /// Returns a layer with bidirectional attention, layer norm and gelu, without positions, for sequences of up to
+    /// 2048 rows.
     #[must_use]
     pub const fn encoder(hidden: usize, n_heads: usize, mlp_width: usize) -> Self {
         Self {
@@ -154,7 +157,7 @@ impl LayerConfig {
         }
     }
 
-    /// Outputs of q, and of k and v.
+    /// Returns the number of outputs of q.
     pub(crate) const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
     }
@@ -170,7 +173,7 @@ impl LayerConfig {
         }
     }
 
-    /// Returns true if the sizes are consistent.
+    /// Checks that the sizes are consistent.
     pub(crate) fn check(&self) -> Result<()> {
         let wrong = |name, value: usize, expected| {
             Err(Error::InvalidArgument {
@@ -187,7 +190,7 @@ impl LayerConfig {
             ("mlp_width", self.mlp_width),
             ("max_positions", self.max_positions),
         ];
-        // Products of two of them fit anywhere.
+        // With this limit, products of two sizes cannot overflow.
         if let Some(&(name, value)) = sizes.iter().find(|(_, n)| !(1..=1 << 20).contains(n)) {
             return wrong(name, value, "from 1 to 2^20");
         }
@@ -203,7 +206,8 @@ impl LayerConfig {
         Ok(())
     }
 
-    /// Cosine and sine of each position from 0 to `n`, and of each pair of elements of a head.
+    /// Returns cosine and sine for each position from 0 to `n` (exclusive) and each pair of elements of a head; nothing
+    /// without rotary positions.
     pub(crate) fn turns(&self, n: usize) -> Result<Vec<f32>> {
         let Some(base) = self.rotary_base else {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! [`WgslForwardPass`]: a layer whose weights stay on the device.
+//! [`WgslForwardPass`]: a transformer layer whose weights stay on the device.
 
 use super::cache::{Cache, Turns, heads_of};
 use super::config::{LayerConfig, Mlp};
@@ -10,11 +10,14 @@ use crate::tensor::record::{Operand, Recording};
 use crate::tensor::{GpuTensor, Shape, Step, TensorView};
 use crate::{Error, Result};
 
-/// A layer of a transformer on a device: [the module](crate::tensor::layer) says what it computes. Weights are uploaded
-/// once, keys and values of earlier rows stay there, and only rows cross the bus: those of a step in, those of the result
-/// out, or neither if layers follow each other ([`apply_async`](Self::apply_async)). A step is one submission.
+/// A layer of a transformer on a device. [The module](crate::tensor::layer) defines what it computes.
 ///
-/// A causal layer goes on where the last call ended: rows one by one give what they give all at once.
+/// Weights are uploaded once, and keys and values of earlier rows stay on the device. A call transfers only the input
+/// rows and the output rows; consecutive layers need no transfers at all ([`apply_async`](Self::apply_async)). Each
+/// call is one submission.
+///
+/// A causal layer continues where the last call ended: passing rows one by one computes the same as passing them all at
+/// once.
 ///
 /// ```no_run
 /// use pagepress::gpu::{GpuDevice, WgslForwardPass};
@@ -47,7 +50,7 @@ pub struct WgslForwardPass {
     lora: Option<QkvLoRA>,
 }
 
-/// Weight and bias of a normalisation.
+/// Weight and bias of a norm.
 #[derive(Debug)]
 struct Columns {
     weight: Buffer,
@@ -71,11 +74,11 @@ impl Columns {
 }
 
 impl WgslForwardPass {
-    /// Uploads the weights of a layer, and makes room for keys and values.
+    /// Uploads the weights of a layer, and allocates the key-value cache of a causal one.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] for weights that are not as the configuration needs them; [`Error::InvalidArgument`] for
-    /// sizes that make no sense; [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::LengthMismatch`] for weights whose sizes do not match the configuration; [`Error::InvalidArgument`] for
+    /// an invalid configuration; [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn new_async(
         device: GpuDevice,
         config: LayerConfig,
@@ -117,38 +120,39 @@ impl WgslForwardPass {
         })
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub const fn device(&self) -> &GpuDevice {
         &self.device
     }
 
-    /// Sizes and kinds of its parts.
+    /// Returns the configuration.
     #[must_use]
     pub const fn config(&self) -> &LayerConfig {
         &self.config
     }
 
-    /// Rows so far of the sequence; 0 of a layer that is not causal.
+    /// Returns the number of rows of the sequence so far; always 0 for a layer that is not causal.
     #[must_use]
     pub fn position(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.n)
     }
 
-    /// Begins a new sequence.
+    /// Starts a new sequence: discards cached keys and values.
     pub fn reset(&mut self) {
         if let Some(cache) = &mut self.cache {
             cache.n = 0;
         }
     }
 
-    /// Adds matrices of low rank to those of queries, keys and values from now on, or takes them away again; gives back
-    /// those before.
+    /// Sets the low-rank updates of queries, keys and values for subsequent calls; `None` removes them. Returns the
+    /// previous ones.
     pub fn set_lora(&mut self, lora: Option<QkvLoRA>) -> Option<QkvLoRA> {
         std::mem::replace(&mut self.lora, lora)
     }
 
-    /// Bytes of weights, keys and values on the device.
+    /// Returns the number of bytes of weights, rotary tables and the key-value cache on the device, without low-rank
+    /// updates.
     #[must_use]
     pub fn device_bytes(&self) -> u64 {
         let all = [&self.q, &self.k, &self.v, &self.o, &self.up, &self.down];
@@ -163,11 +167,12 @@ impl WgslForwardPass {
         matrices.sum::<u64>() + columns.map(Sized64::n_bytes).sum::<u64>() + turns + cache
     }
 
-    /// `output`, as long as `input`, is what the layer makes of the rows of `input`.
+    /// Runs the layer on the rows of `input` and writes the result to `output`, which has the same length.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless both are the same whole rows; [`Error::InvalidArgument`] beyond `max_positions`;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::LengthMismatch`] unless `input` is a whole number of rows and `output` has its length;
+    /// [`Error::InvalidArgument`] if the sequence exceeds `max_positions`; [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
     pub async fn forward_async(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
         let n = input.len() / self.config.hidden;
         let whole = (n * self.config.hidden) as u64;
@@ -191,11 +196,12 @@ impl WgslForwardPass {
         download.read_into(output).await
     }
 
-    /// What the layer makes of rows, `[rows, hidden]`, that are on the device already; it stays there.
+    /// Runs the layer on rows, `[rows, hidden]`, that are on the device. The result, of the same shape, stays on the
+    /// device.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] beyond `max_positions`, or for a tensor of another device;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] if the sequence exceeds `max_positions`, or for a tensor of
+    /// another device; [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn apply_async(&mut self, input: &GpuTensor) -> Result<GpuTensor> {
         let n = match *input.shape().dims() {
             [n, hidden] if hidden == self.config.hidden => n,
@@ -259,7 +265,7 @@ impl WgslForwardPass {
         Ok(out)
     }
 
-    /// Result of the attention: `[n, heads head_dim]`.
+    /// Returns the result of attention: `[n, n_heads * head_dim]`.
     async fn attention(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
         let config = &self.config;
         let (n, first) = (rows.view.shape().dims()[0], self.position());
@@ -290,7 +296,7 @@ impl WgslForwardPass {
         Ok(out)
     }
 
-    /// Rows of heads turned by their positions, if the layer does so.
+    /// Applies the rotary positions, if the layer has them.
     async fn turned(&self, recording: &mut Recording, rows: Rows) -> Result<Rows> {
         let Some(turns) = &self.turns else {
             return Ok(rows);
@@ -304,8 +310,8 @@ impl WgslForwardPass {
         Ok(out)
     }
 
-    /// All keys and values that are seen, `k` and `v` being those of the new rows: in memory of their own, or behind those
-    /// of the rows before.
+    /// Returns the buffers of all visible keys and values. `k` and `v` are those of the new rows; a causal layer
+    /// appends them to its cache.
     async fn seen(&self, recording: &mut Recording, k: Rows, v: Rows) -> Result<[Buffer; 2]> {
         let Some(cache) = &self.cache else {
             let k = self.turned(recording, k).await?;
@@ -343,13 +349,13 @@ impl WgslForwardPass {
     }
 }
 
-/// The same, blocking. Native only.
+/// Blocking forms, native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl WgslForwardPass {
     /// [`new_async`](Self::new_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`new_async`](Self::new_async).
     pub fn new(device: GpuDevice, config: LayerConfig, weights: &LayerWeights<'_>) -> Result<Self> {
         crate::gpu::runtime::block_on(Self::new_async(device, config, weights))
     }
@@ -357,7 +363,7 @@ impl WgslForwardPass {
     /// [`forward_async`](Self::forward_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`forward_async`](Self::forward_async).
     pub fn forward(&mut self, input: &[f32], output: &mut [f32]) -> Result<()> {
         crate::gpu::runtime::block_on(self.forward_async(input, output))
     }
@@ -365,7 +371,7 @@ impl WgslForwardPass {
     /// [`apply_async`](Self::apply_async), blocking.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`apply_async`](Self::apply_async).
     pub fn apply(&mut self, input: &GpuTensor) -> Result<GpuTensor> {
         crate::gpu::runtime::block_on(self.apply_async(input))
     }

@@ -1,4 +1,4 @@
-//! [`QkvLoRA`]: matrices of low rank that are added to those of queries, keys and values.
+//! [`QkvLoRA`]: low-rank updates of the matrices of queries, keys and values.
 
 use super::config::LayerConfig;
 use super::projection::LowRankPair;
@@ -6,8 +6,8 @@ use super::weights::{LowRank, LowRankQkv};
 use crate::Result;
 use crate::gpu::GpuDevice;
 
-/// Matrices of low rank on the device, for q, k and v of a layer, any of them or all: a fine-tuned model beside the one it
-/// was made of, whose weights stay as they are.
+/// Low-rank updates (LoRA) of q, k and v of a layer, or some of them, on the device. They adapt a model without a
+/// change of its weights.
 #[derive(Debug)]
 pub struct QkvLoRA {
     pub(super) q: Option<LowRankPair>,
@@ -17,12 +17,12 @@ pub struct QkvLoRA {
 }
 
 impl QkvLoRA {
-    /// Uploads the matrices, for layers of these sizes.
+    /// Uploads the matrices, for layers of this configuration.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch) for matrices that are not as the layer needs them;
-    /// [`InvalidArgument`](crate::Error::InvalidArgument), [`OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`LengthMismatch`](crate::Error::LengthMismatch) for matrices whose sizes do not match the configuration;
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) for an invalid configuration or rank;
+    /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn upload_async(
         device: &GpuDevice,
         config: &LayerConfig,
@@ -48,7 +48,7 @@ impl QkvLoRA {
     /// [`upload_async`](Self::upload_async), blocking. Native only.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`upload_async`](Self::upload_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn upload(
         device: &GpuDevice,
@@ -58,7 +58,7 @@ impl QkvLoRA {
         crate::gpu::runtime::block_on(Self::upload_async(device, config, weights))
     }
 
-    /// Rank of the matrices.
+    /// Returns the rank of the matrices.
     #[must_use]
     pub const fn rank(&self) -> usize {
         self.rank

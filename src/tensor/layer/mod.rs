@@ -1,12 +1,13 @@
-//! A layer of a transformer: what it consists of, and [`WgslForwardPass`], which runs it on a device.
+//! A layer of a transformer: its configuration and weights, and [`WgslForwardPass`], which runs it on a device.
 //!
-//! With x the rows that come in, a layer gives
+//! For input rows x, a layer computes
 //! ```text
-//! a = x + o(attention(turned(q(n(x))), turned(k(n(x))), v(n(x))))
+//! a = x + o(attention(rotary(q(n(x))), rotary(k(n(x))), v(n(x))))
 //! y = a + mlp(m(a))
 //! ```
-//! n and m normalise; q, k, v and o are matrix products, each plus a bias if it has one; heads of queries and keys are
-//! turned by their positions if the layer has rotary positions; mlp(z) is down(swish(gate(z)) up(z)) or down(gelu(up(z))).
+//! n and m are norms. q, k, v and o are matrix products, each plus a bias if it has one. rotary rotates the heads of
+//! queries and keys by their positions, if the layer has rotary positions. mlp(z) is down(swish(gate(z)) up(z)) or
+//! down(gelu(up(z))).
 
 #[cfg(gpu_engine)]
 mod cache;

@@ -6,7 +6,7 @@ use crate::gpu::{Buffer, GpuDevice, Sized64, Waitable};
 use crate::tensor::record::{Operand, Recording, factors};
 use crate::tensor::{Shape, Step, TensorView};
 
-/// Copies numbers to the device; one after the other, so that memory shared with the device is not needed for all.
+/// Uploads values and waits, so that staging memory is not needed for all weights at once.
 pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer> {
     let mut recording = Recording::new(device);
     let buffer = recording.upload(values).await?;
@@ -14,7 +14,7 @@ pub(super) async fn upload(device: &GpuDevice, values: &[f32]) -> Result<Buffer>
     Ok(buffer)
 }
 
-/// A matrix from inputs to outputs, `[outputs, inputs]` in memory.
+/// A matrix from inputs to outputs, stored as `[outputs, inputs]`.
 #[derive(Debug)]
 pub(super) struct Matrix {
     buffer: Buffer,
@@ -36,7 +36,7 @@ impl Matrix {
         })
     }
 
-    /// Records the product of rows and this; returns it with its shape.
+    /// Records the product of rows and this matrix; returns the rows of the result.
     async fn product(&self, recording: &mut Recording, rows: Operand<'_>) -> Result<Rows> {
         let factors = factors(rows.view, &self.view)?;
         let out = Rows::new(recording, rows.view.shape().dims()[0], self.outputs)?;
@@ -47,7 +47,7 @@ impl Matrix {
     }
 }
 
-/// Rows without gaps from the start of a buffer.
+/// Contiguous rows at the start of a buffer.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) buffer: Buffer,
@@ -70,7 +70,7 @@ impl Rows {
         }
     }
 
-    /// Records these rows by steps, the second tensor of one of them being `other`.
+    /// Records element-wise steps on these rows and `other`; returns the rows of the result.
     pub(super) async fn by(
         self,
         recording: &mut Recording,
@@ -86,7 +86,7 @@ impl Rows {
     }
 }
 
-/// A matrix, and what is added to its outputs.
+/// A matrix and an optional bias of its outputs.
 #[derive(Debug)]
 pub(super) struct Projection {
     matrix: Matrix,
@@ -112,7 +112,8 @@ impl Projection {
         self.matrix.buffer.n_bytes() + self.bias.as_ref().map_or(0, Sized64::n_bytes)
     }
 
-    /// Records the outputs of rows, with what a matrix of low rank adds, then by `after`, steps of one tensor.
+    /// Records the outputs of rows, with a low-rank update if there is one, then the steps `after`, which have one
+    /// operand.
     pub(super) async fn apply(
         &self,
         recording: &mut Recording,
@@ -142,7 +143,7 @@ impl Projection {
     }
 }
 
-/// A matrix of low rank, b a, and what it is multiplied by.
+/// A low-rank update `scale` b a.
 #[derive(Debug)]
 pub(super) struct LowRankPair {
     a: Matrix,

@@ -1,15 +1,15 @@
-//! Weights of a layer, as a model's file has them.
+//! Weights of a layer in host memory, in the layout of model files.
 
 use super::config::{LayerConfig, Mlp};
 use crate::tensor::check_dims;
 use crate::{Error, Result};
 
-/// A matrix, a row for each output, with a bias for each output; or a weight and a bias for each element.
+/// A matrix and an optional bias, or the weight and the bias of a norm.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters<'a> {
-    /// `[outputs, inputs]`, rows one after the other; of a normalisation one for each element.
+    /// A matrix, `[outputs, inputs]`, row-major; for a norm, one weight per element.
     pub weights: &'a [f32],
-    /// One for each output.
+    /// One element per output; for a norm, one per element.
     pub bias: Option<&'a [f32]>,
 }
 
@@ -41,7 +41,7 @@ impl Parameters<'_> {
 /// All weights of a layer.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerWeights<'a> {
-    /// Of the normalisation before attention.
+    /// Norm before attention.
     pub attention_norm: Parameters<'a>,
     /// `[n_heads head_dim, hidden]`
     pub q: Parameters<'a>,
@@ -51,9 +51,9 @@ pub struct LayerWeights<'a> {
     pub v: Parameters<'a>,
     /// `[hidden, n_heads head_dim]`
     pub o: Parameters<'a>,
-    /// Of the normalisation before the second part.
+    /// Norm before the MLP.
     pub mlp_norm: Parameters<'a>,
-    /// `[mlp_width, hidden]`, of [`Mlp::SwiGlu`] alone.
+    /// `[mlp_width, hidden]`; required for [`Mlp::SwiGlu`], absent for the other variants.
     pub gate: Option<Parameters<'a>>,
     /// `[mlp_width, hidden]`
     pub up: Parameters<'a>,
@@ -62,7 +62,7 @@ pub struct LayerWeights<'a> {
 }
 
 impl LayerWeights<'_> {
-    /// Returns true if all are as long as a layer needs them.
+    /// Checks that the sizes of all weights match a configuration.
     pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
         config.check()?;
         let (hidden, width) = (config.hidden, config.mlp_width);
@@ -92,7 +92,7 @@ impl LayerWeights<'_> {
     }
 }
 
-/// A matrix of low rank, b a, that is added to another.
+/// A matrix of low rank, the product b a, that is added to another.
 #[derive(Debug, Clone, Copy)]
 pub struct LowRank<'a> {
     /// `[rank, inputs]`
@@ -101,23 +101,23 @@ pub struct LowRank<'a> {
     pub b: &'a [f32],
 }
 
-/// Low-rank updates of q, k and v of a layer.
+/// Low-rank updates of q, k and v of a layer. `None` leaves a matrix unchanged.
 #[derive(Debug, Clone, Copy)]
 pub struct LowRankQkv<'a> {
-    /// Rank of the matrices.
+    /// Rank of the matrices, from 1 to `hidden`.
     pub rank: usize,
     /// Factor of the updates: usually alpha divided by rank.
     pub scale: f32,
-    /// For q.
+    /// Update of q.
     pub q: Option<LowRank<'a>>,
-    /// For k.
+    /// Update of k.
     pub k: Option<LowRank<'a>>,
-    /// For v.
+    /// Update of v.
     pub v: Option<LowRank<'a>>,
 }
 
 impl LowRankQkv<'_> {
-    /// Returns true if all are as long as a layer needs them.
+    /// Checks that the sizes of all matrices match a configuration.
     pub(crate) fn check(&self, config: &LayerConfig) -> Result<()> {
         config.check()?;
         if !(1..=config.hidden).contains(&self.rank) {

@@ -1,4 +1,4 @@
-//! Attention on the device.
+//! Records attention.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -8,7 +8,8 @@ use crate::kernels::tensor::{AttentionSize, Heads, attention_job};
 use crate::tensor::TensorView;
 use crate::tensor::layer::Attention;
 
-/// How heads lie in their buffer, if the kernel can take them so; `[.., heads, rows, elements]`.
+/// Returns the layout of heads, `[.., heads, rows, elements]`, in their buffer if the kernel supports it: the elements
+/// of a row must be contiguous.
 fn heads(operand: &Operand<'_>) -> Option<Heads> {
     let (dims, strides) = (operand.view.shape().dims(), operand.view.strides());
     let &[head, row, element] = strides.last_chunk()?;
@@ -27,8 +28,8 @@ fn heads(operand: &Operand<'_>) -> Option<Heads> {
 }
 
 impl Recording {
-    /// Makes `out`, `[.., queries, heads, elements]`, of queries, keys and values, `[.., heads, rows, elements]`, which
-    /// fit.
+    /// Records the attention of queries to keys and values, `[.., heads, rows, elements]`. The result is written to
+    /// `out`, `[.., queries, heads, elements]`. Operands with an unsupported layout are copied first.
     pub(crate) async fn attention(
         &mut self,
         what: Attention,

@@ -1,4 +1,4 @@
-//! Element-wise operations on the device.
+//! Records element-wise operations.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -9,11 +9,12 @@ use crate::kernels::tensor::{
 };
 use crate::tensor::{MAX_RANK, Shape, Step, TensorView};
 
-/// Axes of a tensor without those of one element, neighbours merged where all strides allow it; innermost first.
+/// Axes of a tensor, innermost first. Axes of length 1 are left out, and neighbouring axes are merged if the strides of
+/// all operands permit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Axes {
     dims: Vec<usize>,
-    /// One list an operand.
+    /// Strides of each operand.
     strides: Vec<Vec<usize>>,
 }
 
@@ -59,7 +60,8 @@ fn merged_axes(shape: &Shape, strides: &[&[usize]]) -> Axes {
 }
 
 impl Recording {
-    /// Applies steps in turn to `a` and `b`, which are broadcast to `shape`; `b` is there if a step takes two tensors.
+    /// Applies steps in turn to `a` and `b`, which are broadcast to `shape`. `b` is required if a step has two
+    /// operands.
     pub(crate) async fn elementwise(
         &mut self,
         steps: &[Step],
@@ -112,7 +114,7 @@ impl Recording {
         if self.in_one_job(steps, a, b, shape, out).await? {
             return Ok(());
         }
-        // What lies so far apart that no part of it fits in a binding is put in order first.
+        // Operands whose strides are too large for a binding are copied to contiguous memory first.
         if steps.is_empty() {
             return self.copy_in_order(a, out).await;
         }
@@ -131,7 +133,8 @@ impl Recording {
         self.in_one_job(steps, a, b, shape, out).await.map(drop)
     }
 
-    /// Records the steps, of operands of `shape`, unless bindings hold too little of them: then it says so.
+    /// Records the steps on operands of `shape`. Returns false, and records nothing, if the operands do not fit in
+    /// bindings.
     async fn in_one_job(
         &mut self,
         steps: &[Step],
@@ -145,7 +148,7 @@ impl Recording {
         let strides: Vec<&[usize]> = strided.map(|operand| operand.view.strides()).collect();
         let is_one = |strides: &&[usize]| strides.iter().all(|&n| n == 0);
         let axes = match strides.iter().all(is_one) {
-            // One element, which needs no places.
+            // A single repeated element needs no axes.
             true => Axes::none(strides.len()),
             false => merged_axes(shape, &strides),
         };
@@ -185,7 +188,8 @@ impl Recording {
         Ok(true)
     }
 
-    /// A copy of the elements without gaps from a buffer's start; `None` if they are so already.
+    /// Copies the elements contiguously to a new buffer. Returns `None` if a binding of the operand's buffer has them
+    /// contiguously.
     async fn in_order(&mut self, a: Operand<'_>) -> Result<Option<Buffer>> {
         if a.dense_start().is_some() {
             return Ok(None);
@@ -195,7 +199,7 @@ impl Recording {
         Ok(Some(out))
     }
 
-    /// Copies the elements without gaps to a buffer's start, in blocks that bindings hold.
+    /// Copies the elements contiguously to the start of `out`, in blocks that fit in bindings.
     async fn copy_in_order(&mut self, a: Operand<'_>, out: &Buffer) -> Result<()> {
         let axes = merged_axes(a.view.shape(), &[a.view.strides()]);
         let mut to = 1;
@@ -213,7 +217,7 @@ impl Recording {
     }
 }
 
-/// How many of the steps one launch can do: one of them may take a second tensor.
+/// Returns the number of leading steps that one launch can run. At most one of them may have two operands.
 fn launch_len(steps: &[Step]) -> usize {
     let mut twos = 0;
     let fits = steps.iter().take(MAX_STEPS).take_while(|step| {

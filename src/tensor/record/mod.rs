@@ -1,4 +1,4 @@
-//! Recording jobs of the kernels into one stream.
+//! [`Recording`]: records jobs into one stream.
 
 mod attention;
 mod elementwise;
@@ -21,7 +21,7 @@ use crate::{Error, Result};
 
 pub(crate) use products::factors;
 
-/// Slices of buffers start at multiples of this.
+/// Alignment in bytes of slices of buffers in bindings.
 const SLICE_ALIGNMENT: u64 = 256;
 
 /// A tensor as an argument of an operation.
@@ -32,7 +32,7 @@ pub(crate) struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// Where its elements start, if they follow each other from where a binding may start.
+    /// Returns the offset of the elements in bytes if they are contiguous and the offset is aligned for a binding.
     pub(crate) fn dense_start(&self) -> Option<u64> {
         let start = 4 * self.view.offset() as u64;
         let is_dense = self.view.is_contiguous() && start.is_multiple_of(SLICE_ALIGNMENT);
@@ -40,10 +40,10 @@ impl Operand<'_> {
     }
 }
 
-/// A buffer in a role, from a byte on.
+/// A buffer for a slot of a job, and the offset in bytes at which its data start.
 pub(crate) type Given<'a> = (Slot, &'a Buffer, u64);
 
-/// A buffer in a role of a job, from a byte on, and how many of its bytes the job takes.
+/// A buffer bound to a slot of a job, the offset in bytes of its data, and the number of bytes that the job uses.
 struct Bound {
     slot: Slot,
     buffer: Buffer,
@@ -52,7 +52,8 @@ struct Bound {
 }
 
 impl Bound {
-    /// All that the job takes, or more, where a binding may have `most` bytes.
+    /// Returns a binding of all bytes that the job uses. It extends to the end of the buffer unless that exceeds `most`
+    /// bytes.
     fn whole(&self, most: u64) -> KernelArg<'_, Buffer> {
         let end = self.buffer.n_bytes();
         match end.saturating_sub(self.start) {
@@ -65,7 +66,7 @@ impl Bound {
     }
 }
 
-/// Launches and copies that are submitted as one.
+/// Launches and copies that are submitted together.
 pub(crate) struct Recording {
     device: GpuDevice,
     pub(crate) stream: Stream,
@@ -83,13 +84,13 @@ impl Recording {
         &self.device
     }
 
-    /// A buffer for `n` elements.
+    /// Allocates an uncleared buffer for `n` elements.
     pub(crate) fn allocate(&self, n: usize) -> Result<Buffer> {
         self.device.allocate_uncleared(padded_bytes(n as u64))
     }
 
-    /// Records all launches of a job. Buffers that are not given are scratch: they go back to the device's pool when the
-    /// stream is done with them.
+    /// Records all launches of a job. Slots that are not given get scratch buffers, which return to the device's pool
+    /// when the stream has finished with them.
     pub(crate) async fn run(&mut self, job: &Job, given: &[Given<'_>]) -> Result<()> {
         let mut buffers: Vec<Bound> = Vec::with_capacity(job.buffers.len());
         for &(slot, n_bytes) in &job.buffers {
@@ -122,8 +123,8 @@ impl Recording {
                 .iter()
                 .map(|&(name, value)| (name, f64::from(value)))
                 .collect();
-            // SAFETY: jobs are made by functions of `crate::kernels`, in all callers. Every role has a buffer of the job's
-            // bytes, or one with room for them from where it starts (`check_room`); launches are recorded in order, in one
+            // SAFETY: all callers pass jobs that functions of `crate::kernels` created. Each slot has a buffer with at
+            // least the job's number of bytes from its start (`check_room`). Launches are recorded in order, in one
             // stream.
             let source = unsafe { KernelSource::of_launch(launch, &overrides) };
             let kernel = self.device.compile_kernel(&source).await?;
@@ -143,7 +144,8 @@ impl Recording {
         Ok(())
     }
 
-    /// The elements without gaps from where a binding may start: copied, unless they are so already.
+    /// Returns a buffer and an offset in bytes, aligned for a binding, at which the elements are contiguous. Copies
+    /// them only if necessary.
     pub(crate) async fn dense(&mut self, a: Operand<'_>) -> Result<(Buffer, u64)> {
         if let Some(start) = a.dense_start() {
             return Ok((a.buffer.clone(), start));
@@ -154,7 +156,7 @@ impl Recording {
         Ok((copy, 0))
     }
 
-    /// Records the copy of `n` elements, from a place in one buffer to a place in another.
+    /// Records the copy of `n` elements between buffers. Positions are in elements.
     pub(crate) fn copy(
         &mut self,
         (from, from_at): (&Buffer, usize),
@@ -179,7 +181,7 @@ impl Recording {
         Ok(buffer)
     }
 
-    /// Records the copy of `values` to the start of a buffer, through memory of the host that has room for them.
+    /// Records the copy of `values` to the start of a buffer, through a staging buffer that is large enough.
     pub(crate) async fn upload_through(
         &mut self,
         host: &HostBuffer,
@@ -192,7 +194,7 @@ impl Recording {
         self.stream.copy(to, from, bytes.len() as u64)
     }
 
-    /// Records the copy of the first `n` elements to memory of the host that has room for them.
+    /// Records the copy of the first `n` elements to a staging buffer that is large enough.
     pub(crate) fn download_through(
         &mut self,
         from: &Buffer,
@@ -203,7 +205,7 @@ impl Recording {
         self.stream.copy(to, from, 4 * n as u64)
     }
 
-    /// Records the copy of a tensor's elements to memory of the host, the last axis innermost.
+    /// Records the download of a tensor's elements, row-major.
     pub(crate) async fn download_in_order(&mut self, a: Operand<'_>) -> Result<Download> {
         let (start, n) = (a.view.offset(), a.view.shape().n_elements());
         if a.view.is_contiguous() {
@@ -215,7 +217,7 @@ impl Recording {
         self.download(&copy, 0..n)
     }
 
-    /// Records the copy of elements to memory of the host.
+    /// Records the download of a range of elements.
     pub(crate) fn download(&mut self, from: &Buffer, range: Range<usize>) -> Result<Download> {
         let n_bytes = 4 * range.len() as u64;
         if n_bytes == 0 {
@@ -236,13 +238,13 @@ impl Recording {
         self.stream.submit()
     }
 
-    /// The same where what comes later on the device is all that waits for it.
+    /// Submits without timestamps, for callers that do not wait for the submission itself.
     pub(crate) fn submit_untimed(self) -> Result<()> {
         self.stream.submit_untimed()
     }
 }
 
-/// Refuses a buffer that has not the bytes of its role from `start` on.
+/// Checks that a buffer has at least `n_bytes` from `start` on.
 fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
     if buffer.n_bytes().saturating_sub(start) >= n_bytes {
         return Ok(());
@@ -254,11 +256,11 @@ fn check_room(buffer: &Buffer, start: u64, n_bytes: u64) -> Result<()> {
     })
 }
 
-/// Elements on their way to the host.
+/// A download in progress; `None` for no elements.
 pub(crate) struct Download(pub(in crate::tensor) Option<HostBuffer>);
 
 impl Download {
-    /// Waits for the elements, after the recording was submitted.
+    /// Waits for the elements, after the recording was submitted, and copies them to `out`.
     pub(crate) async fn read_into(self, out: &mut [f32]) -> Result<()> {
         let Some(host) = self.0 else {
             return Ok(());
@@ -269,7 +271,7 @@ impl Download {
     }
 }
 
-/// A length, place or distance as kernels take it.
+/// Converts a length, position or stride to the 32-bit word that kernels use.
 pub(crate) fn word(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| {
         let expected = "fewer than 2^32 elements for this operation";

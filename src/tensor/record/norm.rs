@@ -1,4 +1,4 @@
-//! Normalisation of rows on the device.
+//! Records the normalisation of rows.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -9,7 +9,7 @@ use crate::tensor::layer::Norm;
 use crate::tensor::{Reduction, Shape, Step, TensorView};
 
 impl Recording {
-    /// Normalises rows as [`norm`](Self::norm) does, with weight and bias wherever they are.
+    /// Normalises rows as [`norm`](Self::norm) does. Copies weight and bias to the starts of buffers if necessary.
     pub(crate) async fn norm_with(
         &mut self,
         norm: Norm,
@@ -35,8 +35,8 @@ impl Recording {
         self.norm(norm, a, columns, out).await
     }
 
-    /// Makes `out` of `a`: each row of the last axis normalised, times a weight and plus a bias for each column, which
-    /// are at the start of their buffers.
+    /// Records the normalisation of each row of the last axis of `a`, multiplied by a weight and added to a bias per
+    /// column. The result is written to `out`; weight and bias are at the starts of their buffers.
     pub(crate) async fn norm(
         &mut self,
         norm: Norm,
@@ -59,7 +59,7 @@ impl Recording {
             given.extend(bias.map(|bias| (Slot::Bias, bias, 0)));
             return self.run(&job, &given).await;
         }
-        // Rows one by one, since a slice starts only where a binding may.
+        // One row at a time, through aligned buffers: a binding cannot start at an arbitrary row.
         let (from, to) = (self.allocate(cols)?, self.allocate(cols)?);
         for row in 0..n / cols {
             self.copy((&buffer, start as usize / 4 + row * cols), (&from, 0), cols)?;
@@ -70,7 +70,7 @@ impl Recording {
         Ok(())
     }
 
-    /// A row that is larger than a binding normalised, by operations that take such rows.
+    /// Normalises a row that exceeds a binding, by operations that support such rows.
     async fn norm_of_large_row(
         &mut self,
         norm: Norm,

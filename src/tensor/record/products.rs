@@ -1,4 +1,4 @@
-//! Matrix products and convolutions on the device.
+//! Records matrix products and convolutions.
 
 use super::{Operand, Recording, word};
 use crate::Result;
@@ -7,21 +7,22 @@ use crate::kernels::Slot;
 use crate::kernels::tensor::{Convolution, Matrix, Product, convolve2d_job, matmul_job};
 use crate::tensor::{Shape, TensorView};
 
-/// Fast memory that a workgroup takes of devices of which no more is known: several workgroups run beside each other.
+/// Workgroup memory per workgroup on devices that do not report their compute units. Small enough for several
+/// workgroups to run at once.
 const WORKGROUP_BYTES: u32 = 16 << 10;
 
-/// The shape of a product, and both factors as batches of matrices.
+/// Shape of a product, and its factors as batches of matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Factors {
-    /// Of the result; a factor of one axis has no axis in it.
+    /// Shape of the result. A factor with one axis adds no axis to it.
     pub(crate) shape: Shape,
     batch: Shape,
     a: TensorView,
     b: TensorView,
 }
 
-/// Factors are matched as NumPy does: the last two axes are those of matrices, those before extend to each other; one axis
-/// alone is a row in front, a column behind.
+/// Matches the factors of a product as NumPy does: the last two axes are those of matrices, and the axes before are
+/// broadcast to each other. A vector is a row as the left factor and a column as the right factor.
 pub(crate) fn factors(a: &TensorView, b: &TensorView) -> Result<Factors> {
     let expected = "the last axis of the first and the last but one of the second are as long";
     let mismatch = || a.shape().mismatch(b.shape(), "matmul", expected);
@@ -67,22 +68,22 @@ fn with_axis(view: &TensorView, axis: usize) -> Result<TensorView> {
     TensorView::with_strides(Shape::new(&dims)?, &strides, view.offset())
 }
 
-/// The axes before the last two, and the last two.
+/// Splits the shape into the batch axes and the last two.
 fn split(view: &TensorView) -> Result<(Shape, [usize; 2])> {
     let dims = view.shape().dims();
     let (batch, matrix) = dims.split_at(dims.len() - 2);
     Ok((Shape::new(batch)?, [matrix[0], matrix[1]]))
 }
 
-/// How a batch of matrices lies in its buffer of `n` elements, if the kernel can take it so: elements of rows or of columns
-/// side by side, matrices at one distance.
+/// Returns the layout of a batch of matrices in a buffer of `n` elements if the kernel supports it: rows or columns
+/// must be contiguous, and matrices must have one stride.
 fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
     let axes = view.shape().rank();
     let dims = view.shape().dims();
     let strides = view.strides();
     let [rows, cols] = [dims[axes - 2], dims[axes - 1]];
     let [row_stride, col_stride] = [strides[axes - 2], strides[axes - 1]];
-    // The stride of an axis of one element does not matter.
+    // An axis of length 1 may have any stride.
     let (transposed, pitch) = if col_stride == 1 || cols == 1 {
         (false, if rows == 1 { cols } else { row_stride })
     } else if row_stride == 1 || rows == 1 {
@@ -110,7 +111,7 @@ fn matrix(view: &TensorView, n: u64) -> Option<Matrix> {
 }
 
 impl Recording {
-    /// Makes `out` of the product of two tensors; see [`factors`].
+    /// Records the product of two tensors into `out`; see [`factors`].
     pub(crate) async fn matmul(
         &mut self,
         a: &Buffer,
@@ -142,7 +143,7 @@ impl Recording {
         };
         let capabilities = self.device().capabilities();
         let workgroup_bytes = match capabilities.compute_units {
-            // Two of the largest workgroups at once keep a processor busy.
+            // Leaves room for two workgroups per compute unit, to hide latency.
             Some(compute_units) => capabilities
                 .max_workgroup_bytes
                 .min(compute_units.workgroup_bytes / 2),
@@ -153,7 +154,7 @@ impl Recording {
         self.run(&job, &given).await
     }
 
-    /// A factor as the kernel takes it; copied if it must be.
+    /// Returns a factor in a layout that the kernel supports; copies it if necessary.
     async fn as_matrix(&mut self, buffer: &Buffer, view: &TensorView) -> Result<(Buffer, Matrix)> {
         let elements = |buffer: &Buffer| buffer.n_bytes() / 4;
         if let Some(matrix) = matrix(view, elements(buffer)) {
@@ -170,7 +171,7 @@ impl Recording {
         Ok((copy, dense))
     }
 
-    /// Makes `out` of a picture and a kernel, both dense matrices.
+    /// Records the convolution of an image with a kernel into `out`.
     pub(crate) async fn convolve2d(
         &mut self,
         input: Operand<'_>,

@@ -1,4 +1,4 @@
-//! Products with packed weights on the device.
+//! Records products with packed weights.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -8,7 +8,8 @@ use crate::kernels::tensor::{QuantizedProduct, matmul_quantized_job};
 use crate::tensor::Quantization;
 
 impl Recording {
-    /// Multiplies rows, `[m, k]`, by the transpose of packed weights, `[n, k]`, whose bytes are the words of a tensor.
+    /// Multiplies rows, `[m, k]`, by the transpose of packed weights, `[n, k]`, and writes the result to `out`. The
+    /// words of `weights` are the packed bytes.
     pub(crate) async fn matmul_quantized(
         &mut self,
         (quantization, [n, k]): (Quantization, [usize; 2]),

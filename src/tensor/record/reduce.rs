@@ -1,4 +1,4 @@
-//! Reductions on the device.
+//! Records reductions.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -7,11 +7,12 @@ use crate::kernels::Slot;
 use crate::kernels::tensor::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
 use crate::tensor::{Reduction, Shape, TensorView};
 
-/// From so many elements on it pays to read columns side by side; fewer are made rows first.
+/// Minimum number of contiguous columns for which the column kernel is used. With fewer, the axes are permuted so that
+/// rows are reduced.
 const MIN_INNER: usize = 8;
 
 impl Recording {
-    /// Reduces `axes`, which are sorted, of `a` to `out`.
+    /// Reduces `axes`, in ascending order, of `a` into `out`.
     pub(crate) async fn reduce(
         &mut self,
         reduction: Reduction,
@@ -36,7 +37,7 @@ impl Recording {
                 .reduce_middle(reduction, a, [outer, rows, inner], out)
                 .await;
         }
-        // The axes to reduce become the last ones.
+        // Moves the reduced axes to the end.
         let kept = (0..dims.len()).filter(|axis| !axes.contains(axis));
         let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
         let view = a.view.permute(&order)?;
@@ -80,7 +81,8 @@ impl Recording {
             .await
     }
 
-    /// Rows that are too long for several to fit in a binding, since a slice starts only where a binding may.
+    /// Reduces rows one at a time, through an aligned buffer. For rows so long that a binding cannot start at an
+    /// arbitrary one.
     async fn reduce_one_by_one(
         &mut self,
         reduction: Reduction,
@@ -100,7 +102,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Sets all elements of `out`.
+    /// Sets the first `n` elements of `out` to `value`.
     pub(super) async fn fill(&mut self, value: f32, n: usize, out: &Buffer) -> Result<()> {
         let one = self.upload(&[value]).await?;
         let shape = Shape::vector(n);
@@ -112,7 +114,7 @@ impl Recording {
         self.elementwise(&[], one, None, &shape, out).await
     }
 
-    /// Sums the products of the elements of two tensors of one shape.
+    /// Computes the sum of the products of two tensors of one shape.
     pub(crate) async fn dot(&mut self, a: Operand<'_>, b: Operand<'_>, out: &Buffer) -> Result<()> {
         let n = a.view.shape().n_elements();
         if n == 0 {

@@ -1,4 +1,4 @@
-//! Softmax on the device.
+//! Records softmax.
 
 use super::{Operand, Recording};
 use crate::Result;
@@ -8,7 +8,7 @@ use crate::kernels::tensor::{SoftmaxLimits, softmax_job, takes_row};
 use crate::tensor::{Reduction, Shape, Step, TensorView};
 
 impl Recording {
-    /// Makes `out` of `a`: the softmax over the last axis or, for `log`, its logarithm.
+    /// Records the softmax over the last axis of `a`, or its logarithm, into `out`.
     pub(crate) async fn softmax(&mut self, log: bool, a: Operand<'_>, out: &Buffer) -> Result<()> {
         let n = a.view.shape().n_elements();
         if n == 0 {
@@ -27,7 +27,7 @@ impl Recording {
             let given = [(Slot::A, &buffer, start), (Slot::Out, out, 0)];
             return self.run(&job, &given).await;
         }
-        // Rows one by one, since a slice starts only where a binding may.
+        // One row at a time, through aligned buffers: a binding cannot start at an arbitrary row.
         let (from, to) = (self.allocate(cols)?, self.allocate(cols)?);
         for row in 0..n / cols {
             self.copy((&buffer, start as usize / 4 + row * cols), (&from, 0), cols)?;
@@ -37,7 +37,7 @@ impl Recording {
         Ok(())
     }
 
-    /// The softmax of a row that is larger than a binding, by operations that take such rows.
+    /// Computes the softmax of a row that exceeds a binding, by operations that support such rows.
     async fn softmax_of_large_row(
         &mut self,
         log: bool,

@@ -1,4 +1,4 @@
-//! Operations on arrays in host memory: uploaded, run on a device and downloaded, in one submission.
+//! Operations on arrays in host memory: upload, computation and download.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use crate::tensor::op::Op;
 use crate::tensor::record::{Download, Operand, Recording};
 use crate::tensor::{Shape, TensorView, check_dims, check_len};
 
-/// The elements of an array in host memory.
+/// Elements of an array in host memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Elements<'a> {
-    /// In the memory of this program.
+    /// A slice of this program's memory.
     Slice(&'a [f32]),
-    /// In JavaScript's, from where they go to mapped memory in one copy.
+    /// An array of JavaScript, copied directly to mapped staging buffers.
     #[cfg(web_tensor)]
     Js(&'a JsBytes),
 }
@@ -33,7 +33,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The elements as a slice; of those in JavaScript's memory a copy.
+    /// Returns the elements as a slice; copies those of a JavaScript array.
     pub(super) fn floats(self) -> Result<Cow<'a, [f32]>> {
         match self {
             Self::Slice(values) => Ok(Cow::Borrowed(values)),
@@ -55,7 +55,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// An array in host memory in a shape, the last axis innermost.
+/// An array in host memory with its shape, row-major.
 #[derive(Debug, Clone)]
 pub(crate) struct Array<'a> {
     pub(crate) elements: Elements<'a>,
@@ -70,7 +70,7 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// A slice that has an element for each place of a shape of these lengths.
+    /// Creates an array from a slice with one element for each position of the shape `dims`.
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch), [`InvalidArgument`](crate::Error::InvalidArgument).
@@ -79,13 +79,13 @@ impl<'a> Array<'a> {
         Ok(Self::new(values, Shape::new(dims)?))
     }
 
-    /// A slice as a vector.
+    /// Creates a vector from a slice.
     pub(crate) fn vector(values: &'a [f32]) -> Self {
         Self::new(values, Shape::vector(values.len()))
     }
 
-    /// Rows of `cols` elements and, as inputs that follow them, a weight and a bias for each column, and what normalises
-    /// them.
+    /// Creates the operation [`Op::Norm`] and its inputs: rows of `cols` elements, then weight and bias if present, one
+    /// element per column.
     pub(crate) fn rows_and_columns(
         norm: Norm,
         rows: &'a [f32],
@@ -102,7 +102,7 @@ impl<'a> Array<'a> {
         Ok((op, inputs))
     }
 
-    /// Two slices as vectors of the first one's length, which the second one must have, too.
+    /// Creates two vectors of the length of `a`. A different length of `b` is an error of [`result_of`](Op::result_of).
     pub(crate) fn pair(a: &'a [f32], b: &'a [f32]) -> [Self; 2] {
         let second = Self::new(b, Shape::vector(a.len()));
         [Self::vector(a), second]
@@ -110,10 +110,10 @@ impl<'a> Array<'a> {
 }
 
 impl Op {
-    /// Checks arrays as inputs of the operation. Returns the shape of the result, and how a device leaves it in a buffer.
+    /// Checks arrays as inputs of the operation. Returns the shape of the result and its layout in a device buffer.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch) for an array that is not as long as its shape says; else as
+    /// [`LengthMismatch`](crate::Error::LengthMismatch) for an array whose length does not match its shape; else as
     /// [`result`](Self::result).
     pub(crate) fn result_of(&self, inputs: &[Array<'_>]) -> Result<TensorView> {
         for (&name, input) in self.input_names().iter().zip(inputs) {
@@ -123,7 +123,7 @@ impl Op {
         self.result(&views)
     }
 
-    /// Does the operation on the CPU.
+    /// Runs the operation on the CPU.
     pub(crate) fn on_cpu_of(&self, inputs: &[Array<'_>], out: &mut [f32]) -> Result<()> {
         let floats = inputs.iter().map(|input| input.elements.floats());
         let floats = floats.collect::<Result<Vec<_>>>()?;
@@ -137,8 +137,8 @@ impl Op {
 }
 
 impl GpuDevice {
-    /// Uploads arrays, runs an operation on them, and sends its result, which lies as `result` says, on its way to the host.
-    /// Arrays are read before this waits for anything.
+    /// Uploads arrays, runs an operation on them and starts the download of its result, whose layout on the device is
+    /// `result`. All arrays are read before the future first suspends.
     pub(crate) async fn compute_async(
         &self,
         op: &Op,
@@ -154,8 +154,8 @@ impl GpuDevice {
         for input in inputs {
             buffers.push(input.elements.upload(&mut recording).await?);
         }
-        // A browser maps a staging buffer again once its submission is complete: a submission of the uploads alone has
-        // them mapped for the next call before the kernel ends.
+        // In browsers a staging buffer can be mapped again only when its submission is complete. Submitting the uploads
+        // separately frees their staging buffers for the next call before the kernel ends.
         if cfg!(web_tensor) {
             std::mem::replace(&mut recording, Recording::new(self)).submit_untimed()?;
         }
@@ -175,7 +175,7 @@ impl GpuDevice {
         Ok(download)
     }
 
-    /// Runs an operation on slices; `out` must be as long as its result.
+    /// Runs an operation on slices; `out` must have the length of its result.
     pub(crate) async fn run_async(
         &self,
         op: &Op,

@@ -1,4 +1,4 @@
-//! [`GpuBackend`]: operations on slices, wherever they run faster.
+//! [`GpuBackend`]: runs operations on slices on the CPU or the GPU, whichever is faster.
 
 use super::arrays::Array;
 use super::calibrate::{Engine, Speed};
@@ -11,25 +11,26 @@ use crate::tensor::op::work::Work;
 use crate::tensor::record::Download;
 use crate::{Error, Result};
 
-/// Work that the CPU is expected to finish within this time stays there: no GPU answers sooner.
+/// Minimum latency of a GPU call. Work that the CPU is expected to finish within this time stays on the CPU.
 const ROUND_TRIP_NS: f64 = if cfg!(target_arch = "wasm32") {
     1e6
 } else {
     3e4
 };
 
-/// Work of the CPU that is worth opening and measuring a GPU, which takes about as long or longer.
+/// CPU time, spent on work that a GPU might do faster, after which a GPU is opened and measured. That takes about as
+/// long or longer.
 const WORTH_OPENING_NS: f64 = 30e6;
 
-/// Operations on slices that return vectors, on the CPU or on a GPU: wherever each is expected to take less time,
-/// transfers included. [`last_backend`](Self::last_backend) says where, and what was expected.
+/// Runs operations on slices on the CPU or on a GPU, whichever is expected to be faster, transfers included. Results
+/// are vectors. [`last_backend`](Self::last_backend) returns the engine that ran the last operation, and the reason.
 ///
-/// What is expected rests on measurements: of the CPU at the first operation of a kind (about a millisecond), and of a
-/// GPU, a few tens of milliseconds, once the CPU has spent that much on operations that a GPU might have done sooner.
-/// The device is opened then. Without one, or if it fails, the CPU does the work. Results
-/// that memory has no room for are [`Error::OutOfMemory`].
+/// Estimates are based on measurements. The CPU is measured at the first operation of each class, which takes about a
+/// millisecond. The GPU is opened and measured, which takes a few tens of milliseconds, once the CPU has spent that
+/// much time on operations that a GPU might have done faster. If there is no GPU or it fails, the operations run on the
+/// CPU. If there is no memory for a result, the error is [`Error::OutOfMemory`].
 ///
-/// The documents define a second type of this name: `pagepress::GpuBackend`, at the root of the crate, detects a device.
+/// `pagepress::GpuBackend`, at the root of the crate, is a different type, which detects a device.
 ///
 /// ```no_run
 /// use pagepress::tensor::GpuBackend;
@@ -45,7 +46,7 @@ pub struct GpuBackend {
     last: Option<BackendUsed>,
     cpu: Speed,
     gpu: Speed,
-    /// Nanoseconds that the CPU was expected to spend on work that a GPU might have done sooner.
+    /// Expected CPU time, in nanoseconds, of the operations so far that a GPU might have done faster.
     missed_ns: f64,
 }
 
@@ -54,22 +55,22 @@ enum Device {
     /// Not requested yet.
     #[default]
     Unopened,
-    /// Used for what it does sooner than the CPU.
+    /// Used for operations that are expected to be faster on it.
     Open(GpuDevice),
     /// Used for everything.
     Forced(GpuDevice),
-    /// There is none, or it failed.
+    /// No device could be opened, or it was lost; contains the reason.
     None(String),
 }
 
 impl GpuBackend {
-    /// A backend that opens the best hardware GPU when it first pays.
+    /// Creates a backend that opens the best hardware GPU once there is enough work for it.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A backend that runs everything on `device`. Then a failure of it is an error.
+    /// Creates a backend that runs everything on `device`. Failures of the device are errors.
     #[must_use]
     pub fn with_device(device: GpuDevice) -> Self {
         Self {
@@ -78,7 +79,7 @@ impl GpuBackend {
         }
     }
 
-    /// A backend that chooses between `device`, which may be a software one, and the CPU.
+    /// Creates a backend that chooses between `device`, which may be a software adapter, and the CPU.
     #[must_use]
     pub fn choosing(device: GpuDevice) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl GpuBackend {
         }
     }
 
-    /// Gives up the device that it opened, if it did.
+    /// Destroys the device, unless the backend must use it for everything.
     #[cfg(web_tensor)]
     pub(crate) fn close(&self) {
         if let Device::Open(device) = &self.device {
@@ -95,13 +96,13 @@ impl GpuBackend {
         }
     }
 
-    /// Returns the place where the last operation ran; `None` before the first.
+    /// Returns the engine that ran the last operation, and the reason; `None` before the first operation.
     #[must_use]
     pub const fn last_backend(&self) -> Option<&BackendUsed> {
         self.last.as_ref()
     }
 
-    /// The device for an operation, and why it; or why there is none.
+    /// Returns the device for an operation and the reason for it, or the reason to run it on the CPU.
     async fn device_for(
         &mut self,
         work: Work,
@@ -145,7 +146,7 @@ impl GpuBackend {
         })
     }
 
-    /// Returns the reason why the CPU takes over after a failure of the GPU; the error if it may not.
+    /// Handles a failure of the GPU: returns the reason to run on the CPU, or the error if the CPU must not be used.
     fn failed(&mut self, error: Error) -> Result<String> {
         if !self.may_go_on(&error) {
             return Err(error);
@@ -157,7 +158,7 @@ impl GpuBackend {
         Ok(reason)
     }
 
-    /// Runs `on_gpu` where that is faster, else, or if the device fails, `on_cpu`.
+    /// Runs `on_gpu` if that is expected to be faster. Otherwise, or if the device fails, runs `on_cpu`.
     async fn run<T>(
         &mut self,
         work: Work,
@@ -183,7 +184,7 @@ impl GpuBackend {
         Ok(result)
     }
 
-    /// Returns true if the CPU may take over after a failure of the GPU.
+    /// Returns true if an operation that failed on the GPU may run on the CPU.
     fn may_go_on(&self, error: &Error) -> bool {
         let is_of_device = matches!(
             error,
@@ -195,8 +196,8 @@ impl GpuBackend {
         is_of_device && !matches!(self.device, Device::Forced(_))
     }
 
-    /// Runs an operation on arrays wherever that is faster: `download` makes the result of what a device sends, `keep` of
-    /// what the CPU made.
+    /// Runs an operation on arrays, on the CPU or the GPU. `download` converts the result of a device, `keep` that of
+    /// the CPU.
     pub(super) async fn compute_async<T>(
         &mut self,
         op: &Op,

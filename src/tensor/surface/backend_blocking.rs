@@ -1,11 +1,11 @@
-//! The operations of [`GpuBackend`], blocking.
+//! Blocking operations of [`GpuBackend`].
 
 use crate::Result;
 use crate::gpu::runtime::block_on;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::{GpuBackend, Reduction, Shape, Step};
 
-/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+/// Blocking forms, native only. They return the errors of the forms named `_async`.
 impl GpuBackend {
     /// [`elementwise_async`](Self::elementwise_async), blocking.
     pub fn elementwise(

@@ -1,4 +1,4 @@
-//! The operations of [`GpuBackend`] on slices.
+//! Operations of [`GpuBackend`] on slices.
 
 use super::arrays::Array;
 use crate::Result;
@@ -26,11 +26,12 @@ impl GpuBackend {
         Ok(made.first().copied().unwrap_or_default())
     }
 
-    /// Applies all steps in turn to each element of `a`; those that take two take the element of `b`, which is as long.
+    /// Applies all steps in turn to each element of `a`. Steps with two operands read the second from `b`, which has
+    /// the length of `a`.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if a step takes
-    /// two and there is no `b`. See [`GpuBackend`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if a step
+    /// needs two operands and `b` is `None`. See [`GpuBackend`].
     pub async fn elementwise_async(
         &mut self,
         steps: &[Step],
@@ -44,7 +45,7 @@ impl GpuBackend {
         }
     }
 
-    /// Returns the sum of products; 0 of none.
+    /// Computes the sum of products, 0 for empty slices.
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch). See [`GpuBackend`].
@@ -52,7 +53,7 @@ impl GpuBackend {
         self.number_async(&Op::Dot, &Array::pair(a, b)).await
     }
 
-    /// Computes eˣ over the sum of all eˣ: one row.
+    /// Computes the softmax of all elements: eˣ divided by the sum of all eˣ.
     ///
     /// # Errors
     /// See [`GpuBackend`].
@@ -73,7 +74,7 @@ impl GpuBackend {
     /// Computes the softmax of each row of `cols` elements.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) unless rows are whole. See [`GpuBackend`].
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) if `a` is not a whole number of rows. See [`GpuBackend`].
     pub async fn softmax_rows_async(&mut self, a: &[f32], cols: usize) -> Result<Vec<f32>> {
         let a = Array::new(a, rows_shape(a.len(), cols)?);
         self.run_async(&Op::Softmax { log: false }, &[a]).await
@@ -82,17 +83,17 @@ impl GpuBackend {
     /// Computes the logarithm of [`softmax_rows_async`](Self::softmax_rows_async).
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) unless rows are whole. See [`GpuBackend`].
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) if `a` is not a whole number of rows. See [`GpuBackend`].
     pub async fn log_softmax_rows_async(&mut self, a: &[f32], cols: usize) -> Result<Vec<f32>> {
         let a = Array::new(a, rows_shape(a.len(), cols)?);
         self.run_async(&Op::Softmax { log: true }, &[a]).await
     }
 
-    /// Multiplies `a`, `m` rows of `k`, by `b`, `k` rows of `n`.
+    /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`: `[m, n]`, row-major.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) where `k` is 0
-    /// and the result has more elements than memory. See [`GpuBackend`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if `k` is 0
+    /// and the result has more elements than fit in memory. See [`GpuBackend`].
     pub async fn matmul_async(
         &mut self,
         a: &[f32],
@@ -106,11 +107,12 @@ impl GpuBackend {
         self.run_async(&Op::Matmul, &[a, b]).await
     }
 
-    /// Convolves a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits.
+    /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. The kernel is not
+    /// flipped.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) for a kernel
-    /// that is empty or larger than the picture. See [`GpuBackend`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) for a
+    /// kernel that is empty or larger than the image. See [`GpuBackend`].
     pub async fn convolve2d_async(
         &mut self,
         input: &[f32],
@@ -123,7 +125,7 @@ impl GpuBackend {
         self.run_async(&Op::Convolve2d, &[input, kernel]).await
     }
 
-    /// Reduces all elements. [`Reduction::Dot`] takes them as both factors.
+    /// Reduces all elements. [`Reduction::Dot`] computes the sum of squares.
     ///
     /// # Errors
     /// See [`GpuBackend`].
@@ -132,12 +134,12 @@ impl GpuBackend {
         self.number_async(&op, &[Array::vector(a)]).await
     }
 
-    /// Reduces some axes of a tensor of `shape`, the last axis innermost; they become ones. [`Reduction::Dot`] takes the
-    /// elements as both factors.
+    /// Reduces axes of a row-major tensor of `shape`; the reduced axes get length 1. [`Reduction::Dot`] computes the
+    /// sum of squares.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) for axes that
-    /// are not there or come twice. See [`GpuBackend`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) for axes
+    /// that do not exist or are repeated. See [`GpuBackend`].
     pub async fn reduce_axes_async(
         &mut self,
         reduction: Reduction,
@@ -149,12 +151,12 @@ impl GpuBackend {
         self.run_async(&op, &[Array::new(a, shape.clone())]).await
     }
 
-    /// Normalises each row of `cols` elements, then multiplies it by a weight and adds a bias, the first and the second of
-    /// `columns`, which have an element for each column.
+    /// Normalises each row of `cols` elements, then multiplies it by a weight and adds a bias. `columns` are the weight
+    /// and the bias, each with `cols` elements.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) unless rows are
-    /// whole. See [`GpuBackend`].
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if `a` is
+    /// not a whole number of rows. See [`GpuBackend`].
     pub async fn norm_async(
         &mut self,
         norm: Norm,
@@ -167,7 +169,7 @@ impl GpuBackend {
     }
 
     /// Computes the attention of queries to keys and values of one shape, as
-    /// [`cpu::attention`](crate::tensor::cpu::attention) does; the result is as the queries.
+    /// [`cpu::attention`](crate::tensor::cpu::attention) does. The result has the shape of the queries, row-major.
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch), [`ShapeMismatch`](crate::Error::ShapeMismatch). See
@@ -191,13 +193,13 @@ impl GpuBackend {
         self.elementwise_async(&[Step::Relu], a, None).await
     }
 
-    /// Computes x where it is above 0, else `alpha` x.
+    /// Computes x if x > 0, else `alpha` x.
     pub async fn leaky_relu_async(&mut self, a: &[f32], alpha: f32) -> Result<Vec<f32>> {
         self.elementwise_async(&[Step::LeakyRelu(alpha)], a, None)
             .await
     }
 
-    /// Computes x where it is above 0, else `alpha` (eˣ - 1).
+    /// Computes x if x > 0, else `alpha` (eˣ - 1).
     pub async fn elu_async(&mut self, a: &[f32], alpha: f32) -> Result<Vec<f32>> {
         self.elementwise_async(&[Step::Elu(alpha)], a, None).await
     }
@@ -217,12 +219,12 @@ impl GpuBackend {
         self.elementwise_async(&[Step::Swish], a, None).await
     }
 
-    /// Computes x Φ(x), with Φ the integral of the normal distribution.
+    /// Computes x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
     pub async fn gelu_async(&mut self, a: &[f32]) -> Result<Vec<f32>> {
         self.elementwise_async(&[Step::Gelu], a, None).await
     }
 
-    /// Limits each element to at least `min` and at most `max`.
+    /// Clamps each element to `min..=max`.
     pub async fn clip_async(&mut self, a: &[f32], min: f32, max: f32) -> Result<Vec<f32>> {
         self.elementwise_async(&[Step::Clip(min, max)], a, None)
             .await

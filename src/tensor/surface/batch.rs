@@ -1,4 +1,4 @@
-//! [`GpuCommandBatch`]: operations queued, then run in one submission.
+//! [`GpuCommandBatch`]: queues operations and runs them in one submission.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,19 +12,21 @@ use crate::tensor::record::Recording;
 use crate::tensor::{Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
-/// A tensor of a [`GpuCommandBatch`]. It is of use to that batch alone.
+/// Identifies a tensor of one [`GpuCommandBatch`]. It is valid for that batch only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BufferId {
     batch: u64,
     node: usize,
 }
 
-/// Operations that are queued, and run in one submission by [`execute`](Self::execute). Queuing never fails: what is wrong
-/// with an operation is said by the next `execute`, which runs nothing then, and whenever its tensor, or one made of it, is
-/// read. All else stays as it was: the `execute` after that runs it.
+/// A queue of operations that [`execute`](Self::execute) runs in one submission.
 ///
-/// Chains of element-wise operations become one launch, and memory of tensors that nothing needs any more is used again.
-/// Every tensor can be read all the same: what is not there any more is made anew.
+/// Queuing never fails. The error of an invalid operation is returned by the next `execute`, which then runs nothing,
+/// and by every read of its result or of a tensor computed from it. Valid operations stay queued: the `execute` after
+/// that runs them.
+///
+/// Chains of element-wise operations are fused into one launch, and buffers of intermediate results are reused. Every
+/// tensor of the batch can still be read: a result whose buffer was reused is computed again.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevice;
@@ -51,14 +53,14 @@ pub struct GpuCommandBatch {
 
 #[cfg(web_tensor)]
 impl BufferId {
-    /// Its number in its batch.
+    /// Returns the number of the tensor in its batch.
     pub(crate) fn number(self) -> u32 {
         self.node as u32
     }
 }
 
 impl GpuCommandBatch {
-    /// The id of a number, which may be none of the batch.
+    /// Returns the id with this number. The number is not checked here: an operation on an unknown id is an error.
     #[cfg(web_tensor)]
     pub(crate) fn id(&self, number: u32) -> BufferId {
         BufferId {
@@ -67,7 +69,7 @@ impl GpuCommandBatch {
         }
     }
 
-    /// A batch without operations.
+    /// Creates a batch without operations.
     #[must_use]
     pub fn new(device: GpuDevice) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -79,13 +81,13 @@ impl GpuCommandBatch {
         }
     }
 
-    /// A vector, copied to the device when the batch is executed.
+    /// Queues the upload of a vector. The values are copied now, and sent to the device by the next `execute`.
     pub fn upload(&mut self, values: &[f32]) -> BufferId {
         let view = TensorView::new(Shape::vector(values.len()));
         self.push(copied(values).map(|values| (view, Source::Upload(values))))
     }
 
-    /// A tensor that is on the device already. One of another device is wrong.
+    /// Adds a tensor that is already on the device. A tensor of another device is an invalid operation.
     pub fn tensor(&mut self, tensor: &GpuTensor) -> BufferId {
         let of_device = self.device.check_buffer(tensor.buffer());
         let is_of_device = of_device.is_ok();
@@ -101,7 +103,8 @@ impl GpuCommandBatch {
         self.queue_seen(op, inputs, Vec::new())
     }
 
-    /// Queues an operation that sees tensors in these shapes; those without one it sees as they are.
+    /// Queues an operation on tensors that are reshaped to `shapes`, in order; tensors beyond the end of `shapes` keep
+    /// their shape.
     pub(crate) fn queue_seen(
         &mut self,
         op: Op,
@@ -131,14 +134,15 @@ impl GpuCommandBatch {
         }
         let result = op.result(&views.iter().collect::<Vec<_>>())?;
         let result = match op {
-            // Tensors of a batch that are numbers are vectors.
+            // Scalars of a batch have the shape [1].
             Op::Dot | Op::Reduce(_, None) => TensorView::new(Shape::vector(1)),
             _ => result,
         };
         Ok((result, Source::Op(op, inputs)))
     }
 
-    /// Applies all steps in turn; those that take two tensors take the element of `b`.
+    /// Applies all steps in turn to each element of `a`. Steps with two operands read the second from `b`; the shapes
+    /// are broadcast to each other.
     pub fn apply(&mut self, steps: &[Step], a: BufferId, b: Option<BufferId>) -> BufferId {
         let op = Op::Elementwise(steps.to_vec());
         match b {
@@ -147,17 +151,18 @@ impl GpuCommandBatch {
         }
     }
 
-    /// Sums products: one element.
+    /// Computes the sum of products: a vector of one element.
     pub fn dot(&mut self, a: BufferId, b: BufferId) -> BufferId {
         self.queue(Op::Dot, &[a, b])
     }
 
-    /// Multiplies `a`, `m` rows of `k`, by `b`, `k` rows of `n`.
+    /// Computes the matrix product of `a`, `[m, k]`, and `b`, `[k, n]`: `[m, n]`.
     pub fn matmul(&mut self, a: BufferId, b: BufferId, m: usize, k: usize, n: usize) -> BufferId {
         self.queue_matrices(Op::Matmul, [a, b], [[m, k], [k, n]])
     }
 
-    /// Convolves a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits.
+    /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. The kernel is not
+    /// flipped.
     pub fn convolve2d(
         &mut self,
         input: BufferId,
@@ -168,7 +173,7 @@ impl GpuCommandBatch {
         self.queue_matrices(Op::Convolve2d, [input, kernel], [size, kernel_size])
     }
 
-    /// Queues an operation that sees tensors as matrices of these sizes.
+    /// Queues an operation on tensors that are reshaped to matrices of these sizes.
     fn queue_matrices(
         &mut self,
         op: Op,
@@ -183,7 +188,7 @@ impl GpuCommandBatch {
         self.push(queued)
     }
 
-    /// Reduces all elements to one. [`Reduction::Dot`] takes them as both factors.
+    /// Reduces all elements to a vector of one. [`Reduction::Dot`] computes the sum of squares.
     pub fn reduce(&mut self, reduction: Reduction, a: BufferId) -> BufferId {
         self.queue(Op::reduce(reduction, None), &[a])
     }
@@ -198,8 +203,8 @@ impl GpuCommandBatch {
         self.queue(Op::Softmax { log: true }, &[a])
     }
 
-    /// Normalises each row of the last axis, then multiplies it by `weight` and adds `bias`, which have an element for each
-    /// column.
+    /// Normalises each row of the last axis, then multiplies it by `weight` and adds `bias`, vectors with an element
+    /// per column.
     pub fn norm(
         &mut self,
         norm: Norm,
@@ -212,8 +217,7 @@ impl GpuCommandBatch {
         self.queue(Op::Norm { norm, columns }, &inputs)
     }
 
-    /// Computes the attention of queries to keys and values, whose shapes are those of
-    /// [`GpuTensor::attention_async`].
+    /// Computes the attention of queries to keys and values. The shapes are those of [`GpuTensor::attention_async`].
     pub fn attention(
         &mut self,
         what: Attention,
@@ -224,13 +228,14 @@ impl GpuCommandBatch {
         self.queue(Op::Attention(what), &[queries, keys, values])
     }
 
-    /// Runs what was queued since the last time, in one submission, and waits for it. Returns the time of the kernels by the
-    /// device's clock in nanoseconds; `None` where it has none, or nothing ran.
+    /// Runs all operations queued since the last execution in one submission, and waits for it. Returns the kernel time
+    /// in nanoseconds, by the device's clock; `None` if the device has no clock or nothing ran.
     ///
     /// # Errors
-    /// What is wrong with the first wrong operation since the last time: [`Error::LengthMismatch`],
-    /// [`Error::ShapeMismatch`], [`Error::InvalidArgument`], also for ids of another batch; [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`]. The batch is as before then; executed again, it runs what is not wrong.
+    /// The error of the first invalid operation since the last execution: [`Error::LengthMismatch`],
+    /// [`Error::ShapeMismatch`] or [`Error::InvalidArgument`], the latter also for ids of another batch.
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`]. After an error the batch is unchanged; the next execution runs
+    /// the valid operations.
     pub async fn execute_async(&mut self) -> Result<Option<u64>> {
         if let Some(wrong) = self.wrong.take() {
             return Err(wrong);
@@ -250,7 +255,7 @@ impl GpuCommandBatch {
         for (node, buffer) in made {
             let view = self.nodes[node].view.clone();
             self.nodes[node].made = Some(GpuTensor::new(&self.device, buffer, view));
-            // Uploaded values need not be kept here.
+            // The values are on the device now: frees the copy in host memory.
             if let Source::Upload(_) = self.nodes[node].source {
                 self.nodes[node].source = Source::Given;
             }
@@ -258,15 +263,16 @@ impl GpuCommandBatch {
         Ok(kernel_ns)
     }
 
-    /// The elements of a tensor. It is made first if it is not there.
+    /// Returns the elements of a tensor, row-major. Computes the tensor first if necessary.
     ///
     /// # Errors
-    /// What is wrong with its operation or with one that it is made of; else as [`execute_async`](Self::execute_async).
+    /// The error of the operation that computes the tensor, or of one that it depends on; else as
+    /// [`execute_async`](Self::execute_async).
     pub async fn read_async(&mut self, id: BufferId) -> Result<Vec<f32>> {
         self.result_async(id).await?.to_vec_async().await
     }
 
-    /// A tensor, which stays on the device. It is made first if it is not there.
+    /// Returns a tensor in device memory. Computes it first if necessary.
     ///
     /// # Errors
     /// As [`read_async`](Self::read_async).
@@ -281,31 +287,34 @@ impl GpuCommandBatch {
         })
     }
 
-    /// [`execute_async`](Self::execute_async) by the documents' name.
+    /// [`execute_async`](Self::execute_async) under the documents' name.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`execute_async`](Self::execute_async).
     pub async fn execute(&mut self) -> Result<Option<u64>> {
         self.execute_async().await
     }
 
-    /// [`read_async`](Self::read_async) by the documents' name.
+    /// [`read_async`](Self::read_async) under the documents' name.
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`read_async`](Self::read_async).
     pub async fn read(&mut self, id: BufferId) -> Result<Vec<f32>> {
         self.read_async(id).await
     }
 
-    /// [`result_async`](Self::result_async) by the name that goes with [`read`](Self::read).
+    /// [`result_async`](Self::result_async) under the name that matches [`read`](Self::read).
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`result_async`](Self::result_async).
     pub async fn result(&mut self, id: BufferId) -> Result<GpuTensor> {
         self.result_async(id).await
     }
 
-    /// The number of the node of an id, and its view; the error of one whose operation, or one of its inputs', is wrong.
+    /// Returns the index of the node and its view.
+    ///
+    /// # Errors
+    /// The error of the operation, or of one that it depends on; [`Error::InvalidArgument`] for an id of another batch.
     fn node(&self, id: BufferId) -> Result<(usize, &TensorView)> {
         match self.nodes.get(id.node) {
             Some(node) if id.batch == self.id => match &node.source {
@@ -345,12 +354,12 @@ impl GpuCommandBatch {
         self.apply(&[Step::Relu], a, None)
     }
 
-    /// Computes x where it is above 0, else `alpha` x.
+    /// Computes x if x > 0, else `alpha` x.
     pub fn leaky_relu(&mut self, a: BufferId, alpha: f32) -> BufferId {
         self.apply(&[Step::LeakyRelu(alpha)], a, None)
     }
 
-    /// Computes x where it is above 0, else `alpha` (eˣ - 1).
+    /// Computes x if x > 0, else `alpha` (eˣ - 1).
     pub fn elu(&mut self, a: BufferId, alpha: f32) -> BufferId {
         self.apply(&[Step::Elu(alpha)], a, None)
     }
@@ -370,12 +379,12 @@ impl GpuCommandBatch {
         self.apply(&[Step::Swish], a, None)
     }
 
-    /// Computes x Φ(x), with Φ the integral of the normal distribution.
+    /// Computes x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
     pub fn gelu(&mut self, a: BufferId) -> BufferId {
         self.apply(&[Step::Gelu], a, None)
     }
 
-    /// Limits each element to at least `min` and at most `max`.
+    /// Clamps each element to `min..=max`.
     pub fn clip(&mut self, a: BufferId, min: f32, max: f32) -> BufferId {
         self.apply(&[Step::Clip(min, max)], a, None)
     }

@@ -1,8 +1,8 @@
-//! Measures how long operations take on the CPU and on a device, when first needed.
+//! Measures the duration of operations on the CPU and on a device, when first needed.
 //!
-//! Each engine and each [`Class`] has a fixed cost and a cost a unit, beside the engine's cost a byte in and out. They
-//! are fitted to short operations of growing size, which take a few milliseconds in all on the CPU and a few tens on a
-//! GPU; the first one on a GPU, which compiles the kernel, does not count.
+//! The cost model of an engine: each [`Class`] has a fixed cost and a cost per unit, and all classes share one cost per
+//! byte of input and output. It is fitted to operations of growing size, which take a few milliseconds in total on the
+//! CPU and a few tens of milliseconds on a GPU. The first run of each class, which compiles the kernel, is not counted.
 
 use super::arrays::Array;
 use crate::Result;
@@ -15,17 +15,17 @@ use crate::tensor::op::work::{Class, Work};
 use crate::tensor::record::Download;
 use crate::tensor::{Shape, Step};
 
-/// Nanoseconds after which no larger operation is measured.
+/// Nanoseconds after which no larger sizes are measured.
 const ENOUGH_NS: u64 = if cfg!(target_arch = "wasm32") {
     10_000_000
 } else {
     3_000_000
 };
 
-/// Runs of each size, of which the quickest counts.
+/// Number of runs of each size. The fastest counts.
 const N_RUNS: usize = 2;
 
-/// Edges that grow fourfold in work from one to the next.
+/// Number of rows and columns of the measured matrices, smallest first.
 const STREAM_EDGES: [usize; 4] = [32, 256, 512, 1024];
 const PRODUCT_EDGES: [usize; 5] = [16, 128, 256, 512, 1024];
 
@@ -42,7 +42,7 @@ pub(super) enum Engine<'a> {
 /// Measurements of one engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Speed {
-    /// By class; the cost a unit of [`Class::Stream`] is that of a byte, which all classes share.
+    /// Costs by class. The cost per unit of [`Class::Stream`] is the cost per byte of all classes.
     costs: [Option<Cost>; Class::ALL.len()],
 }
 
@@ -51,7 +51,7 @@ impl Speed {
         self.costs[Class::Stream as usize]
     }
 
-    /// Expected nanoseconds; `None` for a class that is not measured.
+    /// Estimates the duration in nanoseconds; `None` if the class has not been measured.
     pub(super) fn ns(&self, work: Work) -> Option<f64> {
         let (stream, own) = (self.stream()?, self.costs[work.class as usize]?);
         Some(match work.class {
@@ -60,7 +60,7 @@ impl Speed {
         })
     }
 
-    /// Measures what [`ns`](Self::ns) needs for `class`, if it is not measured yet.
+    /// Measures the classes that [`ns`](Self::ns) needs for `class`, unless they have been measured.
     pub(super) async fn measure(&mut self, engine: Engine<'_>, class: Class) -> Result<()> {
         for class in [Class::Stream, class] {
             if self.costs[class as usize].is_none() {
@@ -71,13 +71,13 @@ impl Speed {
         Ok(())
     }
 
-    /// The cost that fits, of classes other than `Stream` without their bytes.
+    /// Fits the cost of a class. The cost of bytes is subtracted first, except for [`Class::Stream`].
     fn fit(&self, class: Class, samples: &[(Work, u64)]) -> Option<Cost> {
         let sample = |&(work, ns): &(Work, u64)| match class {
             Class::Stream => [work.n_bytes, ns as f64],
             _ => {
                 let per_byte = self.stream().unwrap_or_default().ns_per_unit;
-                // Of what the bytes leave at least a tenth is the operation's own.
+                // At least a tenth of the time counts as the operation's own.
                 let ns = ns as f64;
                 [
                     work.n_units,
@@ -89,7 +89,7 @@ impl Speed {
     }
 }
 
-/// Operations of a class in growing sizes, and their times.
+/// Times operations of a class in growing sizes.
 async fn samples(engine: Engine<'_>, class: Class) -> Result<Vec<(Work, u64)>> {
     let edges = match class {
         Class::Stream | Class::Functions => &STREAM_EDGES[..],
@@ -115,11 +115,11 @@ async fn samples(engine: Engine<'_>, class: Class) -> Result<Vec<(Work, u64)>> {
     Ok(found)
 }
 
-/// An operation to time, with its arguments.
+/// An operation to measure, with its inputs.
 struct Sample {
     work: Work,
     op: Op,
-    /// Its inputs, square matrices, each with its number of rows.
+    /// Square matrices, each with its number of rows.
     inputs: Vec<(Vec<f32>, usize)>,
 }
 
@@ -141,7 +141,7 @@ impl Sample {
         Ok(Self { work, op, inputs })
     }
 
-    /// Runs it in and out of the engine, with fresh memory for the result, as a backend does.
+    /// Runs the operation, transfers and the allocation of the result included, as a backend does.
     async fn run(&self, engine: Engine<'_>) -> Result<()> {
         let inputs = arrays(&self.inputs)?;
         let result = self.op.result_of(&inputs)?;
@@ -156,19 +156,19 @@ impl Sample {
     }
 }
 
-/// Copies a result of `n` elements to fresh memory, where operations on arrays of JavaScript leave it.
+/// Downloads a result to a new JavaScript array, as operations on such arrays do.
 #[cfg(web_tensor)]
 async fn received(made: Download, _: usize) -> Result<()> {
     made.into_js_async().await.map(drop)
 }
 
-/// Copies a result of `n` elements to fresh memory.
+/// Downloads a result of `n` elements to newly allocated memory.
 #[cfg(not(web_tensor))]
 async fn received(made: Download, n: usize) -> Result<()> {
     made.read_into(&mut zeros(n)?).await
 }
 
-/// Squares of so many rows.
+/// Returns the inputs as square arrays.
 fn arrays(inputs: &[(Vec<f32>, usize)]) -> Result<Vec<Array<'_>>> {
     let arrays = inputs.iter().map(|(values, edge)| {
         let shape = Shape::new(&[*edge; 2])?;
@@ -181,7 +181,7 @@ fn arrays(inputs: &[(Vec<f32>, usize)]) -> Result<Vec<Array<'_>>> {
 mod tests {
     use super::*;
 
-    /// An engine with a fixed cost of 1000, 2 a byte, and 3 a unit with 500 more.
+    /// Returns the time of a model engine: 2 per byte, plus 1000 for a stream, or 500 and 3 per unit for other classes.
     fn known(work: Work) -> u64 {
         let own = match work.class {
             Class::Stream => 1000.0,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_are_fitted_by_class() {
+    fn costs_are_fitted_by_class() {
         let mut speed = Speed::default();
         for class in Class::ALL {
             let samples = [16, 64, 256].map(|edge| {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_measured_once_and_with_it_the_memory() {
+    fn measuring_a_class_also_measures_streams() {
         let mut speed = Speed::default();
         assert_eq!(speed.ns(dot(10)), None);
         let future = speed.measure(Engine::Cpu, Class::Products);

@@ -1,4 +1,4 @@
-//! Operations of [`GpuDevice`] on slices: in to the device, out again, in one submission.
+//! Operations of [`GpuDevice`] on slices: upload, computation and download.
 
 use super::arrays::Array;
 use crate::Result;
@@ -9,12 +9,13 @@ use crate::tensor::op::Op;
 use crate::tensor::{Reduction, Shape, Step};
 
 impl GpuDevice {
-    /// Applies all steps in turn to each element of `input`; steps that take two take the element of `other`, which is as
-    /// long.
+    /// Applies all steps in turn to each element of `input`. Steps with two operands read the second from `other`,
+    /// which has the length of `input`.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if a step takes
-    /// two and there is no `other`; [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if a step
+    /// needs two operands and `other` is `None`; [`OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn elementwise_async(
         &self,
         steps: &[Step],
@@ -32,7 +33,7 @@ impl GpuDevice {
         }
     }
 
-    /// Returns the sum of products; 0 of none.
+    /// Computes the sum of products, 0 for empty slices.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -43,7 +44,7 @@ impl GpuDevice {
         Ok(result[0])
     }
 
-    /// Computes eˣ over the sum of all eˣ: one row.
+    /// Computes the softmax of all elements: eˣ divided by the sum of all eˣ.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -61,7 +62,7 @@ impl GpuDevice {
         self.run_async(&op, &[Array::vector(input)], result).await
     }
 
-    /// Computes `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns, rows one after the other.
+    /// Computes `c = a b`, where `a` is `m` x `k`, `b` is `k` x `n` and `c` is `m` x `n`, all row-major.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -79,12 +80,12 @@ impl GpuDevice {
         self.run_async(&Op::Matmul, &[a, b], c).await
     }
 
-    /// Convolves a picture with a kernel where it fits: no padding, and the kernel is not flipped. `output` has
-    /// `input_rows - kernel_rows + 1` rows and as many columns less.
+    /// Convolves an image with a kernel, without padding. The kernel is not flipped. `output` has
+    /// `input_rows - kernel_rows + 1` rows and `input_cols - kernel_cols + 1` columns.
     ///
     /// # Errors
-    /// As [`elementwise_async`](Self::elementwise_async); [`InvalidArgument`](crate::Error::InvalidArgument) for a kernel
-    /// that is empty or larger than the picture.
+    /// As [`elementwise_async`](Self::elementwise_async); [`InvalidArgument`](crate::Error::InvalidArgument) for a
+    /// kernel that is empty or larger than the image.
     #[expect(clippy::too_many_arguments, reason = "the documents' signature")]
     pub async fn convolve2d_async(
         &self,
@@ -102,12 +103,12 @@ impl GpuDevice {
             .await
     }
 
-    /// Normalises each row of `cols` elements, then multiplies it by a weight and adds a bias, the first and the second of
-    /// `columns`, which have an element for each column.
+    /// Normalises each row of `cols` elements, then multiplies it by a weight and adds a bias. `columns` are the weight
+    /// and the bias, each with `cols` elements.
     ///
     /// # Errors
-    /// As [`elementwise_async`](Self::elementwise_async); [`InvalidArgument`](crate::Error::InvalidArgument) for rows that
-    /// are not whole.
+    /// As [`elementwise_async`](Self::elementwise_async); [`InvalidArgument`](crate::Error::InvalidArgument) if `input`
+    /// is not a whole number of rows.
     pub async fn norm_async(
         &self,
         norm: Norm,
@@ -120,8 +121,9 @@ impl GpuDevice {
         self.run_async(&op, &inputs, result).await
     }
 
-    /// Computes the attention of queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, to keys and
-    /// values of one shape, as [`cpu::attention`](crate::tensor::cpu::attention) does. `result` is as the queries.
+    /// Computes the attention of queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, to keys
+    /// and values of one shape, as [`cpu::attention`](crate::tensor::cpu::attention) does. `result` has the shape of
+    /// the queries, row-major.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async); [`ShapeMismatch`](crate::Error::ShapeMismatch).
@@ -137,7 +139,7 @@ impl GpuDevice {
         self.run_async(&Op::Attention(what), &inputs, result).await
     }
 
-    /// Returns the sum of `width` times `height` elements.
+    /// Computes the sum of `width` x `height` elements.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -151,7 +153,7 @@ impl GpuDevice {
             .await
     }
 
-    /// Returns the largest of `width` times `height` elements; NaN if one is, -∞ of none.
+    /// Computes the maximum of `width` x `height` elements: NaN if any element is NaN, -∞ if there are none.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -165,7 +167,7 @@ impl GpuDevice {
             .await
     }
 
-    /// Returns the smallest of `width` times `height` elements; NaN if one is, +∞ of none.
+    /// Computes the minimum of `width` x `height` elements: NaN if any element is NaN, +∞ if there are none.
     ///
     /// # Errors
     /// As [`elementwise_async`](Self::elementwise_async).
@@ -189,7 +191,7 @@ impl GpuDevice {
         self.reduced_async(R::REDUCTION, data).await
     }
 
-    /// Reduces all elements of an array; [`Reduction::Dot`] takes them as both factors.
+    /// Reduces all elements of an array. [`Reduction::Dot`] computes the sum of squares.
     pub(super) async fn reduced_async(&self, reduction: Reduction, data: Array<'_>) -> Result<f32> {
         let mut result = [0.0];
         let op = Op::reduce(reduction, None);
@@ -198,7 +200,7 @@ impl GpuDevice {
     }
 }
 
-/// Element-wise operations: `result` is as long as `input`. NaN gives NaN. Errors are those of
+/// Element-wise operations. `result` has the length of `input`; NaN is propagated. Errors are those of
 /// [`elementwise_async`](Self::elementwise_async).
 impl GpuDevice {
     /// Computes max(x, 0) of each element x.
@@ -207,7 +209,7 @@ impl GpuDevice {
             .await
     }
 
-    /// Computes x where it is above 0, else `alpha` x.
+    /// Computes x if x > 0, else `alpha` x.
     pub async fn leaky_relu_async(
         &self,
         input: &[f32],
@@ -218,7 +220,7 @@ impl GpuDevice {
             .await
     }
 
-    /// Computes x where it is above 0, else `alpha` (eˣ - 1).
+    /// Computes x if x > 0, else `alpha` (eˣ - 1).
     pub async fn elu_async(&self, input: &[f32], result: &mut [f32], alpha: f32) -> Result<()> {
         self.elementwise_async(&[Step::Elu(alpha)], input, None, result)
             .await
@@ -242,13 +244,13 @@ impl GpuDevice {
             .await
     }
 
-    /// Computes x Φ(x), with Φ the integral of the normal distribution.
+    /// Computes x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
     pub async fn gelu_async(&self, input: &[f32], result: &mut [f32]) -> Result<()> {
         self.elementwise_async(&[Step::Gelu], input, None, result)
             .await
     }
 
-    /// Limits each element to at least `min` and at most `max`.
+    /// Clamps each element to `min..=max`.
     pub async fn clip_async(
         &self,
         input: &[f32],

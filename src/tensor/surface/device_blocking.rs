@@ -1,4 +1,4 @@
-//! The operations of [`GpuDevice`] on slices, blocking.
+//! Blocking operations of [`GpuDevice`] on slices.
 
 use crate::Result;
 use crate::gpu::GpuDevice;
@@ -6,7 +6,7 @@ use crate::gpu::runtime::block_on;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::{Shape, Step};
 
-/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+/// Blocking forms, native only. They return the errors of the forms named `_async`.
 impl GpuDevice {
     /// [`elementwise_async`](Self::elementwise_async), blocking.
     pub fn elementwise(

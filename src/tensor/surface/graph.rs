@@ -1,4 +1,4 @@
-//! What a batch of operations needs: which of them run, which become one, and whose memory is used again.
+//! Execution plan of a batch: selects the operations to run, fuses element-wise chains and reuses buffers.
 
 use super::resident::GpuTensor;
 use crate::gpu::{Buffer, Sized64};
@@ -11,19 +11,19 @@ use crate::{Error, Result};
 /// A tensor of a batch.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Its shape, and where its elements lie in its buffer.
+    /// Shape and layout in the buffer.
     pub(super) view: TensorView,
     pub(super) source: Source,
-    /// The tensor, once it is made: by an earlier execution, or from the start.
+    /// The tensor if it is available: given by the caller, or kept from an earlier execution.
     pub(super) made: Option<GpuTensor>,
 }
 
 /// Origin of a tensor.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// It is there.
+    /// Already on the device.
     Given,
-    /// It cannot be made.
+    /// Invalid: queuing it failed with this error.
     Wrong(Error),
     Upload(Vec<f32>),
     Op(Op, Vec<Input>),
@@ -32,9 +32,9 @@ pub(super) enum Source {
 /// An input of an operation.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// The number of its tensor.
+    /// Index of its node.
     pub(super) node: usize,
-    /// The shape that the operation sees it in, if not its own.
+    /// The shape to which the operation reshapes it, if any.
     pub(super) shape: Option<Shape>,
 }
 
@@ -46,12 +46,12 @@ impl Source {
         }
     }
 
-    /// The numbers of the tensors that it needs.
+    /// Returns the indices of the input nodes.
     fn nodes(&self) -> impl Iterator<Item = usize> {
         self.inputs().iter().map(|input| input.node)
     }
 
-    /// An element-wise operation as a chain of its own.
+    /// Returns an element-wise operation as a chain; `None` for other operations.
     fn chain(&self) -> Option<Chain> {
         match self {
             Self::Op(Op::Elementwise(steps), inputs) => Some(Chain {
@@ -64,11 +64,11 @@ impl Source {
     }
 }
 
-/// One launch, or a few: all steps of a chain in turn, or one other operation.
+/// An upload, a chain of element-wise operations, or another operation.
 #[derive(Debug, PartialEq)]
 struct Task {
     node: usize,
-    /// For element-wise operations: those of the whole chain, and where it starts.
+    /// The fused chain of an element-wise operation that ends at `node`.
     chain: Option<Chain>,
 }
 
@@ -80,7 +80,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// Of this chain and one that goes on from its result, if one launch can do both.
+    /// Fuses this chain with one that continues from its result; `None` if one launch cannot run both.
     fn joined(&self, next: &Self) -> Option<Self> {
         let steps = [&self.steps[..], &next.steps].concat();
         let b = match (self.b, next.b) {
@@ -95,16 +95,16 @@ impl Chain {
     }
 }
 
-/// Operations to run, in order.
+/// Operations to run, in topological order.
 #[derive(Debug)]
 pub(super) struct Plan {
     tasks: Vec<Task>,
-    /// Results that stay.
+    /// Nodes whose results are kept.
     wanted: Vec<usize>,
 }
 
 impl Plan {
-    /// The nodes that no other needs and that are not there, but could be.
+    /// Returns the valid nodes that are not yet available and are not inputs of other nodes.
     pub(super) fn sinks(nodes: &[Node]) -> Vec<usize> {
         let mut is_used = vec![false; nodes.len()];
         for input in nodes.iter().flat_map(|node| node.source.nodes()) {
@@ -122,7 +122,7 @@ impl Plan {
         wanted
             .iter()
             .for_each(|&i| is_needed[i] = nodes[i].made.is_none());
-        // Inputs come before what needs them.
+        // Inputs precede the nodes that use them.
         for i in (0..nodes.len()).rev().filter(|&i| nodes[i].made.is_none()) {
             if is_needed[i] {
                 for input in nodes[i].source.nodes() {
@@ -172,7 +172,7 @@ impl Plan {
         }
     }
 
-    /// Records everything; the buffers of wanted results and of uploads are returned.
+    /// Records all tasks; returns the nodes and buffers of wanted results and of uploads.
     pub(super) async fn record(
         &self,
         nodes: &[Node],
@@ -243,7 +243,7 @@ fn is_upload(node: &Node) -> bool {
     matches!(node.source, Source::Upload(_))
 }
 
-/// A tensor in the shape that an operation sees it in.
+/// Reshapes a view to `shape`, if there is one.
 pub(super) fn seen_in(view: TensorView, shape: Option<&Shape>) -> Result<TensorView> {
     match shape {
         Some(shape) if view.shape() != shape => view.reshape(shape.clone()),
@@ -251,10 +251,10 @@ pub(super) fn seen_in(view: TensorView, shape: Option<&Shape>) -> Result<TensorV
     }
 }
 
-/// The memory of a plan as it runs.
+/// Buffers of a plan while it is recorded.
 struct Memory {
     buffers: Vec<Option<Buffer>>,
-    /// Tasks still to come that need a node; those that stay count once more.
+    /// Number of remaining tasks that use each node, plus 1 for nodes that are kept.
     n_uses: Vec<u32>,
     free: Vec<Buffer>,
 }
@@ -274,7 +274,7 @@ impl Memory {
         }
     }
 
-    /// A buffer for `n` elements: one that is free, if it is as large, else a new one.
+    /// Returns a buffer for `n` elements: a free one of the same size, else a new one.
     fn take(&mut self, recording: &Recording, n: usize) -> Result<Buffer> {
         let n_bytes = padded_bytes(n as u64);
         let found = self
@@ -287,7 +287,7 @@ impl Memory {
         }
     }
 
-    /// Frees what no later task needs. Launches run in order, so what comes next may write to it.
+    /// Frees the buffers that no later task uses. Launches run in order, so later ones may overwrite them.
     fn let_go(&mut self, inputs: &[usize]) {
         for &input in inputs {
             self.n_uses[input] = self.n_uses[input].saturating_sub(1);

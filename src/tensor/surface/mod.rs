@@ -1,4 +1,5 @@
-//! The surfaces that run operations: tensors on a device, slices on a device, on several or on the CPU, and batches.
+//! The public API of tensor operations: on resident tensors, on slices (one device, several devices or the CPU) and in
+//! batches.
 
 pub(super) mod arrays;
 pub(super) mod backend;

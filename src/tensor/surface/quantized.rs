@@ -1,4 +1,4 @@
-//! Quantized weights on the device.
+//! [`QuantizedWeights`]: quantized weights in device memory.
 
 use super::resident::GpuTensor;
 use crate::Result;
@@ -7,10 +7,10 @@ use crate::kernels::tensor::padded_bytes;
 use crate::tensor::op::Op;
 use crate::tensor::{Quantization, Shape, TensorView, check_len};
 
-/// A matrix of quantized weights, `[n, k]`, that stays on the device as it is packed: products unpack it on the way.
+/// A matrix of quantized weights, `[n, k]`, in device memory. It stays packed; kernels unpack it during products.
 #[derive(Debug, Clone)]
 pub struct QuantizedWeights {
-    /// Their bytes as words, the last one filled up.
+    /// The packed bytes as 32-bit words, the last one zero-padded.
     words: GpuTensor,
     quantization: Quantization,
     n: usize,
@@ -18,12 +18,12 @@ pub struct QuantizedWeights {
 }
 
 impl QuantizedWeights {
-    /// Uploads `n` rows of `k` weights, blocks one after the other, as a GGUF file has them.
+    /// Uploads `n` rows of `k` weights: consecutive blocks, in the layout of GGUF files.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes;
-    /// [`InvalidArgument`](crate::Error::InvalidArgument) unless `k` is a multiple of 256 (of F16, of 4), at most 131,072;
-    /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`LengthMismatch`](crate::Error::LengthMismatch), in bytes; [`InvalidArgument`](crate::Error::InvalidArgument)
+    /// unless `k` is a multiple of 256 (of 4 for F16) and at most 131,072; [`OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn upload_async(
         device: &GpuDevice,
         quantization: Quantization,
@@ -34,7 +34,7 @@ impl QuantizedWeights {
         check_len("bytes", bytes.len(), n_bytes)?;
         let n_words = bytes.len().div_ceil(4);
         let buffer = device.allocate_uncleared(padded_bytes(n_words as u64))?;
-        // Whole words, and what is left of the last one.
+        // Uploads are whole words: the remaining bytes are padded to one.
         let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
         device.upload_async(&buffer, 0, words).await?;
         if !rest.is_empty() {
@@ -52,19 +52,19 @@ impl QuantizedWeights {
         })
     }
 
-    /// Outputs and inputs.
+    /// Returns the numbers of outputs and inputs, `[n, k]`.
     #[must_use]
     pub const fn size(&self) -> [usize; 2] {
         [self.n, self.k]
     }
 
-    /// Packing of the weights.
+    /// Returns the format of the weights.
     #[must_use]
     pub const fn quantization(&self) -> Quantization {
         self.quantization
     }
 
-    /// The product of rows, `[m, k]`, and the weights' transpose: `[m, n]`.
+    /// Computes the product of `rows`, `[m, k]`, and the transposed weights, `[k, n]`: `[m, n]`.
     ///
     /// # Errors
     /// [`ShapeMismatch`](crate::Error::ShapeMismatch);
@@ -78,14 +78,14 @@ impl QuantizedWeights {
         GpuTensor::run_async(&op, &[rows, &self.words]).await
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub const fn device(&self) -> &GpuDevice {
         self.words.device()
     }
 }
 
-/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+/// Blocking forms, native only. They return the errors of the forms named `_async`.
 #[cfg(not(target_arch = "wasm32"))]
 impl QuantizedWeights {
     /// [`upload_async`](Self::upload_async), blocking.

@@ -1,4 +1,4 @@
-//! [`GpuTensor`]: elements that stay on the device.
+//! [`GpuTensor`]: a tensor whose elements stay in device memory.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::tensor::record::{Download, Operand, Recording};
 use crate::tensor::{Reduction, Shape, Step, TensorView, check_dims};
 use crate::{Error, Result};
 
-/// A tensor of `f32` in device memory. Operations make new tensors there; slicing, reshaping and transposing make views of
-/// the same memory, which is freed, or pooled, when the last of them is dropped. Operations return once they are
-/// submitted: only reading elements waits.
+/// A tensor of `f32` in device memory. Operations create new tensors there. Slicing, reshaping and transposing create
+/// views of the same memory, which is freed or returned to the pool when the last view is dropped. Operations return as
+/// soon as they are submitted; only reading elements waits.
 ///
 /// ```no_run
 /// use pagepress::gpu::GpuDevice;
@@ -35,7 +35,7 @@ pub struct GpuTensor {
 }
 
 impl GpuTensor {
-    /// A tensor of the elements of a slice, the last axis innermost.
+    /// Uploads a row-major slice as a tensor.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -51,10 +51,10 @@ impl GpuTensor {
         Ok(Self::new(device, buffer, TensorView::new(shape)))
     }
 
-    /// A tensor in memory that is there already.
+    /// Creates a tensor from a buffer of the device.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless the buffer has all elements of the view, rounded up to four;
+    /// [`Error::LengthMismatch`] unless the buffer has all elements of the view, rounded up to a multiple of four;
     /// [`Error::InvalidArgument`] for a buffer of another device.
     pub fn from_buffer(device: &GpuDevice, buffer: Buffer, view: TensorView) -> Result<Self> {
         device.check_buffer(&buffer)?;
@@ -81,13 +81,13 @@ impl GpuTensor {
         }
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub const fn device(&self) -> &GpuDevice {
         &self.device
     }
 
-    /// Lengths of the axes.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         self.view.shape()
@@ -99,7 +99,7 @@ impl GpuTensor {
         &self.view
     }
 
-    /// The memory, for kernels of your own.
+    /// Returns the buffer, for use by custom kernels.
     #[must_use]
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
@@ -119,7 +119,7 @@ impl GpuTensor {
         }
     }
 
-    /// Copies the elements to the host, the last axis innermost.
+    /// Copies the elements to the host, row-major.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -129,7 +129,7 @@ impl GpuTensor {
         Ok(values)
     }
 
-    /// Copies the elements to `out`, the last axis innermost.
+    /// Copies the elements to `out`, row-major.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -138,7 +138,7 @@ impl GpuTensor {
         self.download().await?.read_into(out).await
     }
 
-    /// Sends the elements on their way to the host, the last axis innermost.
+    /// Starts the download of the elements, row-major.
     pub(crate) async fn download(&self) -> Result<Download> {
         let mut recording = Recording::new(&self.device);
         let download = recording.download_in_order(self.operand()).await?;
@@ -147,9 +147,9 @@ impl GpuTensor {
     }
 }
 
-/// Views of the same memory; errors are those of [`TensorView`].
+/// Views of the same memory. Errors are those of [`TensorView`].
 impl GpuTensor {
-    /// The elements `range` of an axis.
+    /// Returns the elements `range` of an axis.
     ///
     /// # Errors
     /// See [`TensorView::slice`].
@@ -157,7 +157,7 @@ impl GpuTensor {
         Ok(self.with_view(self.view.slice(axis, range)?))
     }
 
-    /// Two axes exchanged.
+    /// Exchanges two axes.
     ///
     /// # Errors
     /// See [`TensorView::transpose`].
@@ -165,7 +165,7 @@ impl GpuTensor {
         Ok(self.with_view(self.view.transpose(first, second)?))
     }
 
-    /// Axes in another order.
+    /// Reorders the axes: axis `i` of the result is axis `axes[i]` of this tensor.
     ///
     /// # Errors
     /// See [`TensorView::permute`].
@@ -173,7 +173,7 @@ impl GpuTensor {
         Ok(self.with_view(self.view.permute(axes)?))
     }
 
-    /// The same elements in another shape, without a copy.
+    /// Returns the same elements in another shape, without a copy.
     ///
     /// # Errors
     /// See [`TensorView::reshape`].
@@ -181,7 +181,7 @@ impl GpuTensor {
         Ok(self.with_view(self.view.reshape(shape)?))
     }
 
-    /// Extended to a larger shape.
+    /// Broadcasts the tensor to a larger shape.
     ///
     /// # Errors
     /// See [`TensorView::broadcast_to`].
@@ -190,10 +190,10 @@ impl GpuTensor {
     }
 }
 
-/// Operations. All fail with [`Error::OutOfMemory`] or [`Error::DeviceLost`] where the device does, and with
+/// Operations. All of them return [`Error::OutOfMemory`] or [`Error::DeviceLost`] if the device does, and
 /// [`Error::InvalidArgument`] for a tensor of another device.
 impl GpuTensor {
-    /// Runs an operation on tensors of one device. Returns once it is submitted.
+    /// Submits an operation on tensors of one device; does not wait for its completion.
     pub(crate) async fn run_async(op: &Op, inputs: &[&Self]) -> Result<Self> {
         let views: Vec<&TensorView> = inputs.iter().map(|tensor| &tensor.view).collect();
         let result = op.result(&views)?;
@@ -210,15 +210,16 @@ impl GpuTensor {
         Ok(Self::new(device, buffer, result))
     }
 
-    /// Applies all steps in turn to each element, in one launch for each four of them.
+    /// Applies all steps in turn to each element. Each launch applies up to four steps.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a step that takes two tensors.
+    /// [`Error::InvalidArgument`] for a step with two operands.
     pub async fn apply_async(&self, steps: &[Step]) -> Result<Self> {
         Self::run_async(&Op::Elementwise(steps.to_vec()), &[self]).await
     }
 
-    /// Applies all steps in turn; those that take two take the element of `other`. Shapes are broadcast to each other.
+    /// Applies all steps in turn to each element. Steps with two operands read the second from `other`; the shapes are
+    /// broadcast to each other.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
@@ -226,10 +227,10 @@ impl GpuTensor {
         Self::run_async(&Op::Elementwise(steps.to_vec()), &[self, other]).await
     }
 
-    /// Returns the same elements without gaps, the last axis innermost: a copy, unless they are so already.
+    /// Returns the same elements contiguously, row-major. Copies only if the elements are not contiguous already.
     ///
     /// # Errors
-    /// See above.
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn contiguous_async(&self) -> Result<Self> {
         match self.view.is_contiguous() {
             true => Ok(self.clone()),
@@ -237,24 +238,24 @@ impl GpuTensor {
         }
     }
 
-    /// Reduces some axes, which become ones. [`Reduction::Dot`] is [`dot_async`](Self::dot_async)'s alone.
+    /// Reduces axes, which get length 1. [`Reduction::Dot`] is not supported: use [`dot_async`](Self::dot_async).
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for axes that are not there or come twice.
+    /// [`Error::InvalidArgument`] for axes that do not exist or are repeated, and for [`Reduction::Dot`].
     pub async fn reduce_async(&self, reduction: Reduction, axes: &[usize]) -> Result<Self> {
         let op = Op::Reduce(reduction, Some(axes.to_vec()));
         Self::run_async(&op, &[self]).await
     }
 
-    /// Reduces all elements to a tensor without axes.
+    /// Reduces all elements to a tensor of rank 0.
     ///
     /// # Errors
-    /// See above.
+    /// [`Error::InvalidArgument`] for [`Reduction::Dot`].
     pub async fn reduce_all_async(&self, reduction: Reduction) -> Result<Self> {
         Self::run_async(&Op::Reduce(reduction, None), &[self]).await
     }
 
-    /// Sums the products with the elements of a tensor of the same shape: a tensor without axes.
+    /// Computes the sum of products with the elements of a tensor of the same shape: a tensor of rank 0.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
@@ -265,7 +266,7 @@ impl GpuTensor {
     /// Computes the softmax over the last axis.
     ///
     /// # Errors
-    /// See above.
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn softmax_async(&self) -> Result<Self> {
         Self::run_async(&Op::Softmax { log: false }, &[self]).await
     }
@@ -273,13 +274,13 @@ impl GpuTensor {
     /// Computes the logarithm of the softmax over the last axis.
     ///
     /// # Errors
-    /// See above.
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn log_softmax_async(&self) -> Result<Self> {
         Self::run_async(&Op::Softmax { log: true }, &[self]).await
     }
 
-    /// Computes the matrix product. Axes before the last two are batches and are broadcast to each other; one axis alone is a
-    /// row in front, a column behind. Transposed tensors are not copied.
+    /// Computes the matrix product. Axes before the last two are batch axes and are broadcast to each other. A vector
+    /// is a row as the left factor and a column as the right factor. Transposed tensors are not copied.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`].
@@ -287,19 +288,19 @@ impl GpuTensor {
         Self::run_async(&Op::Matmul, &[self, other]).await
     }
 
-    /// Convolves a picture, `[rows, cols]`, with a kernel where it fits: no padding, and the kernel is not flipped.
+    /// Convolves an image, `[rows, cols]`, with a kernel, without padding. The kernel is not flipped.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the picture.
+    /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for a kernel that is empty or larger than the image.
     pub async fn convolve2d_async(&self, kernel: &Self) -> Result<Self> {
         Self::run_async(&Op::Convolve2d, &[self, kernel]).await
     }
 
-    /// Normalises each row of the last axis, then multiplies it by `weight` and adds `bias`, which have an element for each
-    /// column.
+    /// Normalises each row of the last axis, then multiplies it by `weight` and adds `bias`, vectors with an element
+    /// per column.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] unless they have as many.
+    /// [`Error::ShapeMismatch`] if `weight` or `bias` does not have one element per column.
     pub async fn norm_async(
         &self,
         norm: Norm,
@@ -311,12 +312,13 @@ impl GpuTensor {
         Self::run_async(&Op::Norm { norm, columns }, &inputs).await
     }
 
-    /// Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`: for each
-    /// query the mean of the values, weighted by the softmax of its products with the keys. The matrix of products is never
-    /// stored. `keys` and `values` may have fewer heads, each for as many heads of queries.
+    /// Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`.
+    /// The result of a query is the mean of the values, weighted by the softmax of the query's products with the keys.
+    /// The matrix of products is never stored. `keys` and `values` may have fewer heads than the queries; consecutive
+    /// heads of queries then share one (grouped-query attention).
     ///
-    /// The result has the shape of the queries. In memory its rows hold all heads of a query side by side, so that joining
-    /// them is `permute`, `contiguous_async` without a copy, and `reshape`.
+    /// The result has the shape of the queries. In memory, each row contains all heads of a query, so that the heads
+    /// can be joined without a copy by `permute`, `contiguous_async` and `reshape`.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`]; [`Error::InvalidArgument`] for heads of more than 256 elements.

@@ -1,4 +1,4 @@
-//! The operations of [`GpuTensor`], blocking.
+//! Blocking operations of [`GpuTensor`].
 
 use crate::Result;
 use crate::gpu::GpuDevice;
@@ -6,7 +6,7 @@ use crate::gpu::runtime::block_on;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::{GpuTensor, Reduction, Shape, Step};
 
-/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+/// Blocking forms, native only. They return the errors of the forms named `_async`.
 impl GpuTensor {
     /// [`from_slice_async`](Self::from_slice_async), blocking.
     pub fn from_slice(device: &GpuDevice, values: &[f32], shape: Shape) -> Result<Self> {

@@ -1,4 +1,5 @@
-//! Tensors from and to arrays of JavaScript, without a copy through the module's memory, and operations on such arrays.
+//! Transfers between tensors and JavaScript arrays, without a copy in the module's memory, and operations on such
+//! arrays.
 
 use super::arrays::{Array, Elements};
 use super::backend::GpuBackend;
@@ -12,7 +13,8 @@ use crate::tensor::record::{Download, Recording};
 use crate::tensor::{Shape, TensorView, check_dims};
 
 impl Recording {
-    /// Records the copy of an array, given as its bytes, to a new buffer. They are read before this waits for anything.
+    /// Records the copy of an array, passed as its bytes, to a new buffer. The array is read before the future first
+    /// suspends.
     pub(super) async fn upload_js(&mut self, values: &JsBytes) -> Result<Buffer> {
         let buffer = self.allocate(values.len() / 4)?;
         if values.len() > 0 {
@@ -41,7 +43,7 @@ impl Download {
 }
 
 impl GpuTensor {
-    /// A tensor of the elements of an array, given as its bytes, which are read before this waits for anything.
+    /// Uploads an array, passed as its bytes, as a tensor. The array is read before the future first suspends.
     pub(crate) async fn from_js_async(
         device: &GpuDevice,
         values: &JsBytes,
@@ -54,24 +56,24 @@ impl GpuTensor {
         Ok(Self::new(device, buffer, TensorView::new(shape)))
     }
 
-    /// Copies the elements to a new array, the last axis innermost; returns its bytes.
+    /// Copies the elements to a new array, row-major; returns its bytes.
     pub(crate) async fn to_js_async(&self) -> Result<JsBytes> {
         self.download().await?.into_js_async().await
     }
 }
 
 impl GpuCommandBatch {
-    /// A vector of the elements of an array, given as its bytes.
+    /// Queues the upload of a vector, passed as the bytes of an array.
     pub(crate) fn upload_js(&mut self, values: &JsBytes) -> Result<BufferId> {
         Ok(self.upload(&Elements::Js(values).floats()?))
     }
 }
 
-/// An operation on arrays of JavaScript, given as their bytes.
+/// An operation on JavaScript arrays, passed as their bytes.
 #[derive(Debug)]
 pub(crate) struct JsCall {
     pub(crate) op: Op,
-    /// The arrays, and their shapes.
+    /// Arrays and their shapes.
     pub(crate) inputs: Vec<(JsBytes, Shape)>,
 }
 
@@ -84,7 +86,8 @@ impl JsCall {
         arrays.collect()
     }
 
-    /// Runs it on a device; returns the bytes of a new array. Arrays are read before this waits for anything.
+    /// Runs the operation on a device; returns the bytes of a new array. Arrays are read before the future first
+    /// suspends.
     pub(crate) async fn on_device_async(&self, device: &GpuDevice) -> Result<JsBytes> {
         let inputs = self.arrays();
         let result = self.op.result_of(&inputs)?;
@@ -92,7 +95,7 @@ impl JsCall {
         made.into_js_async().await
     }
 
-    /// Runs it where that is faster; returns the bytes of a new array.
+    /// Runs the operation on the CPU or the GPU, whichever is faster; returns the bytes of a new array.
     pub(crate) async fn on_backend_async(&self, backend: &mut GpuBackend) -> Result<JsBytes> {
         let download = async |made: Download, _| made.into_js_async().await;
         let keep = |made: Vec<f32>| {

@@ -1,4 +1,4 @@
-//! All of a content in one call: frames that are short, and blocks without a frame.
+//! Compression and decompression of whole contents in one call: short frames, and blocks without a frame.
 
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
@@ -17,7 +17,7 @@ pub enum Format {
     Frame,
     /// One LZ4 block.
     Block,
-    /// One LZ4 block after the size of its content in four bytes.
+    /// LZ4 block preceded by the size of its content in four bytes.
     SizePrefixed,
     /// Records of Hadoop.
     Hadoop,
@@ -34,10 +34,10 @@ impl From<Format> for formats::Format {
     }
 }
 
-/// Compresses `content` at once; all but `level` is for frames.
+/// Compresses `content` in one call. All options except `level` apply to frames only.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a block size out of range, or content that is too long for one block; `OUT_OF_MEMORY`.
+/// `INVALID_ARGUMENT` for an unsupported block size, or content that is too long for one block; `OUT_OF_MEMORY`.
 #[wasm_bindgen]
 pub fn compress(
     content: &Uint8Array,
@@ -65,11 +65,11 @@ pub fn compress(
     Ok(frame.take())
 }
 
-/// Decompresses `bytes` at once, to the start of `into` if it is given; the result is that part of it. Undefined for frames
-/// that are too long for one step.
+/// Decompresses `bytes` in one call. If `into` is an array, writes to its start and returns that part of it. Returns
+/// undefined for frames that are too long for one call.
 ///
 /// # Errors
-/// The errors of the bytes; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
+/// Errors of the compressed data; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
 #[wasm_bindgen]
 pub fn decompress(
     bytes: &Uint8Array,
@@ -104,7 +104,7 @@ fn decompress_at_once(
     }
 }
 
-/// A copy of `content`, at the start of the array `into` if that is one.
+/// Copies `content` to a new array, or to the start of the array `into`.
 fn given(content: &[u8], into: &JsValue) -> Result<Uint8Array> {
     if into.is_undefined() {
         return Ok(content.into());

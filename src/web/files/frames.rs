@@ -1,4 +1,4 @@
-//! Frames in parts.
+//! Streaming compression and decompression of frames.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -17,16 +17,16 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct FrameEncoder {
     writer: FrameWriter,
-    /// The bytes of the frame that were not taken yet; the header first.
+    /// Bytes of the frame that have not been taken yet. Initially the header.
     made: Vec<u8>,
 }
 
 #[wasm_bindgen]
 impl FrameEncoder {
-    /// Starts a frame. `contentSize` goes into its header.
+    /// Starts a frame. `contentSize`, if given, is written to its header.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a block size out of range.
+    /// `INVALID_ARGUMENT` for an unsupported block size.
     #[wasm_bindgen(constructor)]
     pub fn new(
         block_size: u32,
@@ -49,13 +49,13 @@ impl FrameEncoder {
         Ok(Self { writer, made })
     }
 
-    /// Compresses `content`, which is a multiple of the block size long unless `isLast`; that ends the frame. Returns how
-    /// many bytes of the frame there are to take.
+    /// Compresses `content`, whose length must be a multiple of the block size unless `isLast`, which ends the frame.
+    /// Returns the number of bytes that can be taken.
     ///
     /// # Errors
-    /// `OUT_OF_MEMORY`; `CONTENT_SIZE_MISMATCH` if the content is not as long as the header says.
+    /// `OUT_OF_MEMORY`; `CONTENT_SIZE_MISMATCH` if the length of the content differs from the header's `contentSize`.
     pub fn push(&mut self, content: &[u8], is_last: bool) -> std::result::Result<usize, JsValue> {
-        // An upper bound but for what surrounds blocks.
+        // An upper bound for the blocks, without their sizes and checksums.
         reserve(&mut self.made, content.len())?;
         self.writer.push(content, &mut self.made)?;
         if is_last {
@@ -64,12 +64,12 @@ impl FrameEncoder {
         Ok(self.made.len())
     }
 
-    /// Takes the bytes that [`push`](Self::push) made.
+    /// Returns the available bytes of the frame and removes them.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.made)
     }
 
-    /// Takes them into an array of just this length.
+    /// Moves the available bytes of the frame into an array of exactly their length.
     ///
     /// # Errors
     /// `LENGTH_MISMATCH` for an array of another length.
@@ -80,32 +80,33 @@ impl FrameEncoder {
         Ok(())
     }
 
-    /// Adds content to the checksum whose blocks are compressed elsewhere.
+    /// Adds content whose blocks are compressed elsewhere to the content checksum.
     #[wasm_bindgen(js_name = addContent)]
     pub fn add_content(&mut self, content: &[u8]) {
         self.writer.add_content(content);
     }
 
-    /// The checksum of the content so far, if there is to be one.
+    /// Returns the checksum of the content so far. Meaningful only if the frame has a content checksum.
     #[must_use]
     #[wasm_bindgen(getter, js_name = contentChecksum)]
     pub fn content_checksum(&self) -> u32 {
         self.writer.content_checksum()
     }
 
-    /// Counts `nBytes` of content whose blocks are compressed elsewhere. An index, and nothing else, needs the `blocks`, each
-    /// after its size and before its checksum if it has one.
+    /// Counts `nBytes` of content whose blocks are compressed elsewhere. `blocks` are needed only for an index; each is
+    /// preceded by its size and followed by its checksum, if it has one.
     #[wasm_bindgen(js_name = noteBlocks)]
     pub fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.writer.note_blocks(n_bytes, blocks);
     }
 }
 
-/// Memory that a decoder leaves to the next one if it has no more bytes: fresh memory costs about as much as decoding to it.
+/// Maximum size of memory that a decoder passes on to the next: first-touch page faults of fresh memory cost about as
+/// much as decoding.
 const MOST_SPARE_BYTES: usize = 2 << 20;
 
 thread_local! {
-    /// Memory for input and content of the decoder that was dropped last. It has no destructor, as the thread has no end.
+    /// Memory for input and content of the last dropped decoder. It needs no destructor, since the thread never ends.
     static SPARE: Cell<ManuallyDrop<[Vec<u8>; 2]>> =
         const { Cell::new(ManuallyDrop::new([Vec::new(), Vec::new()])) };
 }
@@ -115,14 +116,15 @@ thread_local! {
 #[derive(Debug)]
 pub struct WebFrameDecoder {
     decoder: FrameDecoder,
-    /// Input, of which the first `at` bytes are done with.
+    /// Input; the first `at` bytes have been consumed.
     held: Vec<u8>,
     at: usize,
 }
 
 #[wasm_bindgen(js_class = FrameDecoder)]
 impl WebFrameDecoder {
-    /// A decoder that gives at most `maxOutputSize` bytes, and at most `groupBytes` at once unless a block is larger.
+    /// Creates a decoder that returns at most `maxOutputSize` bytes in total, and at most `groupBytes` per call unless
+    /// a single block is larger.
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(max_output_size: f64, group_bytes: usize) -> Self {
@@ -160,10 +162,10 @@ impl WebFrameDecoder {
         }
     }
 
-    /// Copies the content of the last [`advance`](Self::advance) into an array of just its length.
+    /// Copies the content of the last [`advance`](Self::advance) into an array of exactly its length.
     ///
     /// # Errors
-    /// `OUTPUT_LIMIT` for a shorter array, which is what is left of that for all content.
+    /// `OUTPUT_LIMIT` for a shorter array, which the caller sizes by what remains of the limit for all content.
     #[wasm_bindgen(js_name = copyInto)]
     pub fn copy_into(&self, to: &Uint8Array) -> std::result::Result<(), JsValue> {
         let content = self.decoder.content();
@@ -175,15 +177,15 @@ impl WebFrameDecoder {
         Ok(copy_to(content, to)?)
     }
 
-    /// Ends the input, once [`advance`](Self::advance) returned 0.
+    /// Ends the input, after [`advance`](Self::advance) has returned 0.
     ///
     /// # Errors
-    /// The error of an incomplete frame.
+    /// The errors of an incomplete frame.
     pub fn end(&mut self) -> std::result::Result<(), JsValue> {
         Ok(self.decoder.finish(&self.held[self.at..])?)
     }
 
-    /// Bytes of input that were decoded or skipped.
+    /// Returns the number of bytes of input that were decoded or skipped.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
@@ -192,7 +194,7 @@ impl WebFrameDecoder {
 }
 
 impl WebFrameDecoder {
-    /// The content of frames that are `bytes`; none if it is too long for one step.
+    /// Decodes frames that are complete in `bytes`; `None` if the content is too long for one step.
     pub(super) fn decompress_at_once(&mut self, bytes: &[u8]) -> Result<Option<&[u8]>> {
         let (consumed, _) = self.decoder.advance_serial(bytes)?;
         if consumed < bytes.len() {
@@ -212,7 +214,7 @@ impl Drop for WebFrameDecoder {
             }
         }
         spare[0].clear();
-        // That of a decoder which was in use at the same time is freed.
+        // Frees the memory of another decoder that was dropped meanwhile.
         let earlier = SPARE.try_with(|kept| kept.replace(ManuallyDrop::new(spare)));
         drop(earlier.map(ManuallyDrop::into_inner));
     }

@@ -1,4 +1,4 @@
-//! Files and pages on the CPU: every call is done when it returns.
+//! Files and pages on the CPU. Calls are synchronous.
 
 mod blocks;
 mod frames;
@@ -9,19 +9,19 @@ use js_sys::Uint8Array;
 use crate::Result;
 use crate::memory::reserve;
 
-/// Appends a copy of an array, which may be longer than there is memory for.
+/// Appends a copy of an array. Fails if there is not enough memory.
 fn append(bytes: &mut Vec<u8>, array: &Uint8Array) -> Result<()> {
     let n_bytes = array.length() as usize;
     reserve(bytes, n_bytes)?;
     let start = bytes.len();
     let room = &mut bytes.spare_capacity_mut()[..n_bytes];
     let added = array.copy_to_uninit(room).len();
-    // SAFETY: `copy_to_uninit` has initialised the `added` bytes behind `start`, within the capacity.
+    // SAFETY: `copy_to_uninit` has initialised the `added` bytes after `start`, within the capacity.
     unsafe { bytes.set_len(start + added) };
     Ok(())
 }
 
-/// A copy of an array.
+/// Copies an array.
 fn copied(array: &Uint8Array) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     append(&mut bytes, array)?;

@@ -10,10 +10,10 @@ use crate::web::level::Level;
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
 
-/// Compresses pages. Gives their blocks, each at a multiple of 4 bytes, and behind them the table: two words a page.
+/// Compresses pages. Returns their blocks, each at a multiple of 4 bytes, followed by the table: two words per page.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a page size that is none; `OUT_OF_MEMORY`.
+/// `INVALID_ARGUMENT` for an unsupported page size; `OUT_OF_MEMORY`.
 #[wasm_bindgen(js_name = compressPages)]
 pub fn compress_pages(
     bytes: &[u8],
@@ -30,14 +30,14 @@ fn compress(bytes: &[u8], page_size: u32, level: lz4::Level) -> Result<Vec<u8>> 
     let mut table = with_room(bytes.len().div_ceil(page_size as usize))?;
     for page in bytes.chunks(page_size as usize) {
         let entry = encoder.append_page(page, &mut packed);
-        // Blocks of what fits in 4 GiB are never too far for an entry.
+        // Offsets of blocks in less than 4 GiB always fit in an entry.
         table.push(entry.to_words().unwrap_or_default());
     }
     extend(&mut packed, bytemuck::cast_slice(&table))?;
     Ok(packed)
 }
 
-/// Pages that are being decompressed.
+/// A decoder of compressed pages.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct PageDecoder {
@@ -50,10 +50,10 @@ pub struct PageDecoder {
 
 #[wasm_bindgen]
 impl PageDecoder {
-    /// A decoder of pages of `nBytes` in all.
+    /// Creates a decoder of pages with `nBytes` in total.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a page size that is none, or a table of another length.
+    /// `INVALID_ARGUMENT` for an unsupported page size, or a table of the wrong length.
     #[wasm_bindgen(constructor)]
     pub fn new(
         packed: &Uint8Array,
@@ -71,8 +71,8 @@ impl PageDecoder {
         })
     }
 
-    /// Decompresses the next `nPages` pages, or what is left of them. Gives their bytes, then of each page a byte: 0, or the
-    /// number of its fault, which `isStrict` makes an error.
+    /// Decompresses the next `nPages` pages, or the remaining ones if there are fewer. Returns their bytes, followed by
+    /// one status byte per page: 0, or the code of the page's error. If `isStrict`, throws the first error instead.
     ///
     /// # Errors
     /// `CORRUPT_PAGE`; `OUT_OF_MEMORY`.

@@ -1,4 +1,4 @@
-//! The codec of a GPU, and how a call has it.
+//! [`GpuCodec`], and exclusive access to it during a call.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -13,18 +13,18 @@ use crate::gpu::{Backend, DeviceRequest, GpuDevice, PowerPreference};
 use crate::web::promise::promise;
 use crate::{Error, Result};
 
-/// A call under way.
+/// The future of a call.
 pub(super) type Work<'a> = Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;
 
-/// A GPU that compresses and decompresses pages. It takes one call at a time.
+/// A GPU that compresses and decompresses pages. It runs one call at a time.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct GpuCodec(Rc<Shared>);
 
-/// State that the codec shares with its call.
+/// State shared by the codec and its pending call.
 #[derive(Debug)]
 struct Shared {
-    /// Gone while a call has it, and once it is closed.
+    /// `None` during a call, and after `close`.
     codec: RefCell<Option<JsCodec>>,
     device: RefCell<GpuDevice>,
 }
@@ -48,7 +48,7 @@ impl GpuCodec {
         promise(async move { Ok(Self::new(GpuDevice::open_async(&request).await?).into()) })
     }
 
-    /// Takes the page's own device, which stays the page's: it is neither destroyed nor replaced when it is lost.
+    /// Uses a device of the page. It is neither destroyed nor replaced if it is lost.
     #[wasm_bindgen(js_name = fromDevice, unchecked_return_type = "Promise<GpuCodec>")]
     pub fn from_device(
         #[wasm_bindgen(unchecked_param_type = "PageDevice")] device: JsValue,
@@ -56,31 +56,31 @@ impl GpuCodec {
         promise(async move { Ok(Self::new(GpuDevice::from_js_async(&device).await?).into()) })
     }
 
-    /// The name of the adapter, as far as the browser tells.
+    /// Returns the name of the adapter, as reported by the browser.
     #[wasm_bindgen(getter)]
     pub fn name(&self) -> String {
         self.0.device.borrow().info().name.clone()
     }
 
-    /// Its vendor.
+    /// Returns the vendor of the adapter.
     #[wasm_bindgen(getter)]
     pub fn vendor(&self) -> String {
         self.0.device.borrow().info().vendor.clone()
     }
 
-    /// True for a software adapter.
+    /// Returns true for a software adapter.
     #[wasm_bindgen(getter)]
     pub fn software(&self) -> bool {
         self.0.device.borrow().info().is_software()
     }
 
-    /// The `GPUDevice` in use. A lost one is replaced before the call ends that found it lost.
+    /// Returns the `GPUDevice` in use. A lost device is replaced before the end of the call that detects the loss.
     #[wasm_bindgen(unchecked_return_type = "PageDevice | undefined")]
     pub fn device(&self) -> JsValue {
         self.0.device.borrow().raw_web()
     }
 
-    /// GPU memory in bytes: of buffers in use, and of those kept for later calls.
+    /// Returns the bytes of GPU memory in use, and of buffers kept for later calls.
     #[wasm_bindgen(
         getter,
         unchecked_return_type = "{ readonly inUse: number; readonly pooled: number }"
@@ -93,7 +93,7 @@ impl GpuCodec {
         fields.into()
     }
 
-    /// Gives the GPU up. Later calls fail.
+    /// Destroys the device. Later calls fail.
     pub fn close(&self) {
         self.0.codec.take();
         self.0.device.borrow().destroy();
@@ -114,7 +114,7 @@ impl GpuCodec {
         }))
     }
 
-    /// Returns a promise of the result of `work`, which has the codec until then.
+    /// Returns a promise of the result of `work`, which has exclusive access to the codec.
     pub(super) fn call(
         &self,
         work: impl for<'a> FnOnce(&'a mut JsCodec) -> Work<'a> + 'static,
@@ -122,7 +122,7 @@ impl GpuCodec {
         self.boxed(Box::new(work), false)
     }
 
-    /// The same for calls on buffers of the page, whose errors the browser may report after the call.
+    /// Like [`call`](Self::call), for calls on buffers of the page, whose errors the browser may report after the call.
     pub(super) fn call_resident(
         &self,
         work: impl for<'a> FnOnce(&'a mut JsCodec) -> Work<'a> + 'static,
@@ -130,7 +130,7 @@ impl GpuCodec {
         self.boxed(Box::new(work), true)
     }
 
-    /// The same, compiled once for all calls: their futures are large.
+    /// Implements both forms without generics, so that their large futures are compiled only once.
     #[inline(never)]
     fn boxed(
         &self,

@@ -1,4 +1,4 @@
-//! Arguments from JavaScript, results for it, and their types.
+//! Conversion of arguments from JavaScript and results to JavaScript, and their TypeScript types.
 
 use js_sys::{Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
@@ -84,19 +84,19 @@ export interface GpuFrameContent {
 export type GpuProgress = (pageBytes: number, blockBytes: number) => unknown;
 "#;
 
-/// The entries of a table.
+/// Decodes the entries of a table.
 pub(super) fn read_table(table: &Uint32Array) -> Result<Vec<PageEntry>> {
     let mut words: Vec<u32> = memory::zeros(table.length() as usize)?;
     table.copy_to(&mut words);
     let entries = entries(&words)?;
     let mut read = memory::with_room(entries.len())?;
-    // The words of fills are left for the GPU to read.
+    // The GPU reads the words of fill pages.
     read.extend(entries.iter().map(|&words| read_entry(words, &[])));
     Ok(read)
 }
 
-/// The pages of a frame, and the checksum of its content; `None` if its blocks are no pages or have more than `limit` bytes
-/// of content.
+/// Returns the pages of a frame and its content checksum; `None` if its blocks are not pages or have more than `limit`
+/// bytes of content.
 pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked, Option<u32>)>> {
     let read = |at: usize, to: &mut [u8]| bytes.read_into(at, to);
     let frame = FramePages::read(bytes.len(), read)?;
@@ -122,7 +122,7 @@ pub(super) fn first_error(errors: &[Option<BlockError>]) -> Result<()> {
     }
 }
 
-/// A plain object with the times.
+/// Creates a plain object with the times.
 pub(super) fn timing(timings: &Timings) -> Fields {
     let ns = |ns: Option<u64>| ns.map_or(JsValue::NULL, |ns| JsValue::from(ns as f64));
     let fields = Fields::new();
@@ -133,7 +133,7 @@ pub(super) fn timing(timings: &Timings) -> Fields {
     fields
 }
 
-/// A plain object: `GpuPackedPages`.
+/// Creates a plain object: `GpuPackedPages`.
 pub(super) fn packed_pages(packed: JsBytes, table: &[u32], timings: &Timings) -> JsValue {
     let fields = Fields::new();
     fields.set_packed(&packed.into_array());
@@ -142,7 +142,7 @@ pub(super) fn packed_pages(packed: JsBytes, table: &[u32], timings: &Timings) ->
     fields.into()
 }
 
-/// A plain object: `GpuCheckedPages`.
+/// Creates a plain object: `GpuCheckedPages`.
 pub(super) fn checked_pages(
     bytes: JsBytes,
     errors: &[Option<BlockError>],
@@ -163,7 +163,7 @@ pub(super) fn checked_pages(
 
 #[wasm_bindgen]
 extern "C" {
-    /// A plain object of JavaScript.
+    /// A plain JavaScript object.
     #[wasm_bindgen(js_name = Object)]
     pub(super) type Fields;
     #[wasm_bindgen(constructor, js_class = "Object")]
@@ -205,7 +205,7 @@ extern "C" {
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_pooled(this: &Fields, n_bytes: f64);
 
-    /// Destination of content, as an object of JavaScript.
+    /// Destination of content: a JavaScript object.
     #[wasm_bindgen(typescript_type = "GpuTarget")]
     pub type Target;
     #[wasm_bindgen(method, getter)]
@@ -215,7 +215,7 @@ extern "C" {
     #[wasm_bindgen(method, getter, js_name = maxOutputSize)]
     fn max_output_size(this: &Target) -> f64;
 
-    /// A part of compressed pages, as JavaScript gives it.
+    /// A part of compressed pages: a JavaScript object.
     pub(super) type Part;
     #[wasm_bindgen(method, getter)]
     pub(super) fn packed(this: &Part) -> JsValue;
@@ -228,7 +228,7 @@ extern "C" {
 }
 
 impl Target {
-    /// Most bytes of content.
+    /// Returns the maximum number of bytes of content.
     pub(super) fn limit(&self) -> u64 {
         self.max_output_size() as u64
     }

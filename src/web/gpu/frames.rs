@@ -1,4 +1,5 @@
-//! Frames from and to arrays of JavaScript. Their headers, ends and checksums of content are the CPU module's.
+//! Frames from and to JavaScript arrays. The CPU module writes and reads their headers, end marks and content
+//! checksums.
 
 use js_sys::{Function, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -12,8 +13,9 @@ use crate::web::level::Level;
 
 #[wasm_bindgen]
 impl GpuCodec {
-    /// Compresses content to the blocks of a frame, each after its size and, if it is to have one, before its checksum.
-    /// `encode` returns the block of one page of content, likewise. The array must stay as it is until the call is done.
+    /// Compresses content to the blocks of a frame. Each block is preceded by its size and followed by its checksum if
+    /// `blockChecksums`. `encode` must return the block of one page of content in the same form. The array must not
+    /// change until the call is done.
     #[wasm_bindgen(js_name = compressBlocks, unchecked_return_type = "Promise<GpuBlocks>")]
     pub fn compress_blocks(
         &self,
@@ -42,9 +44,9 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses a frame whose blocks are pages, to the start of `into` or to a new array; `undefined` for bytes that are
-    /// no such frame, that have more than `limit` bytes of content, or of which a block is not sound. The array must stay
-    /// as it is until the call is done. The checksum of the content is the caller's to compare.
+    /// Decompresses a frame whose blocks are pages, to the start of `into` or to a new array. Returns `undefined` for
+    /// bytes that are not such a frame, have more than `limit` bytes of content, or contain a corrupt block. The array
+    /// must not change until the call is done. The caller must verify the content checksum.
     #[wasm_bindgen(
         js_name = decompressFrame,
         unchecked_return_type = "Promise<GpuFrameContent | undefined>"

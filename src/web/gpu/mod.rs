@@ -1,4 +1,4 @@
-//! The class that JavaScript drives a GPU with: pages in arrays, and pages in GPU memory.
+//! `GpuCodec`: compression on a GPU, of pages in arrays and of pages in GPU memory.
 
 mod codec;
 mod convert;

@@ -1,4 +1,4 @@
-//! Pages from and to arrays of JavaScript.
+//! Pages from and to JavaScript arrays.
 
 use js_sys::{Function, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
@@ -12,7 +12,7 @@ use crate::web::level::Level;
 
 #[wasm_bindgen]
 impl GpuCodec {
-    /// Compresses pages at the level `Fast` or `High`. The array must stay as it is until the call is done.
+    /// Compresses pages at the level `Fast` or `High`. The array must not change until the call is done.
     #[wasm_bindgen(js_name = compressPages, unchecked_return_type = "Promise<GpuPackedPages>")]
     pub fn compress_pages(
         &self,
@@ -33,8 +33,8 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses pages. The array `packed` must stay as it is until the call is done. A page that is not sound is all
-    /// zeros, and an error if `isStrict`.
+    /// Decompresses pages. The array `packed` must not change until the call is done. A corrupt page is filled with
+    /// zeros; if `isStrict`, the call rejects with an error.
     #[wasm_bindgen(js_name = decompressPages, unchecked_return_type = "Promise<GpuCheckedPages>")]
     pub fn decompress_pages(
         &self,

@@ -1,4 +1,4 @@
-//! Pages in `GPUBuffer`s on the codec's device: only sizes and statuses leave the GPU.
+//! Pages in `GPUBuffer`s on the codec's device. Only sizes and status words are transferred.
 
 use js_sys::{Array, Function, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
@@ -22,7 +22,8 @@ use crate::{Error, Result, memory};
 
 #[wasm_bindgen]
 impl GpuCodec {
-    /// Compresses the first `byteLength` bytes of `buffer` to buffers of just the length of blocks and tables.
+    /// Compresses the first `byteLength` bytes of `buffer` to new buffers, which have exactly the lengths of blocks and
+    /// tables.
     #[wasm_bindgen(js_name = compressResident, unchecked_return_type = "Promise<GpuParts>")]
     pub fn compress_resident(
         &self,
@@ -38,7 +39,7 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses parts, one after the other; rejects with `CORRUPT_PAGE` once all sound pages are there.
+    /// Decompresses parts, one after the other. Rejects with `CORRUPT_PAGE` after all valid pages have been written.
     #[wasm_bindgen(js_name = decompressParts, unchecked_return_type = "Promise<GpuContent>")]
     pub fn decompress_parts(
         &self,
@@ -51,7 +52,8 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses pages in arrays, likewise. They must stay as they are until the call is done.
+    /// Like [`decompress_parts`](Self::decompress_parts), for pages in arrays, which must not change until the call is
+    /// done.
     #[wasm_bindgen(js_name = decompressPagesTo, unchecked_return_type = "Promise<GpuContent>")]
     pub fn decompress_pages_to(
         &self,
@@ -79,8 +81,8 @@ impl GpuCodec {
         })
     }
 
-    /// Decompresses a frame whose blocks are pages, likewise; `undefined` for other bytes. The content stays on the GPU,
-    /// so its checksum is not compared.
+    /// Like [`decompress_parts`](Self::decompress_parts), for a frame whose blocks are pages. Returns `undefined` for
+    /// other bytes. The content stays on the GPU, so its checksum is not verified.
     #[wasm_bindgen(
         js_name = decompressFrameTo,
         unchecked_return_type = "Promise<GpuContent | undefined>"
@@ -99,7 +101,7 @@ impl GpuCodec {
                     return Ok(JsValue::UNDEFINED);
                 };
                 match decompress(codec, &pages, &target, OnProgress(on_progress)).await {
-                    // Blocks between the first and the last are no pages, or corrupt: the CPU says which.
+                    // Blocks between the first and the last are not pages, or corrupt: the CPU codec determines which.
                     Err(Error::CorruptPage { .. }) => Ok(JsValue::UNDEFINED),
                     done => done,
                 }
@@ -122,7 +124,7 @@ impl GpuCodec {
     }
 }
 
-/// Reads parts of pages of `device` to arrays. It needs no codec: one that is closed, or in use, does not matter.
+/// Downloads parts in buffers of `device` to arrays. It needs no codec, so it also works while one is closed or in use.
 #[wasm_bindgen(js_name = readParts, unchecked_return_type = "Promise<GpuPackedPages>")]
 pub fn read_parts(
     #[wasm_bindgen(unchecked_param_type = "PageDevice")] device: JsValue,
@@ -207,7 +209,7 @@ async fn decompress(
     Ok(to.content(pages.n_bytes, &timing(&timings)))
 }
 
-/// A buffer for content: the caller's, or a new one, which is destroyed with this unless the caller gets it.
+/// A buffer for content: the caller's, or a new one, which is destroyed on drop unless it was passed to the caller.
 struct PageBuffer {
     raw: JsValue,
     buffer: Buffer,
@@ -215,7 +217,7 @@ struct PageBuffer {
 }
 
 impl PageBuffer {
-    /// The buffer that `target` says, for `n_bytes`.
+    /// Returns the buffer of `target`, or creates one, for `n_bytes`.
     fn of(device: &GpuDevice, target: &Target, n_bytes: u64) -> Result<Self> {
         if n_bytes > target.limit() {
             let limit = target.limit();
@@ -247,7 +249,7 @@ impl PageBuffer {
         })
     }
 
-    /// A plain object: `GpuContent`. The buffer is the caller's from here on.
+    /// Creates a plain object: `GpuContent`. The caller owns the buffer afterwards.
     fn content(mut self, n_bytes: u64, timing: &Fields) -> JsValue {
         self.is_ours = false;
         let fields = Fields::new();
@@ -266,7 +268,7 @@ impl Drop for PageBuffer {
     }
 }
 
-/// Parts that JavaScript gives.
+/// Converts parts from JavaScript.
 fn parts_from_js(device: &GpuDevice, parts: &Array) -> Result<Vec<ResidentPart>> {
     let mut read = memory::with_room(parts.length() as usize)?;
     for part in parts.iter() {
@@ -279,7 +281,8 @@ fn parts_from_js(device: &GpuDevice, parts: &Array) -> Result<Vec<ResidentPart>>
     Ok(read)
 }
 
-/// Copies blocks and table of a part to buffers of the page, which are added to `made`. Returns a plain object: `GpuPart`.
+/// Copies blocks and table of a part to new buffers for the page, which are added to `made`. Returns a plain object:
+/// `GpuPart`.
 fn give_away(
     device: &GpuDevice,
     part: &ResidentPart,
@@ -298,7 +301,7 @@ fn give_away(
     ] {
         stream.copy(Place::Device(to, 0), Place::Device(from, 0), n_bytes)?;
     }
-    // Later work of the page on this device runs after the copies.
+    // Work that the page submits later on this device runs after the copies.
     stream.submit_untimed()?;
     let fields = Fields::new();
     fields.set_packed(&packed);
@@ -312,7 +315,7 @@ fn table_bytes(n_bytes: u64, page_size: u32) -> u64 {
     8 * n_bytes.div_ceil(page_size.max(1).into())
 }
 
-/// Asks for the first bytes of a buffer.
+/// Starts the download of the first bytes of a buffer.
 fn download(device: &GpuDevice, buffer: &Buffer, n_bytes: u64) -> Result<crate::gpu::HostBuffer> {
     let host = device.allocate_host_uncleared(n_bytes.max(4), HostUse::Download)?;
     let mut stream = device.stream();

@@ -1,4 +1,4 @@
-//! Operations on arrays wherever they are faster, as a class of JavaScript.
+//! [`GpuBackend`] as a JavaScript class: operations on arrays, on the CPU or the GPU.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,27 +20,27 @@ export type BackendUsed =
   | { readonly engine: "cpu"; readonly device: null; readonly reason: string };
 "#;
 
-/// [`GpuBackend`] for JavaScript. A call takes it and gives it back at its end, so there is one call at a time.
+/// [`GpuBackend`] for JavaScript. `None` during a call: only one call can run at a time.
 #[wasm_bindgen(js_name = Backend)]
 #[derive(Debug)]
 pub struct WebBackend(Rc<RefCell<Option<GpuBackend>>>);
 
 #[wasm_bindgen(js_class = Backend)]
 impl WebBackend {
-    /// A backend that opens a GPU when it first pays.
+    /// Creates a backend that opens a GPU once there is enough work for it.
     #[must_use]
     pub fn lazy() -> Self {
         Self::of(GpuBackend::default())
     }
 
-    /// A backend that runs everything on a device.
+    /// Creates a backend that runs everything on a device.
     #[must_use]
     #[wasm_bindgen(js_name = withDevice)]
     pub fn with_device(device: &WebDevice) -> Self {
         Self::of(GpuBackend::with_device(device.device.clone()))
     }
 
-    /// Returns the place where the last operation ran; null before the first.
+    /// Returns the engine that ran the last operation; null before the first.
     #[must_use]
     #[wasm_bindgen(getter, js_name = lastBackend, unchecked_return_type = "BackendUsed | null")]
     pub fn last_backend(&self) -> Option<Object> {
@@ -56,7 +56,7 @@ impl WebBackend {
         ]))
     }
 
-    /// Runs an operation on arrays in shapes; returns a new array.
+    /// Runs an operation on arrays with these shapes; returns a new array.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
     pub fn run(
         &self,
@@ -78,8 +78,8 @@ impl WebBackend {
         }))
     }
 
-    /// Frees it and gives up the device that it opened; refuses one of an earlier instance of the module, which `free`
-    /// does not.
+    /// Frees the object and destroys the device that it opened. Unlike `free`, throws for an object of an earlier
+    /// instance of the module.
     pub fn release(self) {
         if let Some(backend) = self.0.take() {
             backend.close();

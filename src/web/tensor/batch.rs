@@ -1,5 +1,5 @@
-//! Queued operations as a class of JavaScript. A tensor of a batch is known by its number; a number that the batch does not
-//! have is wrong when the batch is executed.
+//! [`GpuCommandBatch`] as a JavaScript class. Tensors of a batch are identified by number. An unknown number is an
+//! error when the batch is executed.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -14,30 +14,32 @@ use super::resident::WebTensor;
 use crate::tensor::{BufferId, GpuCommandBatch};
 use crate::{Error, Result};
 
-/// [`GpuCommandBatch`] for JavaScript. A call takes it and gives it back at its end.
+/// [`GpuCommandBatch`] for JavaScript. `None` during a call.
 #[wasm_bindgen(js_name = Batch)]
 #[derive(Debug)]
 pub struct WebBatch(Rc<RefCell<Option<GpuCommandBatch>>>);
 
-/// Work of a call on the batch.
+/// A call on the batch.
 type Work = dyn for<'a> FnOnce(
     &'a mut GpuCommandBatch,
 ) -> Pin<Box<dyn Future<Output = Result<JsValue>> + 'a>>;
 
 #[wasm_bindgen(js_class = Batch)]
 impl WebBatch {
-    /// A vector, copied to the device when the batch is executed. This, as what else is queued, gives a number.
+    /// Queues the upload of a vector, which is sent to the device when the batch is executed. Returns the number of the
+    /// tensor, as all methods that queue do.
     pub fn upload(&self, values: &Float32Array) -> JsResult<u32> {
         let values = bytes(values)?;
         self.queue(|batch| batch.upload_js(&values))
     }
 
-    /// A tensor that is on the device already.
+    /// Adds a tensor that is already on the device.
     pub fn tensor(&self, tensor: &WebTensor) -> JsResult<u32> {
         self.queue(|batch| Ok(batch.tensor(&tensor.0)))
     }
 
-    /// Queues an operation on tensors of these numbers, which it sees in these shapes, or as they are.
+    /// Queues an operation on the tensors `ids`. They are reshaped to `shapes`, in order; the remaining ones keep their
+    /// shape.
     pub fn run(
         &self,
         #[wasm_bindgen(js_name = op, unchecked_param_type = "Op")] given: &Array,
@@ -52,7 +54,7 @@ impl WebBatch {
         })
     }
 
-    /// Runs what was queued; gives the time of the kernels in nanoseconds, or null.
+    /// Runs all queued operations; returns the kernel time in nanoseconds, or null if it is unknown.
     #[wasm_bindgen(unchecked_return_type = "Promise<number | null>")]
     pub fn execute(&self) -> Promise {
         self.call(async |batch| {
@@ -61,7 +63,7 @@ impl WebBatch {
         })
     }
 
-    /// The elements of a tensor, in a new array.
+    /// Returns the elements of a tensor in a new array.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
     pub fn read(&self, id: u32) -> Promise {
         self.call(async move |batch| {
@@ -70,13 +72,13 @@ impl WebBatch {
         })
     }
 
-    /// A tensor, which stays on the device.
+    /// Returns a tensor, which stays on the device.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
     pub fn result(&self, id: u32) -> Promise {
         self.call(async move |batch| Ok(WebTensor(batch.result(batch.id(id)).await?).into()))
     }
 
-    /// Frees it, as `free` does, and refuses one of an earlier instance of the module, which `free` does not.
+    /// Frees the object. Unlike `free`, throws for an object of an earlier instance of the module.
     pub fn release(self) {}
 }
 
@@ -91,7 +93,7 @@ impl WebBatch {
         Ok(add(batch)?.number())
     }
 
-    /// A promise of what `work` gives, which has the batch meanwhile.
+    /// Returns a promise of the result of `work`, which has exclusive access to the batch.
     fn call(
         &self,
         work: impl AsyncFnOnce(&mut GpuCommandBatch) -> Result<JsValue> + 'static,
@@ -99,7 +101,7 @@ impl WebBatch {
         self.call_boxed(Box::new(move |batch| Box::pin(work(batch))))
     }
 
-    /// The same, compiled once for all kinds of work.
+    /// Implements [`call`](Self::call) without generics, so that it is compiled only once.
     fn call_boxed(&self, work: Box<Work>) -> Promise {
         let place = Rc::clone(&self.0);
         promise(async move {

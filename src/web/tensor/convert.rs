@@ -1,4 +1,4 @@
-//! JavaScript values from and to those of tensors.
+//! Conversion between JavaScript values and types of tensors.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -19,14 +19,15 @@ export type Step = string | readonly [name: string, ...numbers: number[]];
 /// Result of an exported function: a value, or an `Error` with a `code`.
 pub(super) type JsResult<T> = std::result::Result<T, JsValue>;
 
-/// A promise of what `work` gives. It is polled once before this returns, so that arrays are read as they are now.
+/// Returns a promise of the result of `work`, which is polled once before this returns, so that arrays are read with
+/// their current contents.
 pub(super) fn promise<T: Into<JsValue>>(
     work: impl Future<Output = Result<T>> + 'static,
 ) -> Promise {
     settle(Box::pin(async move { Ok(work.await?.into()) }))
 }
 
-/// The same, compiled once for all types.
+/// Implements [`promise`] without generics, so that it is compiled only once.
 fn settle(mut work: Pin<Box<dyn Future<Output = Result<JsValue>>>>) -> Promise {
     if let Some(error) = crate::web::panic::stopped() {
         return Promise::reject(&error);
@@ -35,22 +36,22 @@ fn settle(mut work: Pin<Box<dyn Future<Output = Result<JsValue>>>>) -> Promise {
     match work.as_mut().poll(&mut context) {
         Poll::Ready(Ok(value)) => Promise::resolve(&value),
         Poll::Ready(Err(error)) => Promise::reject(&error.into()),
-        // It is polled again there, with a waker.
+        // The work is polled again there, with a waker.
         Poll::Pending => crate::web::promise::promise(work),
     }
 }
 
-/// The elements of an array, as its bytes.
+/// Returns the elements of an array as bytes.
 pub(super) fn bytes(array: &Float32Array) -> Result<JsBytes> {
     JsBytes::of_floats(array)
 }
 
-/// The bytes of elements as an array of the same memory.
+/// Returns an array on the memory of the bytes.
 pub(super) fn floats(bytes: JsBytes) -> Float32Array {
     Float32Array::new(&bytes.into_array().buffer())
 }
 
-/// Lengths, places or numbers of axes.
+/// Converts lengths, positions or indices of axes.
 pub(super) fn sizes(words: &[u32]) -> Result<Vec<usize>> {
     let mut sizes = Vec::new();
     crate::memory::reserve(&mut sizes, words.len())?;
@@ -62,7 +63,7 @@ pub(super) fn shape(dims: &[u32]) -> Result<Shape> {
     Shape::new(&sizes(dims)?)
 }
 
-/// Steps, given as a list of names, or of lists of a name and its numbers.
+/// Decodes a list of steps: names, or lists of a name and its numbers.
 pub(super) fn steps(steps: &JsValue) -> Result<Vec<Step>> {
     if !Array::is_array(steps) {
         return Err(wrong("steps", steps, "give a list of steps"));
@@ -91,7 +92,7 @@ fn step(given: &JsValue) -> Result<Step> {
     step.ok_or_else(|| wrong("step", given, expected))
 }
 
-/// The error of a value that is none of those that an argument may have.
+/// Creates the error for an invalid argument, with the argument as JSON.
 pub(super) fn wrong(name: &'static str, value: &JsValue, expected: &'static str) -> Error {
     let text = JSON::stringify(value)
         .ok()
@@ -103,11 +104,11 @@ pub(super) fn wrong(name: &'static str, value: &JsValue, expected: &'static str)
     }
 }
 
-/// An object with these properties.
+/// Creates an object with these properties.
 pub(super) fn object(properties: &[(&str, JsValue)]) -> Object {
     let object = Object::new();
     for (name, value) in properties {
-        // An object that was made here is neither frozen nor a proxy.
+        // A new object is neither frozen nor a proxy, so this cannot fail.
         let _ = Reflect::set(&object, &JsValue::from_str(name), value);
     }
     object

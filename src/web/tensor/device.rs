@@ -1,4 +1,4 @@
-//! The device as a class of JavaScript.
+//! [`GpuDevice`] as a JavaScript class.
 
 use js_sys::{Array, Float32Array, Object, Promise};
 use wasm_bindgen::prelude::*;
@@ -40,7 +40,7 @@ export interface Capabilities {
 #[derive(Debug)]
 pub struct WebDevice {
     pub(super) device: GpuDevice,
-    /// True for a device of the page, which stays open.
+    /// True for a device of the page, which is not destroyed.
     is_borrowed: bool,
 }
 
@@ -74,7 +74,7 @@ impl WebDevice {
         }))
     }
 
-    /// The page's own `GPUDevice`, which stays the page's.
+    /// Uses a `GPUDevice` of the page, which is not destroyed.
     #[wasm_bindgen(unchecked_return_type = "Promise<Device>")]
     pub fn borrow(device: JsValue) -> Promise {
         promise(async move {
@@ -99,7 +99,7 @@ impl WebDevice {
         ])
     }
 
-    /// Limits and features for kernels.
+    /// Returns limits and features for kernels.
     #[must_use]
     #[wasm_bindgen(getter, unchecked_return_type = "Capabilities")]
     pub fn capabilities(&self) -> Object {
@@ -118,14 +118,14 @@ impl WebDevice {
         ])
     }
 
-    /// The browser's `GPUDevice`.
+    /// Returns the browser's `GPUDevice`.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn raw(&self) -> JsValue {
         self.device.raw_web()
     }
 
-    /// Waits until everything submitted has run.
+    /// Waits until all submitted work has completed.
     #[wasm_bindgen(unchecked_return_type = "Promise<void>")]
     pub fn synchronize(&self) -> Promise {
         let device = self.device.clone();
@@ -137,7 +137,7 @@ impl WebDevice {
         })
     }
 
-    /// Runs an operation on arrays in shapes; returns a new array.
+    /// Runs an operation on arrays with these shapes; returns a new array.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
     pub fn run(
         &self,
@@ -151,7 +151,7 @@ impl WebDevice {
         }))
     }
 
-    /// A tensor of the elements of an array.
+    /// Uploads an array as a tensor.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
     pub fn upload(&self, values: &Float32Array, dims: &[u32]) -> JsResult<Promise> {
         let (device, values, shape) = (self.device.clone(), bytes(values)?, shape(dims)?);
@@ -160,12 +160,12 @@ impl WebDevice {
         }))
     }
 
-    /// A tensor whose elements are whatever is in the memory.
+    /// Creates a tensor with uninitialised elements.
     pub fn empty(&self, dims: &[u32]) -> JsResult<WebTensor> {
         Ok(WebTensor(self.uncleared(shape(dims)?)?))
     }
 
-    /// A tensor of the elements at the start of a `GPUBuffer` of this device, which stays the page's.
+    /// Creates a tensor from the start of a `GPUBuffer` of this device. The page still owns the buffer.
     #[wasm_bindgen(js_name = tensorFromBuffer)]
     pub fn tensor_from_buffer(&self, buffer: &JsValue, dims: &[u32]) -> JsResult<WebTensor> {
         let (buffer, shape) = (self.device.buffer_from_js(buffer)?, shape(dims)?);
@@ -173,14 +173,14 @@ impl WebDevice {
         Ok(WebTensor(tensor))
     }
 
-    /// A batch without operations.
+    /// Creates a batch without operations.
     #[must_use]
     pub fn batch(&self) -> WebBatch {
         WebBatch::new(GpuCommandBatch::new(self.device.clone()))
     }
 
-    /// Frees it, and gives the device up unless it is the page's: all of its tensors are lost. Refuses one of an earlier
-    /// instance of the module, which `free` does not.
+    /// Frees the object and destroys the device, and with it all of its tensors, unless it is the page's. Unlike
+    /// `free`, throws for an object of an earlier instance of the module.
     pub fn release(self) {
         if !self.is_borrowed {
             self.device.destroy();

@@ -1,4 +1,4 @@
-//! Kernels of users as classes of JavaScript.
+//! Custom kernels as JavaScript classes.
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct WebKernel(Kernel);
 
-/// The arguments of a launch, in the order of the bindings. The launch takes them over.
+/// The arguments of a launch, in binding order. The launch consumes them.
 #[wasm_bindgen(js_name = Arguments)]
 #[derive(Debug, Default)]
 pub struct WebArguments(Vec<Argument>);
@@ -29,19 +29,19 @@ enum Argument {
 
 #[wasm_bindgen(js_class = Arguments)]
 impl WebArguments {
-    /// No arguments yet.
+    /// Creates an empty list.
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A tensor, for a binding that is storage.
+    /// Appends a tensor, for a storage binding.
     pub fn tensor(&mut self, tensor: &WebTensor) {
         self.0.push(Argument::Tensor(tensor.0.clone()));
     }
 
-    /// Words, for a binding that is uniform.
+    /// Appends words, for a uniform binding.
     pub fn params(&mut self, words: Vec<u32>) {
         self.0.push(Argument::Params(words));
     }
@@ -49,8 +49,8 @@ impl WebArguments {
 
 #[wasm_bindgen(js_class = Device)]
 impl WebDevice {
-    /// Compiles WGSL, or finds it compiled already. `bindings` are `read`, `read-write` and `uniform`, `overrides` names of
-    /// as many values; both with spaces between.
+    /// Compiles WGSL, or returns a cached kernel. `bindings` is a list of `read`, `read-write` and `uniform`,
+    /// `overrides` a list of the names of `values`; both are separated by spaces.
     #[wasm_bindgen(js_name = compileKernel, unchecked_return_type = "Promise<Kernel>")]
     pub fn compile_kernel(
         &self,
@@ -73,7 +73,7 @@ impl WebDevice {
         }))
     }
 
-    /// Launches so many workgroups; returns once they are submitted.
+    /// Launches a grid of workgroups; returns as soon as it is submitted.
     pub fn launch(
         &self,
         kernel: &WebKernel,
@@ -110,7 +110,7 @@ fn access(name: &str) -> Result<Access> {
     })
 }
 
-/// Just the elements of a tensor, so that the kernel's `arrayLength` is their number.
+/// Binds exactly the elements of a tensor, so that the kernel's `arrayLength` is their number.
 fn bound(tensor: &GpuTensor) -> Result<KernelArg<'_, Buffer>> {
     const ALIGNMENT: u64 = 256;
     let start = 4 * tensor.view().offset() as u64;

@@ -1,7 +1,7 @@
-//! Tensors on a GPU, and operations on arrays wherever they are faster, as classes of JavaScript.
+//! Tensors on a GPU, and operations on arrays on the CPU or the GPU, as JavaScript classes.
 //!
-//! Errors are those of the methods of the same names in [`gpu`](crate::gpu) and [`tensor`](crate::tensor), as an `Error`
-//! with the property `code`. Arrays are read before a method returns, but for those of a backend.
+//! Errors are those of the methods of the same names in [`gpu`](crate::gpu) and [`tensor`](crate::tensor), as an
+//! `Error` with the property `code`. Arrays are read before a method returns, except by a backend.
 
 mod backend;
 mod batch;

@@ -1,13 +1,13 @@
-//! Names that arguments have.
+//! Enumerations of string arguments.
 
 use wasm_bindgen::prelude::*;
 
-/// Speed or battery, where there are several GPUs.
+/// Preference between several GPUs.
 #[wasm_bindgen(js_name = PowerPreference)]
 #[derive(Debug, Clone, Copy)]
 pub enum WebPowerPreference {
-    /// Speed.
+    /// Prefers the faster GPU.
     HighPerformance = "high-performance",
-    /// Battery.
+    /// Prefers the GPU that uses less power.
     LowPower = "low-power",
 }

@@ -1,4 +1,4 @@
-//! Operations as JavaScript describes them: a list of a name, and what the operation takes beside tensors.
+//! Decodes operations from JavaScript: lists of a name and the parameters other than tensors.
 
 use js_sys::{Array, Float32Array, Uint32Array};
 use wasm_bindgen::prelude::*;
@@ -21,7 +21,7 @@ export type Op =
   | readonly ["matmulQuantized", quantization: string, size: Uint32Array, bytes: number];
 "#;
 
-/// Decodes a description, which the package's JavaScript made; what callers gave is checked.
+/// Decodes an operation. The package's JavaScript creates the list, so only values that come from callers are checked.
 pub(super) fn op(given: &Array) -> Result<Op> {
     let name = given.get(0).as_string().unwrap_or_default();
     let (first, second) = (given.get(1), given.get(2));
@@ -50,7 +50,7 @@ pub(super) fn op(given: &Array) -> Result<Op> {
             let [n, k] = list(&second)?[..] else {
                 return Err(wrong("size", &second, "give outputs and inputs"));
             };
-            // The tensor has whole words.
+            // The tensor is zero-padded to whole words, so the bytes are passed separately.
             let n_bytes = given.get(3).as_f64().unwrap_or_default() as usize;
             check_len("weights", n_bytes, quantization.bytes_of(n, k)?)?;
             let size = [n, k];
@@ -60,7 +60,7 @@ pub(super) fn op(given: &Array) -> Result<Op> {
     })
 }
 
-/// Decodes an operation on arrays, each in a shape.
+/// Decodes an operation on arrays, each with a shape.
 pub(super) fn call(given: &Array, arrays: &Array, dims: &Array) -> Result<JsCall> {
     let inputs = arrays.iter().zip(shapes(dims)?).map(|(array, shape)| {
         let array: &Float32Array = array.unchecked_ref();
@@ -77,7 +77,7 @@ pub(super) fn shapes(dims: &Array) -> Result<Vec<Shape>> {
     dims.iter().map(|dims| Shape::new(&list(&dims)?)).collect()
 }
 
-/// The numbers of an array that the package's JavaScript made.
+/// Returns the numbers of a `Uint32Array`, which the package's JavaScript creates.
 fn list(words: &JsValue) -> Result<Vec<usize>> {
     sizes(&words.unchecked_ref::<Uint32Array>().to_vec())
 }

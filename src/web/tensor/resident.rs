@@ -1,4 +1,4 @@
-//! Tensors on a device as a class of JavaScript.
+//! [`GpuTensor`] as a JavaScript class.
 
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::*;
@@ -14,7 +14,7 @@ use crate::tensor::GpuTensor;
 #[derive(Debug)]
 pub struct WebTensor(pub(super) GpuTensor);
 
-/// A promise of a tensor.
+/// Returns a promise of a tensor.
 pub(super) fn making(work: impl Future<Output = Result<GpuTensor>> + 'static) -> Promise {
     promise(async move { work.await.map(WebTensor) })
 }
@@ -25,28 +25,28 @@ fn words(sizes: &[usize]) -> Vec<u32> {
 
 #[wasm_bindgen(js_class = Tensor)]
 impl WebTensor {
-    /// Lengths of the axes.
+    /// Returns the lengths of the axes.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn shape(&self) -> Vec<u32> {
         words(self.0.shape().dims())
     }
 
-    /// Distance of neighbours along each axis in the buffer, in elements.
+    /// Returns the distance of neighbours along each axis in the buffer, in elements.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn strides(&self) -> Vec<u32> {
         words(self.0.view().strides())
     }
 
-    /// Place of the first element in the buffer, in elements.
+    /// Returns the position of the first element in the buffer, in elements.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn offset(&self) -> usize {
         self.0.view().offset()
     }
 
-    /// The browser's `GPUBuffer`, which the tensor shares with its views.
+    /// Returns the browser's `GPUBuffer`, which the tensor shares with its views.
     #[must_use]
     #[wasm_bindgen(getter)]
     pub fn buffer(&self) -> JsValue {
@@ -55,48 +55,48 @@ impl WebTensor {
         raw.map_or(JsValue::NULL, |raw| AsRef::<JsValue>::as_ref(&raw).clone())
     }
 
-    /// The elements from `start` to before `end` of an axis.
+    /// Returns the elements from `start` to `end` (exclusive) of an axis.
     pub fn slice(&self, axis: usize, start: usize, end: usize) -> JsResult<Self> {
         Ok(Self(self.0.slice(axis, start..end)?))
     }
 
-    /// Two axes exchanged.
+    /// Exchanges two axes.
     pub fn transpose(&self, first: usize, second: usize) -> JsResult<Self> {
         Ok(Self(self.0.transpose(first, second)?))
     }
 
-    /// Axes in another order.
+    /// Reorders the axes.
     pub fn permute(&self, axes: &[u32]) -> JsResult<Self> {
         Ok(Self(self.0.permute(&sizes(axes)?)?))
     }
 
-    /// The same elements in another shape.
+    /// Returns the same elements in another shape, without a copy.
     pub fn reshape(&self, dims: &[u32]) -> JsResult<Self> {
         Ok(Self(self.0.reshape(shape(dims)?)?))
     }
 
-    /// Extended to a larger shape.
+    /// Broadcasts to a larger shape.
     #[wasm_bindgen(js_name = broadcastTo)]
     pub fn broadcast_to(&self, dims: &[u32]) -> JsResult<Self> {
         Ok(Self(self.0.broadcast_to(&shape(dims)?)?))
     }
 
-    /// The elements in a new array, the last axis innermost.
+    /// Returns the elements in a new array, row-major.
     #[wasm_bindgen(unchecked_return_type = "Promise<Float32Array<ArrayBuffer>>")]
     pub fn read(&self) -> Promise {
         let tensor = self.0.clone();
         promise(async move { tensor.to_js_async().await.map(floats) })
     }
 
-    /// The same elements without gaps.
+    /// Returns the same elements contiguously, row-major.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
     pub fn contiguous(&self) -> Promise {
         let a = self.0.clone();
         making(async move { a.contiguous_async().await })
     }
 
-    /// Runs an operation on this and as many others of `second` and `third` as make `n` tensors; any tensor stands for one
-    /// that is not there, since lists of objects cannot be borrowed.
+    /// Runs an operation on the first `n` of this tensor, `second` and `third`. Unused ones may be any tensor: the
+    /// parameters are not a list, because wasm-bindgen cannot borrow lists of objects.
     #[wasm_bindgen(unchecked_return_type = "Promise<Tensor>")]
     pub fn run(
         &self,
@@ -113,6 +113,6 @@ impl WebTensor {
         }))
     }
 
-    /// Frees it, as `free` does, and refuses one of an earlier instance of the module, which `free` does not.
+    /// Frees the object. Unlike `free`, throws for an object of an earlier instance of the module.
     pub fn release(self) {}
 }

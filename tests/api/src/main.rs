@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .omit_auto_trait_impls(true)
         .omit_auto_derived_impls(true)
         .build()?;
-    // Re-exports of other crates' items, whose documentation is not at hand.
+    // Re-exports of items of other crates, whose rustdoc JSON is not loaded.
     let n_missing = api.missing_item_ids().count();
     if n_missing > 0 {
         eprintln!("{n_missing} items of other crates are listed by their re-exports only");

@@ -15,7 +15,7 @@ const quiet = [
 const software = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 /**
- * Starts Chromium with a fresh profile. `gpu` is `"software"`, or `"none"`, with which `requestAdapter()` gives null;
+ * Starts Chromium with a fresh profile. `gpu` is `"software"`, or `"none"`, with which `requestAdapter()` resolves to null;
  * `more` are further flags.
  */
 export function launch(gpu, more = []) {

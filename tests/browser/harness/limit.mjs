@@ -1,6 +1,6 @@
 // Time limits for single test cases.
 
-/** Far more than any case takes, so that only cases that hang reach it. */
+/** Time limit of a case, far above its duration, so that only cases that hang exceed it. */
 const LIMIT_SECONDS = Number(process.env.PAGEPRESS_CASE_SECONDS ?? 600);
 
 /** The error of a case that exceeds its time limit. */

@@ -12,7 +12,7 @@ export class Report {
     this.#filter = filter;
   }
 
-  /** Returns whether a case of this name is run. */
+  /** Returns true if a case of this name is run. */
   wants(name) {
     return name.includes(this.#filter);
   }

@@ -1,5 +1,5 @@
-// A static file server on the loopback interface, which also serves byte ranges of bodies that tests put there.
-// sirv serves the folder; the ranges are our own, since some must lack headers that a correct server sends.
+// A static file server on the loopback interface, which also serves byte ranges of bodies that tests upload. sirv serves the
+// folder; the ranges are implemented here, because some responses must lack headers that a correct server sends.
 import { createServer } from "node:http";
 import sirv from "sirv";
 

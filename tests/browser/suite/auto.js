@@ -1,5 +1,5 @@
-// Tests the choice between two engines, the loss of a device, and the reasons that the package reports. The software GPU
-// takes the place of hardware, since both are chosen by the same code.
+// Tests the choice between two engines, the loss of a device, and the reasons that the package reports. A software GPU
+// replaces hardware, since the same code chooses both.
 import { crossover } from "/dist/internals.js";
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";

@@ -4,7 +4,7 @@ import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 
 const MIB = 2 ** 20;
-/** Longest time between an abort and the end of the work on a busy machine. The work takes seconds. */
+/** Maximum time between an abort and the end of the work on a busy machine. The work takes seconds. */
 const STOP_MS = 500;
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -28,7 +28,7 @@ async function needsInitForSync() {
   await cpu.dispose();
 }
 
-/** The module-level calls, which share one engine. */
+/** Tests the module-level calls, which share one engine. */
 async function worksAtModuleLevel() {
   const bytes = mixed(65536, 1);
   const frames = await Promise.all([compress(bytes), compress(bytes, { level: "high" })]);
@@ -136,7 +136,7 @@ async function stopsBeforeItsTurn() {
   await cpu.dispose();
 }
 
-/** One good run of three is enough, since other programs may block the thread too. */
+/** Tests that the event loop runs during a call. One good run of three is enough: other programs may block the thread. */
 async function yieldsToTheEventLoop() {
   const cpu = await createCompressor({ backend: "cpu" });
   const taken = [];

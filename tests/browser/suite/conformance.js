@@ -34,7 +34,7 @@ function pagesCase(pageSize, level) {
   });
 }
 
-/** Random changes to blocks and tables give the same statuses and the same bytes on both engines. */
+/** Random changes to blocks and tables result in the same statuses and the same bytes on both engines. */
 function corruptCase(pageSize) {
   return both(async (gpu, cpu) => {
     const sound = await cpu.compressPages(mixed(pageSize, 4), { pageSize });

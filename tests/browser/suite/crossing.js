@@ -17,11 +17,11 @@ import { collect, source } from "./pipes.js";
 
 const pageSizes = [4096, 8192, 16384, 32768, 65536];
 const kindNames = Object.keys(pageKinds);
-/** Least content that is split among workers, and that `"auto"` runs on a GPU. */
+/** Minimum size of content that is split among workers, and that `"auto"` runs on a GPU. */
 const SHARED_BYTES = 2 ** 18;
 const AUTO_BYTES = 2 ** 20;
 
-/** Options of frames, which inputs use in turn, so that each is combined with every kind and tail. */
+/** Options of frames, which rotate over the inputs, so that each is combined with every kind and tail. */
 const frameKinds = [
   {},
   { contentChecksum: false, index: true },
@@ -73,7 +73,7 @@ function* longInputs(blockSize, leastBytes, nInputs) {
   }
 }
 
-/** Compresses `bytes` with a stream; every second stream is given the content size. */
+/** Compresses `bytes` with a stream; every second stream has the option for the content size. */
 function streamed(compressor, { bytes, frame, n }, options) {
   const size = n % 2 === 0 ? { contentSize: bytes.length } : {};
   return collect(source(bytes).pipeThrough(new Lz4CompressionStream({ ...options, ...frame, ...size, compressor })));

@@ -1,7 +1,7 @@
 // Helpers that create and read streams.
 import { join, randomNumbers } from "./data.js";
 
-/** Returns a stream of `bytes` in chunks of varying sizes, which counts the bytes pulled in `given`. */
+/** Returns a stream of `bytes` in chunks of varying sizes, which counts the pulled bytes in `given`. */
 export function source(bytes, given = { bytes: 0 }, most = 300_000) {
   const next = randomNumbers(bytes.length);
   return new ReadableStream(

@@ -1,4 +1,4 @@
-// Pages that stay in GPU memory, on the compressor's own device.
+// Tests pages that stay in GPU memory, on the device of the compressor.
 import { createCompressor, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
@@ -14,7 +14,7 @@ async function withGpu(work) {
   }
 }
 
-/** A buffer that holds `bytes`. */
+/** Creates a buffer with `bytes`. */
 function bufferOf(device, bytes, usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC) {
   const size = Math.ceil(bytes.length / 4) * 4;
   const buffer = device.createBuffer({ size, usage, mappedAtCreation: true });
@@ -23,7 +23,7 @@ function bufferOf(device, bytes, usage = GPUBufferUsage.STORAGE | GPUBufferUsage
   return buffer;
 }
 
-/** What `buffer` holds. */
+/** Reads the content of `buffer`. */
 async function contentOf(device, buffer, byteLength = buffer.size) {
   const size = Math.ceil(byteLength / 4) * 4;
   const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
@@ -157,7 +157,7 @@ async function replacesLostDevice() {
   });
 }
 
-/** A compressor on a device of the page's own takes its buffers as they are, and leaves it open. */
+/** Tests a compressor on a device that the page opened: it accepts buffers of the device, and `dispose` leaves it open. */
 async function takesADevice() {
   const adapter = await navigator.gpu.requestAdapter();
   const device = await adapter.requestDevice();
@@ -174,7 +174,7 @@ async function takesADevice() {
   device.destroy();
 }
 
-/** The memory of a GPU is told as it grows and shrinks. */
+/** Tests that `memory` counts GPU memory, and is null on the CPU and after `dispose`. */
 async function countsMemory() {
   const gpu = await createCompressor(software);
   const before = gpu.memory;

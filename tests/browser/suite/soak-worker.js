@@ -1,4 +1,4 @@
-// Runs mixed calls in a dedicated worker. Messages hold the options to begin with, or a duration; an empty message
+// Runs mixed calls in a dedicated worker. A message contains the options to begin with, or a duration; an empty message
 // calls `rest`.
 import { begin, rest, soak } from "./soak.js";
 

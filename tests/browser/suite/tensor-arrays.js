@@ -1,14 +1,14 @@
-// The operations on arrays, which a device and a backend have, beside plain loops.
+// Tests the operations on arrays, which a device and a backend have, against plain loops.
 import { PagepressError } from "/dist/tensor.js";
 import { check, rejects, same } from "./check.js";
 import * as reference from "./tensor-reference.js";
 
 const { checkNear, checkSums, numbers } = reference;
 
-/** Fails unless `work` throws or rejects with a `PagepressError` of this code; gives the error. */
+/** Fails unless `work` throws or rejects with a `PagepressError` with this code; returns the error. */
 export const fails = (work, code) => rejects(Promise.resolve().then(work), code, PagepressError);
 
-/** Results are right, of odd lengths, none and one, and special values. */
+/** Checks the results for various lengths, including 0 and 1, and for special values. */
 export async function checkArrays(subject) {
   const inputs = Float32Array.of(0, -0, 1, -1, 0.5, 88, -88, 3e38, -3e38, 1e-30, NaN, Infinity, -Infinity);
   for (const [n, size] of [[0, 1], [1, 1], [3, 2], [1001, 4], [70_000, 4]]) {
@@ -17,7 +17,7 @@ export async function checkArrays(subject) {
     const [copyX, copyY] = [x.slice(), y.slice()];
     for (const [step, exact, tolerance] of n > 2000 ? reference.steps.slice(0, 8) : reference.steps) {
       const name = Array.isArray(step) ? step[0] : step;
-      // WGSL does not say what roots and logarithms of numbers are that have none.
+      // WGSL does not define roots and logarithms outside their domains.
       const a = ["log", "sqrt"].includes(name) ? x.map((value) => Math.abs(value) || 1) : x;
       const found = await subject.elementwise([step], a, reference.takesTwo(step) ? y : undefined);
       const wanted = Array.from(a, (value, i) => (Number.isNaN(value) ? NaN : exact(value, y[i])));
@@ -45,7 +45,7 @@ export async function checkArrays(subject) {
   await checkReductions(subject);
 }
 
-/** Each name does the step of that name. */
+/** Checks that each method applies the step of its name. */
 async function checkNames(subject) {
   const [a, b] = [numbers(100, 8, 2), numbers(100, 9, 2)];
   for (const [name, ...args] of [["relu"], ["leakyRelu", 0.1], ["elu", 0.2], ["sigmoid"], ["tanh"], ["swish"], ["gelu"], ["clip", -1, 1], ["scale", 3]]) {
@@ -83,7 +83,7 @@ async function checkReductions(subject) {
   check((await subject.tiledMin2d(tile, 143, 7)) === Math.min(...tile), "tiledMin2d");
 }
 
-/** Wrong calls on arrays fail with their codes. */
+/** Checks the error codes of wrong calls on arrays. */
 export async function checkArrayErrors(subject) {
   const a = Float32Array.of(1, 2, 3, 4);
   for (const [code, work] of [

@@ -1,4 +1,4 @@
-// Norms, attention and products with packed weights, on arrays and on tensors, beside plain loops.
+// Tests norms, attention and products with packed weights, on arrays and on tensors, against plain loops.
 import { check, same } from "./check.js";
 import { fails } from "./tensor-arrays.js";
 import * as reference from "./tensor-reference.js";
@@ -8,7 +8,7 @@ const { checkNear, checkSums, numbers } = reference;
 const NORM = { relative: 1e-4, absolute: 2e-6 };
 const ATTENTION = { relative: 1e-4, absolute: 1e-5 };
 
-/** Norms, attention and products with packed weights are as plain loops give them. */
+/** Compares norms, attention and products with packed weights with plain loops. */
 export async function checkModelParts(subject) {
   for (const [rows, cols] of [[1, 1], [3, 7], [5, 64], [2, 1000], [0, 4]]) {
     const [a, weight, bias] = [numbers(rows * cols, 14, 4), numbers(cols, 15, 2), numbers(cols, 16, 2)];
@@ -53,7 +53,7 @@ export async function checkModelParts(subject) {
   }
 }
 
-/** Tensors give what arrays do. */
+/** Checks that operations on tensors and on arrays return the same results. */
 export async function checkModelPartsOfTensors(gpu) {
   const values = numbers(4 * 6 * 16, 50, 2);
   const a = await gpu.tensor(values, [24, 16]);

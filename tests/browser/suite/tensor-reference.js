@@ -1,8 +1,8 @@
-// The operations as plain loops in double precision, how far results may be off (as tests/tensor/tolerance.rs has it),
-// and numbers to try them on.
+// The operations as plain loops in double precision, their tolerances (those of tests/tensor/tolerance.rs), and
+// pseudo-random inputs.
 import { check } from "./check.js";
 
-/** Numbers from -`size` to `size` that repeat late; the same each time. */
+/** Returns pseudo-random numbers from -`size` to `size`; equal seeds return equal numbers. */
 export function numbers(n, seed, size) {
   let state = (seed * 0x9e37_79b9) >>> 0 || 1;
   return Float32Array.from({ length: n }, () => {
@@ -34,14 +34,14 @@ const exponent = { relative: 3e-5, absolute: 1e-30 };
 const exact = { relative: 0, absolute: 0 };
 export const SOFTMAX = exponent;
 export const LOG_SOFTMAX = { relative: 2e-6, absolute: 2e-6 };
-/** Of sums and of products, relative to the sum of magnitudes. */
+/** Tolerances of sums and of products, relative to the sum of magnitudes. */
 export const SUMS = 1e-6;
 export const PRODUCTS = 2e-6;
 
 const below = (x, value) => (x === -Infinity ? 0 : value);
 const inner = (x) => Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3);
 
-/** Each step, what it makes of x and y, and how near a result must be. */
+/** Each step, its result for x and y, and its tolerance. */
 export const steps = [
   ["relu", (x) => Math.max(x, 0), exact],
   [["leakyRelu", 0.25], (x) => (x < 0 ? 0.25 * x : x), rounded],
@@ -68,7 +68,10 @@ export const steps = [
 ];
 export const takesTwo = (step) => ["add", "sub", "mul", "div", "max", "min"].includes(step);
 
-/** Fails unless results are as near as they must be; NaN and infinities must be what they are. */
+/**
+ * Fails unless all results are within the tolerance. NaN must be NaN; beyond the largest 32-bit float, a result must be
+ * infinite with the right sign, or close to the largest magnitude.
+ */
 export function checkNear(found, wanted, { relative, absolute }, what) {
   check(found.length === wanted.length, `${what}: ${found.length} elements, expected ${wanted.length}`);
   for (const [i, right] of wanted.entries()) {
@@ -82,7 +85,7 @@ export function checkNear(found, wanted, { relative, absolute }, what) {
   }
 }
 
-/** The same for sums, of which each comes with the sum of its magnitudes. */
+/** Fails unless all sums are within the tolerance; `wanted` has pairs of a sum and the sum of its magnitudes. */
 export function checkSums(found, wanted, relative, what) {
   check(found.length === wanted.length, `${what}: ${found.length} elements, expected ${wanted.length}`);
   for (const [i, [sum, magnitude]] of wanted.entries()) {
@@ -102,7 +105,7 @@ export function softmax(a, cols, log) {
   return out;
 }
 
-/** Products of `[m, k]` and `[k, n]`, and the sums of magnitudes. */
+/** Returns the elements of the product of `[m, k]` and `[k, n]`, each with the sum of the magnitudes of its terms. */
 export function matmul(a, b, m, k, n) {
   const out = [];
   for (let i = 0; i < m; i += 1) {
@@ -137,7 +140,7 @@ export function convolve2d(input, kernel, [rows, cols], [kernelRows, kernelCols]
   return out;
 }
 
-/** The reduction along axes, which become ones: values and sums of magnitudes. */
+/** Reduces along axes, whose lengths become 1. Returns pairs of a value and its sum of magnitudes. */
 export function reduce(kind, a, shape, axes) {
   const kept = shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
   const n = kept.reduce((product, dim) => product * dim, 1);
@@ -164,7 +167,7 @@ export function reduce(kind, a, shape, axes) {
   return out;
 }
 
-/** Each row of `cols` normalised, times weights and plus biases. */
+/** Normalises each row of `cols` elements, multiplies by the weights and adds the biases. */
 export function norm(kind, a, cols, weight, bias, epsilon) {
   const out = [];
   for (let at = 0; at < a.length; at += cols) {
@@ -176,7 +179,7 @@ export function norm(kind, a, cols, weight, bias, epsilon) {
   return out;
 }
 
-/** What queries, `[heads, queries, elements]`, find in values by keys, `[key heads, keys, elements]`. */
+/** Returns the attention of queries `[heads, queries, elements]` over keys and values `[key heads, keys, elements]`. */
 export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], causal, scale = 1 / Math.sqrt(dim)) {
   const out = [];
   for (let head = 0; head < heads; head += 1) {
@@ -195,14 +198,14 @@ export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], causal, sca
   return out;
 }
 
-/** A number of 16 bits. */
+/** Converts a 16-bit float to a number. */
 function half(bits) {
   const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
   const magnitude = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/** Packed weights as numbers; blocks of `q6k` have 256, those of `f16` are numbers of 16 bits. */
+/** Unpacks weights: `q6k` in blocks of 256, or `f16`, which are 16-bit floats. */
 export function unpacked(kind, bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (kind === "f16") return Float32Array.from({ length: bytes.length / 2 }, (_, i) => half(view.getUint16(2 * i, true)));
@@ -216,13 +219,13 @@ export function unpacked(kind, bytes) {
   });
 }
 
-/** `n` rows of `k` packed weights of moderate size. */
+/** Returns `n` rows of `k` packed weights of moderate magnitude. */
 export function packedWeights(kind, n, k, seed) {
   const words = numbers(Math.ceil((kind === "f16" ? n * k * 2 : ((n * k) / 256) * 210) / 2) + 1, seed, 0x7fff);
   const bytes = new Uint8Array(new Uint16Array(words.map((x) => x + 0x8000)).buffer);
   const packed = bytes.slice(0, kind === "f16" ? n * k * 2 : ((n * k) / 256) * 210);
   const view = new DataView(packed.buffer);
-  // Factors from 1/64 to 1: exponents that neither overflow nor vanish.
+  // Factors from 1/64 to 1, so that products neither overflow nor underflow.
   const step = kind === "f16" ? 2 : 210;
   for (let at = kind === "f16" ? 0 : 208; at + 2 <= packed.length; at += step) {
     view.setUint16(at, (view.getUint16(at, true) & 0x83ff) | ((9 + (at % 6)) << 10), true);
@@ -230,5 +233,5 @@ export function packedWeights(kind, n, k, seed) {
   return packed;
 }
 
-/** `[n, k]` as `[k, n]`. */
+/** Transposes `[n, k]` to `[k, n]`. */
 export const transposed = (a, n, k) => Float32Array.from(a, (_, i) => a[(i % n) * k + Math.floor(i / n)]);

@@ -1,4 +1,4 @@
-// Tensors on a GPU: every operation beside plain loops, on arrays and on tensors that stay there.
+// Tests every tensor operation on a GPU against plain loops, on arrays and on tensors that stay in GPU memory.
 import { createCompressor } from "/dist/index.js";
 import { GpuBackend, GpuDevice } from "/dist/tensor.js";
 import { check, same } from "./check.js";
@@ -9,7 +9,7 @@ import * as reference from "./tensor-reference.js";
 const { checkNear, checkSums, numbers } = reference;
 
 let opened;
-/** One device for all cases. */
+/** Returns the device of all cases, opened on first use. */
 const device = () => (opened ??= GpuDevice.open({ allowSoftware: true }));
 
 async function describesDevices() {

@@ -1,5 +1,5 @@
-//! Attributes of Pagepress's own tests. Each takes the place of a well-known attribute of the same name, so that a test is
-//! written as everywhere else and only an import differs.
+//! Attributes for the tests of Pagepress. Each replaces a well-known attribute of the same name, so that a test is
+//! written as usual and only an import differs.
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -42,7 +42,7 @@ pub fn test(_: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// A `wasm_bindgen_test` with a time limit of its own, which the failure names.
+/// Registers a `wasm_bindgen_test` with a time limit of its own; a test that exceeds it fails by name.
 ///
 /// The limit of wasm-bindgen's runner is for a whole suite: it says nothing about a single test.
 #[proc_macro_attribute]

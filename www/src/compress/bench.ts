@@ -10,7 +10,7 @@ import type { Subject } from "../shell/subject";
 import type { Rows } from "./rows";
 import { spreadsOf } from "./stats";
 
-/** Most input bytes of a benchmark. Slow engines take seconds for them, and several copies of them are in memory. */
+/** Maximum input bytes of a benchmark. Slow engines take seconds for them, and several copies of them are in memory. */
 export const BENCH_BYTES = ((navigator as { deviceMemory?: number }).deviceMemory ?? 8) > 4 ? 64 << 20 : 16 << 20;
 /** No run of an engine starts after this time. */
 const BUDGET_MS = 6000;

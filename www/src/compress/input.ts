@@ -21,7 +21,7 @@ const extensions: Record<Sample, string> = {
   zeros: "bin",
 };
 
-/** Returns one file as it is, several as a tar archive, and null for none. */
+/** Returns a single file unchanged, several files as a tar archive, and null for none. */
 export function subjectOf(entries: Entry[], archiveName: string): Subject | null {
   const [first] = entries;
   if (!first) return null;
@@ -105,7 +105,7 @@ function listenForPastes(take: Take): void {
   });
 }
 
-/** Returns the size of generated data; the slider holds its binary logarithm. */
+/** Returns the size of generated data; the value of the slider is its binary logarithm. */
 function sampleBytes(): number {
   return 2 ** Number(element<HTMLInputElement>("sample-size").value);
 }
@@ -134,7 +134,7 @@ function generate(take: Take, failed: Failed): void {
   );
 }
 
-/** Connects all inputs of the page; `take` gets each new subject. */
+/** Connects all inputs of the page; `take` is called with each new subject. */
 export function initInput(take: Take, failed: Failed): void {
   for (const id of ["file", "folder"]) {
     const input = element<HTMLInputElement>(id);

@@ -15,7 +15,7 @@ import { Rows } from "./rows";
 
 let rows: Rows;
 
-/** Returns whether a file starts with the magic number of an LZ4 frame. */
+/** Returns true if a file starts with the magic number of an LZ4 frame. */
 async function isLz4(blob: Blob): Promise<boolean> {
   if (blob.size < 4) return false;
   return isLz4Magic(new DataView(await blob.slice(0, 4).arrayBuffer()).getUint32(0, true));

@@ -16,7 +16,7 @@ export function tarOf(entries: Entry[]): Blob {
   const parts: BlobPart[] = [];
   for (const { path, file } of entries) {
     const name = new TextEncoder().encode(path);
-    // Paths over 100 bytes and sizes from 8 GiB on do not fit the header: a pax record holds them.
+    // Paths over 100 bytes and sizes from 8 GiB on do not fit in the header and are stored in a pax record.
     if (name.length > 100 || file.size >= 8 ** 11) {
       const record = extended({ path, size: String(file.size) });
       parts.push(header("pax", record.length, 0, "x"), record, padding(record.length));

@@ -1,4 +1,4 @@
-// fflate, by its synchronous calls: the benchmark runs in a worker already, so the asynchronous ones would only add
+// fflate through its synchronous calls: the benchmark already runs in a worker, so the asynchronous ones would only add
 // messages to a second worker. `mem` keeps its default, which depends on the input. gunzip reads the length of the
 // content from the trailer and allocates once.
 import { gunzipSync, gzipSync } from "fflate";

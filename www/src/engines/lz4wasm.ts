@@ -1,4 +1,4 @@
-// lz4-wasm, by its two documented functions. Its output is the content size and one LZ4 block.
+// lz4-wasm through its two documented functions. Its output is the content size and one LZ4 block.
 import { compress, decompress } from "lz4-wasm";
 import { peerDefaults, type Engine } from "./engine";
 

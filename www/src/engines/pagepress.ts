@@ -1,4 +1,4 @@
-// Pagepress, by its public API.
+// Pagepress through its public API.
 import { createCompressor } from "pagepress";
 import type { CompressorOptions, Level } from "pagepress";
 import type { Engine } from "./engine";

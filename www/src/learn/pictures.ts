@@ -48,7 +48,7 @@ async function drawPage(): Promise<void> {
   record({ kind: "learn", page: best.page, nSequences: sequences.length });
 }
 
-/** Returns whether a sequence has several literals and a match with a large offset. */
+/** Returns true if a sequence has several literals and a match with a large offset. */
 function isIllustrative({ nLiterals, nMatch, offset }: Sequence): boolean {
   return nLiterals > 2 && nMatch > 7 && offset > 300;
 }

@@ -8,7 +8,7 @@ import { record } from "../shell/results";
 import { currentCompressed, onCompressed, onSubject } from "../shell/subject";
 import { sizeBar } from "./size-bar";
 
-/** Most blocks in the list; the bar shows all of them. */
+/** Maximum number of blocks in the list; the bar shows all of them. */
 const MOST_LISTED = 200;
 
 const yes = (value: boolean): string => (value ? "yes" : "no");

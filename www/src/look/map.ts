@@ -11,7 +11,7 @@ import { onTheme } from "../shell/theme";
 import { BOUNDS, colourIndex, pageColours } from "./colours";
 import { clearPage, showPage } from "./page-view";
 
-/** Most bytes of a file that are mapped. */
+/** Maximum bytes of a file that are mapped. */
 const MOST_BYTES = 64 << 20;
 /** Limits for the side of a cell, in CSS pixels. */
 const CELL = { least: 4, most: 18 };

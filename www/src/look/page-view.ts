@@ -7,7 +7,7 @@ import { record } from "../shell/results";
 import { onTheme } from "../shell/theme";
 import { drawBytes } from "./bytes-picture";
 
-/** Most sequences in the list; the picture shows all of them. */
+/** Maximum number of sequences in the list; the picture shows all of them. */
 const MOST_LISTED = 400;
 
 let shown: { detail: PageDetail; sequences: Sequence[] } | null = null;

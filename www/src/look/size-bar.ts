@@ -2,7 +2,7 @@
 import type { Block } from "../lz4/frame";
 import { make } from "../shell/dom";
 
-/** Most columns. */
+/** Maximum number of columns. */
 const MOST = 160;
 
 /** Returns a bar chart of block sizes in file order. With many blocks a column is the mean of several. */

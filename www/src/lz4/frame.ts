@@ -42,7 +42,7 @@ const LEGACY = 0x184c2102;
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 const STORED = 0x8000_0000;
 
-/** Returns whether a number is the magic number of an LZ4 frame, a legacy frame or a skippable frame. */
+/** Returns true if a number is the magic number of an LZ4 frame, a legacy frame or a skippable frame. */
 export function isLz4Magic(magic: number): boolean {
   return magic === FRAME || magic === LEGACY || isSkippable(magic);
 }

@@ -104,8 +104,8 @@ export interface CorruptResult {
   /** Changes without an error that gave the right content, or wrong content. */
   unnoticed: { same: number; changed: number };
   /**
-   * The same in a batch of pages, of which page `hit` is damaged: the pages with a fault, and whether all others are
-   * intact.
+   * The same in a batch of `nPages` pages, of which page `hit` is damaged: the pages with a fault, and true if all others
+   * are intact.
    */
   pages: { nPages: number; hit: number; wrong: { page: number; status: string }[]; othersIntact: boolean };
 }

@@ -1,9 +1,9 @@
-// Digests of streamed content. The browser's SHA-256 takes only whole buffers, so long content is cut into pieces, and
+// Digests of streamed content. The browser's SHA-256 accepts only whole buffers, so long content is cut into pieces, and
 // the result is the digest over the digests of the pieces.
 import { xxh32 } from "../lz4/xxh32";
 import type { Digest } from "./calls";
 
-/** Content up to this size is digested in one piece, so that `sha256sum` gives the same. */
+/** Content up to this size is digested in one piece, so that `sha256sum` prints the same digest. */
 const WHOLE_BYTES = 64 << 20;
 const PIECE_BYTES = 4 << 20;
 
@@ -41,14 +41,14 @@ export class ContentDigest {
   }
 
   async #endPiece(): Promise<void> {
-    // The content is longer than expected: the rest is digested in pieces.
+    // The content is longer than expected: the remainder is digested in pieces.
     if (this.#piece.length === 0) this.#piece = new Uint8Array(PIECE_BYTES);
     if (this.#at > 0) this.#digests.push(await digestOf(this.#piece.subarray(0, this.#at)));
     this.#at = 0;
   }
 }
 
-/** Returns whether SHA-256 is available, which needs https. */
+/** Returns true if SHA-256 is available, which needs https. */
 function hasSha256(): boolean {
   return (crypto as { subtle?: SubtleCrypto }).subtle !== undefined;
 }

@@ -10,7 +10,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const RANDOM_FLIPS = 100;
 const PAGE_SIZE = 4096;
-/** Bytes that take long enough to compress that the call still runs when the device is destroyed. */
+/** Number of bytes that are enough for the call to be running when the device is destroyed. */
 const LOSS_BYTES = { hardware: 32 << 20, software: 1 << 20 };
 
 /** Changes one byte of the compressed file, then random bytes one at a time, then a block in a batch of pages. */
@@ -69,7 +69,7 @@ async function corruptPage(compressor: Compressor, content: Bytes, signal: Abort
   for (let i = 0; i < nPages && !isLz4(hit); i += 1) hit = (hit + 1) % nPages;
   const at = 4 * (batch.table[2 * hit] ?? 0);
   const packed = batch.packed.slice();
-  // Claims more literals than the block holds.
+  // Claims more literals than the block contains.
   packed.fill(0xff, at, at + Math.min(8, (batch.table[2 * hit + 1] ?? 0) & (2 ** 30 - 1)));
   const { bytes, status } = await compressor.checkPages({ ...batch, packed }, { signal });
   const wrong: CorruptResult["pages"]["wrong"] = [];

@@ -9,7 +9,7 @@ import { Output, removeOutputs } from "./storage";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Least time between two progress messages. */
+/** Minimum time between two progress messages. */
 const PROGRESS_INTERVAL_MS = 50;
 
 /** Returns a function that reports progress of a stage, rate-limited to keep the page responsive. */

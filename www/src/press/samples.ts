@@ -166,7 +166,7 @@ const makers: Record<Sample, () => Maker> = {
   zeros: () => (length) => new Uint8Array(length),
 };
 
-/** Bytes that are generated at a time; a blob takes each part, which bounds memory. */
+/** Number of bytes that are generated at a time; each part is moved to a blob, which bounds memory. */
 const PART_BYTES = 1 << 20;
 
 /** Generates `bytes` bytes of a sample. */

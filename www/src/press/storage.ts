@@ -1,7 +1,7 @@
 // Stores output in memory while it is small, then in a file of the origin private file system, which bounds memory.
 // Files that no open page owns are removed.
 
-/** Output beyond this size goes to a file. */
+/** Output beyond this size is written to a file. */
 const IN_MEMORY_BYTES = 32 << 20;
 const FOLDER = "outputs";
 const LOCK = "pagepress output ";

@@ -46,7 +46,7 @@ export function runJob(title: string, work: (control: JobControl) => Promise<voi
   return job;
 }
 
-/** Returns whether no job runs or waits. */
+/** Returns true if no job runs or waits. */
 export function isIdle(): boolean {
   return current === null && nWaiting === 0;
 }

@@ -15,7 +15,7 @@ export function engineChoice(): EngineChoice {
   return { backend: select("backend").value as EngineChoice["backend"], allowSoftware: allowsSoftware() };
 }
 
-/** Returns whether software adapters are allowed. */
+/** Returns true if software adapters are allowed. */
 export function allowsSoftware(): boolean {
   return element<HTMLInputElement>("allow-software").checked;
 }

@@ -13,7 +13,7 @@ window.__results = [];
 
 const listeners = new Map<string, (() => void)[]>();
 
-/** Appends a result, which must not hold blobs or images, and notifies the listeners of its kind. */
+/** Appends a result, which must not contain blobs or images, and notifies the listeners of its kind. */
 export function record(finding: Finding): void {
   window.__results.push(finding);
   for (const found of listeners.get(finding.kind) ?? []) found();

@@ -11,7 +11,7 @@ export function onTab(name: string, opened: Opened): void {
   listeners.set(name, [...(listeners.get(name) ?? []), opened]);
 }
 
-/** Returns whether a tab is open. */
+/** Returns true if a tab is open. */
 export function isOpen(name: string): boolean {
   return element(`tab-${name}`).ariaSelected === "true";
 }

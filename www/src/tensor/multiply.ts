@@ -10,7 +10,7 @@ const LEAST_SIZE = 64;
 /** Duration and number of the rounds per size. The fastest round counts, since other programs may slow some. */
 const ROUND_MS = 80;
 const ROUNDS = 3;
-/** Longest time of a size: larger ones, expected to take eight times as long, are skipped. */
+/** Time per size after which larger sizes, which are expected to take eight times as long, are skipped. */
 const LONGEST_MS = 1500;
 /** Number of elements of a product that are recomputed. */
 const CHECKED = 512;

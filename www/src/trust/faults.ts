@@ -7,7 +7,7 @@ import { allowsSoftware, engineChoice, press } from "../shell/press";
 import { record } from "../shell/results";
 import { currentSubject } from "../shell/subject";
 
-/** Most bytes of the input that are used. */
+/** Maximum bytes of the input that are used. */
 const MOST_BYTES = 256 << 10;
 /** Bytes of the sample that is used without an input. */
 const SAMPLE_BYTES = 128 << 10;
