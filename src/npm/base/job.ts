@@ -3,15 +3,15 @@ import type { StopSignal } from "./abort.js";
 import { nextTask } from "./task.js";
 import type { CallOptions, Engine } from "./types.js";
 
-/** The longest time without a return to the event loop, so that the page stays responsive and abort signals are seen. */
+/** Maximum milliseconds between yields to the event loop, so that the page stays responsive and abort signals are seen. */
 const LONGEST_STEP_MS = 8;
 
-/** Options that observe and stop a call. */
+/** Options to observe and to abort a call. */
 type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
 type Report = (bytesIn: number, bytesOut: number, engine: Engine) => void;
 
-/** A call under way: its progress and its abort signal. */
+/** A running call: its progress and its abort signal. */
 export class Job {
   readonly signal: StopSignal | undefined;
   readonly #onProgress: CallOptions["onProgress"];
@@ -20,14 +20,14 @@ export class Job {
   #lastYield = performance.now();
   #thrown: { error: unknown } | undefined;
 
-  /** `totalBytes` is the length of the input, null if it is not known. */
+  /** `totalBytes` is the length of the input; null if it is unknown. */
   constructor({ signal, onProgress }: JobOptions = {}, totalBytes: number | null = null) {
     this.signal = signal;
     this.#onProgress = onProgress;
     this.#totalBytes = totalBytes;
   }
 
-  /** Returns a job for a part of the work. It is stopped with this one and reports to `report`. */
+  /** Returns a job for a part of the work. It shares the abort signal of this job and reports its progress to `report`. */
   part(report: Report): Job {
     const onProgress: CallOptions["onProgress"] = ({ bytesIn, bytesOut, backend }) => report(bytesIn, bytesOut, backend);
     return new Job({ signal: this.signal, onProgress });
@@ -42,18 +42,19 @@ export class Job {
     this.signal?.throwIfAborted();
   }
 
-  /** Returns the error that the caller gets: the signal's reason, the caller's own error, or a `PagepressError`. */
+  /** Returns the error to reject with: the signal's reason if the job was aborted, the error that `onProgress` threw, or a
+   * `PagepressError`. */
   errorOf(error: unknown): unknown {
     if (this.isStopped) return this.signal?.reason;
     return this.isThrown(error) ? error : toPagepressError(error);
   }
 
-  /** Returns whether `onProgress` threw `error`. */
+  /** Returns true if `onProgress` threw `error`. */
   isThrown(error: unknown): boolean {
     return this.#thrown !== undefined && this.#thrown.error === error;
   }
 
-  /** Calls `onProgress`, unless no byte was added since its last call. */
+  /** Calls `onProgress`, unless there is no progress since its last call. */
   report(bytesIn: number, bytesOut: number, backend: Engine): void {
     const last = this.#lastProgress;
     const isMore = bytesIn > last.bytesIn || (bytesIn === last.bytesIn && bytesOut > last.bytesOut);
@@ -67,7 +68,8 @@ export class Job {
     }
   }
 
-  /** Returns to the event loop for a task if the last time was long ago; throws if the job was stopped. */
+  /** Yields to the event loop for one task if the last yield was more than 8 ms ago; throws the signal's reason if the job
+   * was aborted. */
   async yieldToEventLoop(): Promise<void> {
     if (performance.now() - this.#lastYield > LONGEST_STEP_MS) {
       await nextTask();
@@ -76,12 +78,7 @@ export class Job {
     this.check();
   }
 
-  /** An earlier name of `yieldToEventLoop`. */
-  rest(): Promise<void> {
-    return this.yieldToEventLoop();
-  }
-
-  /** Resolves when `work` has settled or the job is stopped. */
+  /** Resolves when `work` has settled or the job is aborted. */
   async settled(work: Promise<unknown>): Promise<void> {
     const { signal } = this;
     let stop = (): void => undefined;
@@ -93,7 +90,7 @@ export class Job {
   }
 }
 
-/** Returns the reason for a stop that no caller asked for. */
+/** Returns the error of cancelled work. `Job.errorOf` replaces it by the signal's reason. */
 export function cancelled(): PagepressError {
   return new PagepressError("CANCELLED", "cancelled");
 }

@@ -8,19 +8,20 @@ import { PAGE_SIZES } from "../format/packed-pages.js";
 import { calibrate } from "./calibrate.js";
 import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush } from "./codec.js";
 
-/** Smaller calls run on the CPU without a measurement: they take milliseconds there, as the transfers alone do. */
+/** Minimum bytes of a call that is worth a measurement. Smaller calls run on the CPU: they take milliseconds there, and the
+ * transfers to a GPU alone take as long. */
 const WORTH_MEASURING_BYTES = 1024 * 1024;
 /** Error codes of a GPU that failed; the CPU then takes over. */
 const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNEL_COMPILE"];
 
 const FASTER = "measured to be faster than the CPU for this size";
 
-/** A call to choose an engine for; its length is -1 if it is not known. */
+/** A call for which an engine is chosen. `byteLength` is -1 if it is unknown. */
 type Task =
   | { kind: "compress"; byteLength: number; pageSize: number; level: Level }
   | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
 
-/** Returns the reason against the GPU that holds without a measurement, or null. */
+/** Returns the reason against the GPU that needs no measurement, or null. */
 function obstacleTo(task: Task): string | null {
   if (task.kind === "compress") {
     if (!PAGE_SIZES.includes(task.pageSize)) return `GPUs do not take blocks of ${task.pageSize} bytes`;
@@ -32,7 +33,7 @@ function obstacleTo(task: Task): string | null {
   return task.byteLength < WORTH_MEASURING_BYTES ? "too small to be worth a GPU's transfers" : null;
 }
 
-/** Returns the reason against the GPU by the measurement, or null. */
+/** Returns the reason against the GPU according to the measurement, or null. */
 function slownessAt(task: Task, { compressFrom, decompressFrom }: Calibration): string | null {
   const least = task.kind === "compress" ? compressFrom : decompressFrom;
   if (least === null) return "measured here: the CPU is faster at every size";
@@ -80,7 +81,7 @@ export class AutoCodec implements Codec {
     await this.#gpu?.revive?.();
   }
 
-  /** Returns the times of both engines; null once the GPU failed. */
+  /** Returns the times of both engines; null once the GPU has failed. */
   async calibrate(): Promise<Calibration | null> {
     if (!this.#gpu) return null;
     this.#calibration ??= await calibrate(this.#gpu, await this.#openedCpu());
@@ -148,7 +149,7 @@ export class AutoCodec implements Codec {
     }
   }
 
-  /** Gives up the GPU and returns the reason if `thrown` is an error of a GPU; else throws it. */
+  /** Stops using the GPU and returns the reason if `thrown` is an error of the GPU; else throws the error. */
   #giveUp(thrown: unknown): string {
     const error = toPagepressError(thrown);
     if (!GPU_FAULTS.includes(error.code)) throw error;

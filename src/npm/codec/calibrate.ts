@@ -2,16 +2,16 @@ import { Job } from "../base/job.js";
 import type { Calibration, CalibrationRow } from "../base/types.js";
 import type { Codec } from "./codec.js";
 
-/** The sizes that are timed, in bytes. */
+/** Sizes that are timed, in bytes. */
 const SIZES = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024, 16 * 1024 * 1024];
-/** No further size is timed after this. */
+/** Time in milliseconds after which no further size is timed. */
 const BUDGET_MS = 500;
 const PAGE_SIZE = 65536;
 
-/** Calibrations of this page, by adapter: the machine stays the same. */
+/** Calibrations by adapter. They stay valid as long as the page, since the machine does not change. */
 const made = new Map<string, Promise<Calibration>>();
 
-/** Times both engines on growing sizes, once for each adapter. */
+/** Times both engines on increasing sizes, once for each adapter. */
 export function calibrate(gpu: Codec, cpu: Codec): Promise<Calibration> {
   const adapter = gpu.backend()?.adapter ?? "unnamed adapter";
   const earlier = made.get(adapter);
@@ -26,7 +26,7 @@ export function calibrate(gpu: Codec, cpu: Codec): Promise<Calibration> {
 
 async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibration> {
   const bytes = sample(SIZES.at(-1) as number);
-  // The first run compiles kernels and starts workers.
+  // Warm-up: the first run compiles kernels and starts workers.
   for (const codec of [gpu, cpu]) await timeBoth(codec, bytes.subarray(0, SIZES[0]));
   const rows: CalibrationRow[] = [];
   const start = performance.now();
@@ -45,8 +45,8 @@ async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibra
   };
 }
 
-/** Returns the milliseconds to compress `bytes` at the fastest level of the engine, and to decompress them; the better of two
- * runs, since other programs use the machine too. */
+/** Returns the milliseconds to compress `bytes` at the fastest level of the engine, and to decompress them: the minimum of
+ * two runs, since other programs use the machine too. */
 async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, number]> {
   let [compressing, decompressing] = [Infinity, Infinity];
   for (let i = 0; i < 2; i += 1) {
@@ -63,7 +63,7 @@ async function timeBoth(codec: Codec, bytes: Uint8Array): Promise<[number, numbe
 /**
  * Returns the size in bytes from which the GPU is faster, or null. `rows` are bytes, milliseconds of the CPU and of the GPU.
  *
- * Between two sizes, and beyond the last one, the gain is interpolated linearly.
+ * The gain is interpolated linearly between two sizes, and extrapolated linearly beyond the last one.
  */
 export function crossover(rows: readonly [number, number, number][]): number | null {
   const gain = rows.map(([bytes, cpu, gpu]): [number, number] => [bytes, cpu - gpu]);
@@ -73,7 +73,7 @@ export function crossover(rows: readonly [number, number, number][]): number | n
     const [[n0, g0], [n1, g1]] = [gain[Math.max(last - 1, 0)] as [number, number], gain[last] as [number, number]];
     return g1 > g0 ? Math.ceil(n1 - (g1 * (n1 - n0)) / (g1 - g0)) : null;
   }
-  // The smallest size from which on the GPU is faster at every size.
+  // Finds the smallest size from which the GPU is faster at every size.
   while (last > 0 && (gain[last - 1] as [number, number])[1] > 0) last -= 1;
   const [n1, g1] = gain[last] as [number, number];
   if (last === 0) return n1;
@@ -81,7 +81,7 @@ export function crossover(rows: readonly [number, number, number][]): number | n
   return Math.ceil(n0 + (-g0 * (n1 - n0)) / (g1 - g0));
 }
 
-/** Returns content of middling compressibility: words, counters and some noise. */
+/** Returns test data of medium compressibility: words, counters and some noise. */
 function sample(length: number): Uint8Array {
   const view = new DataView(new ArrayBuffer(length));
   let state = 1;

@@ -16,7 +16,7 @@ import type {
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
 
-/** The result of a call, and where its time went. */
+/** The result of a call, and its timing. */
 export interface Outcome<T> {
   value: T;
   timing: Timing;
@@ -24,18 +24,18 @@ export interface Outcome<T> {
 
 /** A session that compresses a frame part by part. */
 export interface Compression {
-  /** Bytes of content of every part but the last, which may be shorter. */
+  /** Bytes of content of every part except the last, which may be shorter. */
   readonly partBytes: number;
-  /** Bytes of content that are compressed so far, and of the frame. */
+  /** Bytes of content compressed so far, and bytes of the frame so far. */
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Compresses the next part, and returns the bytes of the frame that are complete, which may be none yet. The last part ends
-   * the frame. The caller does not change `content` before the promise settles. */
+  /** Compresses the next part, and returns the bytes of the frame that are complete, which may be none yet. The last part
+   * ends the frame. The caller must not change `content` before the promise settles. */
   push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
   free(): void;
 }
 
-/** Returns `session` with another `push`. */
+/** Returns a session that forwards to `session`, except for `push`. */
 export function withPush(session: Omit<Compression, "push">, push: Compression["push"]): Compression {
   return {
     partBytes: session.partBytes,
@@ -57,28 +57,28 @@ export interface Codec {
   memory?(): GpuMemory | null;
   /** Opens the engine again if it stopped. */
   revive?(): Promise<void>;
-  /** Times both engines where there are two. */
+  /** Times both engines if there are two. */
   calibrate?(): Promise<Calibration | null>;
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>>;
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>>;
-  /** Begins a frame. `contentSize` is -1 if it is not known. */
+  /** Begins a frame. `contentSize` is -1 if it is unknown. */
   beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression>;
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;
-  /** A page that is wrong is an error if `isStrict`, else a status. */
+  /** Decompresses pages. An invalid page is an error if `isStrict`, else a status. */
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
-  /** Null without a device. */
+  /** Returns the part that runs on a GPU; null without a device. */
   resident(): ResidentCodec | null;
   close(): void;
 }
 
-/** Returns bytes of input done and of output made, of a call with so many bytes of pages done and of their blocks. */
+/** Converts the progress of the GPU, in bytes of pages and of their blocks, to bytes of input and of output. */
 export type ProgressOf = (pageBytes: number, blockBytes: number) => [bytesIn: number, bytesOut: number];
 
 /** The part of a codec that runs on a GPU. */
 export interface ResidentCodec {
   readonly module: GpuModule;
-  /** Calls the module. `onProgress` reports what `progressOf` returns, and cancels the call once the job is aborted; `undo`
-   * frees the result of a call that was aborted too late. */
+  /** Calls the module. `onProgress` reports the result of `progressOf`, and cancels the call once the job is aborted; `undo`
+   * frees a result that arrives after the abort. */
   call<T>(
     job: Job,
     progressOf: ProgressOf,

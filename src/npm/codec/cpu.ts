@@ -9,7 +9,7 @@ import { OutputBuffer } from "../modules/output-buffer.js";
 import type * as Cpu from "../wasm/cpu.js";
 import type { Codec, Compression, Outcome } from "./codec.js";
 
-/** Bytes of pages, and of a stream, that are done in one step: a multiple of every page size. */
+/** Bytes of pages or of a stream per step: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
 
 const CHOICE: BackendInfo = {
@@ -25,7 +25,7 @@ export function cpuTiming(milliseconds: number, reason = CHOICE.reason): Timing 
   return { engine: "cpu", reason, uploadNs: null, kernelNs: null, readbackNs: null, totalNs: Math.round(milliseconds * 1e6) };
 }
 
-/** Sums the time of steps on the CPU, without what runs between them. */
+/** Measures the total time of steps on the CPU, without the time between them. */
 export class Clock {
   #milliseconds = 0;
 
@@ -43,7 +43,7 @@ export class Clock {
   }
 }
 
-/** Compresses and decompresses on the CPU, in the thread that calls. */
+/** Compresses and decompresses on the CPU, in the calling thread. */
 export class CpuCodec implements Codec {
   readonly #cpu: CpuModule;
 
@@ -64,7 +64,7 @@ export class CpuCodec implements Codec {
   }
 
   close(): void {
-    // The module is shared by all.
+    // All codecs share the module, so it stays loaded.
   }
 
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
@@ -88,7 +88,7 @@ export class CpuCodec implements Codec {
     const { length } = bytes;
     const content = new DecodedContent(target, bytes);
     const clock = await inSteps(this.#cpu.decompressInSteps(bytes, content, target.limit), job, (bytesIn) => {
-      // The last byte is done when the end of the frame was checked.
+      // The last byte counts as processed when the end of the frame has been checked.
       if (bytesIn < length) job.report(bytesIn, content.length, "cpu");
       checkUnchanged(bytes, length);
     });
@@ -144,14 +144,14 @@ function* decompressPages(pages: Cpu.PageDecoder, { bytes, status }: CheckedPage
   }
 }
 
-/** Returns the result and the time of `work`. */
+/** Runs `work`, and returns its result and its time. */
 export function outcomeOf<T>(work: () => T): Outcome<T> {
   const clock = new Clock();
   return clock.outcome(clock.time(work));
 }
 
-/** Runs `steps` to their end, calls `onStep` with the bytes of input that are done after each, and yields to the event loop
- * between them. Returns their time. */
+/** Runs `steps` to their end. After each step, calls `onStep` with the bytes of input processed so far, and yields to the
+ * event loop. Returns the clock of the steps. */
 async function inSteps(steps: Generator<number>, job: Job, onStep: (bytesIn: number) => void): Promise<Clock> {
   const clock = new Clock();
   try {
@@ -165,7 +165,7 @@ async function inSteps(steps: Generator<number>, job: Job, onStep: (bytesIn: num
   }
 }
 
-/** A frame that is compressed in the thread that calls. */
+/** A session that compresses a frame in the calling thread. */
 class CpuCompression implements Compression {
   readonly partBytes: number;
   readonly #frame: Cpu.FrameEncoder;

@@ -1,4 +1,4 @@
-import { checkUnchanged, type Room } from "../base/arguments.js";
+import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
@@ -8,13 +8,13 @@ import { levelNumber } from "../modules/enums.js";
 import type { Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
 import { gpuTiming } from "./gpu.js";
 
-/** Content of a part of a call, and of a stream, whose memory is to stay small: as much as the module has in flight, and
- * one job of that. */
+/** Bytes of content of a part. For a call, as many as the module has in flight; for a stream, whose memory is bounded, those
+ * of one job. */
 const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
-/** Bytes that are summed at a time. */
+/** Bytes of content per step of the checksum. */
 const SUM_BYTES = 2 ** 20;
 
-/** A frame whose blocks a GPU compresses. */
+/** A session that compresses the blocks of a frame on a GPU. */
 export class GpuCompression implements Compression {
   readonly #codec: ResidentCodec;
   readonly #cpu: CpuModule;
@@ -46,21 +46,21 @@ export class GpuCompression implements Compression {
     return { value: isLast ? this.end() : this.#frame.take(), timing };
   }
 
-  /** Compresses `content`. Its checksum is computed while the GPU works. */
+  /** Compresses `content` on the GPU, and meanwhile computes its checksum on the CPU. */
   async put(content: Uint8Array, job: Job): Promise<Timing> {
     const { blockSize, blockChecksums } = this.#options;
     const [before, made] = [this.bytesIn, this.bytesOut];
     const progressOf: ProgressOf = (pageBytes, blockBytes) => [before + Math.min(pageBytes, content.length - 1), made + blockBytes];
     const level = levelNumber(this.#options.level, "fast");
-    // Pages that one word fills are not blocks yet.
+    // Encodes fill pages as blocks, for the GPU module.
     const encode = (page: Uint8Array): Bytes => this.#cpu.compressBlocks(page, this.#options);
     const call = this.#codec.call(job, progressOf, (gpu, onProgress) =>
       gpu.compressBlocks(content, blockSize, level, blockChecksums, encode, onProgress),
     );
-    // It may fail while the checksum is computed.
+    // Prevents an unhandled rejection: the call may fail while the checksum is computed.
     call.catch(() => undefined);
     await addTo(this.#frame, content, job).catch(async (error: unknown) => {
-      // The codec takes one call at a time.
+      // The codec runs one call at a time, so this one must settle first.
       await call.catch(() => undefined);
       throw error;
     });
@@ -69,14 +69,14 @@ export class GpuCompression implements Compression {
     return gpuTiming(timing);
   }
 
-  /** Ends the frame, and gives what was not taken of it. */
+  /** Ends the frame, and returns its remaining bytes. */
   end(): Bytes {
     this.#frame.end();
     return this.#frame.take();
   }
 }
 
-/** The frame of `bytes`, which are not empty; its blocks are compressed by `frame`. */
+/** Compresses `bytes`, which must not be empty, with the session `frame`, and frees the session. */
 export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, job: Job): Promise<Outcome<Bytes>> {
   const { length } = bytes;
   try {
@@ -84,7 +84,7 @@ export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, jo
     for (let at = 0; !timing || at < length; at += PART_BYTES.call) {
       checkUnchanged(bytes, length);
       timing = added(timing, await frame.put(bytes.subarray(at, at + PART_BYTES.call), job));
-      // The last byte is done when the frame is whole.
+      // The last byte counts as processed when the frame is complete.
       job.report(Math.min(frame.bytesIn, length - 1), frame.bytesOut, "webgpu");
     }
     return { value: frame.end(), timing };
@@ -93,7 +93,7 @@ export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, jo
   }
 }
 
-/** The times of both. */
+/** Returns `timing` with the sums of the times of both. */
 function added(before: Timing | undefined, timing: Timing): Timing {
   if (!before) return timing;
   const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
@@ -106,12 +106,13 @@ function added(before: Timing | undefined, timing: Timing): Timing {
   };
 }
 
-/** Returns the content of `bytes` if the GPU supports the frame and it is sound; else null: the CPU codec reports the error. */
+/** Returns the content of `bytes`; null if the GPU does not support the frame, or if the frame is corrupt: the CPU codec
+ * then reports the error. */
 export async function decompressFrame(
   codec: ResidentCodec,
   cpu: CpuModule,
   bytes: Uint8Array,
-  { limit, into }: Room,
+  { limit, into }: OutputTarget,
   job: Job,
 ): Promise<Outcome<Bytes> | null> {
   const most = Math.min(limit, into?.length ?? limit);
@@ -133,10 +134,10 @@ async function sumOf(content: Uint8Array, cpu: CpuModule, job: Job): Promise<num
   }
 }
 
-/** Adds content in steps, between which others get the thread. */
+/** Adds content in steps, and yields to the event loop between them. */
 async function addTo(sum: { add(part: Uint8Array): void }, content: Uint8Array, job: Job): Promise<void> {
   for (let at = 0; at < content.length; at += SUM_BYTES) {
     sum.add(content.subarray(at, at + SUM_BYTES));
-    await job.rest();
+    await job.yieldToEventLoop();
   }
 }

@@ -1,4 +1,4 @@
-import type { Room } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
@@ -22,25 +22,25 @@ import type { Codec, Compression, Outcome, ProgressOf, ResidentCodec } from "./c
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
 
-/** The reason for the engine where nothing was measured. */
+/** Reason for the engine where no measurement decided. */
 const REASON = "asked for; the adapter that the browser gives";
 
 /** Opens a GPU. */
 type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
 
-/** Returns the timing of a call of the GPU's module. */
+/** Returns the timing of a call of the GPU module. */
 export function gpuTiming(timing: Gpu.GpuTiming): Timing {
   return { engine: "webgpu", reason: REASON, ...timing };
 }
 
-/** Compresses and decompresses on a GPU. Frames that the GPU does not support fall back to the CPU codec, which also makes
- * headers and checksums of content. */
+/** Compresses and decompresses on a GPU. Frames that the GPU does not support fall back to the CPU codec. Frame headers and
+ * content checksums are computed on the CPU. */
 export class GpuCodec implements Codec, ResidentCodec {
   readonly module: GpuModule;
   readonly #open: OpenGpu;
   readonly #cpu: CpuModule;
-  readonly #alone: CpuCodec;
-  /** The codec of the module, until it is closed. */
+  readonly #cpuCodec: CpuCodec;
+  /** The codec of the module, until `close`. */
   #held: Held<typeof Gpu & Glue, Gpu.GpuCodec> | undefined;
 
   /** @internal */
@@ -49,10 +49,10 @@ export class GpuCodec implements Codec, ResidentCodec {
     this.#open = open;
     this.#held = new Held(module, () => wasm);
     this.#cpu = cpu;
-    this.#alone = new CpuCodec(cpu);
+    this.#cpuCodec = new CpuCodec(cpu);
   }
 
-  /** Opens a GPU. `cpu` puts its blocks together to frames. */
+  /** Opens a GPU. `cpu` assembles its blocks to frames. */
   static async open(module: GpuModule, cpu: CpuModule, open: OpenGpu): Promise<GpuCodec> {
     return new GpuCodec(module, open, await module.call(() => open(module)), cpu);
   }
@@ -89,26 +89,26 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
-    if (!isForPages(options)) return this.#alone.beginCompression(options, contentSize);
+    if (!isForPages(options)) return this.#cpuCodec.beginCompression(options, contentSize);
     return new GpuCompression(this, this.#cpu, gpuOptions(options), contentSize);
   }
 
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
-    if (!isForPages(options) || bytes.length === 0) return this.#alone.compress(bytes, options, maxOutputSize, job);
+    if (!isForPages(options) || bytes.length === 0) return this.#cpuCodec.compress(bytes, options, maxOutputSize, job);
     const start = performance.now();
     const frame = new GpuCompression(this, this.#cpu, gpuOptions(options), bytes.length);
     return since(start, await compressFrame(frame, bytes, job));
   }
 
-  async decompress(bytes: Uint8Array, room: Room, job: Job): Promise<Outcome<Bytes>> {
+  async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
     const start = performance.now();
-    const outcome = await decompressFrame(this, this.#cpu, bytes, room, job);
-    return outcome ? since(start, outcome) : this.#alone.decompress(bytes, room, job);
+    const outcome = await decompressFrame(this, this.#cpu, bytes, target, job);
+    return outcome ? since(start, outcome) : this.#cpuCodec.decompress(bytes, target, job);
   }
 
   async compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const byteLength = bytes.length;
-    // The last byte is done when the call is.
+    // The last byte counts as processed when the call has returned.
     const progressOf: ProgressOf = (pageBytes, blockBytes) => [Math.min(pageBytes, byteLength - 1), blockBytes];
     const { packed, table, timing } = await this.call(job, progressOf, (gpu, onProgress) =>
       gpu.compressPages(bytes, pageSize, levelNumber(level, "fast"), onProgress),
@@ -160,12 +160,12 @@ function gpuOptions(options: Required<FrameOptions>): Required<FrameOptions> {
   return options.level === "auto" ? { ...options, level: "fast" } : options;
 }
 
-/** Returns whether kernels compress the blocks of such frames. */
+/** Returns true if the GPU kernels can compress the blocks of such frames. */
 function isForPages({ blockSize, level }: Required<FrameOptions>): boolean {
   return PAGE_SIZES.includes(blockSize) && level !== "sequential";
 }
 
-/** Returns the outcome with the time since `start` as its total, in which the GPU has only a part. */
+/** Returns the outcome with the time since `start` as its total; the total of the GPU module is only a part of it. */
 function since<T>(start: number, { value, timing }: Outcome<T>): Outcome<T> {
   return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
 }

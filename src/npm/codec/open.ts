@@ -24,15 +24,15 @@ export interface Opened {
 /** Workers by the function that starts them. */
 const shared = new WeakMap<object, Workers>();
 
-/** The options that `configure` was called with. */
+/** Options that were set by `configure`. */
 let defaults: Pick<CompressorOptions, "createWorker" | "workers"> = {};
 
-/** Sets the defaults of engines that are opened from now on. */
+/** Sets default options of engines that are opened later. */
 export function setDefaults(options: typeof defaults): void {
   defaults = { ...defaults, ...options };
 }
 
-/** Opens the engine that `options` asks for. The GPU module is loaded only where an adapter can be used. */
+/** Opens the engine that `options` select. Loads the GPU module only if an adapter can be used. */
 export async function open(options: CompressorOptions): Promise<Opened> {
   const { backend = "auto", powerPreference = "high-performance", allowSoftware = false } = options;
   checkOneOf("backend", backend, ["auto", "cpu", "webgpu"]);
@@ -64,7 +64,7 @@ async function openDevice(device: Device, { backend = "webgpu", modules }: Compr
   return { codec: await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.fromDevice(device as object)), obstacles: [] };
 }
 
-/** Opens the codec of the CPU. Workers start when there is work for them. */
+/** Opens the CPU codec. Its workers start when there is work for them. */
 async function openCpu({ modules, workers = defaults.workers, createWorker = defaults.createWorker }: CompressorOptions): Promise<Codec> {
   const cpu = await load("cpu", modules?.cpu);
   const inPlace = new CpuCodec(cpu);

@@ -7,48 +7,50 @@ import { FrameWriter } from "../frame/writer.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 
-/** Least content that is worth the transfer to a worker and back. */
+/** Minimum bytes of content that are worth the transfer to a worker and back. */
 export const WORTH_SHARING_BYTES = 256 * 1024;
 
-/** Content of a part of a stream. */
+/** Bytes of content of a part of a stream. */
 const PART_BYTES = 2 ** 20;
-/** Most parts of a stream in flight: one for each worker, and a few so that a worker finds the next one when it is done. The
- * stream's own thread cannot feed more, since a part takes it a tenth of a worker's time. Each part takes some 7 MB. */
+/** Limits of the parts of a stream in flight: one per worker and up to `spare` more, so that each worker finds its next part
+ * queued, and at most `most`. The stream's own thread cannot supply more workers, since it spends a tenth of a worker's time
+ * on each part. Each part uses some 7 MB of memory. */
 const FLIGHT = { spare: 4, most: 10 };
-/** Most content of a stream in flight, of which there are two copies: blocks may be of 4 MiB. */
+/** Maximum bytes of content of a stream in flight, of which there are two copies. It limits streams of large blocks, of up
+ * to 4 MiB. */
 const FLIGHT_BYTES = 32 * 2 ** 20;
 
-/** Most bytes of a block beside its data: size and checksum. */
+/** Maximum bytes of a block in addition to its data: size and checksum. */
 const AROUND_BLOCK_BYTES = 8;
 
 /** Flow control of a pooled compression. */
 interface Flow {
-  /** Bytes of content of every part but the last, a multiple of the block size. */
+  /** Bytes of content of every part except the last, a multiple of the block size. */
   readonly partBytes: number;
-  /** Most parts in flight. */
+  /** Maximum number of parts in flight. */
   readonly mostParts: number;
-  /** True if the caller may change the content of a part once `push` returned. */
+  /** True if the caller may change the content of a part after `push` has returned. */
   readonly isVolatile: boolean;
 }
 
-/** Returns the flow of a stream, whose memory is bounded. */
+/** Returns the flow control of a stream, whose memory is bounded. */
 export function streamFlow(nWorkers: number, blockSize: number): Flow {
   const partBytes = wholeBlocks(PART_BYTES, blockSize);
   const wanted = Math.min(nWorkers + Math.min(nWorkers, FLIGHT.spare), FLIGHT.most);
   return { partBytes, mostParts: Math.max(Math.min(wanted, Math.floor(FLIGHT_BYTES / partBytes)), 2), isVolatile: true };
 }
 
-/** Content that a worker compresses. It is kept until its blocks are there, since a worker may fail. */
+/** Content that a worker compresses. It is kept until its blocks have arrived, since the worker may fail. */
 interface Part {
   readonly content: Uint8Array;
   readonly length: number;
-  /** The blocks in transferred memory, unless no worker made them. */
+  /** The blocks, in a transferred buffer; undefined if no worker compressed them. */
   blocks?: Bytes;
-  /** Resolves when the worker succeeded or failed; undefined from then on, and without a worker. */
+  /** Resolves when the worker has succeeded or failed; undefined afterwards, and without a worker. */
   pending?: Promise<void> | undefined;
 }
 
-/** A frame whose parts workers compress. Blocks are put into it in the order of the parts. */
+/** A session that compresses the parts of a frame on workers. Their blocks are appended in the order of the parts. */
 export class PooledCompression {
   readonly #cpu: CpuModule;
   readonly #pool: Pool;
@@ -57,7 +59,7 @@ export class PooledCompression {
   readonly #frame: FrameWriter;
   /** Parts in flight, oldest first. */
   #inFlight: Part[] = [];
-  /** Buffers to use again: copies of volatile content, and transferred ones. */
+  /** Buffers for reuse: copies of volatile content, and buffers transferred to workers. */
   #copies: ArrayBuffer[] = [];
   #transferred: ArrayBuffer[] = [];
   #isBegun = false;
@@ -84,28 +86,28 @@ export class PooledCompression {
     return this.#frame.bytesOut;
   }
 
-  /** Cancels the parts that no worker has yet. */
+  /** Cancels the parts that have not been sent to a worker yet, and frees the frame. */
   free(): void {
     this.#end.abort(cancelled());
     this.#inFlight = [];
     this.#frame.free();
   }
 
-  /** Sends a part, and returns the bytes of the frame that are complete. Waits only while too many parts are in flight; the last
-   * part waits for all. */
+  /** Sends a part, and returns the bytes of the frame that are complete. Waits only while too many parts are in flight; the
+   * last part waits for all. */
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Bytes> {
     await this.#push(content, isLast, job);
     return this.#frame.take();
   }
 
-  /** Compresses all of `bytes`. */
+  /** Compresses all of `bytes`, and returns the frame. */
   async pushAll(bytes: Uint8Array, job: Job): Promise<Bytes> {
     const { length } = bytes;
     for (let at = 0; at < length; at += this.partBytes) {
       checkUnchanged(bytes, length);
       const end = at + this.partBytes;
       await this.#push(bytes.subarray(at, end), end >= length, job);
-      // The last byte is done when the frame is complete.
+      // The last byte counts as processed when the frame is complete.
       job.report(Math.min(this.bytesIn, length - 1), this.bytesOut, "cpu");
     }
     return this.#frame.take();
@@ -120,14 +122,14 @@ export class PooledCompression {
   async #finish(job: Job): Promise<void> {
     while (this.#inFlight.length > 0) {
       await this.#putOldest(job);
-      // The last byte is done when the frame is complete.
+      // The last byte counts as processed when the frame is complete.
       if (this.#inFlight.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
       await job.yieldToEventLoop();
     }
     this.#frame.end();
   }
 
-  /** Puts the blocks of the oldest part into the frame. */
+  /** Appends the blocks of the oldest part to the frame. */
   async #putOldest(job: Job): Promise<void> {
     const [part] = this.#inFlight;
     if (part?.pending) await job.settled(part.pending);
@@ -171,7 +173,7 @@ export class PooledCompression {
     const isStream = this.#flow.isVolatile;
     if (isStream) this.#copies.push(content.buffer as ArrayBuffer);
     if (!blocks) return this.#cpu.compressBlocks(content, this.#options);
-    // A call copies its blocks once, at its end. A stream may be long: it uses the memory again.
+    // A call copies its blocks once, at its end. A stream may be long, so it reuses the buffer.
     if (!isStream) return blocks;
     this.#transferred.push(blocks.buffer);
     return blocks.slice();

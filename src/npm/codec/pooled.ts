@@ -13,18 +13,19 @@ import { type Codec, type Compression, type Outcome, withPush } from "./codec.js
 import { cpuTiming } from "./cpu.js";
 import { PooledCompression, streamFlow, WORTH_SHARING_BYTES } from "./pooled-compression.js";
 
-/** Least workers that decompress: that is little more than a copy, and the transfer to a worker and back is two. With two workers
- * it was slower than in place. */
+/** Minimum number of workers for decompression, which costs little more than a copy, while the transfer to a worker and back
+ * is two copies. With two workers it was slower than in the calling thread. */
 const WORKERS_TO_DECOMPRESS = 4;
-/** Least and most content of a part: a transfer there and back takes a fraction of a millisecond. */
+/** Minimum and maximum bytes of content of a part. The transfer to a worker and back takes a fraction of a millisecond. */
 const PART_BYTES = { least: 128 * 1024, most: 1024 * 1024 };
 
-/** Thrown for input that workers cannot take. The codec in place takes it, and reports its faults. */
+/** Thrown for input that workers cannot process. The in-place codec then processes it, and reports its errors. */
 class NotShared extends Error {}
 
 type WorkerCall = Parameters<Pool["run"]>;
 
-/** Compresses and decompresses on the CPU, and shares large calls among workers. The bytes are those of the codec in place. */
+/** Compresses and decompresses on the CPU, and divides large calls among workers. The output is byte-identical to that of
+ * the in-place codec. */
 export class PooledCodec implements Codec {
   readonly #inPlace: Codec;
   readonly #pool: Pool;
@@ -162,7 +163,7 @@ export class PooledCodec implements Codec {
     return { bytes, status };
   }
 
-  /** Returns the content of a part, a multiple of `unit`: small enough that every worker has parts. */
+  /** Returns the bytes of content of a part: a multiple of `unit`, about two parts per worker within `PART_BYTES`. */
   #partBytes(nBytes: number, unit: number): number {
     const share = Math.max(PART_BYTES.least, Math.min(PART_BYTES.most, nBytes / (2 * this.#pool.size)));
     return wholeBlocks(share, Math.max(unit, 1));
@@ -172,7 +173,7 @@ export class PooledCodec implements Codec {
     return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
   }
 
-  /** Returns the result of `shared` if `isShared` and the workers succeed, else that of `inPlace`. */
+  /** Returns the result of `shared` if `isShared` is true and the workers succeed, else that of `inPlace`. */
   async #share<T>(isShared: boolean, job: Job, shared: () => Promise<T>, inPlace: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     if (!isShared) return inPlace();
     try {
@@ -191,7 +192,8 @@ export class PooledCodec implements Codec {
     return { value, timing: this.#pool.nCompleted > before ? { ...timing, workers: this.#pool.size } : timing };
   }
 
-  /** Runs the calls 0 to `n` on workers, a bounded number at a time, and calls `take` with their results in this order. */
+  /** Runs the calls 0 to `n - 1` on workers, at most two per worker at a time, and passes their results to `take` in
+   * order. */
   async #each<T>(
     job: Job,
     n: number,
@@ -206,7 +208,7 @@ export class PooledCodec implements Codec {
         job.check();
         while (next < n && running.length < 2 * this.#pool.size) {
           const answer = this.#pool.run<T>(...order(next));
-          // It may fail before its turn to be waited for.
+          // Prevents an unhandled rejection: the call may fail before it is awaited.
           answer.catch(() => undefined);
           running.push(answer);
           next += 1;
@@ -223,7 +225,8 @@ export class PooledCodec implements Codec {
   }
 }
 
-/** Returns ranges of bytes with some blocks each, of about `partBytes` of content: only the most content of a block is known. */
+/** Returns byte ranges of consecutive blocks with about `partBytes` of content each. This is an estimate, since the content
+ * of a single block is unknown. */
 function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, partBytes: number): [number, number][] {
   const nBlocks = starts.length - 1;
   const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
@@ -241,7 +244,7 @@ function takeBlocks(packed: Uint8Array, entries: Uint32Array, nBytes: number): U
     first = Math.min(first, start);
     end = Math.max(end, start + length);
   }
-  // Entries out of bounds or far apart are left to the codec in place.
+  // Entries out of bounds or far apart are left to the in-place codec.
   if (end > packed.length || end - first > 2 * nBytes + 65536) throw new NotShared();
   for (let i = 0; i < entries.length; i += 2) entries[i] = (entries[i] as number) - first / 4;
   return packed.slice(first, end);
