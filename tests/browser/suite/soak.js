@@ -39,7 +39,7 @@ async function streams({ backend }) {
   same(await collect(compressed.pipeThrough(new Lz4DecompressionStream(backend))), bytes, "stream");
 }
 
-/** A cancelled reader releases the workers of its stream. */
+/** Cancels readers of streams, which must release their workers. */
 async function leftStreams({ backend }) {
   const compressed = source(content(3_000_000)).pipeThrough(new Lz4CompressionStream({ ...backend, ...options() }));
   const reader = compressed.getReader();
@@ -66,10 +66,13 @@ async function aborts({ compressor }) {
   check(error === null || error.name === "AbortError", String(error));
 }
 
+/** Most bytes that a damaged file may decompress to. */
+const DAMAGED_MAX_BYTES = 2 ** 24;
+
 async function damage({ compressor }) {
   const file = await compressor.compress(content(500_000), options());
   for (let i = 0; i < 1 + below(4); i += 1) file[below(file.length)] = next();
-  const outcome = compressor.decompress(file, { maxOutputSize: 2 ** 24 });
+  const outcome = compressor.decompress(file, { maxOutputSize: DAMAGED_MAX_BYTES });
   const error = await outcome.then(() => null, (failure) => failure);
   check(error === null || error instanceof PagepressError, String(error));
 }
@@ -91,6 +94,10 @@ export async function begin(backend) {
   isLargest = true;
   for (let i = 0; i < N_LARGEST; i += 1) {
     for (const call of Object.values(calls)) await call(state);
+    // Few damaged files claim as much as they may, and memory of WebAssembly never shrinks.
+    const largest = kinds.memory(DAMAGED_MAX_BYTES);
+    const file = await state.compressor.compress(largest, options());
+    same(await state.compressor.decompress(file, { maxOutputSize: DAMAGED_MAX_BYTES }), largest, "largest frame");
   }
   isLargest = false;
   return state;
