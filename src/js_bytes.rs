@@ -59,6 +59,24 @@ impl JsBytes {
         })
     }
 
+    /// Returns the arrays one after the other in one array. A single one is not copied.
+    ///
+    /// # Errors
+    /// As [`Self::zeros`].
+    #[cfg(web_pages)]
+    pub(crate) fn joined(mut pieces: Vec<Self>) -> Result<Self> {
+        if pieces.len() <= 1 {
+            return pieces.pop().map_or_else(|| Self::zeros(0), Ok);
+        }
+        let whole = Self::zeros(pieces.iter().map(Self::len).sum())?;
+        let mut at = 0;
+        for piece in &pieces {
+            whole.copy(at, piece, 0..piece.len())?;
+            at += piece.len();
+        }
+        Ok(whole)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.n_bytes
     }

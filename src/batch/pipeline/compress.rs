@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::job::JobBuffers;
 use super::piece::Piece;
 use super::plan;
-use super::ring::{Meter, Pipeline, broken, reserve, words};
+use super::ring::{Meter, Pipeline, broken, reserve, table_entry, words};
 use super::sink::{PinnedPart, Sink};
 use super::source::Source;
 use crate::Result;
@@ -306,9 +306,7 @@ fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>
     let blocks = &packed[base..];
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
-        let entry = PageEntry::from_words([entry[0], entry[1]], blocks).map_err(|error| {
-            broken(format!("the kernels wrote an invalid table entry: {error}"))
-        })?;
+        let entry = table_entry([entry[0], entry[1]], blocks)?;
         table.push(entry.behind(base as u64));
     }
     Ok(())

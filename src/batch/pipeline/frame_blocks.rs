@@ -1,55 +1,54 @@
-//! Blocks of a frame in an array of JavaScript, made of pages that a GPU compressed.
+//! Blocks of a frame in a JavaScript array, from pages that a GPU compressed.
 //!
-//! They go from mapped memory to the array by way of a piece of wasm memory that fits a cache: there each block gets its size
-//! and its checksum. A page that one word fills is no block yet; JavaScript has the codec of the CPU encode it, so that its
-//! encoder is no part of this module, and the block is kept, since pages of zeros are many.
+//! Blocks are copied from mapped memory to the array through a cache-sized buffer in wasm memory, where each block gets
+//! its size and checksum. A fill page is not a block yet: JavaScript encodes it with the CPU codec, so that this module
+//! needs no encoder. Encoded fill pages are cached, since pages of zeros are frequent.
 
 use js_sys::{Function, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::ring::broken;
+use super::ring::{broken, table_entry};
 use crate::gpu::HostBuffer;
 use crate::js_bytes::JsBytes;
 use crate::lz4::frame::{BlockSize, checksum, put, put_word};
 use crate::lz4::{PageEntry, PageKind};
 use crate::{Result, memory};
 
-/// Packed bytes that are put into the array at a time.
+/// Number of packed bytes that are copied to the array at a time.
 const PIECE_BYTES: u64 = 256 << 10;
-/// Blocks of fills that are kept. They are few in most content, and their search is linear.
+/// Maximum number of cached blocks of fill pages. Most content has few, and the search is linear.
 const MAX_FILLS: usize = 64;
-/// Bytes of a block before its content, and behind it.
-const SIZE_BYTES: u64 = 4;
-const CHECKSUM_BYTES: u64 = 4;
+/// Maximum number of bytes of a fill page's block, without the length bytes of its match: a few literals and one match.
+const FILL_BYTES: u64 = 160;
 
-/// The block of a page that one word fills.
+/// The cached block of a fill page.
 #[derive(Debug)]
 struct Fill {
     word: u64,
     page_bytes: usize,
-    /// With its size and its checksum.
+    /// The block with its size and checksum.
     block: Vec<u8>,
 }
 
 /// Blocks of a frame, in one array unless there are very many.
 #[derive(Debug)]
 pub(crate) struct FrameBlocks {
-    /// Returns the block, with size and checksum, of the page in its argument.
+    /// Function that returns the block, with size and checksum, of the page in its argument.
     encode: Function,
     block_checksums: bool,
     page_bytes: u64,
-    /// Bytes of content of pages that are still to come.
+    /// Bytes of content of the remaining pages.
     n_left: u64,
     fills: Vec<Fill>,
     /// Blocks that are not in an array yet.
     made: Vec<u8>,
     pieces: Vec<JsBytes>,
-    /// Bytes in use of the last piece.
+    /// Number of bytes in use of the last piece.
     n_last: usize,
 }
 
 impl FrameBlocks {
-    /// No blocks yet. `encode` returns the block, with its size and checksum, of a page.
+    /// Creates an empty list of blocks. `encode` must return the block, with its size and checksum, of a page.
     pub(crate) fn new(encode: Function, block_checksums: bool) -> Self {
         Self {
             encode,
@@ -63,29 +62,30 @@ impl FrameBlocks {
         }
     }
 
-    /// Forgets the blocks of an earlier attempt. Those to come are of `n_bytes` of content.
+    /// Removes the blocks of an earlier attempt, and starts blocks of `n_bytes` of content.
     pub(in crate::batch) fn begin(&mut self, n_bytes: u64, page_size: u32) {
         (self.page_bytes, self.n_left) = (page_size.into(), n_bytes);
         self.pieces.clear();
         self.n_last = 0;
     }
 
-    /// Allocates an array for the blocks of `tables`, which come next.
+    /// Allocates an array for the next blocks, those of `tables`.
     pub(in crate::batch) fn reserve<'a>(
         &mut self,
         tables: impl Iterator<Item = &'a [u32]>,
     ) -> Result<()> {
         let mut n_bytes = 0;
         for entry in tables.flat_map(entries) {
-            n_bytes += SIZE_BYTES + CHECKSUM_BYTES * u64::from(self.block_checksums);
             let entry = entry?;
-            n_bytes += match entry.kind {
-                // A few literals and one match: 160 bytes and its length. Were it longer, an array would be added.
-                PageKind::Fill(_) => 160 + self.page_bytes / 255,
+            let block_bytes = match entry.kind {
+                // An estimate: if a block is longer, `write` adds an array.
+                PageKind::Fill(_) => FILL_BYTES + self.page_bytes / 255,
                 _ => u64::from(entry.length),
             };
+            let size = BlockSize::of(block_bytes as usize, true);
+            n_bytes += size.framed_bytes(self.block_checksums);
         }
-        self.add_piece(n_bytes as usize)
+        self.add_piece(n_bytes)
     }
 
     fn add_piece(&mut self, n_bytes: usize) -> Result<()> {
@@ -95,7 +95,7 @@ impl FrameBlocks {
         Ok(())
     }
 
-    /// Cuts the last array to what is in use.
+    /// Truncates the last array to the bytes in use.
     fn cut_last(&mut self) -> Result<()> {
         if let Some(piece) = self.pieces.pop() {
             let part = piece.part(0..self.n_last)?;
@@ -104,7 +104,7 @@ impl FrameBlocks {
         Ok(())
     }
 
-    /// Appends the blocks of a job, of which `host` has the first `n_bytes` and `table` two words a page.
+    /// Appends the blocks of a job: the first `n_bytes` of `host`, with two words per page in `table`.
     pub(in crate::batch) async fn append(
         &mut self,
         host: &HostBuffer,
@@ -121,7 +121,7 @@ impl FrameBlocks {
         appended.await
     }
 
-    /// Appends the blocks of `table`, whose offsets count from `start` bytes before `packed`.
+    /// Appends the blocks of `table`. `packed` starts at offset `start` of the job's blocks.
     fn append_group(&mut self, packed: &[u8], start: u64, table: &[u32]) -> Result<()> {
         let mut made = std::mem::take(&mut self.made);
         made.clear();
@@ -132,7 +132,10 @@ impl FrameBlocks {
             let from = entry.offset.saturating_sub(start) as usize;
             let block = packed.get(from..from.saturating_add(entry.length as usize));
             let block = block.ok_or_else(|| broken("a block leaves its piece".into()))?;
-            memory::reserve(&mut made, block.len() + 8)?;
+            memory::reserve(
+                &mut made,
+                BlockSize::of(block.len(), true).framed_bytes(true),
+            )?;
             match entry.kind {
                 PageKind::Fill(_) => {
                     let word = block
@@ -155,7 +158,7 @@ impl FrameBlocks {
         written
     }
 
-    /// Copies bytes to the end of the last array.
+    /// Appends bytes to the last array.
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let room = self.pieces.last().map_or(0, JsBytes::len) - self.n_last;
         if bytes.len() > room {
@@ -168,7 +171,7 @@ impl FrameBlocks {
         Ok(())
     }
 
-    /// Returns the block of a page that `word` fills.
+    /// Returns the block of a fill page, from the cache or from `encode`.
     fn fill(&mut self, word: u64, page_bytes: usize) -> Result<&[u8]> {
         let is_it = |fill: &Fill| fill.word == word && fill.page_bytes == page_bytes;
         let i = match self.fills.iter().position(is_it) {
@@ -195,29 +198,18 @@ impl FrameBlocks {
     /// Returns all blocks in one array.
     pub(crate) fn into_array(mut self) -> Result<Uint8Array> {
         self.cut_last()?;
-        if self.pieces.len() > 1 {
-            let whole = JsBytes::zeros(self.pieces.iter().map(JsBytes::len).sum())?;
-            let mut at = 0;
-            for piece in &self.pieces {
-                whole.copy(at, piece, 0..piece.len())?;
-                at += piece.len();
-            }
-            return Ok(whole.into_array());
-        }
-        let only = self.pieces.pop();
-        only.map_or_else(|| JsBytes::zeros(0), Ok)
-            .map(JsBytes::into_array)
+        Ok(JsBytes::joined(self.pieces)?.into_array())
     }
 }
 
-/// Neighbouring pages, and the bytes of their blocks.
+/// Consecutive pages, and the range of their blocks.
 struct Group {
     first: usize,
     end: usize,
     range: std::ops::Range<u64>,
 }
 
-/// Cuts a table into groups of about [`PIECE_BYTES`].
+/// Divides a table into groups of about [`PIECE_BYTES`].
 fn groups(table: &[u32]) -> Result<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for (page, entry) in entries(table).enumerate() {
@@ -237,10 +229,11 @@ fn groups(table: &[u32]) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// The entries of a table that kernels wrote; the words of fills are 0.
+/// Decodes the entries of a table that kernels wrote, with 0 as the words of fill pages.
 fn entries(table: &[u32]) -> impl Iterator<Item = Result<PageEntry>> {
-    table.as_chunks().0.iter().map(|&words| {
-        let unknown = |error| broken(format!("kernels wrote a table entry of no kind: {error}"));
-        PageEntry::from_words(words, &[]).map_err(unknown)
-    })
+    table
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&words| table_entry(words, &[]))
 }

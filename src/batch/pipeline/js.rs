@@ -1,4 +1,4 @@
-//! Arrays of JavaScript as input and output of a pipeline, and its progress callback.
+//! JavaScript arrays as input and output of a pipeline, and its progress callback.
 
 use js_sys::Function;
 use wasm_bindgen::JsValue;
@@ -15,7 +15,7 @@ use crate::{Error, Result, memory};
 pub(crate) struct OnProgress(pub Option<Function>);
 
 impl OnProgress {
-    /// Reports the bytes of the pages whose results are there, and of their blocks.
+    /// Reports the bytes of finished pages, and of their blocks.
     ///
     /// # Errors
     /// [`Error::Cancelled`] if the callback returns false or throws.
@@ -35,22 +35,22 @@ impl OnProgress {
 #[derive(Debug, Default)]
 pub(crate) struct JsBlocks {
     pieces: Vec<JsBytes>,
-    /// Bytes in use of the last piece, and of all.
+    /// Number of bytes in use of the last piece, and in total.
     n_last: usize,
     n_packed: usize,
-    /// Two words a page.
+    /// Two words per page.
     pub(crate) table: Vec<u32>,
 }
 
 impl JsBlocks {
-    /// Makes room for `n_bytes` of blocks, which come next.
+    /// Allocates an array for the next `n_bytes` of blocks.
     pub(crate) fn reserve(&mut self, n_bytes: u64) -> Result<()> {
         self.pieces.push(JsBytes::zeros(n_bytes as usize)?);
         self.n_last = 0;
         Ok(())
     }
 
-    /// Appends the first `n_bytes` of `host`, and the entries of `table`, which count from there.
+    /// Appends the first `n_bytes` of `host`, and the entries of `table`, whose offsets are relative to these bytes.
     pub(crate) async fn append(
         &mut self,
         host: &HostBuffer,
@@ -70,25 +70,16 @@ impl JsBlocks {
         Ok(())
     }
 
-    /// All blocks in one array.
+    /// Returns all blocks in one array, and removes them.
     pub(crate) fn packed(&mut self) -> Result<JsBytes> {
-        if self.pieces.len() > 1 {
-            let whole = JsBytes::zeros(self.n_packed)?;
-            let mut at = 0;
-            for piece in self.pieces.drain(..) {
-                whole.copy(at, &piece, 0..piece.len())?;
-                at += piece.len();
-            }
-            return Ok(whole);
-        }
-        self.pieces.pop().map_or_else(|| JsBytes::zeros(0), Ok)
+        JsBytes::joined(std::mem::take(&mut self.pieces))
     }
 }
 
-/// Packed pages; the words of fills need not be known.
+/// Packed pages. The words of fill pages may be unknown.
 #[derive(Debug)]
 pub(crate) struct JsPacked {
-    /// The blocks.
+    /// The blocks, or the frame that contains them.
     pub bytes: JsBytes,
     /// True if `bytes` are a frame, in which blocks start at any byte.
     pub is_frame: bool,

@@ -8,6 +8,7 @@ use crate::gpu::{
     Backend, Buffer, Busy, DeviceTimes, GpuDevice, HostBuffer, HostUse, Place, Recorder, Sized64,
     Stream, Waitable,
 };
+use crate::lz4::PageEntry;
 use crate::{Error, Result, memory};
 
 /// A device and its ring of staging buffers. [`super::compress`] and [`super::decompress`] run jobs on it.
@@ -17,9 +18,9 @@ pub(crate) struct Pipeline {
     pub(in crate::batch) ring: Vec<RingSlot>,
     /// True if jobs overlap; otherwise each step waits for the one before, and is timed alone.
     pub(in crate::batch) overlap: bool,
-    /// Most pages in a job.
+    /// Maximum number of pages of a job.
     pub(in crate::batch) batch_pages: u64,
-    /// Times the device was lost and brought back.
+    /// Number of device losses that were recovered.
     pub(in crate::batch) n_devices_lost: u64,
     /// True from the start of a call until it succeeds. A dropped future leaves it set, with jobs in flight.
     pub(in crate::batch) is_unsettled: bool,
@@ -44,7 +45,7 @@ pub(in crate::batch) struct Meter {
     upload: BusyTime,
     kernels: BusyTime,
     download: BusyTime,
-    /// Bytes of pages whose results are there, and of their blocks.
+    /// Bytes of finished pages, and of their blocks.
     #[cfg(web_pages)]
     done: (u64, u64),
     #[cfg(web_pages)]
@@ -98,7 +99,7 @@ impl Pipeline {
         }
     }
 
-    /// A meter for the jobs of one call.
+    /// Returns a meter for the jobs of one call.
     pub(in crate::batch) fn meter(&self) -> Meter {
         Meter {
             #[cfg(web_pages)]
@@ -213,6 +214,12 @@ pub(in crate::batch) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
     let mut words = memory::with_room(bytes.len())?;
     words.extend(bytes.iter().map(|&word| u32::from_le_bytes(word)));
     Ok(words)
+}
+
+/// Parses a table entry that the kernels wrote. `blocks` holds the words of fills; without it they are 0.
+pub(super) fn table_entry(words: [u32; 2], blocks: &[u8]) -> Result<PageEntry> {
+    let invalid = |error| broken(format!("the kernels wrote an invalid table entry: {error}"));
+    PageEntry::from_words(words, blocks).map_err(invalid)
 }
 
 pub(in crate::batch) fn broken(message: String) -> Error {

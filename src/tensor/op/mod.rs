@@ -1,8 +1,8 @@
-//! [`Op`]: the description of an operation, by which every surface runs it. Checks of arguments, the recording on a device
-//! and the call of the CPU twin are here, once for all surfaces.
+//! [`Op`]: the description of an operation, through which every surface runs it. Argument checks, recording on a device
+//! and calls of the CPU twins are implemented here once for all surfaces.
 //!
-//! A new operation is a kernel with its job, a twin in [`cpu`](crate::tensor::cpu), an arm in the functions of this folder,
-//! and a method a surface.
+//! A new operation needs a kernel with its job, a twin in [`cpu`](crate::tensor::cpu), an arm in the functions of this
+//! folder, and a method on each surface.
 
 mod on_cpu;
 mod shapes;
@@ -16,51 +16,52 @@ use crate::{Error, Result};
 
 use shapes::{attended, check_columns, convolved, reduced, reduced_axes};
 
-/// An operation on tensors, without them.
+/// An operation on tensors. The tensors are passed separately.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Op {
     /// Applies steps in turn to each element of one tensor, or of two whose shapes are broadcast to each other. Without
-    /// steps it is a copy without gaps.
+    /// steps, copies the tensor to contiguous memory.
     Elementwise(Vec<Step>),
-    /// The softmax over the last axis, or its logarithm.
+    /// Softmax over the last axis, or its logarithm.
     Softmax {
         /// True for the logarithm of the softmax.
         log: bool,
     },
-    /// Reduces axes, which stay as axes of length 1; `None` reduces all elements, to a tensor without axes.
+    /// Reduces axes to length 1. `None` reduces all elements to a tensor of rank 0.
     Reduce(Reduction, Option<Vec<usize>>),
-    /// The sum of products of two tensors of one shape: a tensor without axes.
+    /// Sum of the products of two tensors of one shape: a tensor of rank 0.
     Dot,
-    /// The matrix product of two tensors, whose axes before the last two are broadcast to each other.
+    /// Matrix product of two tensors, whose axes before the last two are broadcast to each other.
     Matmul,
-    /// The convolution of `[rows, cols]` with a kernel, without padding.
+    /// Convolution of `[rows, cols]` with a kernel, without padding.
     Convolve2d,
     /// Normalises each row of the last axis.
     Norm {
-        /// How.
+        /// Kind of norm.
         norm: Norm,
-        /// True for each of weight and bias, an element per column, that follows the tensor.
+        /// True for each of weight and bias that is among the inputs. They follow the tensor and have an element per
+        /// column.
         columns: [bool; 2],
     },
-    /// The attention of queries to keys and values.
+    /// Attention of queries to keys and values.
     Attention(Attention),
-    /// The product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`, whose bytes are the words of the second
-    /// tensor.
+    /// Product of rows, `[m, k]`, and the transpose of packed weights, `[n, k]`. The words of the second tensor are the
+    /// packed bytes.
     MatmulQuantized {
-        /// Packing of the weights.
+        /// Format of the weights.
         quantization: Quantization,
-        /// Outputs and inputs, n and k.
+        /// Numbers of outputs and inputs, `[n, k]`.
         size: [usize; 2],
     },
 }
 
 impl Op {
-    /// Reduces axes, or all elements, of one tensor; [`Reduction::Dot`] takes its elements as both factors.
+    /// Creates a reduction of axes, or of all elements, of one tensor. [`Reduction::Dot`] becomes the sum of squares.
     pub(crate) fn reduce(reduction: Reduction, axes: Option<Vec<usize>>) -> Self {
         Self::Reduce(reduction.of_one(), axes)
     }
 
-    /// The names of its tensors in error messages, in order.
+    /// Returns the names of the inputs in error messages, in order.
     pub(crate) const fn input_names(&self) -> &'static [&'static str] {
         match self {
             Self::Softmax { .. } | Self::Reduce(..) => &["a"],
@@ -75,7 +76,7 @@ impl Op {
         }
     }
 
-    /// The name of its result in error messages.
+    /// Returns the name of the result in error messages.
     pub(crate) const fn result_name(&self) -> &'static str {
         match self {
             Self::Matmul | Self::MatmulQuantized { .. } => "c",
@@ -83,7 +84,7 @@ impl Op {
         }
     }
 
-    /// Checks the shapes of the inputs. Returns the shape of the result, and where its elements lie in its buffer.
+    /// Checks the shapes of the inputs. Returns the shape of the result and the layout of its elements in its buffer.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::InvalidArgument`].
@@ -134,7 +135,8 @@ impl Op {
         Ok(TensorView::new(shape))
     }
 
-    /// Records the operation on inputs that [`result`](Self::result) accepts, to the start of a buffer for its result.
+    /// Records the operation on inputs that [`result`](Self::result) accepts. The result is written to the start of
+    /// `out`'s buffer.
     pub(crate) async fn record(
         &self,
         recording: &mut Recording,
@@ -159,8 +161,7 @@ impl Op {
             }
             (Self::Convolve2d, &[input, kernel]) => recording.convolve2d(input, kernel, to).await,
             (Self::Norm { norm, columns }, &[a, ref given @ ..]) => {
-                let mut given = given.iter().copied();
-                let columns = columns.map(|is_given| is_given.then(|| given.next()).flatten());
+                let columns = weight_and_bias(*columns, given.iter().copied());
                 recording.norm_with(*norm, a, columns, to).await
             }
             (Self::Attention(what), &[q, k, v]) => recording.attention(*what, [q, k, v], to).await,
@@ -171,6 +172,11 @@ impl Op {
             _ => Err(wrong_number(inputs.len())),
         }
     }
+}
+
+/// Assigns the given inputs, in order, to weight and bias.
+fn weight_and_bias<T>(columns: [bool; 2], mut given: impl Iterator<Item = T>) -> [Option<T>; 2] {
+    columns.map(|is_given| is_given.then(|| given.next()).flatten())
 }
 
 const fn count(columns: [bool; 2]) -> usize {

@@ -1,13 +1,13 @@
-//! Operations by their CPU twins.
+//! Runs operations with their CPU twins.
 
-use super::{Op, reduced_axes, wrong_number};
+use super::{Op, reduced_axes, weight_and_bias, wrong_number};
 use crate::Result;
 use crate::memory::zeros;
 use crate::tensor::{Reduction, Shape, cpu};
 
 impl Op {
-    /// Does the operation on arrays in shapes that [`result`](Self::result) accepts. `out` is as long as its result. Arrays
-    /// are not broadcast, and matrices have two axes.
+    /// Runs the operation on row-major arrays whose shapes [`result`](Self::result) accepts. `out` has the length of
+    /// the result. Arrays are not broadcast, and matrices have two axes.
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::Error::LengthMismatch), [`InvalidArgument`](crate::Error::InvalidArgument),
@@ -40,8 +40,7 @@ impl Op {
                 cpu::convolve2d(input, kernel, out, matrix(size), matrix(kernel_size))
             }
             (Self::Norm { norm, columns }, &[(a, shape), ref given @ ..]) => {
-                let mut given = given.iter().map(|(values, _)| *values);
-                let columns = columns.map(|is_given| is_given.then(|| given.next()).flatten());
+                let columns = weight_and_bias(*columns, given.iter().map(|(values, _)| *values));
                 cpu::norm(*norm, a, cols(shape), columns, out)
             }
             (Self::Attention(what), &[(q, q_shape), (k, k_shape), (v, _)]) => {
@@ -59,12 +58,12 @@ impl Op {
     }
 }
 
-/// Elements of a row.
+/// Returns the length of a row.
 fn cols(shape: &Shape) -> usize {
     shape.dims().last().copied().unwrap_or(1)
 }
 
-/// Rows and columns.
+/// Returns the numbers of rows and columns.
 fn matrix(shape: &Shape) -> [usize; 2] {
     match *shape.dims() {
         [rows, cols] => [rows, cols],
@@ -72,7 +71,7 @@ fn matrix(shape: &Shape) -> [usize; 2] {
     }
 }
 
-/// Reduces axis by axis, the first in the list first.
+/// Reduces one axis after the other, in the order of `axes`.
 fn axis_by_axis(
     reduction: Reduction,
     a: &[f32],
@@ -80,7 +79,7 @@ fn axis_by_axis(
     axes: &[usize],
 ) -> Result<Vec<f32>> {
     let Some((&axis, rest)) = axes.split_first() else {
-        // A reduction of single elements.
+        // Without axes, each element is reduced on its own.
         let mut out = zeros(a.len())?;
         cpu::reduce_axis(reduction, a, [a.len(), 1, 1], &mut out)?;
         return Ok(out);

@@ -1,17 +1,17 @@
-//! Shapes of results.
+//! Shapes of the results of operations.
 
 use crate::tensor::layer::Attention;
 use crate::tensor::{Reduction, Shape, TensorView, cpu};
 use crate::{Error, Result};
 
-/// The axes to reduce, sorted; all of them for `None`.
+/// Returns the axes to reduce in ascending order; `None` means all axes.
 pub(crate) fn reduced_axes(shape: &Shape, axes: Option<&[usize]>) -> Result<Vec<usize>> {
     let Some(axes) = axes else {
         return Ok((0..shape.rank()).collect());
     };
     let is_reduced = |axis: &usize| axes.contains(axis);
     let sorted: Vec<usize> = (0..shape.rank()).filter(is_reduced).collect();
-    // One that comes twice, or is not there, is one less here.
+    // Repeated axes and axes that do not exist make the list shorter.
     if sorted.len() == axes.len() {
         return Ok(sorted);
     }
@@ -22,7 +22,7 @@ pub(crate) fn reduced_axes(shape: &Shape, axes: Option<&[usize]>) -> Result<Vec<
     })
 }
 
-/// The shape of a reduction's result.
+/// Returns the shape of the result of a reduction.
 pub(super) fn reduced(
     reduction: Reduction,
     shape: &Shape,
@@ -45,7 +45,7 @@ pub(super) fn reduced(
     Shape::new(&dims)
 }
 
-/// The shape of a convolution's result.
+/// Returns the shape of the result of a convolution.
 pub(super) fn convolved(input: &Shape, kernel: &Shape) -> Result<Shape> {
     match (input.dims(), kernel.dims()) {
         (&[rows, cols], &[kernel_rows, kernel_cols]) => {
@@ -58,7 +58,7 @@ pub(super) fn convolved(input: &Shape, kernel: &Shape) -> Result<Shape> {
     }
 }
 
-/// Checks that weight and bias have an element for each column.
+/// Checks that weight and bias have one element per column.
 pub(super) fn check_columns(shape: &Shape, given: &[&TensorView]) -> Result<()> {
     let n = shape.dims().last().copied().unwrap_or(1);
     let wrong = given.iter().find(|view| view.shape().dims() != [n]);
@@ -68,7 +68,8 @@ pub(super) fn check_columns(shape: &Shape, given: &[&TensorView]) -> Result<()> 
     })
 }
 
-/// The result of attention, of the queries' shape: in memory its rows hold all heads of a query side by side.
+/// Returns the result of attention, which has the shape of the queries. In memory, each row contains all heads of a
+/// query.
 pub(super) fn attended(what: Attention, [q, k, v]: [&Shape; 3]) -> Result<TensorView> {
     what.size(q, k, v)?;
     let (mut dims, rank) = (q.dims().to_vec(), q.rank());

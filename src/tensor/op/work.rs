@@ -1,23 +1,23 @@
-//! The work of operations, for cost estimates.
+//! Amounts of work of operations, for cost estimates.
 
 use super::Op;
 use crate::tensor::{Shape, Step};
 
-/// Operations whose speed has one measure.
+/// Classes of operations, each with its own cost per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Elements read and written once: the memory limits it.
+    /// Memory-bound operations, which read and write each element once. They are measured in bytes.
     Stream,
     /// Functions of elements, such as eˣ. A unit is one evaluation.
     Functions,
-    /// Products of matrices. A unit is a multiplication with its addition.
+    /// Matrix products. A unit is one multiply-add.
     Products,
-    /// Convolutions. The same.
+    /// Convolutions. A unit is one multiply-add.
     Convolutions,
 }
 
 impl Class {
-    /// All of them, each at the place of its number.
+    /// All classes, in the order of their discriminants.
     pub(crate) const ALL: [Self; 4] = [
         Self::Stream,
         Self::Functions,
@@ -26,17 +26,17 @@ impl Class {
     ];
 }
 
-/// The work of an operation.
+/// Amount of work of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Work {
     pub class: Class,
-    /// Bytes in and out.
+    /// Bytes of input and output.
     pub n_bytes: f64,
-    /// Units of the class.
+    /// Number of units of the class.
     pub n_units: f64,
 }
 
-/// Steps that are as much work as one function.
+/// Number of cheap steps that cost as much as one function.
 const CHEAP_STEPS: f64 = 8.0;
 
 impl Work {
@@ -48,7 +48,7 @@ impl Work {
         }
     }
 
-    /// Steps that make `n` elements of `n_read`.
+    /// Returns the work of steps that read `n_read` elements and write `n`.
     fn elementwise(steps: &[Step], n: usize, n_read: usize) -> Self {
         let n_cheap = steps.iter().filter(|step| step.is_cheap()).count();
         let n_functions = (steps.len() - n_cheap) as f64;
@@ -59,7 +59,7 @@ impl Work {
         Self::new(Class::Functions, n_read + n, n_units)
     }
 
-    /// `m` rows of `k` times `k` rows of `n`.
+    /// Returns the work of a product of `[m, k]` and `[k, n]`.
     pub(crate) fn matmul(m: usize, k: usize, n: usize) -> Self {
         let [m, k, n] = [m, k, n].map(|size| size as f64);
         Self {
@@ -71,7 +71,7 @@ impl Work {
 }
 
 impl Op {
-    /// What the operation on inputs of these shapes, with a result of this shape, consists of.
+    /// Returns the work of the operation for these shapes of the inputs and the result.
     pub(crate) fn work(&self, inputs: &[&Shape], result: &Shape) -> Work {
         let n_read = inputs.iter().map(|shape| shape.n_elements()).sum();
         let n_out = result.n_elements();
@@ -114,7 +114,7 @@ impl Op {
 }
 
 impl Step {
-    /// Whether processors have an instruction or two for it.
+    /// Returns true if processors compute the step in one or two instructions.
     const fn is_cheap(self) -> bool {
         matches!(
             self,
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_functions_or_the_memorys() {
+    fn single_cheap_steps_are_memory_bound() {
         let of = |steps: &[Step]| Work::elementwise(steps, 100, 200);
         assert_eq!(of(&[Step::Add]), Work::new(Class::Stream, 300, 0.0));
         assert_eq!(of(&[]), Work::new(Class::Stream, 300, 0.0));

@@ -1,4 +1,4 @@
-//! Operations of [`GpuDevicePool`] on slices: a part of the rows on each device.
+//! Operations of [`GpuDevicePool`] on slices: each device computes a part of the rows.
 
 use std::ops::Range;
 
@@ -12,15 +12,16 @@ use crate::tensor::lengths::rows_shape;
 use crate::tensor::op::Op;
 use crate::tensor::{Reduction, Shape, Step, check_dims, check_len, cpu};
 
-/// Rows of one device, and where their results go.
+/// The rows that one device computes, and the slice for their results.
 struct Part<'a> {
     rows: Range<usize>,
     out: &'a mut [f32],
 }
 
-/// Operations on slices. Rows are spread over the devices; wrong lengths are found before anything runs.
+/// Operations on slices, whose rows are spread over the devices. Lengths are checked before any device works.
 impl GpuDevicePool {
-    /// `result` by all steps in turn of `input`; steps that take two take the element of `other`, which is as long.
+    /// Applies all steps in turn to each element of `input`. Steps with two operands read the second from `other`, which has
+    /// the length of `input`.
     ///
     /// # Errors
     /// As [`GpuDevice::elementwise_async`].
@@ -45,8 +46,8 @@ impl GpuDevicePool {
         .await
     }
 
-    /// `c = a b`, with `a` of `m` rows and `k` columns, `b` of `k` rows and `n` columns. Each device takes some rows of `a`,
-    /// and all of `b`.
+    /// Computes `c = a b`, where `a` is `m` x `k`, `b` is `k` x `n` and `c` is `m` x `n`. Each device multiplies some rows of
+    /// `a` by all of `b`.
     ///
     /// # Errors
     /// As [`GpuDevice::matmul_async`].
@@ -59,15 +60,9 @@ impl GpuDevicePool {
         k: usize,
         n: usize,
     ) -> Result<()> {
-        let lengths = [
-            Shape::new(&[m, k])?,
-            Shape::new(&[k, n])?,
-            Shape::new(&[m, n])?,
-        ];
-        let [a_len, b_len, c_len] = lengths.map(|shape| shape.n_elements() as u64);
-        check_len("a", a.len(), a_len)?;
-        check_len("b", b.len(), b_len)?;
-        check_len("c", c.len(), c_len)?;
+        check_dims("a", a.len(), &[m, k])?;
+        check_dims("b", b.len(), &[k, n])?;
+        check_dims("c", c.len(), &[m, n])?;
         self.rows(m, n, c, async |device, Part { rows, out }| {
             let a = &a[rows.start * k..rows.end * k];
             device.matmul_async(a, b, out, rows.len(), k, n).await
@@ -75,11 +70,11 @@ impl GpuDevicePool {
         .await
     }
 
-    /// The softmax of each row of `cols` elements.
+    /// Computes the softmax of each row of `cols` elements.
     ///
     /// # Errors
-    /// [`LengthMismatch`](crate::Error::LengthMismatch), [`InvalidArgument`](crate::Error::InvalidArgument) if the rows do not fill the input; [`OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`DeviceLost`](crate::Error::DeviceLost).
+    /// [`LengthMismatch`](crate::Error::LengthMismatch); [`InvalidArgument`](crate::Error::InvalidArgument) if the rows do not
+    /// fill the input; [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
     pub async fn softmax_async(
         &self,
         input: &[f32],
@@ -89,10 +84,10 @@ impl GpuDevicePool {
         self.softmax_of(false, input, cols, result).await
     }
 
-    /// The logarithm of [`softmax_async`](Self::softmax_async).
+    /// Computes the logarithm of [`softmax_async`](Self::softmax_async).
     ///
     /// # Errors
-    /// As the asynchronous form.
+    /// As [`softmax_async`](Self::softmax_async).
     pub async fn log_softmax_async(
         &self,
         input: &[f32],
@@ -123,8 +118,8 @@ impl GpuDevicePool {
         .await
     }
 
-    /// The convolution of a picture of `size` rows and columns with a kernel of `kernel_size`, where it fits. Each device
-    /// takes some rows of the result, and the rows of the picture that they are made of.
+    /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. Each device computes some
+    /// rows of the result from the rows of the image that they depend on.
     ///
     /// # Errors
     /// As [`GpuDevice::convolve2d_async`].
@@ -136,10 +131,8 @@ impl GpuDevicePool {
         size: [usize; 2],
         kernel_size: [usize; 2],
     ) -> Result<()> {
-        let lengths = [Shape::new(&size)?, Shape::new(&kernel_size)?];
-        let [input_len, kernel_len] = lengths.map(|shape| shape.n_elements() as u64);
-        check_len("input", input.len(), input_len)?;
-        check_len("kernel", kernel.len(), kernel_len)?;
+        check_dims("input", input.len(), &size)?;
+        check_dims("kernel", kernel.len(), &kernel_size)?;
         let [out_rows, out_cols] = cpu::check_sizes(size, kernel_size)?;
         check_dims("output", output.len(), &[out_rows, out_cols])?;
         let ([_, cols], [kernel_rows, kernel_cols]) = (size, kernel_size);
@@ -158,8 +151,7 @@ impl GpuDevicePool {
         .await
     }
 
-    /// The reduction of all elements: of a part on each device, then of the parts. [`Reduction::Dot`] takes them as both
-    /// factors.
+    /// Reduces all elements: each device reduces a part, the CPU the partial results. [`Reduction::Dot`] sums the squares.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost).
@@ -173,7 +165,7 @@ impl GpuDevicePool {
         Ok(cpu::reduce(reduction.of_parts(), &found.await?))
     }
 
-    /// The sum of products; 0 of none.
+    /// Computes the sum of products, 0 for empty slices.
     ///
     /// # Errors
     /// As [`GpuDevice::dot_async`].
@@ -186,7 +178,7 @@ impl GpuDevicePool {
         Ok(cpu::reduce(Reduction::Sum, &found.await?))
     }
 
-    /// Does `n` rows with `width` results each, some on each device.
+    /// Computes `n` rows of `width` results each, spread over the devices.
     async fn rows<'a, F>(&self, n: usize, width: usize, out: &'a mut [f32], work: F) -> Result<()>
     where
         F: AsyncFn(&mut GpuDevice, &mut Part<'a>) -> Result<()>,
@@ -203,7 +195,7 @@ impl GpuDevicePool {
     }
 }
 
-/// The operations, blocking. Native only. Errors are those of the forms of the same names with `_async`.
+/// Blocking forms, native only. They return the errors of the forms named `_async`.
 #[cfg(not(target_arch = "wasm32"))]
 impl GpuDevicePool {
     /// [`elementwise_async`](Self::elementwise_async), blocking.
