@@ -44,7 +44,7 @@ impl BlockSize {
     }
 
     /// Returns the bytes from the size field to the end of the block or, if it has one, of its checksum.
-    pub(super) const fn framed_bytes(self, has_checksum: bool) -> usize {
+    pub(crate) const fn framed_bytes(self, has_checksum: bool) -> usize {
         let n_words = if has_checksum { 2 } else { 1 };
         n_words * WORD_BYTES + self.n_bytes()
     }

@@ -42,6 +42,8 @@ mod detect;
 mod find_index;
 mod header;
 mod index;
+#[cfg(any(web_files, web_pages, test))]
+mod layout;
 mod map;
 #[cfg(any(web_pages, test))]
 mod pages;
@@ -67,6 +69,8 @@ pub use decode::{FrameDecoder, decompress};
 pub use detect::DetectedFormat;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
+#[cfg(any(web_files, web_pages, test))]
+pub(crate) use layout::FrameLayout;
 pub use map::FrameMap;
 #[cfg(web_pages)]
 pub(crate) use pages::FramePages;

@@ -1,13 +1,10 @@
 //! Frames as batches of pages, for a GPU to decompress.
 
-use super::{BlockSize, FrameHeader, MAGIC, WORD_BYTES, checksum, word};
+use super::{BlockSize, FrameLayout, WORD_BYTES, checksum};
 use crate::lz4::batch::check_page_size;
 use crate::lz4::decode::decode;
 use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind};
 use crate::{Result, memory};
-
-/// Most bytes of magic number and descriptor.
-const MAX_HEADER_BYTES: usize = 19;
 
 /// A frame whose blocks are pages of one size.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,20 +32,33 @@ impl FramePages {
         n_bytes: usize,
         read: impl Fn(usize, &mut [u8]) -> Result<()>,
     ) -> Result<Option<Self>> {
-        let frame = Frame { n_bytes, read };
-        let Some((header, start)) = frame.header()? else {
+        let layout = FrameLayout::read(n_bytes, &read, |header| {
+            !header.linked && header.block_max_size == MAX_PAGE_SIZE
+        })?;
+        let Some(FrameLayout {
+            header,
+            blocks,
+            content_checksum,
+            ..
+        }) = layout
+        else {
             return Ok(None);
         };
-        let Some((table, content_checksum)) = frame.blocks(&header, start)? else {
-            return Ok(None);
-        };
+        let mut table = memory::with_room(blocks.len())?;
+        for (at, size) in blocks {
+            let entry = entry_of(at, size);
+            if header.block_checksums && !is_sound(&read, &entry)? {
+                return Ok(None);
+            }
+            table.push(entry);
+        }
         let (Some(first), Some(last)) = (table.first(), table.last()) else {
             return Ok(None);
         };
-        let n_last = u64::from(frame.content_bytes(last)?);
+        let n_last = u64::from(content_bytes(&read, last)?);
         let page_size = match table.len() {
             1 => MAX_PAGE_SIZE,
-            _ => frame.content_bytes(first)?,
+            _ => content_bytes(&read, first)?,
         };
         let n_bytes = (table.len() as u64 - 1) * u64::from(page_size) + n_last;
         let is_paged = check_page_size(page_size).is_ok()
@@ -63,101 +73,39 @@ impl FramePages {
     }
 }
 
-/// Bytes that are read in pieces.
-struct Frame<R> {
-    n_bytes: usize,
-    read: R,
+/// Returns the entry of a block whose size field is at byte `at`.
+fn entry_of(at: u64, size: BlockSize) -> PageEntry {
+    PageEntry {
+        offset: at + WORD_BYTES as u64,
+        length: size.n_bytes() as u32,
+        kind: match size.is_compressed() {
+            true => PageKind::Lz4,
+            false => PageKind::Stored,
+        },
+    }
 }
 
-impl<R: Fn(usize, &mut [u8]) -> Result<()>> Frame<R> {
-    /// Returns the header and its length, if its blocks may be pages.
-    fn header(&self) -> Result<Option<(FrameHeader, usize)>> {
-        let mut start = [0; MAX_HEADER_BYTES];
-        let start = &mut start[..self.n_bytes.min(MAX_HEADER_BYTES)];
-        (self.read)(0, start)?;
-        let (Some(MAGIC), Some(descriptor)) = (word(start, 0), start.get(4..)) else {
-            return Ok(None);
-        };
-        let Ok((header, length)) = FrameHeader::read(descriptor, 4) else {
-            return Ok(None);
-        };
-        let may_hold_pages = !header.linked && header.block_max_size == MAX_PAGE_SIZE;
-        Ok(may_hold_pages.then_some((header, 4 + length)))
-    }
+/// Returns true if a block agrees with the checksum after it.
+fn is_sound(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<bool> {
+    let mut stored = [0; WORD_BYTES];
+    read(entry.offset as usize + entry.length as usize, &mut stored)?;
+    Ok(u32::from_le_bytes(stored) == checksum(&block(read, entry)?))
+}
 
-    /// Returns all blocks, of which the first starts at byte `at`, and the checksum of the content; `None` unless the frame
-    /// ends where the bytes do and its blocks agree with their checksums.
-    fn blocks(
-        &self,
-        header: &FrameHeader,
-        mut at: usize,
-    ) -> Result<Option<(Vec<PageEntry>, Option<u32>)>> {
-        let mut table = Vec::new();
-        loop {
-            let Some(word) = self.word(at)? else {
-                return Ok(None);
-            };
-            at += WORD_BYTES;
-            if word == 0 {
-                break;
-            }
-            let size = BlockSize::new(word, false);
-            if size.n_bytes() > MAX_PAGE_SIZE as usize || size.n_bytes() > self.n_bytes - at {
-                return Ok(None);
-            }
-            let kind = match size.is_compressed() {
-                true => PageKind::Lz4,
-                false => PageKind::Stored,
-            };
-            let block = PageEntry {
-                offset: at as u64,
-                length: size.n_bytes() as u32,
-                kind,
-            };
-            at += block.length as usize;
-            if header.block_checksums {
-                if self.word(at)? != Some(checksum(&self.block(&block)?)) {
-                    return Ok(None);
-                }
-                at += WORD_BYTES;
-            }
-            memory::reserve(&mut table, 1)?;
-            table.push(block);
-        }
-        let content_checksum = match header.content_checksum {
-            true => self.word(at)?,
-            false => None,
-        };
-        if header.content_checksum {
-            at += WORD_BYTES;
-        }
-        Ok((at == self.n_bytes).then_some((table, content_checksum)))
-    }
+fn block(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<Vec<u8>> {
+    let mut block = memory::zeros(entry.length as usize)?;
+    read(entry.offset as usize, &mut block)?;
+    Ok(block)
+}
 
-    fn word(&self, at: usize) -> Result<Option<u32>> {
-        if self.n_bytes - at.min(self.n_bytes) < 4 {
-            return Ok(None);
-        }
-        let mut bytes = [0; 4];
-        (self.read)(at, &mut bytes)?;
-        Ok(Some(u32::from_le_bytes(bytes)))
+/// Returns the bytes of content of a block; 0 if it is corrupt.
+fn content_bytes(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<u32> {
+    if entry.kind == PageKind::Stored {
+        return Ok(entry.length);
     }
-
-    fn block(&self, entry: &PageEntry) -> Result<Vec<u8>> {
-        let mut block = memory::zeros(entry.length as usize)?;
-        (self.read)(entry.offset as usize, &mut block)?;
-        Ok(block)
-    }
-
-    /// Returns how much content a block has; 0 for one that is not sound.
-    fn content_bytes(&self, entry: &PageEntry) -> Result<u32> {
-        if entry.kind == PageKind::Stored {
-            return Ok(entry.length);
-        }
-        let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
-        let decoded = decode(&self.block(entry)?, &mut content, 0);
-        Ok(decoded.map_or(0, |n_bytes| n_bytes as u32))
-    }
+    let mut content = memory::zeros(MAX_PAGE_SIZE as usize)?;
+    let decoded = decode(&block(read, entry)?, &mut content, 0);
+    Ok(decoded.map_or(0, |n_bytes| n_bytes as u32))
 }
 
 #[cfg(test)]

@@ -63,6 +63,23 @@ impl<'a> Step<'a> {
     }
 }
 
+/// The next piece of a frame, recognised by its first bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece {
+    Header(FrameHeader),
+    Block(BlockSize),
+    End,
+    Skippable { magic: u32, length: u32 },
+}
+
+/// The result of [`FrameReader::peek`].
+pub(super) enum Peek {
+    /// A piece and its length in bytes, of a skippable frame without its content.
+    Piece(Piece, usize),
+    /// More bytes are needed to recognise the piece, at least this many.
+    Needed(usize),
+}
+
 /// A piece of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameEvent<'a> {
@@ -126,14 +143,73 @@ impl FrameReader {
     /// [`Error::NotLz4`], [`Error::InvalidFrame`], [`Error::ChecksumMismatch`], [`Error::DictionaryNeeded`]; the reader
     /// cannot be used after an error.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
-        let step = match self.state {
-            State::Magic => self.magic(input),
-            State::Blocks(header) => self.block(header, input),
-            State::Skippable { left } => Ok(self.skip(left, input)),
-        }?;
-        let (Step::Event { consumed, .. } | Step::More { consumed, .. }) = step;
-        self.position += consumed as u64;
-        Ok(step)
+        if let State::Skippable { left } = self.state {
+            return Ok(self.skip(left, input));
+        }
+        let (piece, total) = match self.peek(input)? {
+            Peek::Piece(piece, total) => (piece, total),
+            Peek::Needed(needed) => {
+                return Ok(Step::More {
+                    consumed: 0,
+                    needed,
+                });
+            }
+        };
+        let Some(bytes) = input.get(..total) else {
+            return Ok(Step::More {
+                consumed: 0,
+                needed: total - input.len(),
+            });
+        };
+        let event = match piece {
+            Piece::Header(header) => FrameEvent::Header(header),
+            Piece::Block(size) => FrameEvent::Block(FrameBlock {
+                index: self.n_blocks,
+                compressed: size.is_compressed(),
+                data: block_data(bytes, size)?,
+            }),
+            Piece::End => FrameEvent::End {
+                content_checksum: word(bytes, WORD),
+            },
+            Piece::Skippable { magic, length } => FrameEvent::Skippable { magic, length },
+        };
+        self.pass(piece, total);
+        Ok(Step::Event {
+            consumed: total,
+            event,
+        })
+    }
+
+    /// Recognises the next piece by its first bytes. `start` begins with the first byte not consumed yet and need not contain
+    /// the whole piece.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step), but for checksums of blocks.
+    pub(super) fn peek(&self, start: &[u8]) -> Result<Peek> {
+        match self.state {
+            State::Blocks(header) => self.peek_block(header, start),
+            State::Magic | State::Skippable { .. } => self.peek_magic(start),
+        }
+    }
+
+    /// Moves past a piece that [`peek`](Self::peek) returned with this length.
+    pub(super) fn pass(&mut self, piece: Piece, n_bytes: usize) {
+        self.position += n_bytes as u64;
+        match piece {
+            Piece::Header(header) => {
+                self.state = State::Blocks(header);
+                self.n_frames += 1;
+                self.n_blocks = 0;
+            }
+            Piece::Block(_) => self.n_blocks += 1,
+            Piece::End => self.state = State::Magic,
+            Piece::Skippable { length, .. } => {
+                self.n_frames += 1;
+                if length > 0 {
+                    self.state = State::Skippable { left: length };
+                }
+            }
+        }
     }
 
     /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0
@@ -181,65 +257,35 @@ impl FrameReader {
         }
     }
 
-    fn magic<'a>(&mut self, input: &[u8]) -> Result<Step<'a>> {
-        let Some(magic) = word(input, 0) else {
-            return Ok(more(input, WORD));
+    fn peek_magic(&self, start: &[u8]) -> Result<Peek> {
+        let Some(magic) = word(start, 0) else {
+            return Ok(Peek::Needed(WORD - start.len()));
         };
         match magic {
-            MAGIC => self.descriptor(&input[WORD..]),
-            LEGACY_MAGIC => Ok(self.start(FrameHeader::LEGACY, WORD)),
-            _ if magic & !0xf == SKIPPABLE_MAGIC => {
-                let Some(length) = word(input, WORD) else {
-                    return Ok(more(input, 2 * WORD));
-                };
-                self.n_frames += 1;
-                if length > 0 {
-                    self.state = State::Skippable { left: length };
-                }
-                let event = FrameEvent::Skippable { magic, length };
-                Ok(Step::Event {
-                    consumed: 2 * WORD,
-                    event,
-                })
-            }
-            _ => Err(self.not_lz4(input)),
-        }
-    }
-
-    fn descriptor<'a>(&mut self, input: &[u8]) -> Result<Step<'a>> {
-        match FrameHeader::read(input, self.position + WORD as u64) {
-            Ok((header, length)) => Ok(self.start(header, WORD + length)),
-            Err(Ok(needed)) => Ok(Step::More {
-                consumed: 0,
-                needed,
+            MAGIC => match FrameHeader::read(&start[WORD..], self.position + WORD as u64) {
+                Ok((header, length)) => Ok(Peek::Piece(Piece::Header(header), WORD + length)),
+                Err(Ok(needed)) => Ok(Peek::Needed(needed)),
+                Err(Err(error)) => Err(error),
+            },
+            LEGACY_MAGIC => Ok(Peek::Piece(Piece::Header(FrameHeader::LEGACY), WORD)),
+            _ if magic & !0xf == SKIPPABLE_MAGIC => Ok(match word(start, WORD) {
+                Some(length) => Peek::Piece(Piece::Skippable { magic, length }, 2 * WORD),
+                None => Peek::Needed(2 * WORD - start.len()),
             }),
-            Err(Err(error)) => Err(error),
+            _ => Err(self.not_lz4(start)),
         }
     }
 
-    fn start<'a>(&mut self, header: FrameHeader, consumed: usize) -> Step<'a> {
-        self.state = State::Blocks(header);
-        self.n_frames += 1;
-        self.n_blocks = 0;
-        Step::Event {
-            consumed,
-            event: FrameEvent::Header(header),
-        }
-    }
-
-    fn block<'a>(&mut self, header: FrameHeader, input: &'a [u8]) -> Result<Step<'a>> {
-        let Some(word) = word(input, 0) else {
-            return Ok(more(input, WORD));
+    fn peek_block(&self, header: FrameHeader, start: &[u8]) -> Result<Peek> {
+        let Some(word) = word(start, 0) else {
+            return Ok(Peek::Needed(WORD - start.len()));
         };
         if header.legacy && word > LEGACY_MAX_BLOCK {
-            self.state = State::Magic;
-            let event = FrameEvent::End {
-                content_checksum: None,
-            };
-            return Ok(Step::Event { consumed: 0, event });
+            return Ok(Peek::Piece(Piece::End, 0));
         }
         if word == 0 && !header.legacy {
-            return Ok(self.end(header, input));
+            let n_words = 1 + usize::from(header.content_checksum);
+            return Ok(Peek::Piece(Piece::End, n_words * WORD));
         }
         let size = BlockSize::new(word, header.legacy);
         if size.n_bytes() > header.block_max_size as usize && !header.legacy {
@@ -250,40 +296,12 @@ impl FrameReader {
             });
         }
         let total = size.framed_bytes(header.block_checksums);
-        let Some(framed) = input.get(..total) else {
-            return Ok(more(input, total));
-        };
-        let block = FrameBlock {
-            index: self.n_blocks,
-            compressed: size.is_compressed(),
-            data: block_data(framed, size)?,
-        };
-        self.n_blocks += 1;
-        Ok(Step::Event {
-            consumed: total,
-            event: FrameEvent::Block(block),
-        })
-    }
-
-    fn end<'a>(&mut self, header: FrameHeader, input: &[u8]) -> Step<'a> {
-        let total = if header.content_checksum {
-            2 * WORD
-        } else {
-            WORD
-        };
-        if input.len() < total {
-            return more(input, total);
-        }
-        self.state = State::Magic;
-        let content_checksum = word(&input[..total], WORD);
-        Step::Event {
-            consumed: total,
-            event: FrameEvent::End { content_checksum },
-        }
+        Ok(Peek::Piece(Piece::Block(size), total))
     }
 
     fn skip<'a>(&mut self, left: u32, input: &[u8]) -> Step<'a> {
         let consumed = input.len().min(left as usize);
+        self.position += consumed as u64;
         let left = left - consumed as u32;
         if left > 0 {
             self.state = State::Skippable { left };
@@ -354,12 +372,4 @@ fn starts_magic(rest: &[u8]) -> bool {
         .chain(skippable)
         .any(|magic| magic.to_le_bytes().starts_with(rest))
         || rest.len() >= WORD
-}
-
-/// Requests the bytes that `input` lacks to be `total` bytes long.
-fn more<'a>(input: &[u8], total: usize) -> Step<'a> {
-    Step::More {
-        consumed: 0,
-        needed: total - input.len(),
-    }
 }

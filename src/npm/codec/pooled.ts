@@ -5,9 +5,9 @@ import type { Job } from "../base/job.js";
 import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
-import { type BlockedFrame, cutFrame } from "../frame/cut.js";
 import { DecodedContent } from "../modules/content.js";
 import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
+import type * as Cpu from "../wasm/cpu.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
@@ -81,7 +81,7 @@ export class PooledCodec implements Codec {
 
   async #decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Bytes> {
     const { length } = bytes;
-    const frame = cutFrame(bytes, this.#cpu);
+    const frame = this.#cpu.frameLayout(bytes);
     if (!frame) throw new NotShared();
     const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
     const ranges = groupBlocks(frame, this.#partBytes(frame.contentSize ?? length, 1));
@@ -96,7 +96,7 @@ export class PooledCodec implements Codec {
       };
       await this.#each<Bytes>(job, ranges.length, order, (part, i) => {
         content.add(part);
-        if (frame.contentChecksum !== null) sum.add(part);
+        if (frame.contentChecksum !== undefined) sum.add(part);
         job.report((ranges[i] as [number, number])[1], content.length, "cpu");
       });
       const isSound =
@@ -227,9 +227,9 @@ export class PooledCodec implements Codec {
 
 /** Returns byte ranges of consecutive blocks with about `partBytes` of content each. This is an estimate, since the content
  * of a single block is unknown. */
-function groupBlocks({ starts, blockSize, contentSize }: BlockedFrame, partBytes: number): [number, number][] {
+function groupBlocks({ starts, blockSize, contentSize }: Cpu.FrameLayout, partBytes: number): [number, number][] {
   const nBlocks = starts.length - 1;
-  const blockBytes = contentSize === null ? blockSize : contentSize / Math.max(nBlocks, 1);
+  const blockBytes = contentSize === undefined ? blockSize : contentSize / Math.max(nBlocks, 1);
   const step = Math.max(1, Math.round(partBytes / Math.max(blockBytes, 1)));
   return Array.from({ length: Math.ceil(nBlocks / step) }, (_, i) => {
     return [starts[i * step] as number, starts[Math.min((i + 1) * step, nBlocks)] as number];

@@ -130,6 +130,11 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return this.#use(this.encoder({ ...BLOCKS_ALONE, ...options }, contentSize), (frame) => frame.take());
   }
 
+  /** Returns the layout of `bytes`; undefined unless they are one whole frame of independent blocks. */
+  frameLayout(bytes: Uint8Array): Cpu.FrameLayout | undefined {
+    return this.run((cpu) => cpu.frameLayout(bytes));
+  }
+
   /** Compresses pages, and returns their blocks and their table. */
   compressPages(bytes: Uint8Array, pageSize: number, level: Level): Share {
     const made = this.run((cpu) => cpu.compressPages(bytes, pageSize, levelNumber(level, "sequential")));

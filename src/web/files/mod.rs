@@ -2,6 +2,7 @@
 
 mod blocks;
 mod frames;
+mod layout;
 mod pages;
 
 use js_sys::Uint8Array;
