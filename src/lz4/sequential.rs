@@ -26,68 +26,41 @@ const HASH_MULTIPLIER: u64 = 0x9e_3779_b97f;
 /// Positions before the current one that stay in reach when `base` moves, in blocks that exceed the 16-bit entries.
 const KEPT: usize = 1 << 15;
 
-/// Index bits of the table for blocks of more than 16 KiB. That for smaller blocks has one bit less, and uses a prefix of
-/// the same array.
-const MAX_BITS: u32 = 13;
-
-/// The hash table of positions. A match of four bytes rarely pays for its sequence, nor does one of five where there are
-/// many candidates, so the hash is of five bytes in small blocks and of six in larger ones.
+/// The hash table of positions. A match of four bytes rarely pays for its sequence, nor does one of five where there
+/// are many candidates.
 #[derive(Debug)]
-pub(super) struct Table {
-    entries: Box<[u16; 1 << MAX_BITS]>,
-    hash: Hash,
-}
-
-/// Maps `k` bytes to an index of `b` bits. The parameters are variables, since a copy of the parse for each set is no
-/// faster.
-#[derive(Debug, Clone, Copy)]
-struct Hash {
-    /// [`HASH_MULTIPLIER`], shifted so that the upper `b` bits of the product modulo 2^8k follow the upper
-    /// `MAX_BITS - b` bits of the word, and that bytes after the first `k` do not matter.
-    multiplier: u64,
-    /// `b` ones.
-    mask: usize,
-}
-
-impl Hash {
-    const fn new(n_bytes: u32, bits: u32) -> Self {
-        Self {
-            multiplier: HASH_MULTIPLIER << (64 - 8 * n_bytes - (MAX_BITS - bits)),
-            mask: (1 << bits) - 1,
-        }
-    }
-
-    /// # Safety
-    /// `p + 8 <= input.len()`.
-    #[inline(always)]
-    unsafe fn of(self, input: &[u8], p: usize) -> usize {
-        // SAFETY: eight bytes follow `p` by this function's contract.
-        let product = unsafe { eight(input, p) }.wrapping_mul(self.multiplier);
-        (product >> (64 - MAX_BITS)) as usize & self.mask
-    }
+pub(super) enum Table {
+    /// Indexed by the hash of five bytes.
+    Five(Box<[u16; 1 << 12]>),
+    /// Indexed by the hash of six bytes.
+    Six(Box<[u16; 1 << 13]>),
 }
 
 impl Table {
     pub(super) fn new(parse: &Parse) -> Self {
-        Self {
-            entries: Box::new([0; _]),
-            hash: match parse.page_size() {
-                ..=16_384 => Hash::new(5, MAX_BITS - 1),
-                _ => Hash::new(6, MAX_BITS),
-            },
+        if parse.page_size() > 16_384 {
+            Self::Six(Box::new([0; _]))
+        } else {
+            Self::Five(Box::new([0; _]))
         }
     }
 
     /// Writes the block of `input`; returns its length.
     pub(super) fn encode(&mut self, input: &[u8], writer: SequenceWriter<'_>) -> usize {
-        let Self { entries, hash } = self;
-        entries[..=hash.mask].fill(0);
-        encode(Entries(entries, *hash), input, writer)
+        match self {
+            Self::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
+            Self::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
+        }
     }
 }
 
 #[inline(never)]
-fn encode(mut entries: Entries<'_>, mut input: &[u8], mut writer: SequenceWriter<'_>) -> usize {
+fn encode<const BYTES: u32, const N: usize>(
+    mut entries: Entries<'_, BYTES, N>,
+    mut input: &[u8],
+    mut writer: SequenceWriter<'_>,
+) -> usize {
+    entries.0.fill(0);
     let (mut base, mut from) = (0, 1);
     while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
         let within = last.min(u16::MAX.into());
@@ -113,10 +86,10 @@ fn encode(mut entries: Entries<'_>, mut input: &[u8], mut writer: SequenceWriter
 /// A position, and an earlier one with the same four bytes.
 type Match = (usize, usize);
 
-/// Positions, indexed by a hash.
-struct Entries<'a>(&'a mut [u16; 1 << MAX_BITS], Hash);
+/// Positions, indexed by the hash of `BYTES` bytes.
+struct Entries<'a, const BYTES: u32, const N: usize>(&'a mut [u16; N]);
 
-impl Entries<'_> {
+impl<const BYTES: u32, const N: usize> Entries<'_, BYTES, N> {
     /// Writes the sequences of `input` from position `from` up to `last`; returns where it stopped. `base` bytes
     /// precede `input`.
     ///
@@ -153,7 +126,7 @@ impl Entries<'_> {
                     return end;
                 }
                 // SAFETY: `end` is at most `last`, and after all positions that were probed.
-                let Some(q) = (unsafe { self.probe(input, end, self.1.of(input, end)) }) else {
+                let Some(q) = (unsafe { self.probe(input, end, Self::hash(input, end)) }) else {
                     break;
                 };
                 let offset = end - q;
@@ -178,7 +151,7 @@ impl Entries<'_> {
             return Err(from);
         }
         // SAFETY: `from` is at most `last`.
-        let (mut next, mut next_hash) = (from, unsafe { self.1.of(input, from) });
+        let (mut next, mut next_hash) = (from, unsafe { Self::hash(input, from) });
         let mut tried = PATIENCE;
         loop {
             let (p, hash) = (next, next_hash);
@@ -188,7 +161,7 @@ impl Entries<'_> {
                 return Err(p);
             }
             // Computed early, to hide the latency of the multiplication. SAFETY: `next` is at most `last`.
-            next_hash = unsafe { self.1.of(input, next) };
+            next_hash = unsafe { Self::hash(input, next) };
             // SAFETY: so is `p`; entries are less than `from`, or positions that were probed before `p`.
             if let Some(q) = unsafe { self.probe(input, p, hash) } {
                 return Ok((p, q));
@@ -206,5 +179,14 @@ impl Entries<'_> {
         debug_assert!(q < p);
         // SAFETY: the word at `p` is inside `input` by this function's contract; an entry is less than `p`.
         (unsafe { word(input, q) == word(input, p) }).then_some(q)
+    }
+
+    /// # Safety
+    /// `p + 8 <= input.len()`.
+    #[inline(always)]
+    unsafe fn hash(input: &[u8], p: usize) -> usize {
+        // SAFETY: eight bytes follow `p` by this function's contract.
+        let bytes = unsafe { eight(input, p) } << (64 - 8 * BYTES);
+        (bytes.wrapping_mul(HASH_MULTIPLIER) >> (64 - N.ilog2())) as usize
     }
 }
