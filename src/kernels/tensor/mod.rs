@@ -84,6 +84,11 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
 /// Maximum number of workgroups in one dimension.
 const MAX_GRID: u64 = 65_535;
 
+/// Returns the largest power of two that is at most `n`; 1 for 0.
+fn previous_power_of_two(n: u64) -> u64 {
+    1 << n.max(1).ilog2()
+}
+
 /// Returns a grid of at least `n` workgroups, two-dimensional if necessary.
 fn grid(n: u64) -> [u32; 3] {
     let y = n.div_ceil(MAX_GRID);

@@ -3,7 +3,7 @@
 use super::{
     R, SLICE, U, W, around, beyond_binding, check_sizes, elements_of_binding, elements_of_slice,
 };
-use super::{grid, kernel, padded_bytes, part, parts, second};
+use super::{grid, kernel, padded_bytes, part, parts, previous_power_of_two, second};
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
 use crate::ops::Reduction;
@@ -112,10 +112,6 @@ pub fn reduce_rows_job(
         reduction = reduction.of_parts();
     }
     Ok(Job { buffers, launches })
-}
-
-fn previous_power_of_two(n: u64) -> u64 {
-    1 << n.max(1).ilog2()
 }
 
 /// One level of the reduction of rows.

@@ -1,7 +1,8 @@
 //! Jobs of softmax over rows.
 
 use super::{
-    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, rows_in_parts, takes_row,
+    R, U, W, beyond_binding, check_sizes, grid, kernel, padded_bytes, previous_power_of_two,
+    rows_in_parts, takes_row,
 };
 use crate::Result;
 use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
@@ -65,9 +66,7 @@ pub(in crate::kernels) fn softmax_launch(
     offset: u64,
 ) -> Launch {
     let most = limits.invocations.min(limits.workgroup_bytes / 8).min(1024);
-    let most = u64::from(most.max(1))
-        .next_power_of_two()
-        .min(u64::from(most.max(1)));
+    let most = previous_power_of_two(most.into());
     let width = cols.div_ceil(HELD / 2).next_power_of_two();
     let is_held = cols <= HELD * most;
     let (kernel, width, threads) = match is_held {
@@ -87,5 +86,40 @@ pub(in crate::kernels) fn softmax_launch(
             out,
             Arg::Params([rows, cols, offset, 0].map(|n| n as u32).to_vec()),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the invocations per row and per workgroup.
+    fn widths(invocations: u32, cols: u64) -> (u32, u32) {
+        let limits = SoftmaxLimits {
+            invocations,
+            workgroup_bytes: 49_152,
+        };
+        let args = [Arg::Buffer(Slot::A), Arg::Buffer(Slot::Out)];
+        let launch = softmax_launch([7, cols], false, limits, args, 0);
+        let value = |of: &str| launch.overrides.iter().find(|(name, _)| *name == of);
+        (
+            value("WIDTH").map_or(0, |v| v.1),
+            value("THREADS").map_or(0, |v| v.1),
+        )
+    }
+
+    /// Devices have limits such as 384 or 896, while the kernel halves the invocations of a row until one is left.
+    #[test]
+    fn invocations_of_a_row_are_a_power_of_two_within_any_limit() {
+        for invocations in 128..=1200 {
+            for cols in [1, 64, 1000, 4096, 9000, 20_000, 28_000, 100_000] {
+                let (width, threads) = widths(invocations, cols);
+                let fits = width <= threads && threads <= invocations && threads % width == 0;
+                assert!(
+                    width.is_power_of_two() && fits,
+                    "{invocations}, {cols}: {width} of {threads}"
+                );
+            }
+        }
     }
 }
