@@ -95,7 +95,9 @@ mod tests {
 
     #[test]
     fn blocks_are_found_by_their_sizes_alone() {
-        let content: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(i) >> 11) as u8).collect();
+        let content: Vec<u8> = (0..3_000_000u32)
+            .map(|i| (i.wrapping_mul(i) >> 11) as u8)
+            .collect();
         for block_checksums in [false, true] {
             let options = FrameOptions {
                 block_size: 1 << 20,
