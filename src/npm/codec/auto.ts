@@ -5,6 +5,7 @@ import type { Job } from "../base/job.js";
 import type { BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, PackedPages, PackedPagesInput, Level } from "../base/types.js";
 import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
+import { declaredSize } from "../modules/content.js";
 import { calibrate } from "./calibrate.js";
 import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush } from "./codec.js";
 
@@ -16,7 +17,7 @@ const GPU_FAULTS = ["DEVICE_LOST", "OUT_OF_MEMORY", "ENGINE", "INTERNAL", "KERNE
 
 const FASTER = "measured to be faster than the CPU for this size";
 
-/** A call for which an engine is chosen. `byteLength` is -1 if it is unknown. */
+/** A call for which an engine is chosen. `byteLength` is that of the content; -1 if it is unknown. */
 type Task =
   | { kind: "compress"; byteLength: number; pageSize: number; level: Level }
   | { kind: "decompress"; byteLength: number; start: Uint8Array | null };
@@ -94,7 +95,9 @@ export class AutoCodec implements Codec {
   }
 
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
-    const task: Task = { kind: "decompress", byteLength: bytes.length, start: bytes };
+    // Calibrations are sizes of content. If its size is not declared, or other frames follow, the input's length is a lower bound.
+    const byteLength = Math.max(declaredSize(target.limit, bytes), bytes.length);
+    const task: Task = { kind: "decompress", byteLength, start: bytes };
     return this.#run(task, job, (codec) => codec.decompress(bytes, target, job));
   }
 

@@ -33,6 +33,20 @@ async function choosesBySize() {
   await auto.dispose();
 }
 
+/** The lengths of compressed bytes are far below the measured sizes, which are those of content. */
+async function choosesBySizeOfContent() {
+  const auto = await openAuto({ compressFrom: null, decompressFrom: 2_000_000 });
+  for (const [length, engine, word] of [[3_000_000, "webgpu", "measured"], [1_500_000, "cpu", "2000000"], [500_000, "cpu", "too small"]]) {
+    const bytes = kinds.zeros(length);
+    const frame = await auto.compress(bytes);
+    check(frame.length < 100_000, `a frame of ${frame.length} bytes`);
+    same(await auto.decompress(frame), bytes, `content of ${length}`);
+    const { engine: actual, reason } = auto.lastTiming;
+    check(actual === engine && reason.includes(word), `${length} bytes: ${actual}: ${reason}`);
+  }
+  await auto.dispose();
+}
+
 async function measuresOnce() {
   const auto = await openAuto();
   const { calibration, adapters, text, backend, hardwareConcurrency } = await auto.capabilities();
@@ -104,6 +118,7 @@ async function fallsBackAfterLoss() {
 export const cases = [
   ["finds the crossover", async () => findsTheCrossover()],
   ["chooses by size", choosesBySize],
+  ["chooses by the size of the content", choosesBySizeOfContent],
   ["calibrates once", measuresOnce],
   ["repeats a call after its device is lost", replaysAfterLoss],
   ["falls back when devices are lost repeatedly", fallsBackAfterLoss],
