@@ -4,11 +4,8 @@ use std::ops::Range;
 
 use super::backend::HostUse;
 use super::id::{DeviceId, Owned};
-use crate::kernels::Access;
+use crate::kernels::{Access, SLICE_ALIGNMENT};
 use crate::{Error, Result};
-
-/// Alignment in bytes of the offset of a slice of a storage buffer.
-const SLICE_ALIGNMENT: u64 = 256;
 
 /// Number of bytes beyond the end of every buffer that unchecked kernels may read (prefetch) but do not use.
 pub(super) const SLACK_BYTES: u64 = 64;

@@ -1,7 +1,7 @@
 //! LZ4 compression and decompression of pages as [`Job`]s.
 
 use super::parser::Parser;
-use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, Slot};
+use super::{Access, Arg, ComputeUnits, Job, KernelInfo, Launch, MAX_GRID, Slot};
 use crate::lz4::{Level, check_page_size};
 use crate::{Error, Result};
 
@@ -60,8 +60,6 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
 
 /// Number of pages in one tile of the exclusive scan of block sizes.
 const PAGES_PER_TILE: u32 = 1024;
-/// Maximum number of workgroups in one dimension.
-const MAX_GRID: u32 = 65_535;
 
 /// Returns the launches that compress `n_bytes` of pages in [`Slot::Pages`] into `Packed` and `Table`.
 /// Afterwards, `TileSums[0]` is the number of words used in `Packed`.

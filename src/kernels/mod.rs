@@ -152,6 +152,12 @@ pub enum Arg {
     Params(Vec<u32>),
 }
 
+/// Alignment in bytes of the start of an [`Arg::Slice`]: the largest that a device may require.
+pub(crate) const SLICE_ALIGNMENT: u64 = 256;
+
+/// Maximum number of workgroups in one dimension of a grid that every device supports.
+const MAX_GRID: u32 = 65_535;
+
 /// One dispatch of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {

@@ -16,7 +16,7 @@ mod reduce;
 mod rotary;
 mod softmax;
 
-use super::{Access, Arg, KernelInfo, Slot};
+use super::{Access, Arg, KernelInfo, MAX_GRID, SLICE_ALIGNMENT, Slot};
 use crate::{Error, Result};
 
 #[cfg(cuda_engine)]
@@ -81,9 +81,6 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     unsafe { KernelInfo::trusted(name, wgsl, bindings, true) }
 }
 
-/// Maximum number of workgroups in one dimension.
-const MAX_GRID: u64 = 65_535;
-
 /// Returns the largest power of two that is at most `n`; 1 for 0.
 fn previous_power_of_two(n: u64) -> u64 {
     1 << n.max(1).ilog2()
@@ -91,7 +88,7 @@ fn previous_power_of_two(n: u64) -> u64 {
 
 /// Returns a grid of at least `n` workgroups, two-dimensional if necessary.
 fn grid(n: u64) -> [u32; 3] {
-    let y = n.div_ceil(MAX_GRID);
+    let y = n.div_ceil(MAX_GRID.into());
     [n.div_ceil(y.max(1)) as u32, y as u32, 1]
 }
 
@@ -101,7 +98,7 @@ fn second(is_there: bool) -> Slot {
 }
 
 /// Alignment in elements of slices of buffers.
-const SLICE: u64 = 64;
+const SLICE: u64 = SLICE_ALIGNMENT / 4;
 
 /// Returns the number of elements of the largest binding, limited to what kernels can index.
 const fn elements_of_binding(max_binding_bytes: u64) -> u64 {
@@ -224,8 +221,9 @@ mod tests {
     #[test]
     fn grids_have_few_excess_workgroups() {
         for n in [1, 65_535, 65_536, 1 << 20, (1 << 24) - 1] {
-            let [x, y, z] = grid(n).map(u64::from);
+            let [x, y, z] = grid(n);
             assert!(x <= MAX_GRID && y <= MAX_GRID && z == 1);
+            let [x, y] = [x, y].map(u64::from);
             assert!((n..n + y).contains(&(x * y)), "{n}: {x} {y}");
         }
     }

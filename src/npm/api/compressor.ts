@@ -4,7 +4,6 @@ import {
   checkedLimit,
   checkedTarget,
   checkedWords,
-  checkOneOf,
   checkSize,
   checkUnchanged,
   MAX_BYTES,
@@ -22,6 +21,7 @@ import type {
   Capabilities,
   CheckedPages,
   CompressOptions,
+  CompressorOptions,
   CompressPagesOptions,
   CompressResidentOptions,
   DecompressOptions,
@@ -42,10 +42,9 @@ import { unshared, viewAs } from "../base/views.js";
 import type { Codec, Outcome } from "../codec/codec.js";
 import { outcomeOf } from "../codec/cpu.js";
 import type { Opened } from "../codec/open.js";
-import { checkedFormat, frameOptions } from "../frame/options.js";
+import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
-import { LEVELS } from "../modules/enums.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
@@ -73,6 +72,7 @@ interface Prepared<T> {
 export class Compressor {
   #codec: Codec;
   #level: Level;
+  #isDeterministic: boolean;
   #backend: BackendInfo;
   #device: Device | null;
   #watch: DeviceWatch;
@@ -82,9 +82,10 @@ export class Compressor {
   #disposal: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ codec, obstacles }: Opened, level: Level, onDeviceLost?: (loss: DeviceLoss) => void) {
+  constructor({ codec, obstacles }: Opened, level: Level, isDeterministic = false, onDeviceLost?: (loss: DeviceLoss) => void) {
     this.#codec = codec;
     this.#level = level;
+    this.#isDeterministic = isDeterministic;
     this.#obstacles = obstacles;
     this.#backend = this.#describe(codec.backend());
     this.#device = codec.device();
@@ -129,7 +130,7 @@ export class Compressor {
   compress(bytes: BytesInput, options: CompressOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return this.#read(bytes, options, names.compress, async (taken, codec, job) => {
       const format = checkedFormat(options);
-      const all = frameOptions(options, this.#level, format);
+      const all = frameOptions(options, this.levelOf(options), format);
       const limit = checkedLimit(options.maxOutputSize);
       const isFrame = format === "frame";
       const outcome = await (isFrame ? codec.compress(taken, all, limit, job) : inPlace((cpu) => cpu.compressSync(taken, format, all, limit)));
@@ -155,9 +156,9 @@ export class Compressor {
   /** Compresses each page of `bytes` on its own. */
   compressPages(bytes: BytesInput, options: CompressPagesOptions = {}): Promise<PackedPages> {
     return this.#read(bytes, options, names.compressPages, async (taken, codec, job) => {
-      const { pageSize = 4096, level = this.#level } = options;
+      const { pageSize = 4096 } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
-      checkOneOf("level", level, LEVELS);
+      const level = this.levelOf(options);
       const outcome = await codec.compressPages(taken, pageSize, level, job);
       job.report(taken.length, outcome.value.packed.length, outcome.timing.engine);
       return outcome;
@@ -180,10 +181,10 @@ export class Compressor {
    * with `BACKEND_UNAVAILABLE` on the CPU. */
   compressResident(buffer: DeviceBuffer, options: CompressResidentOptions = {}): Promise<ResidentPages> {
     return this.#start(options, names.compressResident, () => {
-      const { pageSize = 4096, level = this.#level, byteLength = sizeOf("buffer", buffer) } = options;
+      const { pageSize = 4096, byteLength = sizeOf("buffer", buffer) } = options;
       checkSize("pageSize", pageSize, 0xffff_ffff);
       checkSize("byteLength", byteLength, sizeOf("buffer", buffer));
-      checkOneOf("level", level, LEVELS);
+      const level = this.levelOf(options);
       const work = (codec: Codec, job: Job) => compressResident(codec, buffer, byteLength, pageSize, level, job);
       return { totalBytes: byteLength, work };
     });
@@ -221,10 +222,10 @@ export class Compressor {
     return this.#disposal;
   }
 
-  /** Level of calls without the option `level`.
+  /** Returns the checked level of a call or a stream with these options.
    * @internal */
-  get level(): Level {
-    return this.#level;
+  levelOf({ level = this.#level, deterministic = this.#isDeterministic }: Pick<CompressorOptions, "level" | "deterministic">): Level {
+    return checkedLevel(level, deterministic ? "fast" : "auto");
   }
 
   /** Calls `look` with the codec after all earlier calls have settled, and returns the result.

@@ -24,6 +24,7 @@ const compressor: Names<CompressorOptions> = {
   powerPreference: true,
   allowSoftware: true,
   level: true,
+  deterministic: true,
   workers: true,
   createWorker: true,
   modules: true,

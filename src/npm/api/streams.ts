@@ -168,7 +168,7 @@ async function* run(
 }
 
 async function* compress(input: Input, compressor: Compressor, job: Job, options: Lz4CompressionStreamOptions): AsyncGenerator<Bytes> {
-  const all = frameOptions(options, compressor.level);
+  const all = frameOptions(options, compressor.levelOf(options));
   const frame = await compressor.look((codec) => codec.beginCompression(all, options.contentSize ?? -1));
   const content = new PartBuffer(frame.partBytes);
   const push = (isLast: boolean): Promise<Bytes> =>

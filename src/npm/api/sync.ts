@@ -2,7 +2,7 @@ import { checkedBytes, checkedLimit, checkedTarget, checkOptions } from "../base
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import type { BytesInput, CompressSyncOptions, DecompressSyncOptions } from "../base/types.js";
 import { unshared } from "../base/views.js";
-import { checkedFormat, frameOptions } from "../frame/options.js";
+import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { names } from "./options.js";
@@ -24,7 +24,7 @@ export function compressSync(bytes: BytesInput, options: CompressSyncOptions = {
   return call((cpu) => {
     checkOptions(options, names.compressSync);
     const format = checkedFormat(options);
-    const all = frameOptions(options, "auto", format);
+    const all = frameOptions(options, checkedLevel(options.level), format);
     const limit = checkedLimit(options.maxOutputSize);
     return cpu.compressSync(unshared(checkedBytes("bytes", bytes)), format, all, limit);
   });

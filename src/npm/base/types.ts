@@ -1,6 +1,7 @@
 /** The method of searching for matches. `"auto"` is the fastest level of the engine: `"fast"` on a GPU, `"sequential"` on
- * the CPU. `"fast"` is a greedy parse; `"high"` is slower and compresses better; both produce the same bytes on every
- * engine. `"sequential"` runs on CPUs only, where it is two to four times as fast as `"fast"`. */
+ * the CPU, unless the compressor is `deterministic`. `"fast"` is a greedy parse; `"high"` is slower and compresses better;
+ * both produce the same bytes on every engine. `"sequential"` runs on CPUs only, where it is two to four times as fast as
+ * `"fast"`. */
 export type Level = "auto" | "fast" | "high" | "sequential";
 
 /** Input bytes: an `ArrayBuffer`, or a view of one such as a `Uint8Array` or a `DataView`. */
@@ -31,6 +32,9 @@ export interface CompressorOptions {
   allowSoftware?: boolean;
   /** Level of calls without the option `level`. Default `"auto"`. */
   level?: Level;
+  /** Makes the compressed bytes independent of the engine: the level `"auto"`, given or by default, is `"fast"` on every
+   * engine. Default false. */
+  deterministic?: boolean;
   /** Maximum number of workers for work on the CPU; with 0 it runs in the calling thread. Default: one per core. */
   workers?: number;
   /** Starts a worker that runs the entry `pagepress/worker`, for bundlers that do not find the package's worker script. */

@@ -95,7 +95,7 @@ export class AutoCodec implements Codec {
   }
 
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
-    // Calibrations are sizes of content. If its size is not declared, or other frames follow, the input's length is a lower bound.
+    // Calibrations count content. If no size is declared or more frames follow, the input's length is a lower bound.
     const byteLength = Math.max(declaredSize(target.limit, bytes), bytes.length);
     const task: Task = { kind: "decompress", byteLength, start: bytes };
     return this.#run(task, job, (codec) => codec.decompress(bytes, target, job));

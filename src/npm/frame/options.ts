@@ -8,6 +8,12 @@ export function checkedFormat({ format = "frame" }: { format?: Format }): Format
   return format;
 }
 
+/** Returns `level`, by default `"auto"`, which is replaced by `auto`. Throws `INVALID_ARGUMENT` if it is unknown. */
+export function checkedLevel(level: Level = "auto", auto: Level = "auto"): Level {
+  checkOneOf("level", level, LEVELS);
+  return level === "auto" ? auto : level;
+}
+
 /** Throws `INVALID_ARGUMENT` for options that only frames support. */
 function refuseFrameOptions(options: FrameOptions, format: Format): void {
   for (const name of ["blockSize", "contentChecksum", "blockChecksums", "index"] as const) {
@@ -15,12 +21,10 @@ function refuseFrameOptions(options: FrameOptions, format: Format): void {
   }
 }
 
-/** Returns the options of a frame, completed with defaults. Other formats support only the level. */
-export function frameOptions(options: FrameOptions, defaultLevel: Level, format: Format = "frame"): Required<FrameOptions> {
+/** Returns the options of a frame of this level, completed with defaults. Other formats support only the level. */
+export function frameOptions(options: FrameOptions, level: Level, format: Format = "frame"): Required<FrameOptions> {
   if (format !== "frame") refuseFrameOptions(options, format);
-  const { blockSize = 65536, level = defaultLevel } = options;
-  const { contentChecksum = true, blockChecksums = false, index = false } = options;
+  const { blockSize = 65536, contentChecksum = true, blockChecksums = false, index = false } = options;
   checkSize("blockSize", blockSize, 0xffff_ffff);
-  checkOneOf("level", level, LEVELS);
   return { blockSize, level, contentChecksum, blockChecksums, index };
 }

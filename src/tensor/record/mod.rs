@@ -16,13 +16,10 @@ use crate::gpu::{
     Recorder, Sized64, Stream, Submission,
 };
 use crate::kernels::tensor::padded_bytes;
-use crate::kernels::{Arg, Job, Slot};
+use crate::kernels::{Arg, Job, SLICE_ALIGNMENT, Slot};
 use crate::{Error, Result};
 
 pub(crate) use products::factors;
-
-/// Alignment in bytes of slices of buffers in bindings.
-const SLICE_ALIGNMENT: u64 = 256;
 
 /// A tensor as an argument of an operation.
 #[derive(Debug, Clone, Copy)]

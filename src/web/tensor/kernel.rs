@@ -7,7 +7,7 @@ use super::convert::{JsResult, promise, wrong};
 use super::device::WebDevice;
 use super::resident::WebTensor;
 use crate::gpu::{Backend, Buffer, Kernel, KernelArg, KernelSource};
-use crate::kernels::Access;
+use crate::kernels::{Access, SLICE_ALIGNMENT};
 use crate::tensor::GpuTensor;
 use crate::{Error, Result};
 
@@ -112,9 +112,8 @@ fn access(name: &str) -> Result<Access> {
 
 /// Binds exactly the elements of a tensor, so that the kernel's `arrayLength` is their number.
 fn bound(tensor: &GpuTensor) -> Result<KernelArg<'_, Buffer>> {
-    const ALIGNMENT: u64 = 256;
     let start = 4 * tensor.view().offset() as u64;
-    if !tensor.view().is_contiguous() || !start.is_multiple_of(ALIGNMENT) {
+    if !tensor.view().is_contiguous() || !start.is_multiple_of(SLICE_ALIGNMENT) {
         return Err(Error::InvalidArgument {
             name: "args",
             value: "a view that is strided, or does not start at a multiple of 64 elements".into(),

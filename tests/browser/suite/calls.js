@@ -1,7 +1,10 @@
 // Tests the options of all calls (signals, progress, limits, transfer, formats) and the synchronous calls.
-import { compress, compressSync, createCompressor, decompress, decompressSync, init, PagepressError, timingOf } from "/dist/index.js";
+import {
+  compress, compressSync, createCompressor, decompress, decompressSync, init, Lz4CompressionStream, PagepressError, timingOf,
+} from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
+import { collect, source } from "./pipes.js";
 
 const MIB = 2 ** 20;
 /** Maximum time between an abort and the end of the work on a busy machine. The work takes seconds. */
@@ -262,6 +265,33 @@ async function decompressesInto() {
   await cpu.dispose();
 }
 
+/** With `deterministic` the level `"auto"` is `"fast"`, also on the CPU, where it otherwise is `"sequential"`. */
+async function writesTheSameBytesOnEveryEngine() {
+  const bytes = mixed(65536, 2);
+  for (const workers of [0, 2]) {
+    const options = { backend: "cpu", workers };
+    const [plain, deterministic] = [await createCompressor(options), await createCompressor({ ...options, deterministic: true })];
+    const stream = (given) => collect(source(bytes).pipeThrough(new Lz4CompressionStream({ contentSize: bytes.length, ...given })));
+    const packed = async (pages) => (await pages).packed;
+    for (const [name, call] of [
+      ["frames", (compressor, level) => compressor.compress(bytes, level)],
+      ["blocks", (compressor, level) => compressor.compress(bytes, { format: "block", ...level })],
+      ["pages", (compressor, level) => packed(compressor.compressPages(bytes, level))],
+      ["streams", (compressor, level) => stream({ compressor, ...level })],
+    ]) {
+      const what = `${name}, ${workers} workers`;
+      const fast = await call(plain, { level: "fast" });
+      const sequential = await call(plain, {});
+      check(fast.length !== sequential.length, `${what}: both levels have the same bytes`);
+      for (const level of [{}, { level: "auto" }]) same(await call(deterministic, level), fast, `${what}, ${JSON.stringify(level)}`);
+      same(await call(deterministic, { level: "sequential" }), sequential, `${what}, another level`);
+    }
+    const fast = await plain.compress(bytes, { level: "fast" });
+    for (const given of [options, { compressor: plain }]) same(await stream({ ...given, deterministic: true }), fast, "streams' own option");
+    for (const compressor of [plain, deterministic]) await compressor.dispose();
+  }
+}
+
 async function requestsOneAdapter() {
   const { gpu } = navigator;
   let asked = 0;
@@ -290,5 +320,6 @@ export const cases = [
   ["block formats are recognised", recognisesBlocks],
   ["every format is written and read", writesFormats],
   ["decompression writes to a given array", decompressesInto],
+  ["deterministic makes bytes independent of the engine", writesTheSameBytesOnEveryEngine],
   ["an adapter is requested once", requestsOneAdapter],
 ];
