@@ -17,7 +17,7 @@ const TYPES: &str = r#"
 export type PageDevice = typeof globalThis extends { GPUDevice: { prototype: infer D } } ? D : object;
 export type PageBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer B } } ? B : object;
 
-/** Where the time of a call went, in nanoseconds: see `Timings` of the Rust documentation. */
+/** Times of a call in nanoseconds; see `Timings` in the Rust documentation. */
 export interface GpuTiming {
   readonly uploadNs: number | null;
   readonly kernelNs: number | null;
@@ -25,14 +25,14 @@ export interface GpuTiming {
   readonly totalNs: number;
 }
 
-/** Compressed pages: blocks, and two words a page. */
+/** Compressed pages: blocks, and two table words per page. */
 export interface GpuPackedPages {
   readonly packed: Uint8Array<ArrayBuffer>;
   readonly table: Uint32Array<ArrayBuffer>;
   readonly timing: GpuTiming;
 }
 
-/** Pages, and of each 0 or the number of what is wrong with it. */
+/** Pages and their status: 0, or the code of the error of a corrupt page. */
 export interface GpuCheckedPages {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly status: Uint8Array<ArrayBuffer>;
@@ -53,7 +53,7 @@ export interface GpuParts {
   readonly timing: GpuTiming;
 }
 
-/** Where content goes: to the start of `buffer`, or of a new one with these usages beside those of kernels and copies. */
+/** Destination of content: the start of `buffer`, or of a new buffer with `usage` and the usages that kernels and copies need. */
 export interface GpuTarget {
   readonly buffer: PageBuffer | undefined;
   readonly usage: number;
@@ -73,14 +73,14 @@ export interface GpuBlocks {
   readonly timing: GpuTiming;
 }
 
-/** The content of a frame, and the checksum of it that the frame has. */
+/** The content of a frame and the content checksum that the frame stores. */
 export interface GpuFrameContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentChecksum: number | null;
   readonly timing: GpuTiming;
 }
 
-/** Called after each job with the bytes of pages that are done, and of their blocks. False cancels the call. */
+/** Called after each job with the number of bytes of processed pages and of their blocks. The return value `false` cancels the call. */
 export type GpuProgress = (pageBytes: number, blockBytes: number) => unknown;
 "#;
 

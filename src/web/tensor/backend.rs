@@ -14,7 +14,7 @@ use crate::tensor::{BackendUsed, GpuBackend};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-/** The place where an operation ran: this device, or the CPU for this reason. */
+/** The engine that ran an operation: this device, or the CPU with the reason. */
 export type BackendUsed =
   | { readonly engine: "webgpu"; readonly device: string; readonly reason: null }
   | { readonly engine: "cpu"; readonly device: null; readonly reason: string };

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 #[wasm_bindgen(typescript_custom_section)]
 const STEP: &str = r#"
-/** A step of an element-wise operation: its name, or its name and the numbers that it takes. */
+/** A step of an element-wise operation: its name, or its name and its parameters. */
 export type Step = string | readonly [name: string, ...numbers: number[]];
 "#;
 

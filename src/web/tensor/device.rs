@@ -15,7 +15,7 @@ use crate::tensor::{GpuCommandBatch, GpuTensor, Shape, TensorView};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-/** A device, as it describes itself. */
+/** Description of a device. */
 export interface DeviceInfo {
   readonly name: string;
   readonly vendor: string;

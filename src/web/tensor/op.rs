@@ -10,7 +10,7 @@ use crate::tensor::{JsCall, Op, Quantization, Reduction, Shape, check_len};
 
 #[wasm_bindgen(typescript_custom_section)]
 const OP: &str = r#"
-/** An operation, without its tensors. */
+/** An operation without its tensor arguments. */
 export type Op =
   | readonly ["elementwise", steps: readonly Step[]]
   | readonly ["softmax", log: boolean]
