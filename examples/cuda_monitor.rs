@@ -1,5 +1,5 @@
-//! Shows what CUDA finds: the driver, each GPU with its memory, and how fast it compresses and decompresses pages that
-//! stay on it. What it times it has checked against the CPU.
+//! Prints the CUDA driver's version, each GPU with its memory, and its speed of compression and decompression of pages
+//! in GPU memory. Results are checked against the CPU first.
 //!
 //! ```sh
 //! cargo run --release --no-default-features --features cuda --example cuda_monitor
@@ -27,7 +27,7 @@ mod monitor {
     const PAGE_SIZE: u32 = 4096;
     /// Bytes of pages that are compressed.
     const N_BYTES: usize = 64 << 20;
-    /// Times each way is run; the fastest counts, since the GPU's clock rises with the work.
+    /// Number of runs in each direction. The fastest counts, since the GPU's clock rises under load.
     const RUNS: usize = 20;
     const GIB: f64 = (1u64 << 30) as f64;
 
@@ -121,7 +121,7 @@ mod monitor {
         })
     }
 
-    /// The blocks are those of the CPU, and the pages come back.
+    /// Checks that the blocks equal those of the CPU and decompress to the pages.
     async fn verify(
         device: &GpuDevice,
         pages: &[u8],

@@ -1,5 +1,5 @@
-//! How near the pipeline comes to the bus: the copies alone, then compression and decompression of 4 KiB pages from
-//! pinned memory to pinned memory, from memory of the caller to memory used before, and to fresh memory.
+//! Compares the speed of the CUDA pipeline with that of the bus: copies alone, then compression and decompression of
+//! 4 KiB pages from pinned to pinned memory, from pageable memory to memory that was used before, and to fresh memory.
 //! Results are checked against the CPU first.
 //!
 //! ```sh
@@ -83,7 +83,8 @@ mod pipeline {
     /// Compression and decompression, GB/s of pages.
     type Speeds = [f64; 2];
 
-    /// Pages go up when they are compressed and down when they are decompressed, and are the larger part.
+    /// Prints speeds beside those of the bus in the direction of the pages, which are larger than their blocks: uploads for
+    /// compression, downloads for decompression.
     fn report(what: &str, [compress, decompress]: Speeds, bus: &Bus) {
         println!(
             "{what}: compress {compress:.1} GB/s, {:.0} % of the bus; decompress {decompress:.1} GB/s, {:.0} %",

@@ -1,8 +1,8 @@
-//! Checks operations on tensors, then times them on data that is on the device already.
+//! Checks operations on tensors, then times them on data in device memory.
 //!
-//! `cargo run --release --features cuda --example tensor_bench -- --engine cuda` (or `wgpu`); `--small` takes less of all,
-//! `--software` allows a software GPU. Each figure is the median of five submissions of several launches each, by the
-//! device's clock.
+//! `cargo run --release --features cuda --example tensor_bench -- --engine cuda` (or `wgpu`); `--small` uses smaller
+//! tensors, `--software` allows a software GPU. Each figure is the median of five submissions of several launches each,
+//! by device timestamps.
 
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,8 @@ impl Bench {
         Ok(GpuTensor::from_slice_async(&self.device, values, Shape::new(dims)?).await?)
     }
 
-    /// Seconds of one operation of many in one submission. Clocks rise with load and fall without it, so the device works
-    /// for a while first.
+    /// Returns the seconds per operation of a submission of many. The device first works for a while, since its clock rises
+    /// only under load.
     async fn seconds(
         &self,
         n_times: usize,

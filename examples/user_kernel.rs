@@ -42,7 +42,7 @@ fn collatz(mut value: u32) -> u32 {
     n_steps
 }
 
-/// The kernel on any engine: what is in `B` is the engine's business.
+/// Runs the kernel on any engine.
 async fn on<B: Backend>(
     backend: &B,
     numbers: &[u32],
