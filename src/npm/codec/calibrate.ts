@@ -1,4 +1,5 @@
 import { Job } from "../base/job.js";
+import { once } from "../base/once.js";
 import type { Calibration, CalibrationRow } from "../base/types.js";
 import type { Codec } from "./codec.js";
 
@@ -14,14 +15,7 @@ const made = new Map<string, Promise<Calibration>>();
 /** Times both engines on increasing sizes, once for each adapter. */
 export function calibrate(gpu: Codec, cpu: Codec): Promise<Calibration> {
   const adapter = gpu.backend()?.adapter ?? "unnamed adapter";
-  const earlier = made.get(adapter);
-  if (earlier) return earlier;
-  const making = measure(gpu, cpu, adapter).catch((error: unknown) => {
-    made.delete(adapter);
-    throw error;
-  });
-  made.set(adapter, making);
-  return making;
+  return once(made, adapter, () => measure(gpu, cpu, adapter));
 }
 
 async function measure(gpu: Codec, cpu: Codec, adapter: string): Promise<Calibration> {

@@ -1,4 +1,5 @@
 import { PagepressError } from "../base/errors.js";
+import { once } from "../base/once.js";
 import type { CompiledModule, ModuleSource } from "../base/types.js";
 import * as cpuGlue from "../wasm/cpu.js";
 import * as gpuGlue from "../wasm/gpu.js";
@@ -98,15 +99,4 @@ function locate(name: Name): URL {
     const message = `${name}.wasm cannot be loaded: a bundle of this format does not know where it is (import.meta.url); ${remedy}`;
     throw new PagepressError("MODULE_LOAD", message, { cause });
   }
-}
-
-function once<T>(kept: Map<Name, Promise<T>>, name: Name, make: () => Promise<T>): Promise<T> {
-  const earlier = kept.get(name);
-  if (earlier) return earlier;
-  const making = make().catch((error: unknown) => {
-    kept.delete(name);
-    throw error;
-  });
-  kept.set(name, making);
-  return making;
 }
