@@ -1,3 +1,4 @@
+import { PagepressError } from "./errors.js";
 import type { AdapterInfo, BackendInfo, CompressorOptions } from "./types.js";
 
 type PowerPreference = NonNullable<CompressorOptions["powerPreference"]>;
@@ -58,18 +59,25 @@ async function requestAdapter(powerPreference: PowerPreference): Promise<Adapter
   return adapter;
 }
 
+/** Reasons why no adapter can be used; empty if one can. */
+type Obstacles = BackendInfo["rejected"];
+
+/** Returns the error `BACKEND_UNAVAILABLE` with the reasons why no adapter can be used. */
+export function unavailable(obstacles: Obstacles): PagepressError {
+  const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
+  return new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
+}
+
 /** Returns the reasons why no adapter can be used; empty if one can. Does not load a WebAssembly module. */
-export async function findObstacles(
-  options: Required<Pick<CompressorOptions, "backend" | "powerPreference" | "allowSoftware">>,
-): Promise<BackendInfo["rejected"]> {
+export async function findObstacles(powerPreference: PowerPreference, allowSoftware: boolean): Promise<Obstacles> {
   if (!gpu()) {
     const isInsecure = (globalThis as { isSecureContext?: boolean }).isSecureContext === false;
     const reason = isInsecure ? "WebGPU needs a secure context: https or localhost" : "there is no navigator.gpu here";
     return [{ candidate: "webgpu", reason }];
   }
-  const adapter = await requestAdapter(options.powerPreference);
+  const adapter = await requestAdapter(powerPreference);
   if (!adapter) return [{ candidate: "webgpu", reason: "requestAdapter() gives no adapter" }];
-  if (!isSoftware(adapter) || (options.allowSoftware && options.backend === "webgpu")) return [];
+  if (!isSoftware(adapter) || allowSoftware) return [];
   const { vendor = "", architecture = "" } = adapter.info ?? {};
   return [{ candidate: `${vendor} ${architecture}`.trim() || "unnamed adapter", reason: "software adapter" }];
 }

@@ -1,6 +1,5 @@
-import { findObstacles } from "../base/adapters.js";
+import { findObstacles, unavailable } from "../base/adapters.js";
 import { checkOneOf, checkSize, fail } from "../base/arguments.js";
-import { PagepressError } from "../base/errors.js";
 import type { BackendInfo, CompressorOptions, Device } from "../base/types.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { LEVELS } from "../modules/enums.js";
@@ -41,19 +40,16 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   checkSize("workers", options.workers ?? 0, 1024);
   if (options.device !== undefined) return openDevice(options.device, options);
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
-  const obstacles = await findObstacles({ backend, powerPreference, allowSoftware });
+  const mayBeSoftware = allowSoftware && backend === "webgpu";
+  const obstacles = await findObstacles(powerPreference, mayBeSoftware);
   if (obstacles.length === 0) {
     const { modules } = options;
     const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
-    const [lowPower, software] = [powerPreference === "low-power", allowSoftware && backend === "webgpu"];
-    const gpu = await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.open(lowPower, software));
+    const gpu = await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.open(powerPreference === "low-power", mayBeSoftware));
     if (backend === "webgpu") return { codec: gpu, obstacles };
     return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
   }
-  if (backend === "webgpu") {
-    const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
-    throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
-  }
+  if (backend === "webgpu") throw unavailable(obstacles);
   return { codec: await openCpu(options), obstacles };
 }
 

@@ -1,7 +1,7 @@
-import { findObstacles, listAdapters } from "../base/adapters.js";
+import { findObstacles, listAdapters, unavailable } from "../base/adapters.js";
 import { checkOneOf, fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
-import { PagepressError, toPagepressError } from "../base/errors.js";
+import { toPagepressError } from "../base/errors.js";
 import type { AdapterInfo, Device, DeviceBuffer } from "../base/types.js";
 import type { TensorModule } from "../modules/load.js";
 import type { Device as RawDevice, Op } from "../wasm/tensor.js";
@@ -54,11 +54,8 @@ export class GpuDevice extends ArrayOperations {
         const module = await loadTensors(modules?.tensor);
         return new GpuDevice(module, await settled(() => module.Device.borrow(device)));
       }
-      const obstacles = await findObstacles({ backend: "webgpu", powerPreference, allowSoftware });
-      if (obstacles.length > 0) {
-        const reasons = obstacles.map(({ candidate, reason }) => `${candidate}: ${reason}`).join("; ");
-        throw new PagepressError("BACKEND_UNAVAILABLE", `backend webgpu is not available: ${reasons}`);
-      }
+      const obstacles = await findObstacles(powerPreference, allowSoftware);
+      if (obstacles.length > 0) throw unavailable(obstacles);
       const module = await loadTensors(modules?.tensor);
       return new GpuDevice(module, await settled(() => module.Device.open(powerPreference, allowSoftware)));
     } catch (error) {
@@ -68,8 +65,7 @@ export class GpuDevice extends ArrayOperations {
 
   /** Returns true if there is a hardware GPU. Does not load a WebAssembly module. */
   static async isAvailable(): Promise<boolean> {
-    const options = { backend: "webgpu", powerPreference: "high-performance", allowSoftware: false } as const;
-    return (await findObstacles(options)).length === 0;
+    return (await findObstacles("high-performance", false)).length === 0;
   }
 
   /** Returns the high-performance and the low-power adapter, once if they are the same. Does not load a WebAssembly
