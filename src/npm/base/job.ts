@@ -9,8 +9,6 @@ const LONGEST_STEP_MS = 8;
 /** Options to observe and to abort a call. */
 type JobOptions = Pick<CallOptions, "onProgress"> & { signal?: StopSignal | undefined };
 
-type Report = (bytesIn: number, bytesOut: number, engine: Engine) => void;
-
 /** A running call: its progress and its abort signal. */
 export class Job {
   readonly signal: StopSignal | undefined;
@@ -25,12 +23,6 @@ export class Job {
     this.signal = signal;
     this.#onProgress = onProgress;
     this.#totalBytes = totalBytes;
-  }
-
-  /** Returns a job for a part of the work. It shares the abort signal of this job and reports its progress to `report`. */
-  part(report: Report): Job {
-    const onProgress: CallOptions["onProgress"] = ({ bytesIn, bytesOut, backend }) => report(bytesIn, bytesOut, backend);
-    return new Job({ signal: this.signal, onProgress });
   }
 
   get isStopped(): boolean {
