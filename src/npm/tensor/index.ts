@@ -7,21 +7,4 @@ export { GpuDevice } from "./device.js";
 export { GpuKernel, type KernelArgument } from "./kernel.js";
 export type { QuantizedWeights } from "./quantized.js";
 export { GpuTensor } from "./tensor.js";
-export type {
-  AttentionOptions,
-  BackendUsed,
-  GpuBackendOptions,
-  GpuCapabilities,
-  GpuDeviceInfo,
-  GpuDeviceOptions,
-  Grid,
-  KernelAccess,
-  KernelOptions,
-  NormOptions,
-  Quantization,
-  Reduction,
-  Shape,
-  Size2d,
-  Step,
-  TensorModules,
-} from "./types.js";
+export type * from "./types.js";
