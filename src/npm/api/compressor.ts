@@ -1,42 +1,15 @@
 import {
-  checkOptions,
-  checkedBytes,
-  checkedLimit,
-  checkedTarget,
-  checkedWords,
-  checkSize,
-  checkUnchanged,
-  MAX_BYTES,
-  release,
-  takeOver,
+  checkOptions, checkedBytes, checkedLimit, checkedTarget, checkedWords, checkSize, checkUnchanged, MAX_BYTES, release, takeOver,
 } from "../base/arguments.js";
 import { asyncDisposal } from "../base/disposal.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
+import { SerialQueue } from "../base/serial-queue.js";
 import type { StopSignal } from "../base/abort.js";
 import type {
-  BackendInfo,
-  BytesInput,
-  CallOptions,
-  Capabilities,
-  CheckedPages,
-  CompressOptions,
-  CompressorOptions,
-  CompressPagesOptions,
-  CompressResidentOptions,
-  DecompressOptions,
-  DecompressResidentOptions,
-  Device,
-  DeviceBuffer,
-  DeviceCounters,
-  DeviceLoss,
-  GpuMemory,
-  InputOptions,
-  Level,
-  PackedPages,
-  PackedPagesInput,
-  ResidentContent,
-  Timing,
+  BackendInfo, BytesInput, CallOptions, Capabilities, CheckedPages, CompressOptions, CompressorOptions, CompressPagesOptions,
+  CompressResidentOptions, DecompressOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters, DeviceLoss,
+  GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
 import type { Codec, Outcome } from "../codec/codec.js";
@@ -48,7 +21,7 @@ import type { CpuModule } from "../modules/cpu-module.js";
 import { load, loadedCpu } from "../modules/load.js";
 import { describe } from "./capabilities.js";
 import { DeviceWatch } from "./device-watch.js";
-import { names, type Names } from "./options.js";
+import * as names from "./options.js";
 import { compressResident, decompressResident, ResidentPages, sizeOf } from "./resident.js";
 
 /** Timings by the results of calls. */
@@ -78,7 +51,7 @@ export class Compressor {
   #watch: DeviceWatch;
   #obstacles: BackendInfo["rejected"];
   #timing: Timing | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #disposal: Promise<void> | undefined;
 
   /** @internal */
@@ -88,7 +61,7 @@ export class Compressor {
     this.#isDeterministic = isDeterministic;
     this.#obstacles = obstacles;
     this.#backend = this.#describe(codec.backend());
-    this.#device = codec.device();
+    this.#device = codec.device?.() ?? null;
     this.#watch = new DeviceWatch(onDeviceLost);
     this.#watch.watch(this.#device);
   }
@@ -116,8 +89,7 @@ export class Compressor {
   /** Describes the engines of this machine, the engine in use and the reason for the choice. With the backend `"auto"` and a
    * GPU this first times both engines, for about half a second, unless they have been timed already. */
   async capabilities(): Promise<Capabilities> {
-    const calibrating = this.#last.then(() => (this.#disposal ? null : this.#codec.calibrate?.()));
-    this.#last = calibrating.catch(() => undefined);
+    const calibrating = this.#queue.run(() => (this.#disposal ? null : this.#codec.calibrate?.()));
     return describe(this.#backend, (await calibrating.catch(() => null)) ?? null);
   }
 
@@ -214,10 +186,10 @@ export class Compressor {
 
   /** Releases engine and memory after all earlier calls have settled. Later calls reject with `DISPOSED`. */
   dispose(): Promise<void> {
-    this.#disposal ??= this.#last.then(() => {
+    this.#disposal ??= this.#queue.run(() => {
       this.#watch.end();
       this.#device = null;
-      this.#codec.close();
+      this.#codec.close?.();
     });
     return this.#disposal;
   }
@@ -231,14 +203,14 @@ export class Compressor {
   /** Calls `look` with the codec after all earlier calls have settled, and returns the result.
    * @internal */
   look<T>(look: (codec: Codec) => T | Promise<T>): Promise<T> {
-    return this.#queue(async () => {
+    return this.#enqueue(async () => {
       await this.#codec.revive?.();
       return look(this.#codec);
     });
   }
 
   /** Checks the options and arguments of a call now, and runs its work after all earlier calls have settled. */
-  #start<T, Options extends CallOptions>(options: Options, known: Names<Options>, prepare: () => Prepared<T>): Promise<T> {
+  #start<T, Options extends CallOptions>(options: Options, known: names.Names<Options>, prepare: () => Prepared<T>): Promise<T> {
     try {
       checkOptions(options, known);
       const { totalBytes, work } = prepare();
@@ -253,7 +225,7 @@ export class Compressor {
   #read<T, Options extends InputOptions>(
     bytes: BytesInput,
     options: Options,
-    known: Names<Options>,
+    known: names.Names<Options>,
     work: (taken: Uint8Array, codec: Codec, job: Job) => Promise<Outcome<T>>,
   ): Promise<T> {
     let taken: Uint8Array | undefined;
@@ -288,17 +260,13 @@ export class Compressor {
    * work has stopped.
    * @internal */
   run<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
-    const result = this.#queue(() => this.#call(job, work));
+    const result = this.#enqueue(() => this.#call(job, work));
     return job.signal ? unlessAborted(result, job.signal) : result;
   }
 
-  #queue<T>(turn: () => T | Promise<T>): Promise<T> {
-    if (this.#disposal) {
-      return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
-    }
-    const result = this.#last.then(turn);
-    this.#last = result.catch(() => undefined);
-    return result;
+  #enqueue<T>(turn: () => Promise<T>): Promise<T> {
+    if (this.#disposal) return Promise.reject(new PagepressError("DISPOSED", "this compressor was disposed of"));
+    return this.#queue.run(turn);
   }
 
   async #call<T>(job: Job, work: (codec: Codec) => Promise<Outcome<T>>): Promise<T> {
@@ -314,7 +282,7 @@ export class Compressor {
       throw job.errorOf(error);
     } finally {
       this.#backend = this.#describe(this.#codec.backend());
-      this.#device = this.#codec.device();
+      this.#device = this.#codec.device?.() ?? null;
       this.#watch.watch(this.#device);
     }
   }

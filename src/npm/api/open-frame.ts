@@ -1,6 +1,7 @@
 import { checkSize, MAX_BYTES } from "../base/arguments.js";
 import { joined } from "../base/bytes.js";
 import { PagepressError, toPagepressError } from "../base/errors.js";
+import { SerialQueue } from "../base/serial-queue.js";
 import type { ModuleSource } from "../base/types.js";
 import { load, type SeekModule } from "../modules/load.js";
 import type * as Seek from "../wasm/seek.js";
@@ -27,8 +28,8 @@ export class FrameAccess {
   #map: Seek.FrameMap | undefined;
   /** Generation of the module instance that contains `#map`. */
   #generation = 0;
-  /** The last mapping of the file: reads map it one after the other. */
-  #mapping: Promise<unknown> = Promise.resolve();
+  /** Mappings of the file, of which only one may run at a time. */
+  readonly #mappings = new SerialQueue();
   #hasIndex = false;
 
   /** @internal */
@@ -82,13 +83,11 @@ export class FrameAccess {
   }
 
   #mapTo(end: number, signal: AbortSignal | undefined): Promise<Seek.FrameMap> {
-    const mapped = this.#mapping.then(async () => {
+    return this.#mappings.run(async () => {
       const map = this.#currentMap();
       for (let range = map.wanted(end); range; range = map.wanted(end)) map.supply(await this.#fetch(range, signal));
       return map;
     });
-    this.#mapping = mapped.catch(() => undefined);
-    return mapped;
   }
 
   /** Returns the map; creates a new one if the module instance was replaced. */

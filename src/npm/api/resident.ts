@@ -67,7 +67,7 @@ export async function compressResident(
     (gpu) => gpu.compressResident(buffer, byteLength, pageSize, levelNumber(level, "fast")),
     (made) => module.run((gpu) => gpu.destroyBuffers(buffersOf(made.parts))),
   );
-  const value = new ResidentPages(module, codec.device() as Device, parts, pageSize, byteLength, ratio);
+  const value = new ResidentPages(module, codec.device?.() as Device, parts, pageSize, byteLength, ratio);
   job.report(byteLength, parts.reduce((sum, part) => sum + part.packedBytes, 0), "webgpu");
   return { value, timing: gpuTiming(timing) };
 }
@@ -119,7 +119,7 @@ function buffersOf(parts: readonly ResidentPart[]): DeviceBuffer[] {
 
 /** Returns the GPU part of `codec`; throws `BACKEND_UNAVAILABLE` if it has none. */
 function residentOf(codec: Codec): ResidentCodec {
-  const resident = codec.resident();
+  const resident = codec.resident?.();
   if (resident) return resident;
   throw new PagepressError("BACKEND_UNAVAILABLE", "this compressor runs on the CPU, which has no GPUBuffers");
 }

@@ -10,7 +10,7 @@ import { frameOptions } from "../frame/options.js";
 import { PartBuffer } from "../frame/part-buffer.js";
 import { load } from "../modules/load.js";
 import { Compressor } from "./compressor.js";
-import { names } from "./options.js";
+import * as names from "./options.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -174,7 +174,7 @@ async function* compress(input: Input, compressor: Compressor, job: Job, options
   const push = (isLast: boolean): Promise<Bytes> =>
     compressor.run(job, async () => {
       const outcome = await frame.push(content.take(), isLast, job);
-      job.report(frame.bytesIn, frame.bytesOut, outcome.timing.engine);
+      job.report(frame.progress.bytesIn, frame.progress.bytesOut, outcome.timing.engine);
       return outcome;
     });
   try {

@@ -5,7 +5,7 @@ import { unshared } from "../base/views.js";
 import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { load, loadedCpu } from "../modules/load.js";
-import { names } from "./options.js";
+import * as names from "./options.js";
 
 /** Loads the CPU module, which `compressSync` and `decompressSync` need, unless it is loaded already. */
 export async function init(): Promise<void> {

@@ -63,7 +63,7 @@ export class AutoCodec implements Codec {
   }
 
   device(): Device | null {
-    return this.#gpu?.device() ?? null;
+    return this.#gpu?.device?.() ?? null;
   }
 
   memory(): GpuMemory | null {
@@ -71,11 +71,11 @@ export class AutoCodec implements Codec {
   }
 
   resident(): ResidentCodec | null {
-    return this.#gpu?.resident() ?? null;
+    return this.#gpu?.resident?.() ?? null;
   }
 
   close(): void {
-    for (const codec of [this.#gpu, this.#failed, this.#cpu]) codec?.close();
+    for (const codec of [this.#gpu, this.#failed, this.#cpu]) codec?.close?.();
   }
 
   async revive(): Promise<void> {

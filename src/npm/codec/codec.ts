@@ -2,16 +2,7 @@ import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type {
-  BackendInfo,
-  Calibration,
-  CheckedPages,
-  Device,
-  FrameOptions,
-  GpuMemory,
-  PackedPages,
-  PackedPagesInput,
-  Timing,
-  Level,
+  BackendInfo, Calibration, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput, Timing,
 } from "../base/types.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
@@ -22,13 +13,17 @@ export interface Outcome<T> {
   timing: Timing;
 }
 
+/** Bytes of content compressed so far, and bytes of the frame so far. */
+export interface FrameProgress {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
 /** A session that compresses a frame part by part. */
 export interface Compression {
   /** Bytes of content of every part except the last, which may be shorter. */
   readonly partBytes: number;
-  /** Bytes of content compressed so far, and bytes of the frame so far. */
-  readonly bytesIn: number;
-  readonly bytesOut: number;
+  readonly progress: FrameProgress;
   /** Compresses the next part, and returns the bytes of the frame that are complete, which may be none yet. The last part
    * ends the frame. The caller must not change `content` before the promise settles. */
   push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>>;
@@ -37,23 +32,13 @@ export interface Compression {
 
 /** Returns a session that forwards to `session`, except for `push`. */
 export function withPush(session: Omit<Compression, "push">, push: Compression["push"]): Compression {
-  return {
-    partBytes: session.partBytes,
-    get bytesIn() {
-      return session.bytesIn;
-    },
-    get bytesOut() {
-      return session.bytesOut;
-    },
-    push,
-    free: () => session.free(),
-  };
+  return { partBytes: session.partBytes, progress: session.progress, push, free: () => session.free() };
 }
 
-/** Compresses and decompresses on an engine, one call at a time. */
+/** Compresses and decompresses on an engine, one call at a time. Codecs of the CPU have no device and no resident part. */
 export interface Codec {
   backend(): BackendInfo | undefined;
-  device(): Device | null;
+  device?(): Device | null;
   memory?(): GpuMemory | null;
   /** Opens the engine again if it stopped. */
   revive?(): Promise<void>;
@@ -66,9 +51,9 @@ export interface Codec {
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>>;
   /** Decompresses pages. An invalid page is an error if `isStrict`, else a status. */
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>>;
-  /** Returns the part that runs on a GPU; null without a device. */
-  resident(): ResidentCodec | null;
-  close(): void;
+  /** Returns the part that runs on a GPU; null once the GPU has failed. */
+  resident?(): ResidentCodec | null;
+  close?(): void;
 }
 
 /** Converts the progress of the GPU, in bytes of pages and of their blocks, to bytes of input and of output. */

@@ -55,18 +55,6 @@ export class CpuCodec implements Codec {
     return CHOICE;
   }
 
-  device(): null {
-    return null;
-  }
-
-  resident(): null {
-    return null;
-  }
-
-  close(): void {
-    // All codecs share the module, so it stays loaded.
-  }
-
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
     if (isShortInput(bytes)) return outcomeOf(() => this.#cpu.compressSync(bytes, "frame", options, maxOutputSize));
     const { length } = bytes;
@@ -170,8 +158,7 @@ class CpuCompression implements Compression {
   readonly partBytes: number;
   readonly #frame: Cpu.FrameEncoder;
   readonly #clock = new Clock();
-  bytesIn = 0;
-  bytesOut = 0;
+  readonly progress = { bytesIn: 0, bytesOut: 0 };
 
   constructor(cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#frame = cpu.encoder(options, contentSize < 0 ? undefined : contentSize);
@@ -180,8 +167,8 @@ class CpuCompression implements Compression {
 
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
     const made = this.#clock.time(() => pushTo(this.#frame, content, isLast));
-    this.bytesIn += content.length;
-    this.bytesOut += made.length;
+    this.progress.bytesIn += content.length;
+    this.progress.bytesOut += made.length;
     await job.yieldToEventLoop();
     return this.#clock.outcome(made);
   }

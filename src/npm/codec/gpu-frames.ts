@@ -3,9 +3,10 @@ import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
 import { FrameWriter } from "../frame/writer.js";
-import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
+import { checkLimit } from "../modules/content.js";
+import type { CpuModule } from "../modules/cpu-module.js";
 import { levelNumber } from "../modules/enums.js";
-import type { Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
+import type { Compression, FrameProgress, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
 import { gpuTiming } from "./gpu.js";
 
 /** Bytes of content of a part. For a call, as many as the module has in flight; for a stream, whose memory is bounded, those
@@ -29,12 +30,8 @@ export class GpuCompression implements Compression {
     this.#frame = new FrameWriter(cpu, options, contentSize);
   }
 
-  get bytesIn(): number {
-    return this.#frame.bytesIn;
-  }
-
-  get bytesOut(): number {
-    return this.#frame.bytesOut;
+  get progress(): FrameProgress {
+    return this.#frame;
   }
 
   free(): void {
@@ -49,8 +46,8 @@ export class GpuCompression implements Compression {
   /** Compresses `content` on the GPU, and meanwhile computes its checksum on the CPU. */
   async put(content: Uint8Array, job: Job): Promise<Timing> {
     const { blockSize, blockChecksums } = this.#options;
-    const [before, made] = [this.bytesIn, this.bytesOut];
-    const progressOf: ProgressOf = (pageBytes, blockBytes) => [before + Math.min(pageBytes, content.length - 1), made + blockBytes];
+    const { bytesIn, bytesOut } = this.#frame;
+    const progressOf: ProgressOf = (pageBytes, blockBytes) => [bytesIn + Math.min(pageBytes, content.length - 1), bytesOut + blockBytes];
     const level = levelNumber(this.#options.level, "fast");
     // Encodes fill pages as blocks, for the GPU module.
     const encode = (page: Uint8Array): Bytes => this.#cpu.compressBlocks(page, this.#options);
@@ -76,16 +73,19 @@ export class GpuCompression implements Compression {
   }
 }
 
-/** Compresses `bytes`, which must not be empty, with the session `frame`, and frees the session. */
-export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, job: Job): Promise<Outcome<Bytes>> {
+/** Compresses `bytes`, which must not be empty, with the session `frame`, and frees the session. Stops with `OUTPUT_LIMIT`
+ * after the part that exceeds `maxOutputSize`. */
+export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
   const { length } = bytes;
   try {
     let timing: Timing | undefined;
     for (let at = 0; !timing || at < length; at += PART_BYTES.call) {
       checkUnchanged(bytes, length);
       timing = added(timing, await frame.put(bytes.subarray(at, at + PART_BYTES.call), job));
+      const { bytesIn, bytesOut } = frame.progress;
+      checkLimit(bytesOut, maxOutputSize);
       // The last byte counts as processed when the frame is complete.
-      job.report(Math.min(frame.bytesIn, length - 1), frame.bytesOut, "webgpu");
+      job.report(Math.min(bytesIn, length - 1), bytesOut, "webgpu");
     }
     return { value: frame.end(), timing };
   } finally {
@@ -125,19 +125,19 @@ export async function decompressFrame(
 }
 
 async function sumOf(content: Uint8Array, cpu: CpuModule, job: Job): Promise<number> {
-  const sum = new ContentSum(cpu);
+  const sum = cpu.contentSum();
   try {
     await addTo(sum, content, job);
-    return sum.value();
+    return sum.contentChecksum;
   } finally {
     sum.free();
   }
 }
 
 /** Adds content in steps, and yields to the event loop between them. */
-async function addTo(sum: { add(part: Uint8Array): void }, content: Uint8Array, job: Job): Promise<void> {
+async function addTo(sum: { addContent(part: Uint8Array): void }, content: Uint8Array, job: Job): Promise<void> {
   for (let at = 0; at < content.length; at += SUM_BYTES) {
-    sum.add(content.subarray(at, at + SUM_BYTES));
+    sum.addContent(content.subarray(at, at + SUM_BYTES));
     await job.yieldToEventLoop();
   }
 }

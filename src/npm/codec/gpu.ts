@@ -2,20 +2,12 @@ import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
-  BackendInfo,
-  CheckedPages,
-  Device,
-  FrameOptions,
-  GpuMemory,
-  PackedPages,
-  PackedPagesInput,
-  Timing,
-  Level,
+  BackendInfo, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput, Timing,
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { levelNumber } from "../modules/enums.js";
-import { type Glue, Held, lost } from "../modules/instance.js";
+import { lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
 import type { Codec, Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
@@ -40,43 +32,52 @@ export class GpuCodec implements Codec, ResidentCodec {
   readonly #open: OpenGpu;
   readonly #cpu: CpuModule;
   readonly #cpuCodec: CpuCodec;
-  /** The codec of the module, until `close`. */
-  #held: Held<typeof Gpu & Glue, Gpu.GpuCodec> | undefined;
+  /** The codec of the module, with the generation of the instance that contains it. Undefined after `close`. */
+  #opened: { readonly codec: Gpu.GpuCodec; readonly generation: number } | undefined;
 
-  /** @internal */
-  constructor(module: GpuModule, open: OpenGpu, wasm: Gpu.GpuCodec, cpu: CpuModule) {
+  private constructor(module: GpuModule, cpu: CpuModule, open: OpenGpu) {
     this.module = module;
     this.#open = open;
-    this.#held = new Held(module, () => wasm);
     this.#cpu = cpu;
     this.#cpuCodec = new CpuCodec(cpu);
   }
 
   /** Opens a GPU. `cpu` assembles its blocks to frames. */
   static async open(module: GpuModule, cpu: CpuModule, open: OpenGpu): Promise<GpuCodec> {
-    return new GpuCodec(module, open, await module.call(() => open(module)), cpu);
+    const codec = new GpuCodec(module, cpu, open);
+    await codec.#reopen();
+    return codec;
   }
 
   async revive(): Promise<void> {
-    if (!this.#held || this.#held.object) return;
-    const wasm = await this.module.call(() => this.#open(this.module));
-    this.#held = new Held(this.module, () => wasm);
+    if (this.#opened && !this.#gpu) await this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    // Read before the call: if the instance is replaced meanwhile, the codec is lost with it.
+    const { generation } = this.module;
+    this.#opened = { codec: await this.module.call(() => this.#open(this.module)), generation };
+  }
+
+  /** The codec of the module; undefined after `close`, and once its instance was replaced: its memory belongs to another
+   * object then. */
+  get #gpu(): Gpu.GpuCodec | undefined {
+    return this.#opened?.generation === this.module.generation ? this.#opened.codec : undefined;
   }
 
   backend(): BackendInfo | undefined {
-    const wasm = this.#held?.object;
-    if (!wasm) return undefined;
-    const { name, software } = wasm;
+    if (!this.#gpu) return undefined;
+    const { name, software } = this.#gpu;
     const adapter = `${name || "unnamed adapter"} (webgpu, ${software ? "software" : "unknown kind"})`;
     return { engine: "webgpu", adapter, software, reason: REASON, rejected: [] };
   }
 
   device(): Device | null {
-    return (this.#held?.object?.device() as Device | undefined) ?? null;
+    return (this.#gpu?.device() as Device | undefined) ?? null;
   }
 
   memory(): GpuMemory | null {
-    return this.#held?.object?.memory ?? null;
+    return this.#gpu?.memory ?? null;
   }
 
   resident(): ResidentCodec {
@@ -84,8 +85,8 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 
   close(): void {
-    this.#held?.free();
-    this.#held = undefined;
+    this.#gpu?.free();
+    this.#opened = undefined;
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
@@ -97,7 +98,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     if (!isForPages(options) || bytes.length === 0) return this.#cpuCodec.compress(bytes, options, maxOutputSize, job);
     const start = performance.now();
     const frame = new GpuCompression(this, this.#cpu, gpuOptions(options), bytes.length);
-    return since(start, await compressFrame(frame, bytes, job));
+    return since(start, await compressFrame(frame, bytes, maxOutputSize, job));
   }
 
   async decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
@@ -135,7 +136,7 @@ export class GpuCodec implements Codec, ResidentCodec {
     work: (gpu: Gpu.GpuCodec, onProgress: Gpu.GpuProgress) => Promise<T>,
     undo?: (made: T) => void,
   ): Promise<T> {
-    const gpu = this.#held?.object;
+    const gpu = this.#gpu;
     if (!gpu) throw lost();
     let thrown: { error: unknown } | undefined;
     const onProgress: Gpu.GpuProgress = (pageBytes, blockBytes) => {

@@ -4,8 +4,10 @@ import { cancelled, type Job } from "../base/job.js";
 import { LightAbortController } from "../base/abort.js";
 import type { FrameOptions } from "../base/types.js";
 import { FrameWriter } from "../frame/writer.js";
+import { checkLimit } from "../modules/content.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
+import type { FrameProgress } from "./codec.js";
 
 /** Minimum bytes of content that are worth the transfer to a worker and back. */
 export const WORTH_SHARING_BYTES = 256 * 1024;
@@ -57,6 +59,7 @@ export class PooledCompression {
   readonly #options: BlockOptions;
   readonly #flow: Flow;
   readonly #frame: FrameWriter;
+  readonly partBytes: number;
   /** Parts in flight, oldest first. */
   #inFlight: Part[] = [];
   /** Buffers for reuse: copies of volatile content, and buffers transferred to workers. */
@@ -71,19 +74,12 @@ export class PooledCompression {
     this.#pool = pool;
     this.#options = { blockSize, level, blockChecksums };
     this.#flow = flow;
+    this.partBytes = flow.partBytes;
     this.#frame = new FrameWriter(cpu, options, contentSize);
   }
 
-  get partBytes(): number {
-    return this.#flow.partBytes;
-  }
-
-  get bytesIn(): number {
-    return this.#frame.bytesIn;
-  }
-
-  get bytesOut(): number {
-    return this.#frame.bytesOut;
+  get progress(): FrameProgress {
+    return this.#frame;
   }
 
   /** Cancels the parts that have not been sent to a worker yet, and frees the frame. */
@@ -100,15 +96,16 @@ export class PooledCompression {
     return this.#frame.take();
   }
 
-  /** Compresses all of `bytes`, and returns the frame. */
-  async pushAll(bytes: Uint8Array, job: Job): Promise<Bytes> {
+  /** Compresses all of `bytes`, and returns the frame. Rejects with `OUTPUT_LIMIT` once it exceeds `maxOutputSize`. */
+  async pushAll(bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Bytes> {
     const { length } = bytes;
     for (let at = 0; at < length; at += this.partBytes) {
       checkUnchanged(bytes, length);
       const end = at + this.partBytes;
       await this.#push(bytes.subarray(at, end), end >= length, job);
+      checkLimit(this.#frame.bytesOut, maxOutputSize);
       // The last byte counts as processed when the frame is complete.
-      job.report(Math.min(this.bytesIn, length - 1), this.bytesOut, "cpu");
+      job.report(Math.min(this.#frame.bytesIn, length - 1), this.#frame.bytesOut, "cpu");
     }
     return this.#frame.take();
   }
@@ -123,7 +120,7 @@ export class PooledCompression {
     while (this.#inFlight.length > 0) {
       await this.#putOldest(job);
       // The last byte counts as processed when the frame is complete.
-      if (this.#inFlight.length > 0) job.report(this.bytesIn, this.bytesOut, "cpu");
+      if (this.#inFlight.length > 0) job.report(this.#frame.bytesIn, this.#frame.bytesOut, "cpu");
       await job.yieldToEventLoop();
     }
     this.#frame.end();
@@ -146,7 +143,7 @@ export class PooledCompression {
       content = new Uint8Array(this.#copies.pop() ?? new ArrayBuffer(length), 0, length);
       content.set(given);
     }
-    this.#frame.add(content);
+    this.#frame.addContent(content);
     const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
     this.#isBegun = true;
     const part: Part = { content, length };

@@ -6,7 +6,7 @@ import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesI
 import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
-import { ContentSum, type CpuModule } from "../modules/cpu-module.js";
+import type { CpuModule } from "../modules/cpu-module.js";
 import type * as Cpu from "../wasm/cpu.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
@@ -41,17 +41,8 @@ export class PooledCodec implements Codec {
     return this.#inPlace.backend();
   }
 
-  device(): null {
-    return null;
-  }
-
-  resident(): null {
-    return null;
-  }
-
   close(): void {
     this.#pool.end();
-    this.#inPlace.close();
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
@@ -69,7 +60,7 @@ export class PooledCodec implements Codec {
     const flow = { partBytes: this.#partBytes(length, options.blockSize), mostParts: 2 * this.#pool.size, isVolatile: false };
     const run = async (): Promise<Bytes> => {
       const session = new PooledCompression(this.#cpu, this.#pool, options, length, flow);
-      return session.pushAll(bytes, job).finally(() => session.free());
+      return session.pushAll(bytes, maxOutputSize, job).finally(() => session.free());
     };
     return this.#timed(run());
   }
@@ -86,7 +77,7 @@ export class PooledCodec implements Codec {
     const header = this.#cpu.frameHeader({ blockSize: frame.blockSize, blockChecksums: frame.blockChecksums });
     const ranges = groupBlocks(frame, this.#partBytes(frame.contentSize ?? length, 1));
     const content = new DecodedContent(target, bytes);
-    const sum = new ContentSum(this.#cpu);
+    const sum = this.#cpu.contentSum();
     try {
       const order = (i: number): WorkerCall => {
         checkUnchanged(bytes, length);
@@ -96,12 +87,12 @@ export class PooledCodec implements Codec {
       };
       await this.#each<Bytes>(job, ranges.length, order, (part, i) => {
         content.add(part);
-        if (frame.contentChecksum !== undefined) sum.add(part);
+        if (frame.contentChecksum !== undefined) sum.addContent(part);
         job.report((ranges[i] as [number, number])[1], content.length, "cpu");
       });
-      const isSound =
-        (frame.contentSize ?? content.length) === content.length && (frame.contentChecksum ?? sum.value()) === sum.value();
-      if (!isSound) throw new NotShared();
+      const isWhole = frame.contentSize === undefined || frame.contentSize === content.length;
+      const isIntact = frame.contentChecksum === undefined || frame.contentChecksum === sum.contentChecksum;
+      if (!isWhole || !isIntact) throw new NotShared();
       return content.finish();
     } finally {
       sum.free();

@@ -26,7 +26,7 @@ export class FrameWriter {
   }
 
   /** Adds content to the checksum, if the frame has one. */
-  add(content: Uint8Array): void {
+  addContent(content: Uint8Array): void {
     if (!this.#options.contentChecksum) return;
     for (let at = 0; at < content.length; at += STEP_BYTES) {
       this.#frame.addContent(content.subarray(at, at + STEP_BYTES));

@@ -36,6 +36,11 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return this.make((cpu) => new cpu.FrameEncoder(blockSize, level, contentChecksum, blockChecksums, index, contentSize));
   }
 
+  /** Begins the checksum of content that is added by `addContent`, with the encoder of a frame that is not written. */
+  contentSum(): Pick<Cpu.FrameEncoder, "addContent" | "contentChecksum" | "free"> {
+    return this.encoder({ ...BLOCKS_ALONE, contentChecksum: true });
+  }
+
   /** Begins to decompress frames, to at most `groupBytes` of content per step unless blocks are larger. */
   decoder(maxOutputSize: number, groupBytes: number): Cpu.FrameDecoder {
     return this.make((cpu) => new cpu.FrameDecoder(maxOutputSize, groupBytes));
@@ -159,25 +164,4 @@ export function pushTo(frame: Cpu.FrameEncoder, content: Uint8Array, isLast: boo
   const part = into.subarray(0, length);
   frame.takeInto(part);
   return part;
-}
-
-/** The checksum of content that is added in parts. It is computed by the encoder of a frame that is not written. */
-export class ContentSum {
-  readonly #frame: Cpu.FrameEncoder;
-
-  constructor(cpu: CpuModule) {
-    this.#frame = cpu.encoder({ ...BLOCKS_ALONE, contentChecksum: true });
-  }
-
-  add(part: Uint8Array): void {
-    this.#frame.addContent(part);
-  }
-
-  value(): number {
-    return this.#frame.contentChecksum;
-  }
-
-  free(): void {
-    this.#frame.free();
-  }
 }

@@ -85,28 +85,6 @@ export class Instance<G extends Glue> {
   }
 }
 
-/** An object of a module whose methods return promises. It is lost with the instance that created it. */
-export class Held<G extends Glue, T extends { free(): void }> {
-  readonly #module: Instance<G>;
-  readonly #object: T;
-  readonly #generation: number;
-
-  constructor(module: Instance<G>, make: (glue: G) => T) {
-    this.#module = module;
-    this.#object = module.run(make);
-    this.#generation = module.generation;
-  }
-
-  /** The object; undefined if it is lost. */
-  get object(): T | undefined {
-    return this.#generation === this.#module.generation ? this.#object : undefined;
-  }
-
-  free(): void {
-    this.object?.free();
-  }
-}
-
 /** Returns the error for objects of an instance that stopped in another call. */
 export function lost(): PagepressError {
   return new PagepressError("INTERNAL", "the engine stopped in another call, and this was lost with it");

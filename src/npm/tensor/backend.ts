@@ -1,6 +1,7 @@
 import { checkUnchanged } from "../base/arguments.js";
 import { asyncDisposal, disposal } from "../base/disposal.js";
 import { PagepressError } from "../base/errors.js";
+import { SerialQueue } from "../base/serial-queue.js";
 import type { Backend, Op } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
 import { generation, loadTensors, settled } from "./call.js";
@@ -20,7 +21,7 @@ interface Opened {
 export class GpuBackend extends ArrayOperations {
   readonly #open: () => Promise<Opened>;
   #opened: Opened | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #lastBackend: BackendUsed | null = null;
   #isDisposed = false;
 
@@ -43,34 +44,35 @@ export class GpuBackend extends ArrayOperations {
 
   /** Releases memory and device after all earlier calls have settled. Later calls reject with `DISPOSED`. */
   dispose(): void {
-    this.#isDisposed = true;
-    void this.#last.then(() => {
-      this.#opened?.held.dispose();
-      this.#opened = undefined;
-    });
+    void this.#close();
   }
 
   [disposal](): void { this.dispose(); }
 
   /** Disposes of the backend, and waits until that is done. */
   async [asyncDisposal](): Promise<void> {
-    this.dispose();
-    await this.#last;
+    await this.#close();
+  }
+
+  #close(): Promise<void> {
+    this.#isDisposed = true;
+    return this.#queue.run(() => {
+      this.#opened?.held.dispose();
+      this.#opened = undefined;
+    });
   }
 
   /** @internal */
   override compute(op: Op, arrays: readonly Float32Array[], shapes: readonly Uint32Array[]): Promise<Floats> {
     if (this.#isDisposed) return Promise.reject(new PagepressError("DISPOSED", "this backend was disposed of"));
     const lengths = arrays.map(({ length }) => length);
-    const made = this.#last.then(async () => {
-      if (this.#opened?.generation !== generation()) this.#opened = undefined;
+    return this.#queue.run(async () => {
+      if (this.#opened && this.#opened.generation !== generation()) this.#opened = undefined;
       const raw = (this.#opened ??= await this.#open()).held.get();
       arrays.forEach((array, i) => checkUnchanged(array, lengths[i] as number));
       const values = await settled(() => raw.run(op, arrays, shapes));
       this.#lastBackend = raw.lastBackend;
       return values;
     });
-    this.#last = made.catch(() => undefined);
-    return made;
   }
 }

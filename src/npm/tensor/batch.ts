@@ -1,5 +1,6 @@
 import { fail } from "../base/arguments.js";
 import { disposal } from "../base/disposal.js";
+import { SerialQueue } from "../base/serial-queue.js";
 import type { Batch, Op } from "../wasm/tensor.js";
 import { checkedFloats, words } from "./arguments.js";
 import { now, settled } from "./call.js";
@@ -44,7 +45,7 @@ export class BufferId {
  * memory that is no longer needed is reused; every tensor can still be read. */
 export class GpuCommandBatch extends Operations<BufferId, BufferId> {
   readonly #held: Held<Batch>;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   static {
     batchOf = (raw) => new GpuCommandBatch(raw);
@@ -105,11 +106,9 @@ export class GpuCommandBatch extends Operations<BufferId, BufferId> {
   }
 
   #inTurn<T>(begin: (raw: Batch, number: NumberOf) => Promise<T>): Promise<T> {
-    const made = this.#last.then(() => {
+    return this.#queue.run(() => {
       const raw = this.#held.get();
       return settled(() => begin(raw, (name, id) => numberOf(name, id, raw)));
     });
-    this.#last = made.catch(() => undefined);
-    return made;
   }
 }

@@ -2,7 +2,8 @@ import type { ModuleSource } from "../base/types.js";
 import { loadTensor, type TensorModule } from "../modules/load.js";
 import * as glue from "../wasm/tensor.js";
 
-let module: TensorModule | undefined;
+/** The tensor module. All callers of the functions below have awaited `loadTensors`. */
+let module!: TensorModule;
 
 /** Loads the tensor module, and returns its generated JavaScript. */
 export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
@@ -11,14 +12,10 @@ export async function loadTensors(source?: ModuleSource): Promise<TensorModule["
 }
 
 /** Returns the number of the module instance in use. It rejects objects of earlier instances. */
-export const generation = (): number => module?.generation ?? 0;
+export const generation = (): number => module.generation;
 
 /** Calls `work` synchronously, and returns its promise: arrays are read before this returns. */
-export function settled<T>(work: () => Promise<T>): Promise<T> {
-  return module ? module.call(work) : work();
-}
+export const settled = <T>(work: () => Promise<T>): Promise<T> => module.call(work);
 
 /** Calls `work`, and returns its result. */
-export function now<T>(work: () => T): T {
-  return module ? module.run(work) : work();
-}
+export const now = <T>(work: () => T): T => module.run(work);

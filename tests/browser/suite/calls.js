@@ -191,6 +191,19 @@ async function transfersInputOnlyIfAsked() {
   await cpu.dispose();
 }
 
+/** Frames that exceed `maxOutputSize` are not compressed to their end. */
+async function stopsAtTheOutputLimit() {
+  const bytes = kinds.random(16 * MIB);
+  for (const workers of [0, 2]) {
+    const cpu = await createCompressor({ backend: "cpu", workers });
+    let processed = 0;
+    const onProgress = ({ bytesIn }) => (processed = bytesIn);
+    await rejects(cpu.compress(bytes, { maxOutputSize: 1000, onProgress }), "OUTPUT_LIMIT", PagepressError);
+    check(processed < bytes.length / 2, `${processed} bytes were compressed with ${workers} workers`);
+    await cpu.dispose();
+  }
+}
+
 async function recognisesBlocks() {
   const cpu = await createCompressor({ backend: "cpu" });
   const bytes = kinds.text(50_000);
@@ -317,6 +330,7 @@ export const cases = [
   ["an abort removes a waiting call", stopsBeforeItsTurn],
   ["the calling thread stays responsive", yieldsToTheEventLoop],
   ["input is detached only with transfer", transfersInputOnlyIfAsked],
+  ["the output limit stops the work", stopsAtTheOutputLimit],
   ["block formats are recognised", recognisesBlocks],
   ["every format is written and read", writesFormats],
   ["decompression writes to a given array", decompressesInto],
