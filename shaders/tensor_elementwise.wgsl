@@ -56,13 +56,13 @@ fn hyperbolic_tangent(x: vec4<f32>) -> vec4<f32> {
     return select(select(magnitude, -magnitude, x < vec4(0.0)), series, abs(x) < vec4(0.3));
 }
 
-/// Returns log(x). The built-in may have an absolute error of 2^-21 near 1, where the result is small.
-fn logarithm(x: vec4<f32>) -> vec4<f32> {
-    let beyond = x - 1.0;
-    let s = beyond / (2.0 + beyond);
+/// Returns log(1 + x), where `sum` is 1 + x. The built-in may have an absolute error of 2^-21 near 1, where the result is
+/// small.
+fn logarithm(sum: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
+    let s = x / (2.0 + x);
     let square = s * s;
     let series = 2.0 * s * (1.0 + square * (0.33333333 + square * (0.2 + square * (0.14285714 + square * 0.11111111))));
-    return select(log(x), series, abs(beyond) < vec4(0.25));
+    return select(log(sum), series, abs(x) < vec4(0.25));
 }
 
 fn sigmoid(x: vec4<f32>) -> vec4<f32> {
@@ -111,10 +111,11 @@ fn unary(step: u32, x: vec4<f32>, p: vec2<f32>) -> vec4<f32> {
         case 10u: { return x * p.x; }
         case 11u: { return x + p.x; }
         case 12u: { return exp(x); }
-        case 13u: { return logarithm(x); }
+        case 13u: { return logarithm(x, x - 1.0); }
         case 14u: { return sqrt(x); }
         case 15u: { return abs(x); }
         case 16u: { return 1.0 / x; }
+        case 17u: { return logarithm(1.0 + x, x); }
         default: { return x; }
     }
 }

@@ -30,6 +30,8 @@ pub enum Step {
     Exp,
     /// Natural logarithm.
     Log,
+    /// log(1 + x), accurate near x = 0.
+    Log1p,
     /// √x
     Sqrt,
     /// |x|
@@ -80,6 +82,7 @@ impl Step {
             Self::Sqrt => 14,
             Self::Abs => 15,
             Self::Reciprocal => 16,
+            Self::Log1p => 17,
             Self::Add => 32,
             Self::Sub => 33,
             Self::Mul => 34,
@@ -106,6 +109,7 @@ impl Step {
             ("offset", &[term]) => Self::Offset(term),
             ("exp", []) => Self::Exp,
             ("log", []) => Self::Log,
+            ("log1p", []) => Self::Log1p,
             ("sqrt", []) => Self::Sqrt,
             ("abs", []) => Self::Abs,
             ("reciprocal", []) => Self::Reciprocal,

@@ -50,7 +50,7 @@ pub fn launches() -> BTreeMap<String, Launch> {
 }
 
 /// Returns every step of tensors, with numbers where it has parameters.
-pub const STEPS: [Step; 22] = [
+pub const STEPS: [Step; 23] = [
     Step::Relu,
     Step::LeakyRelu(0.1),
     Step::Elu(1.5),
@@ -64,6 +64,7 @@ pub const STEPS: [Step; 22] = [
     Step::Offset(1.0),
     Step::Exp,
     Step::Log,
+    Step::Log1p,
     Step::Sqrt,
     Step::Abs,
     Step::Reciprocal,

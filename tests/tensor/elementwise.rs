@@ -6,7 +6,7 @@ use crate::naive::{self, numbers};
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::{assert_near, of_step};
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 23] = [
     Step::Relu,
     Step::LeakyRelu(0.1),
     Step::Elu(1.5),
@@ -20,6 +20,7 @@ const STEPS: [Step; 22] = [
     Step::Offset(0.75),
     Step::Exp,
     Step::Log,
+    Step::Log1p,
     Step::Sqrt,
     Step::Abs,
     Step::Reciprocal,
@@ -54,11 +55,12 @@ pub async fn steps_are_what_they_say(subject: &Subject) {
             let x = numbers(2003, i as u64 + 1, size);
             let y = numbers(2003, i as u64 + 99, size);
             // Outside the domain of a function, its results depend on the driver.
-            let is_root = matches!(step, Step::Sqrt | Step::Log);
-            let x: Vec<f32> = x
-                .into_iter()
-                .map(|x| if is_root { x.abs() + 1e-6 } else { x })
-                .collect();
+            let inside = |x: f32| match step {
+                Step::Sqrt | Step::Log => x.abs() + 1e-6,
+                Step::Log1p => x.max(-0.9),
+                _ => x,
+            };
+            let x: Vec<f32> = x.into_iter().map(inside).collect();
             // The error of a sum is not relative to the sum, so the operands are whole numbers, whose sums are exact.
             let is_sum = matches!(step, Step::Add | Step::Sub | Step::Offset(_));
             if is_sum {
@@ -110,7 +112,7 @@ pub async fn special_values_are_as_documented(subject: &Subject) {
         signalling,
     ];
     for step in STEPS {
-        if matches!(step, Step::Sqrt | Step::Log) {
+        if matches!(step, Step::Sqrt | Step::Log | Step::Log1p) {
             continue;
         }
         let finite = matches!(step, Step::Elu(_) | Step::Mul | Step::Scale(_));
@@ -135,6 +137,8 @@ pub async fn logarithms_near_one_keep_their_digits(subject: &Subject) {
     x.push(1.0);
     let y = vec![1.0; x.len()];
     check(subject, Step::Log, &x, &y).await;
+    let beyond: Vec<f32> = x.iter().map(|x| (x - 1.0) * 0.7).collect();
+    check(subject, Step::Log1p, &beyond, &y).await;
 }
 
 pub async fn any_length_works(subject: &Subject) {

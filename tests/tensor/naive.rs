@@ -72,6 +72,7 @@ pub fn step(step: Step, x: f32, y: f32) -> f64 {
         Step::Offset(a) => x + f64::from(a),
         Step::Exp => x.exp(),
         Step::Log => x.ln(),
+        Step::Log1p => x.ln_1p(),
         Step::Sqrt => x.sqrt(),
         Step::Abs => x.abs(),
         Step::Reciprocal => 1.0 / x,

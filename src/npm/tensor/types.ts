@@ -14,7 +14,7 @@ export type Size2d = readonly [rows: number, cols: number];
  * second tensor. */
 export type Step =
   | "relu" | "sigmoid" | "tanh" | "swish" | "gelu" | "geluTanh"
-  | "exp" | "log" | "sqrt" | "abs" | "reciprocal"
+  | "exp" | "log" | "log1p" | "sqrt" | "abs" | "reciprocal"
   | readonly ["leakyRelu" | "elu" | "scale" | "offset", number]
   | readonly ["clip", min: number, max: number]
   | "add" | "sub" | "mul" | "div" | "max" | "min";

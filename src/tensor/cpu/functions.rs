@@ -120,6 +120,7 @@ pub(super) fn with_function(step: Step, each: impl Each) {
         Step::Offset(summand) => each.one(|x| x + summand),
         Step::Exp => each.one(exp),
         Step::Log => each.one(f32::ln),
+        Step::Log1p => each.one(f32::ln_1p),
         Step::Sqrt => each.one(f32::sqrt),
         Step::Abs => each.one(f32::abs),
         Step::Reciprocal => each.one(f32::recip),

@@ -56,6 +56,7 @@ export const steps = [
   [["offset", -0.5], (x) => x - 0.5, rounded],
   ["exp", Math.exp, exponent],
   ["log", Math.log, { relative: 3e-6, absolute: 1e-37 }],
+  ["log1p", Math.log1p, { relative: 3e-6, absolute: 1e-37 }],
   ["sqrt", Math.sqrt, nearly],
   ["abs", Math.abs, exact],
   ["reciprocal", (x) => 1 / x, nearly],
