@@ -249,8 +249,6 @@ mod ops;
 mod signal;
 #[cfg(web)]
 mod web;
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
-mod wgsl;
 
 /// Internals that the tests, benchmarks and fuzz targets of this repository reach. No part of the API: anything here may change
 /// in any version.
