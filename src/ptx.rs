@@ -1,6 +1,6 @@
 //! Compiles WGSL to PTX: the crate [`wgsl_ptx`], whose page has the details.
 //!
-//! Its [`Error`](self::Error) converts to [`pagepress::Error`](crate::Error) by `?`, with the same text and code.
+//! Its [`Error`] converts to [`pagepress::Error`](crate::Error) by `?`, with the same text and code.
 
 pub use wgsl_ptx::{
     Address, AtomicOperation, Bounds, Comparison, CompiledPtx, Error, Label, Operand, Ordering,
