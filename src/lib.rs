@@ -251,8 +251,6 @@ mod ops;
 mod signal;
 #[cfg(web)]
 mod web;
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
-mod wgsl;
 
 /// Internals for the tests, benchmarks and fuzz targets of this repository. Not part of the API: anything here may
 /// change in any version.

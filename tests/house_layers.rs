@@ -14,13 +14,12 @@ use std::path::{Path, PathBuf};
 const UPPER: [&str; 3] = ["batch", "gpu", "tensor"];
 
 /// Each lower module, and the modules that it must not name.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 5] = [
     ("engine", &UPPER),
     ("gpu", &["batch", "tensor"]),
     ("kernels", &UPPER),
     ("lz4", &UPPER),
     ("ops", &UPPER),
-    ("ptx", &UPPER),
 ];
 
 /// Leaf modules. Of the crate, they may name only themselves and items of `error`, by their names in lib.rs.

@@ -8,13 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "ptx/ptxas.rs"]
+#[path = "../wgsl-ptx/tests/common/ptxas.rs"]
 mod ptxas;
 
 use std::path::PathBuf;
 
-use pagepress::Error;
-use pagepress::ptx::{PtxOptions, compile_wgsl};
+use pagepress::ptx::{Error, PtxOptions, compile_wgsl};
 
 fn sources() -> Vec<PathBuf> {
     let own = || concat!(env!("CARGO_MANIFEST_DIR"), "/shaders").into();

@@ -9,10 +9,11 @@
 
 #[path = "common/launches.rs"]
 mod launches;
-#[path = "ptx/ptxas.rs"]
+#[path = "../wgsl-ptx/tests/common/ptxas.rs"]
 mod ptxas;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use launches::launches;
 use pagepress::gpu::shaders;
@@ -22,6 +23,7 @@ use pagepress::kernels::{
 };
 use pagepress::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParamKind, compile_wgsl};
 use pagepress::tensor::Quantization;
+use wgsl_ptx::intrinsics;
 
 fn compile(launch: &Launch, sm: u32, bounds: Bounds) -> CompiledPtx {
     let overrides: Vec<(&str, f64)> = launch
@@ -196,6 +198,20 @@ fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
         assert!(!has_vote || new.shared_bytes == 0, "{name}");
     }
     assert_eq!(found.len(), 3, "{found:?}");
+}
+
+/// `shaders/lib` has copies of the intrinsics, since browsers run the kernels without the compiler.
+#[test]
+fn the_shader_library_has_the_text_of_each_intrinsic() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders/lib");
+    for (file, intrinsic) in [
+        ("bits.wgsl", intrinsics::FUNNEL),
+        ("agree.wgsl", intrinsics::AGREE),
+        ("vote.wgsl", intrinsics::VOTE),
+    ] {
+        let text = std::fs::read_to_string(library.join(file)).unwrap();
+        assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");
+    }
 }
 
 /// Maximum spill in bytes on architectures that a kernel is not tuned for: `lz4_parse` spills outside of its loops.

@@ -1,6 +1,6 @@
-//! The programs of `tests/ptx/in` compute the committed results on every available engine.
+//! The programs of `wgsl-ptx/tests/in` compute the committed results on every available engine.
 //!
-//! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `tests/ptx/results`.
+//! `PAGEPRESS_WRITE_RESULTS=1` writes the results of the wgpu engine to `wgsl-ptx/tests/results`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,7 +9,7 @@
 )]
 
 mod common;
-#[path = "ptx/programs.rs"]
+#[path = "../wgsl-ptx/tests/common/programs.rs"]
 mod programs;
 
 use std::process::ExitCode;

@@ -68,9 +68,9 @@ pub fn print(arguments: &PtxArguments) -> Result<(), Failure> {
         },
         ..PtxOptions::new(&arguments.entry)
     };
-    let compiled = compile_wgsl(&wgsl, &options).map_err(|source| Failure::Codec {
+    let compiled = compile_wgsl(&wgsl, &options).map_err(|error| Failure::Codec {
         input: name,
-        source,
+        source: error.into(),
     })?;
     let mut output = Output::stdout(SparseMode::Never)?;
     let written = output.write_all(compiled.text.as_bytes());

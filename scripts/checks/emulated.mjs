@@ -35,7 +35,7 @@ const hashes = (output) => output.match(/^round trip of .*/gm)?.join("\n");
 await exitWith(async () => {
   const [qemu, gcc] = await tools();
   const env = { PAGEPRESS_ROUND_TRIP_MB };
-  const cargo = (...args) => ["test", "--no-default-features", ...args];
+  const cargo = (...args) => ["test", "--package", "pagepress", "--no-default-features", ...args];
   const here = await must("cargo", cargo("--test", "lz4_round_trip"), { env });
   const emulated = { ...env, ...emulation(qemu, gcc), CARGO_TARGET_DIR: "target/emulated" };
   const suites = ["lz4_block", "lz4_corrupt", "lz4_round_trip"].flatMap((suite) => ["--test", suite]);

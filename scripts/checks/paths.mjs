@@ -18,7 +18,7 @@ function expression(pattern) {
 
 const isListed = (patterns, file) => patterns.some((pattern) => expression(pattern).test(file));
 
-/** Paths in code spans: `src/gpu/wgpu/spirv.rs`, `tests/ptx/out/`. Patterns must match a file. */
+/** Paths in code spans: `src/gpu/wgpu/spirv.rs`, `wgsl-ptx/tests/out/`. Patterns must match a file. */
 function namedPaths(markdown) {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span);
   return spans.filter((span) => /^[\w.*/-]+$/.test(span) && /[/.]/.test(span) && tops.has(span.split("/")[0]));
@@ -31,10 +31,18 @@ function links(markdown) {
   return targets.filter((target) => target !== "" && !/^[a-z]+:/.test(target));
 }
 
+/** Returns the patterns of the files that the crate in `folder` contains, as paths of the repository. */
+function filesOfCrate(folder) {
+  const list = /^include = (\[.*\])$/m.exec(text(path.join(folder, "Cargo.toml")))?.[1] ?? "[]";
+  return JSON.parse(list).map((pattern) => path.posix.join(folder, pattern));
+}
+
 /** Documents that are published beside the README, per package. */
 const published = [
-  { package: "npm", files: JSON.parse(text("package.json")).files },
-  { package: "crate", files: JSON.parse(/^include = (\[.*\])$/m.exec(text("Cargo.toml"))?.[1] ?? "[]") },
+  { package: "npm package", files: JSON.parse(text("package.json")).files },
+  { package: "crate pagepress", files: filesOfCrate(".") },
+  { package: "crate pagepress-cli", files: filesOfCrate("cli") },
+  { package: "crate wgsl-ptx", files: filesOfCrate("wgsl-ptx") },
 ];
 
 await exitWith(async () => {

@@ -10,7 +10,7 @@ await exitWith(async () => {
   if (process.platform !== "linux" || process.arch !== "x64") throw new Skip("for x86-64 Linux only");
   const toolchain = await nightly();
   const test = (tests, instructions) =>
-    must("cargo", [toolchain, "test", "--target", target, "--no-default-features", ...tests], {
+    must("cargo", [toolchain, "test", "--package", "pagepress", "--target", target, "--no-default-features", ...tests], {
       env: {
         CARGO_TARGET_DIR: "target/sanitizers",
         RUSTFLAGS: "-Zsanitizer=address --cfg pagepress_forced_instructions",

@@ -1,6 +1,6 @@
 // Votes within the workgroup.
 //
-// Intrinsic: src/ptx knows `vote` by its name and this text, and makes one warp vote of it, without workgroup memory. So
+// Intrinsic: wgsl-ptx knows `vote` by its name and this text, and makes one warp vote of it, without workgroup memory. So
 // only `vote` may name `sh_votes`, and only calls of `vote` may use its pointer.
 
 // Number of yes votes so far; workgroup memory starts at zero.

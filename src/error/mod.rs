@@ -253,6 +253,32 @@ impl Error {
     }
 }
 
+/// Converts an error of the compiler to the variant of the same name, text and code.
+#[cfg(cuda_engine)]
+impl From<wgsl_ptx::Error> for Error {
+    fn from(error: wgsl_ptx::Error) -> Self {
+        match error {
+            wgsl_ptx::Error::KernelCompile { kernel, message } => {
+                Self::KernelCompile { kernel, message }
+            }
+            wgsl_ptx::Error::InvalidArgument {
+                name,
+                value,
+                expected,
+            } => Self::InvalidArgument {
+                name,
+                value,
+                expected,
+            },
+            // A later version of the compiler may have more.
+            other => Self::Engine {
+                engine: "wgsl-ptx",
+                message: other.to_string(),
+            },
+        }
+    }
+}
+
 /// Wraps the error as the source of an I/O error of the nearest kind.
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {

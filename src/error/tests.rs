@@ -117,3 +117,31 @@ fn texts_have_all_fields() {
         assert_eq!(detected.to_string(), text);
     }
 }
+
+#[cfg(cuda_engine)]
+#[test]
+fn errors_of_the_compiler_keep_their_texts_and_codes() {
+    use crate::ptx::{PtxOptions, compile_wgsl};
+    let fails = |wgsl, sm| {
+        let options = PtxOptions {
+            sm,
+            ..PtxOptions::new("main")
+        };
+        compile_wgsl(wgsl, &options).unwrap_err()
+    };
+    for (error, expected) in [
+        (
+            fails("fn main() {\n    oops();\n}", 75),
+            "kernel main does not compile: 2:5: ",
+        ),
+        (
+            fails("", 1),
+            "invalid sm: 1; give a compute capability times ten, from 70 to 121",
+        ),
+    ] {
+        let (text, code) = (error.to_string(), error.code());
+        let error = Error::from(error);
+        assert!(text.starts_with(expected), "{text}");
+        assert_eq!((error.to_string(), error.code()), (text, code));
+    }
+}

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use pagepress::Error;
 use pagepress::gpu::shaders;
-use pagepress::ptx::{Bounds, PtxOptions, compile_wgsl};
+use pagepress::ptx::{Bounds, Error, PtxOptions, compile_wgsl};
 
 use super::random::Random;
 
@@ -27,24 +26,24 @@ const KERNELS: [&str; 12] = [
     "tensor_softmax",
 ];
 
-/// Programs of the crate's tests.
+/// Programs of the compiler's tests.
 const PROGRAMS: [&str; 16] = [
-    include_str!("../../../tests/ptx/in/control.wgsl"),
-    include_str!("../../../tests/ptx/in/atomics_workgroup.wgsl"),
-    include_str!("../../../tests/ptx/in/conversions.wgsl"),
-    include_str!("../../../tests/ptx/in/division.wgsl"),
-    include_str!("../../../tests/ptx/in/functions.wgsl"),
-    include_str!("../../../tests/ptx/in/functions_64.wgsl"),
-    include_str!("../../../tests/ptx/in/half.wgsl"),
-    include_str!("../../../tests/ptx/in/large_values.wgsl"),
-    include_str!("../../../tests/ptx/in/matrices.wgsl"),
-    include_str!("../../../tests/ptx/in/overrides.wgsl"),
-    include_str!("../../../tests/ptx/in/packing.wgsl"),
-    include_str!("../../../tests/ptx/in/pointers.wgsl"),
-    include_str!("../../../tests/ptx/in/subgroups.wgsl"),
-    include_str!("../../../tests/ptx/in/uniforms.wgsl"),
-    include_str!("../../../tests/ptx/in/unrolling.wgsl"),
-    include_str!("../../../tests/ptx/in/variables.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/control.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/atomics_workgroup.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/conversions.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/division.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/functions.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/functions_64.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/half.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/large_values.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/matrices.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/overrides.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/packing.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/pointers.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/subgroups.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/uniforms.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/unrolling.wgsl"),
+    include_str!("../../../wgsl-ptx/tests/in/variables.wgsl"),
 ];
 
 /// Compiles sources of three kinds: the result is PTX or a typed error, within the time limit.

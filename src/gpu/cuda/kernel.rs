@@ -1,4 +1,4 @@
-//! Compiled kernels: this crate compiles WGSL to PTX, the driver PTX to machine code.
+//! Compiled kernels: `wgsl-ptx` compiles WGSL to PTX, the driver PTX to machine code.
 
 use std::ffi::{CString, c_void};
 use std::sync::Arc;

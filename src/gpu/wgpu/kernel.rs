@@ -90,13 +90,13 @@ type MadeOf = std::result::Result<(wgpu::ShaderModule, Made), String>;
 #[cfg(not(target_arch = "wasm32"))]
 async fn made(shared: &Shared, source: &KernelSource<'_>) -> std::result::Result<Made, String> {
     // On a thread with a large enough stack for the compiler, if the source is within its limits.
-    let (made, errors) = crate::wgsl::check(source.wgsl)?.run(|| make(shared, source))?;
+    let (made, errors) = wgsl_ptx::front::check(source.wgsl)?.run(|| make(shared, source))?;
     let (module, made) = made?;
     match errors.await.into_iter().flatten().next() {
         None => Ok(made),
         Some(error) => {
             // The same message as on every engine. Only wgpu reports limits of the device.
-            crate::wgsl::read(source.wgsl).map(drop)?;
+            wgsl_ptx::front::read(source.wgsl).map(drop)?;
             let found = module.get_compilation_info().await;
             Err(describe(&found).unwrap_or_else(|| error.to_string()))
         }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use naga::back::spv;
+use wgsl_ptx::intrinsics::FUNNEL;
 
 use crate::gpu::backend::KernelSource;
 use crate::kernels::Access;
@@ -21,9 +22,8 @@ const SCOPE_DEVICE: u32 = 1;
 const SCOPE_WORKGROUP: u32 = 2;
 const UNIFORM_MEMORY: u32 = 0x40;
 
-/// The file of `funnel`, and an equivalent function that drivers turn into a single instruction, for devices with 64-bit
-/// integers, which WGSL in browsers lacks. It has as many lines, so that the places in messages hold.
-const BITS: &str = include_str!("../../../shaders/lib/bits.wgsl");
+/// A function equivalent to [`FUNNEL`] that drivers turn into a single instruction, for devices with 64-bit integers, which
+/// WGSL in browsers lacks. It has as many lines, so that the places in messages hold.
 const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return u32(((u64(b) << 32u) | u64(a)) >> s);
 }";
@@ -33,11 +33,12 @@ const FUNNEL_INT64: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
 /// # Errors
 /// naga's message, with line and column if it has them.
 pub(super) fn translate(source: &KernelSource<'_>, int64: bool) -> Result<Vec<u32>, String> {
-    let wgsl = match crate::wgsl::function(BITS, "funnel") {
-        Some(funnel) if int64 => Cow::Owned(source.wgsl.replace(funnel, FUNNEL_INT64)),
-        _ => Cow::Borrowed(source.wgsl),
+    let wgsl = if int64 {
+        Cow::Owned(source.wgsl.replace(FUNNEL, FUNNEL_INT64))
+    } else {
+        Cow::Borrowed(source.wgsl)
     };
-    let (module, info) = crate::wgsl::read(&wgsl)?;
+    let (module, info) = wgsl_ptx::front::read(&wgsl)?;
     check_bindings(&module, source.bindings)?;
     let overrides = source
         .overrides

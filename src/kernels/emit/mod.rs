@@ -55,7 +55,7 @@ pub trait Kernel {
             clear_workgroup: !kernel.fills_workgroup(),
             ..PtxOptions::new(kernel.name)
         };
-        compile_wgsl(kernel.wgsl, &options)
+        Ok(compile_wgsl(kernel.wgsl, &options)?)
     }
 
     /// Returns the text of a PTX module for compute capability 7.5 and later.

@@ -1,14 +1,15 @@
-//! Prints the public API of the crate in the folder above the tests, with all features; needs a nightly toolchain.
+//! Prints the public API of a crate of the repository, named by the argument, with all features; needs a nightly toolchain.
 
 use std::error::Error;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let package = std::env::args().nth(1).ok_or("usage: PACKAGE")?;
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
     let json = rustdoc_json::Builder::default()
         .toolchain(std::env::var("PAGEPRESS_NIGHTLY").unwrap_or_else(|_| "nightly".into()))
         .manifest_path(manifest)
-        .package("pagepress")
+        .package(package)
         .all_features(true)
         .silent(true)
         .build()?;

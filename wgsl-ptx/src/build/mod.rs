@@ -1,0 +1,18 @@
+//! Typed builder of PTX: modules, kernels, registers, instructions, structured control flow.
+
+mod arithmetic;
+mod bits;
+mod flow;
+mod kernel;
+mod memory;
+mod module;
+mod types;
+mod warp;
+
+pub use arithmetic::{Comparison, Rounding};
+pub use kernel::{Label, PtxKernel, Space, Symbol};
+pub use memory::{Address, AtomicOperation, Ordering};
+pub use module::PtxModule;
+pub(crate) use module::SM_RANGE;
+pub use types::{Operand, PtxType, Register};
+pub use warp::{Shuffle, Special, WarpReduction};

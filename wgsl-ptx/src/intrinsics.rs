@@ -1,0 +1,133 @@
+//! Functions that the compiler lowers to one instruction instead of inlining their bodies.
+//!
+//! WGSL has no imports, and portable WGSL no built-in for these instructions. A source that contains the text of one of these
+//! constants at module scope is valid for every compiler of WGSL, and becomes the instruction here. A function is an
+//! intrinsic if both its name and its text, apart from layout and comments, are those of a constant; a function with the
+//! same name and another body is compiled like any other.
+//!
+//! The texts stand here and not in files of a program that uses them, so that this crate builds from its package alone and
+//! recognises the same functions for everyone. A program that keeps copies of them in its own shaders should have a test
+//! that compares the two.
+//!
+//! ```
+//! use wgsl_ptx::{PtxOptions, compile_wgsl, intrinsics};
+//!
+//! let wgsl = [intrinsics::FUNNEL, "
+//!     @group(0) @binding(0) var<storage, read_write> words: array<u32, 3>;
+//!     @compute @workgroup_size(1) fn main() { words[0] = funnel(words[0], words[1], words[2]); }",
+//! ].concat();
+//! let ptx = compile_wgsl(&wgsl, &PtxOptions::new("main"))?.text;
+//! assert!(ptx.contains("shf.r.wrap.b32"));
+//! # Ok::<(), wgsl_ptx::Error>(())
+//! ```
+
+/// Returns the low word of the 64-bit pair (a, b), `a` being the low half, shifted right by `s` bits, from 0 to 31. Becomes
+/// one `shf.r.wrap`.
+pub const FUNNEL: &str = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
+    return (a >> s) | ((b << 1) << (31 - s));
+}";
+
+/// Returns the largest code, from 0 to 255, that an invocation of the workgroup passes, and synchronises the workgroup. In a
+/// workgroup of one warp it becomes one `redux.sync`, from `sm_80` on.
+///
+/// The source declares `sh_words`, an array of `atomic<u32>` in workgroup memory, and the constant `AGREED`, the index of a
+/// word in it that is at most `*round << 8` before a call. `round` points to the number of calls so far, so that the word
+/// needs no clearing between them.
+pub const AGREE: &str = "fn agree(round: ptr<function, u32>, code: u32) -> u32 {
+    *round += 1u;
+    if code != 0 {
+        atomicMax(&sh_words[AGREED], (*round << 8) | code);
+    }
+    let all = workgroupUniformLoad(&sh_words[AGREED]);
+    return select(0u, all & 255, (all >> 8) == *round);
+}";
+
+/// Returns true if any invocation of the workgroup votes yes, and synchronises the workgroup. In a workgroup of one warp it
+/// becomes one `vote.sync.any`, without the counter in workgroup memory.
+///
+/// The source declares `var<workgroup> sh_votes: atomic<u32>`, which no other function may name. `votes` points to the number
+/// of votes after the previous call, and to 0 before the first one; only calls of `vote` may use it.
+pub const VOTE: &str = "fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
+    if yes {
+        atomicAdd(&sh_votes, 1u);
+    }
+    let before = *votes;
+    *votes = workgroupUniformLoad(&sh_votes);
+    return *votes != before;
+}";
+
+/// A function with a lowering of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Intrinsic {
+    /// [`FUNNEL`]
+    Funnel,
+    /// [`AGREE`]
+    Agree,
+    /// [`VOTE`]
+    Vote,
+}
+
+/// Intrinsics with the names and texts of their functions.
+const ALL: [(Intrinsic, &str, &str); 3] = [
+    (Intrinsic::Funnel, "funnel", FUNNEL),
+    (Intrinsic::Agree, "agree", AGREE),
+    (Intrinsic::Vote, "vote", VOTE),
+];
+
+/// Returns the intrinsic that a function with this name and text is.
+pub(crate) fn find(name: &str, text: &str) -> Option<Intrinsic> {
+    let (intrinsic, _, known) = ALL.iter().find(|(_, known, _)| *known == name)?;
+    (normalized(text) == normalized(known)).then_some(*intrinsic)
+}
+
+/// Returns a source without line comments and without whitespace except between words.
+fn normalized(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut normal = String::with_capacity(text.len());
+    let mut gap = false;
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default());
+    for c in lines.flat_map(|line| line.chars().chain(['\n'])) {
+        if c.is_whitespace() {
+            gap = true;
+            continue;
+        }
+        if gap && is_word(c) && normal.ends_with(is_word) {
+            normal.push(' ');
+        }
+        gap = false;
+        normal.push(c);
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_intrinsic_is_found_by_its_name_and_text() {
+        for (intrinsic, name, text) in ALL {
+            assert!(text.starts_with(&format!("fn {name}(")) && text.ends_with("\n}"));
+            assert_eq!(find(name, text), Some(intrinsic));
+        }
+    }
+
+    #[test]
+    fn name_and_body_count_and_layout_does_not() {
+        let known = "fn funnel(a: u32, b: u32, s: u32) -> u32 {
+            return (a >> s) | ((b << 1) << (31 - s));
+        }";
+        assert_eq!(find("funnel", known), Some(Intrinsic::Funnel));
+        let laid_out = known
+            .replace("return", "// shifts\n  return")
+            .replace(" | ", "|");
+        assert_eq!(find("funnel", &laid_out), Some(Intrinsic::Funnel));
+        assert_eq!(find("funnel", &known.replace("31", "30")), None);
+        let no_space = known.replace("return (", "return(");
+        assert_eq!(find("funnel", &no_space), Some(Intrinsic::Funnel));
+        assert_eq!(find("other", &known.replace("funnel", "other")), None);
+        assert_eq!(find("vote", &known.replace("funnel", "vote")), None);
+    }
+}

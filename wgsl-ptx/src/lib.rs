@@ -1,0 +1,182 @@
+//! Compiles WGSL to PTX in pure Rust, without LLVM, nvcc, NVRTC or a GPU. The driver assembles PTX to machine code.
+//!
+//! [`compile_wgsl`] compiles one entry point of a WGSL source. [`PtxModule`] and [`PtxKernel`] build kernels by hand; they are
+//! also the backend of the compiler.
+//!
+//! ```
+//! use wgsl_ptx::{PtxOptions, PtxParamKind, compile_wgsl};
+//!
+//! let wgsl = "
+//!     @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+//!     @compute @workgroup_size(64)
+//!     fn double(@builtin(global_invocation_id) id: vec3<u32>) {
+//!         if id.x < arrayLength(&words) { words[id.x] *= 2u; }
+//!     }";
+//! let ptx = compile_wgsl(wgsl, &PtxOptions::new("double"))?;
+//! assert!(ptx.text.contains(".visible .entry double("));
+//! assert_eq!(ptx.workgroup_size, [64, 1, 1]);
+//! assert_eq!(ptx.params[0].kind, PtxParamKind::Storage { writable: true });
+//!
+//! let error = compile_wgsl("fn f() {\n    oops();\n}", &PtxOptions::new("f")).unwrap_err();
+//! assert!(error.to_string().starts_with("kernel f does not compile: 2:5: "));
+//! # Ok::<(), wgsl_ptx::Error>(())
+//! ```
+//!
+//! # Calling a compiled kernel
+//! The parameters are all bindings of the source in the order of (group, binding), used by the entry point or not: a storage
+//! buffer is two `.u64`, the device address (a multiple of 16) and the length in bytes; a uniform is its bytes by value. The
+//! grid counts workgroups, the block is [`CompiledPtx::workgroup_size`]. A buffer bound as `var<storage, read>` must not be
+//! written while the kernel runs, neither by others nor through another binding.
+//!
+//! # Differences from other engines
+//! None in behaviour that WGSL defines. Subgroups have 32 invocations. Multiplications and additions may be fused.
+//!
+//! # Untrusted sources
+//! No source panics, overflows the stack or compiles for hours: it is compiled, or refused with the limit that it exceeds. The
+//! module [`front`] has the check, for programs that give WGSL to other compilers, too.
+//!
+//! # From the source to PTX
+//! | module | does |
+//! |---|---|
+//! | `front` | bounds nesting and size of a source, then parses and validates it with naga |
+//! | `lower` | lowers naga's IR: inlines calls, unrolls loops, keeps variables in registers |
+//! | [`intrinsics`] | the functions that become one instruction, by name and text |
+//! | `build` | the typed builder that writes instructions: [`PtxModule`], [`PtxKernel`] |
+//!
+//! ptxas, in the driver, then eliminates common subexpressions, allocates registers and schedules; this crate does not repeat
+//! its work.
+
+mod build;
+mod error;
+pub mod front;
+pub mod intrinsics;
+mod lower;
+
+pub use error::{Error, Result};
+/// The version of naga whose types [`front`] returns.
+pub use naga;
+
+pub use build::{
+    Address, AtomicOperation, Comparison, Label, Operand, Ordering, PtxKernel, PtxModule, PtxType,
+    Register, Rounding, Shuffle, Space, Special, Symbol, WarpReduction,
+};
+
+/// Entry point and target of a compilation.
+#[derive(Debug, Clone, Copy)]
+pub struct PtxOptions<'a> {
+    /// Name of a `@compute` function.
+    pub entry: &'a str,
+    /// Values of `override` constants by name.
+    pub overrides: &'a [(&'a str, f64)],
+    /// Compute capability times ten, from 70 to 121: 75, 80, 90, 100. The target is the newest known one that is not above
+    /// it.
+    pub sm: u32,
+    /// Handling of indices out of bounds.
+    pub bounds: Bounds,
+    /// Zero-initialise workgroup memory, as WGSL requires. A kernel that writes it before it reads it can do without.
+    pub clear_workgroup: bool,
+}
+
+impl<'a> PtxOptions<'a> {
+    /// Creates options without override constants, for compute capability 7.5, with indices clamped and workgroup memory
+    /// cleared.
+    #[must_use]
+    pub const fn new(entry: &'a str) -> Self {
+        Self {
+            entry,
+            overrides: &[],
+            sm: 75,
+            bounds: Bounds::Clamp,
+            clear_workgroup: true,
+        }
+    }
+}
+
+/// Handling of indices out of bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bounds {
+    /// Indices are clamped to the last element. An empty buffer reads as zero and ignores writes.
+    Clamp,
+    /// Undefined behaviour: the source guarantees that every index is in bounds, that buffers have fewer than 2^31 elements,
+    /// and that no loop spins on another invocation through workgroup memory.
+    Unchecked,
+}
+
+/// A PTX module of one kernel, with the data needed to launch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledPtx {
+    /// A whole PTX module.
+    pub text: String,
+    /// Name of the kernel: the entry point's, with non-ASCII letters escaped.
+    pub entry: String,
+    /// Invocations per workgroup along x, y, z.
+    pub workgroup_size: [u32; 3],
+    /// Static workgroup memory in bytes.
+    pub shared_bytes: u32,
+    /// Bindings in the order of (group, binding).
+    pub params: Vec<PtxParam>,
+}
+
+/// The kind of a kernel parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PtxParamKind {
+    /// A storage buffer: address and length.
+    Storage {
+        /// True for `read_write`, false for `read`.
+        writable: bool,
+    },
+    /// A uniform, by value.
+    Uniform {
+        /// Size in bytes.
+        n_bytes: u32,
+    },
+}
+
+/// A kernel parameter: a binding of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PtxParam {
+    /// `@group`
+    pub group: u32,
+    /// `@binding`
+    pub binding: u32,
+    /// Storage buffer or uniform.
+    pub kind: PtxParamKind,
+    /// Minimum size in bytes: the size of its type, with one element of a runtime-sized array.
+    pub min_bytes: u32,
+}
+
+/// Compiles one entry point of a WGSL source to a PTX module.
+///
+/// Compilation time and stack depth are bounded for any text. The limits are far beyond the needs of kernels, and an error
+/// names the exceeded one and the remedy: 1 MiB of text, 131,072 tokens (32,768 per function), brackets nested 160 deep,
+/// 1,024 operators in an expression, a call depth of 512, types nested 64 deep and, with all calls inlined, 1,048,576 tokens
+/// and 262,144 lines of PTX.
+///
+/// # Errors
+/// [`KernelCompile`](Error::KernelCompile) with `line:column: …` if the source is invalid, has no such entry point or
+/// override constant, uses an unsupported feature (textures, for instance), exceeds a limit, or needs more than 4 KiB of
+/// parameters or 48 KiB of workgroup memory.
+/// [`InvalidArgument`](Error::InvalidArgument) for an unknown compute capability.
+pub fn compile_wgsl(wgsl: &str, options: &PtxOptions<'_>) -> Result<CompiledPtx> {
+    if !build::SM_RANGE.contains(&options.sm) {
+        return Err(Error::InvalidArgument {
+            name: "sm",
+            value: options.sm.to_string(),
+            expected: "give a compute capability times ten, from 70 to 121",
+        });
+    }
+    lower::compile(wgsl, options)
+}
+
+/// Runs the code of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_range_of_architectures_is_the_one_that_errors_name() {
+        assert_eq!(super::build::SM_RANGE, 70..=121);
+    }
+}

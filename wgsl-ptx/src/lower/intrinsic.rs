@@ -1,0 +1,136 @@
+//! Lowers calls of intrinsics.
+
+use naga::{Block, Expression, Function, GlobalVariable, Handle, Statement};
+
+use super::Lowering;
+use super::call::Frame;
+use super::place::At;
+use super::value::Value;
+use crate::Result;
+use crate::build::{Comparison, Operand, Ordering, PtxType, WarpReduction};
+use crate::intrinsics::{self, Intrinsic};
+
+impl Lowering<'_> {
+    /// Returns the intrinsic that a function is, if this kernel can use its lowering.
+    fn intrinsic_of(&self, function: Handle<Function>) -> Option<Intrinsic> {
+        let name = self.module.functions[function].name.as_deref()?;
+        let span = self.module.functions.get_span(function);
+        let text = self.wgsl.get(span.to_range()?)?;
+        let is_warp = self.n_invocations() <= 32;
+        intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
+            Intrinsic::Funnel => true,
+            Intrinsic::Agree => is_warp && self.options.sm >= super::subgroup::REDUX_SM,
+            Intrinsic::Vote => is_warp && self.owns_its_variables(function),
+        })
+    }
+
+    /// Returns true if no other function or entry point names a module-scope variable that this one names.
+    fn owns_its_variables(&self, function: Handle<Function>) -> bool {
+        let functions = self.module.functions.iter();
+        let others = functions.filter(|(handle, _)| *handle != function);
+        let entries = self.module.entry_points.iter();
+        let mut others = others
+            .map(|(_, other)| other)
+            .chain(entries.map(|entry| &entry.function));
+        let own = &self.module.functions[function];
+        !others.any(|other| global_variables(other).any(|v| global_variables(own).any(|w| v == w)))
+    }
+
+    /// Lowers the call of an intrinsic and returns its result; `None` for other functions.
+    pub(super) fn intrinsic(
+        &mut self,
+        callee: Handle<Function>,
+        arguments: &[Value],
+    ) -> Result<Option<Value>> {
+        match self.intrinsic_of(callee) {
+            Some(Intrinsic::Funnel) => self.funnel(arguments),
+            Some(Intrinsic::Agree) => self.agree(callee, arguments),
+            Some(Intrinsic::Vote) => Ok(self.vote(arguments)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns true if a variable needs memory: if a function names it that is not lowered to an instruction without it.
+    pub(super) fn needs_memory(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
+        let functions = self.module.functions.iter();
+        let mut others =
+            functions.filter(|(handle, _)| self.intrinsic_of(*handle) != Some(Intrinsic::Vote));
+        let names = |function: &Function| global_variables(function).any(|v| v == variable);
+        names(entry) || others.any(|(_, function)| names(function))
+    }
+
+    fn vote(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Pointer(_), Value::Leaves(yes)] = arguments else {
+            return None;
+        };
+        let mask = self.warp_mask();
+        Some(Operand::from(self.kernel.vote_any(yes[0], mask)).into())
+    }
+
+    fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {
+        let [Value::Leaves(low), Value::Leaves(high), Value::Leaves(n)] = arguments else {
+            return Ok(None);
+        };
+        let n = self.shift_amount(n[0]);
+        Ok(Some(
+            Operand::from(self.kernel.funnel_right(low[0], high[0], n)).into(),
+        ))
+    }
+
+    /// Lowers `agree` to a warp reduction. One invocation then stores the word in shared memory that the portable body would
+    /// leave there.
+    fn agree(&mut self, callee: Handle<Function>, arguments: &[Value]) -> Result<Option<Value>> {
+        let [Value::Pointer(round), Value::Leaves(code)] = arguments else {
+            return Ok(None);
+        };
+        let function = &self.module.functions[callee];
+        let Some(pointer) = uniform_load(&function.body) else {
+            return Ok(None);
+        };
+        let end = self.kernel.label();
+        let mut frame = Frame::new(
+            Some(callee),
+            function,
+            &self.info[callee],
+            arguments.to_vec(),
+            end,
+        );
+        let agreed = self.place_of(&mut frame, pointer)?;
+        let At::Memory(memory) = &agreed.at else {
+            return Ok(None);
+        };
+        let before = self.load_leaves(round)?[0];
+        let number = self.sum(before, 1u32.into());
+        self.store_leaves(round, &[number])?;
+        let mask = self.warp_mask();
+        let largest = self.kernel.reduce_warp(WarpReduction::Max, code[0], mask);
+        let shifted = self.kernel.shl(number, 8u32);
+        let word = self.kernel.or(shifted, largest);
+        let index = self.local_index();
+        let is_first = self.compared(Comparison::Eq, index, 0u32.into());
+        let is_any = self.compared(Comparison::Ne, largest.into(), 0u32.into());
+        let stores = self.bitwise_and(is_first, is_any);
+        self.kernel.branch_if(stores, false, end);
+        self.store_leaf(PtxType::U32, Ordering::Relaxed, memory, 0, word.into());
+        self.kernel.land(end);
+        self.workgroup_barrier();
+        Ok(Some(Operand::from(largest).into()))
+    }
+}
+
+/// Returns the module-scope variables that a function names.
+fn global_variables(function: &Function) -> impl Iterator<Item = Handle<GlobalVariable>> {
+    let expressions = function.expressions.iter();
+    expressions.filter_map(|(_, expression)| match expression {
+        Expression::GlobalVariable(variable) => Some(*variable),
+        _ => None,
+    })
+}
+
+/// Returns the pointer of the function's first `workgroupUniformLoad`.
+fn uniform_load(body: &Block) -> Option<Handle<Expression>> {
+    body.iter().find_map(|statement| match statement {
+        Statement::WorkGroupUniformLoad { pointer, .. } => Some(*pointer),
+        _ => None,
+    })
+}

@@ -1,0 +1,64 @@
+//! The PTX of every program of `tests/in` equals the committed PTX and assembles. After a deliberate change,
+//! `PAGEPRESS_WRITE_PTX=1 cargo test --package wgsl-ptx --test snapshots` rewrites `tests/out`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "common/programs.rs"]
+mod programs;
+#[path = "common/ptxas.rs"]
+mod ptxas;
+
+use programs::{Program, folder, programs};
+use wgsl_ptx::{Bounds, PtxOptions, compile_wgsl};
+
+fn compile(program: &Program, sm: u32, bounds: Bounds) -> String {
+    let options = PtxOptions {
+        sm,
+        bounds,
+        ..PtxOptions::new("main")
+    };
+    compile_wgsl(&program.wgsl, &options)
+        .unwrap_or_else(|e| panic!("{}: {e}", program.name))
+        .text
+}
+
+#[test]
+fn the_committed_ptx_is_what_the_compiler_gives() {
+    let mut stale = Vec::new();
+    for program in programs() {
+        let ptx = compile(&program, 80, Bounds::Clamp);
+        let path = folder("out").join(format!("{}.ptx", program.name));
+        if std::env::var_os("PAGEPRESS_WRITE_PTX").is_some() {
+            std::fs::create_dir_all(folder("out")).unwrap();
+            std::fs::write(&path, &ptx).unwrap();
+        }
+        if std::fs::read_to_string(&path).unwrap_or_default() != ptx {
+            stale.push(program.name);
+        }
+    }
+    assert!(stale.is_empty(), "not as committed: {stale:?}");
+    let n_committed = std::fs::read_dir(folder("out")).unwrap().count();
+    assert_eq!(n_committed, programs().len(), "a snapshot without program");
+}
+
+#[test]
+fn every_program_assembles() {
+    let Some(ptxas) = ptxas::ptxas() else {
+        return;
+    };
+    let mut failures = Vec::new();
+    for program in programs() {
+        for sm in ptxas::TARGETS {
+            for bounds in [Bounds::Clamp, Bounds::Unchecked] {
+                let name = format!("{} sm_{sm} {bounds:?}", program.name);
+                if let Err(error) = ptxas::assemble(&ptxas, &name, &compile(&program, sm, bounds)) {
+                    failures.push(format!("{name}: {error}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
