@@ -12,7 +12,7 @@ import type {
   GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
-import type { Codec, Outcome } from "../codec/codec.js";
+import { type Codec, type Outcome, withTiming } from "../codec/codec.js";
 import { outcomeOf } from "../codec/cpu.js";
 import type { Opened } from "../codec/open.js";
 import { checkedFormat, checkedLevel, frameOptions } from "../frame/options.js";
@@ -327,6 +327,5 @@ function unlessAborted<T>(result: Promise<T>, signal: StopSignal): Promise<T> {
  * aborted. */
 async function inPlace(work: (cpu: CpuModule) => Uint8Array<ArrayBuffer>): Promise<Outcome<Uint8Array<ArrayBuffer>>> {
   const cpu = loadedCpu() ?? (await load("cpu"));
-  const { value, timing } = outcomeOf(() => work(cpu));
-  return { value, timing: { ...timing, reason: "blocks without a frame run on the CPU" } };
+  return withTiming(outcomeOf(() => work(cpu)), { reason: "blocks without a frame run on the CPU" });
 }

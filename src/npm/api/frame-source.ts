@@ -1,4 +1,4 @@
-import { bytesOf } from "../base/arguments.js";
+import { bytesOf, fail as invalid } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
 import { unshared } from "../base/views.js";
 
@@ -29,7 +29,7 @@ function requestOf(url: string | URL, init: RequestInit): Request {
   try {
     return new Request(url, init);
   } catch (error) {
-    throw new PagepressError("INVALID_ARGUMENT", `invalid source: ${String(url)}; give a URL`, { cause: error });
+    return invalid("source", String(url), "give a URL", { cause: error });
   }
 }
 

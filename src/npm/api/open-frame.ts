@@ -59,7 +59,7 @@ export class FrameAccess {
    * contain them. Verifies block checksums; content checksums cannot be verified. */
   read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return guarded(options.signal, async () => {
-      checkSize("offset", offset, Number.MAX_SAFE_INTEGER);
+      checkSize("offset", offset);
       checkSize("length", length, MAX_BYTES);
       const end = Math.min(offset + length, Number.MAX_SAFE_INTEGER);
       const map = await this.#mapTo(end, options.signal);

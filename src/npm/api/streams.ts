@@ -133,7 +133,7 @@ export class Lz4CompressionStream extends Lz4Stream {
   constructor(options: Lz4CompressionStreamOptions = {}) {
     checkOptions(options, names.compressionStream);
     const { contentSize } = options;
-    if (contentSize !== undefined) checkSize("contentSize", contentSize, Number.MAX_SAFE_INTEGER);
+    if (contentSize !== undefined) checkSize("contentSize", contentSize);
     super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options));
   }
 }
@@ -143,8 +143,8 @@ export class Lz4DecompressionStream extends Lz4Stream {
   constructor(options: Lz4DecompressionStreamOptions = {}) {
     checkOptions(options, names.decompressionStream);
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
-    if (inputSize !== undefined) checkSize("inputSize", inputSize, Number.MAX_SAFE_INTEGER);
-    checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+    if (inputSize !== undefined) checkSize("inputSize", inputSize);
+    checkSize("maxOutputSize", maxOutputSize);
     super(options, inputSize ?? null, (input, compressor, job) => decompress(input, compressor, job, maxOutputSize));
   }
 }

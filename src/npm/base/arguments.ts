@@ -4,8 +4,8 @@ import { viewAs, viewOf } from "./views.js";
 /** Maximum number of bytes of the input or the output of a call: a module addresses 4 GiB, which must hold both. */
 export const MAX_BYTES = 2 ** 30;
 
-/** Throws `INVALID_ARGUMENT` unless `value` is a whole number from 0 to `most`. */
-export function checkSize(name: string, value: unknown, most: number): void {
+/** Throws `INVALID_ARGUMENT` unless `value` is a whole number from 0 to `most`, by default 2^53 - 1. */
+export function checkSize(name: string, value: unknown, most: number = Number.MAX_SAFE_INTEGER): void {
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most) return;
   fail(name, String(value), `give a whole number from 0 to ${most}`);
 }
@@ -19,7 +19,7 @@ export interface OutputTarget {
 /** Returns `maxOutputSize`, but at most 1 GiB, which is also the default. Throws `INVALID_ARGUMENT` if it is not a whole
  * number. */
 export function checkedLimit(maxOutputSize: number = MAX_BYTES): number {
-  checkSize("maxOutputSize", maxOutputSize, Number.MAX_SAFE_INTEGER);
+  checkSize("maxOutputSize", maxOutputSize);
   return Math.min(maxOutputSize, MAX_BYTES);
 }
 
@@ -92,8 +92,7 @@ function detaching<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const message = "invalid bytes: an array whose buffer cannot be transferred; leave `transfer` out";
-    throw new PagepressError("INVALID_ARGUMENT", message, { cause: error });
+    return fail("bytes", "an array whose buffer cannot be transferred", "leave `transfer` out", { cause: error });
   }
 }
 
@@ -109,13 +108,12 @@ export function checkOneOf(name: string, value: unknown, values: readonly string
 }
 
 /** Throws `INVALID_ARGUMENT` with a message of the argument's name, its value and the expected value. */
-export function fail(name: string, value: string, expected: string): never {
-  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${value}; ${expected}`);
+export function fail(name: string, value: string, expected: string, options?: ErrorOptions): never {
+  throw new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${value}; ${expected}`, options);
 }
 
 /** Throws `INVALID_ARGUMENT` if the length of `array` is not `length`: it may be detached or shrink while a call waits. */
 export function checkUnchanged(array: Uint8Array | Float32Array, length: number): void {
   if (array.length === length) return;
-  const message = `invalid bytes: an array that shrank to ${array.byteLength} bytes; leave it as it is until the call is done`;
-  throw new PagepressError("INVALID_ARGUMENT", message);
+  fail("bytes", `an array that shrank to ${array.byteLength} bytes`, "leave it as it is until the call is done");
 }

@@ -77,7 +77,7 @@ export class Job {
     const stopped = new Promise<void>((resolve) => (stop = resolve));
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop);
-    await Promise.race([work.then(() => undefined, () => undefined), stopped]);
+    await Promise.race([Promise.allSettled([work]), stopped]);
     signal?.removeEventListener("abort", stop);
   }
 }

@@ -7,7 +7,7 @@ import { isForGpu } from "../format/frame-header.js";
 import { PAGE_SIZES } from "../format/packed-pages.js";
 import { declaredSize } from "../modules/content.js";
 import { calibrate } from "./calibrate.js";
-import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type ResidentCodec, withPush, withTiming } from "./codec.js";
 
 /** Minimum bytes of a call that is worth a measurement. Smaller calls run on the CPU: they take milliseconds there, and the
  * transfers to a GPU alone take as long. */
@@ -106,10 +106,7 @@ export class AutoCodec implements Codec {
     const reason = await this.#reasonAgainstGpu(task);
     const codec = reason === null && this.#gpu ? this.#gpu : await this.#openedCpu();
     const session = await codec.beginCompression(options, contentSize);
-    return withPush(session, async (...part) => {
-      const { value, timing } = await session.push(...part);
-      return { value, timing: { ...timing, reason: reason ?? FASTER } };
-    });
+    return withPush(session, async (...part) => withTiming(await session.push(...part), { reason: reason ?? FASTER }));
   }
 
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
@@ -127,16 +124,14 @@ export class AutoCodec implements Codec {
     let reason = await this.#reasonAgainstGpu(task);
     if (reason === null && this.#gpu) {
       try {
-        const { value, timing } = await work(this.#gpu);
-        const isOwn = timing.engine === "webgpu";
-        return { value, timing: isOwn ? { ...timing, reason: FASTER } : timing };
+        const outcome = await work(this.#gpu);
+        return outcome.timing.engine === "webgpu" ? withTiming(outcome, { reason: FASTER }) : outcome;
       } catch (error) {
         if (job.isStopped || job.isThrown(error)) throw error;
         reason = this.#giveUp(error);
       }
     }
-    const { value, timing } = await work(await this.#openedCpu());
-    return { value, timing: { ...timing, reason: reason ?? this.#info.reason } };
+    return withTiming(await work(await this.#openedCpu()), { reason: reason ?? this.#info.reason });
   }
 
   /** Returns the reason why the GPU does not run `task`, or null. */

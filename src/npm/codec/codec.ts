@@ -13,6 +13,11 @@ export interface Outcome<T> {
   timing: Timing;
 }
 
+/** Returns `outcome` with changes of its timing. */
+export function withTiming<T>({ value, timing }: Outcome<T>, changes: Partial<Timing>): Outcome<T> {
+  return { value, timing: { ...timing, ...changes } };
+}
+
 /** Bytes of content compressed so far, and bytes of the frame so far. */
 export interface FrameProgress {
   readonly bytesIn: number;

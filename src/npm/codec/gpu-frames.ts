@@ -2,6 +2,7 @@ import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
+import { checkedLevel } from "../frame/options.js";
 import { FrameWriter } from "../frame/writer.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
@@ -26,7 +27,7 @@ export class GpuCompression implements Compression {
   constructor(codec: ResidentCodec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#codec = codec;
     this.#cpu = cpu;
-    this.#options = options;
+    this.#options = { ...options, level: checkedLevel(options.level, "fast") };
     this.#frame = new FrameWriter(cpu, options, contentSize);
   }
 

@@ -10,7 +10,7 @@ import { levelNumber } from "../modules/enums.js";
 import { lost } from "../modules/instance.js";
 import type { GpuModule } from "../modules/load.js";
 import type * as Gpu from "../wasm/gpu.js";
-import type { Codec, Compression, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
+import { type Codec, type Compression, type Outcome, type ProgressOf, type ResidentCodec, withTiming } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
 
@@ -18,7 +18,7 @@ import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js"
 const REASON = "asked for; the adapter that the browser gives";
 
 /** Opens a GPU. */
-type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
+export type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
 
 /** Returns the timing of a call of the GPU module. */
 export function gpuTiming(timing: Gpu.GpuTiming): Timing {
@@ -91,13 +91,13 @@ export class GpuCodec implements Codec, ResidentCodec {
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
     if (!isForPages(options)) return this.#cpuCodec.beginCompression(options, contentSize);
-    return new GpuCompression(this, this.#cpu, gpuOptions(options), contentSize);
+    return new GpuCompression(this, this.#cpu, options, contentSize);
   }
 
   async compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
     if (!isForPages(options) || bytes.length === 0) return this.#cpuCodec.compress(bytes, options, maxOutputSize, job);
     const start = performance.now();
-    const frame = new GpuCompression(this, this.#cpu, gpuOptions(options), bytes.length);
+    const frame = new GpuCompression(this, this.#cpu, options, bytes.length);
     return since(start, await compressFrame(frame, bytes, maxOutputSize, job));
   }
 
@@ -157,16 +157,12 @@ export class GpuCodec implements Codec, ResidentCodec {
   }
 }
 
-function gpuOptions(options: Required<FrameOptions>): Required<FrameOptions> {
-  return options.level === "auto" ? { ...options, level: "fast" } : options;
-}
-
 /** Returns true if the GPU kernels can compress the blocks of such frames. */
 function isForPages({ blockSize, level }: Required<FrameOptions>): boolean {
   return PAGE_SIZES.includes(blockSize) && level !== "sequential";
 }
 
 /** Returns the outcome with the time since `start` as its total; the total of the GPU module is only a part of it. */
-function since<T>(start: number, { value, timing }: Outcome<T>): Outcome<T> {
-  return { value, timing: { ...timing, totalNs: Math.round((performance.now() - start) * 1e6) } };
+function since<T>(start: number, outcome: Outcome<T>): Outcome<T> {
+  return withTiming(outcome, { totalNs: Math.round((performance.now() - start) * 1e6) });
 }

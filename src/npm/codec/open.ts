@@ -10,7 +10,7 @@ import { hardwareConcurrency, startWorker } from "../workers/start-worker.js";
 import { AutoCodec } from "./auto.js";
 import type { Codec } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
-import { GpuCodec } from "./gpu.js";
+import { GpuCodec, type OpenGpu } from "./gpu.js";
 import { PooledCodec } from "./pooled.js";
 
 /** A codec, and the reasons for the choice of its engine. */
@@ -42,22 +42,25 @@ export async function open(options: CompressorOptions): Promise<Opened> {
   if (backend === "cpu") return { codec: await openCpu(options), obstacles: [] };
   const mayBeSoftware = allowSoftware && backend === "webgpu";
   const obstacles = await findObstacles(powerPreference, mayBeSoftware);
-  if (obstacles.length === 0) {
-    const { modules } = options;
-    const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
-    const gpu = await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.open(powerPreference === "low-power", mayBeSoftware));
-    if (backend === "webgpu") return { codec: gpu, obstacles };
-    return { codec: new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined), obstacles };
+  if (obstacles.length > 0) {
+    if (backend === "webgpu") throw unavailable(obstacles);
+    return { codec: await openCpu(options), obstacles };
   }
-  if (backend === "webgpu") throw unavailable(obstacles);
-  return { codec: await openCpu(options), obstacles };
+  const gpu = await openGpu(options, ({ glue }) => glue.GpuCodec.open(powerPreference === "low-power", mayBeSoftware));
+  const codec = backend === "webgpu" ? gpu : new AutoCodec(gpu, () => openCpu(options), options.calibration ?? undefined);
+  return { codec, obstacles };
 }
 
 /** Opens a codec on a device of the page. */
-async function openDevice(device: Device, { backend = "webgpu", modules }: CompressorOptions): Promise<Opened> {
+async function openDevice(device: Device, options: CompressorOptions): Promise<Opened> {
+  const { backend = "webgpu" } = options;
   if (backend !== "webgpu") fail("device", `with backend ${backend}`, "leave the backend out, or give \"webgpu\"");
+  return { codec: await openGpu(options, ({ glue }) => glue.GpuCodec.fromDevice(device)), obstacles: [] };
+}
+
+async function openGpu({ modules }: CompressorOptions, open: OpenGpu): Promise<Codec> {
   const [module, cpu] = await Promise.all([load("gpu", modules?.gpu), load("cpu", modules?.cpu)]);
-  return { codec: await GpuCodec.open(module, cpu, ({ glue }) => glue.GpuCodec.fromDevice(device as object)), obstacles: [] };
+  return GpuCodec.open(module, cpu, open);
 }
 
 /** Opens the CPU codec. Its workers start when there is work for them. */
