@@ -2,78 +2,71 @@
 
 use super::read::{Peek, Piece};
 use super::{BlockSize, FrameHeader, FrameReader, WORD_BYTES, word};
-use crate::{Result, memory};
+use crate::Result;
 
 /// Most bytes of magic number and descriptor of a frame.
 const MAX_HEADER_BYTES: usize = 19;
 
-/// The structure of a frame.
+/// Copies bytes that start at an offset.
+pub(crate) type ReadAt<'a> = &'a dyn Fn(usize, &mut [u8]) -> Result<()>;
+
+/// Receives the offset of the size field of a block, and the size.
+pub(crate) type OnBlock<'a> = &'a mut dyn FnMut(usize, BlockSize) -> Result<()>;
+
+/// The structure of a frame but for its blocks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FrameLayout {
     pub header: FrameHeader,
-    /// The size field of each block and its offset in the frame.
-    pub blocks: Vec<(u64, BlockSize)>,
     /// Offset of the end mark.
-    pub end: u64,
+    pub end: usize,
     /// The checksum of the content, if the frame has one. It is not verified.
     pub content_checksum: Option<u32>,
 }
 
 impl FrameLayout {
-    /// Returns the layout of `n_bytes` bytes, from which `read` copies some that start at an offset.
+    /// Returns the layout of `n_bytes` bytes, and passes each block to `on_block`.
     ///
     /// `None` unless the bytes are one whole frame, which is not a legacy frame, with a header that `accept` accepts.
     ///
     /// # Errors
-    /// Those of `read`, and [`OutOfMemory`](crate::Error::OutOfMemory).
+    /// Those of `read` and `on_block`.
     pub(crate) fn read(
         n_bytes: usize,
-        read: impl Fn(usize, &mut [u8]) -> Result<()>,
-        accept: impl FnOnce(&FrameHeader) -> bool,
+        read: ReadAt<'_>,
+        accept: fn(&FrameHeader) -> bool,
+        on_block: OnBlock<'_>,
     ) -> Result<Option<Self>> {
         let mut reader = FrameReader::new();
+        let mut found = None;
         let mut at = 0;
-        let mut next = |n_peeked: usize| -> Result<Option<(usize, Piece, Option<u32>)>> {
+        loop {
             let mut start = [0; MAX_HEADER_BYTES];
-            let start = &mut start[..n_peeked.min(n_bytes - at)];
+            let start = &mut start[..MAX_HEADER_BYTES.min(n_bytes - at)];
             read(at, start)?;
-            let Ok(Peek::Piece(piece, total)) = reader.peek(start) else {
+            let Ok(Peek::Piece(piece, n_piece)) = reader.peek(start) else {
                 return Ok(None);
             };
-            if total > n_bytes - at {
+            if n_piece > n_bytes - at {
                 return Ok(None);
             }
-            reader.pass(piece, total);
-            at += total;
-            Ok(Some((
-                at - total,
-                piece,
-                word(&start[..total.min(start.len())], WORD_BYTES),
-            )))
-        };
-        let Some((_, Piece::Header(header), _)) = next(MAX_HEADER_BYTES)? else {
-            return Ok(None);
-        };
-        if header.legacy || !accept(&header) {
-            return Ok(None);
-        }
-        let mut blocks = Vec::new();
-        loop {
-            match next(2 * WORD_BYTES)? {
-                Some((at, Piece::Block(size), _)) => {
-                    memory::reserve(&mut blocks, 1)?;
-                    blocks.push((at as u64, size));
+            reader.pass(piece, n_piece);
+            match (piece, found) {
+                (Piece::Header(header), None) if !header.legacy && accept(&header) => {
+                    found = Some(header);
                 }
-                Some((end, Piece::End, content_checksum)) => {
-                    return Ok((at == n_bytes).then_some(Self {
+                (Piece::Block(size), Some(_)) => on_block(at, size)?,
+                (Piece::End, Some(header)) if at + n_piece == n_bytes => {
+                    let content_checksum =
+                        word(start, WORD_BYTES).filter(|_| header.content_checksum);
+                    return Ok(Some(Self {
                         header,
-                        blocks,
-                        end: end as u64,
+                        end: at,
                         content_checksum,
                     }));
                 }
                 _ => return Ok(None),
             }
+            at += n_piece;
         }
     }
 }
@@ -85,12 +78,17 @@ mod tests {
     use super::*;
     use crate::lz4::frame::{FrameOptions, LEGACY_MAGIC, compress};
 
-    fn layout(bytes: &[u8]) -> Option<FrameLayout> {
+    fn layout(bytes: &[u8]) -> Option<(FrameLayout, Vec<(usize, BlockSize)>)> {
         let read = |at: usize, to: &mut [u8]| {
             to.copy_from_slice(&bytes[at..at + to.len()]);
             Ok(())
         };
-        FrameLayout::read(bytes.len(), read, |_| true).expect("memory for a test")
+        let mut blocks = Vec::new();
+        let found = FrameLayout::read(bytes.len(), &read, |_| true, &mut |at, size| {
+            blocks.push((at, size));
+            Ok(())
+        });
+        found.expect("nothing fails").map(|found| (found, blocks))
     }
 
     #[test]
@@ -108,21 +106,16 @@ mod tests {
             let mut frame = compress(&content, &options).expect("in range");
             // Blocks are not read, so it does not matter what they contain.
             frame[100] ^= 1;
-            let found = layout(&frame).expect("a frame");
+            let (found, blocks) = layout(&frame).expect("a frame");
             assert_eq!(found.header.content_size, Some(3_000_000));
             assert_eq!(found.content_checksum, word(&frame, frame.len() - 4));
-            let ends = found
-                .blocks
-                .iter()
-                .map(|(at, size)| at + size.framed_bytes(block_checksums) as u64);
-            let starts = found
-                .blocks
-                .iter()
-                .map(|&(at, _)| at)
-                .skip(1)
-                .chain([found.end]);
-            assert!(found.blocks.len() == 3 && ends.eq(starts));
-            assert_eq!(found.end as usize + 8, frame.len());
+            let mut at = blocks[0].0;
+            for &(start, size) in &blocks {
+                assert_eq!(start, at);
+                at += size.framed_bytes(block_checksums);
+            }
+            assert_eq!((blocks.len(), found.end), (3, at));
+            assert_eq!(at + 8, frame.len());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Frames as batches of pages, for a GPU to decompress.
 
-use super::{BlockSize, FrameLayout, WORD_BYTES, checksum};
+use super::layout::ReadAt;
+use super::{BlockSize, FrameHeader, FrameLayout, WORD_BYTES, checksum};
 use crate::lz4::batch::check_page_size;
 use crate::lz4::decode::decode;
 use crate::lz4::{MAX_PAGE_SIZE, PageEntry, PageKind};
@@ -28,37 +29,37 @@ impl FramePages {
     ///
     /// # Errors
     /// Those of `read`, and [`OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn read(
-        n_bytes: usize,
-        read: impl Fn(usize, &mut [u8]) -> Result<()>,
-    ) -> Result<Option<Self>> {
-        let layout = FrameLayout::read(n_bytes, &read, |header| {
-            !header.linked && header.block_max_size == MAX_PAGE_SIZE
+    pub(crate) fn read(n_bytes: usize, read: ReadAt<'_>) -> Result<Option<Self>> {
+        let may_hold_pages =
+            |header: &FrameHeader| !header.linked && header.block_max_size == MAX_PAGE_SIZE;
+        let mut table = Vec::new();
+        let layout = FrameLayout::read(n_bytes, read, may_hold_pages, &mut |at, size| {
+            memory::reserve(&mut table, 1)?;
+            table.push(entry_of(at, size));
+            Ok(())
         })?;
         let Some(FrameLayout {
             header,
-            blocks,
             content_checksum,
             ..
         }) = layout
         else {
             return Ok(None);
         };
-        let mut table = memory::with_room(blocks.len())?;
-        for (at, size) in blocks {
-            let entry = entry_of(at, size);
-            if header.block_checksums && !is_sound(&read, &entry)? {
-                return Ok(None);
+        if header.block_checksums {
+            for entry in &table {
+                if !is_sound(read, entry)? {
+                    return Ok(None);
+                }
             }
-            table.push(entry);
         }
         let (Some(first), Some(last)) = (table.first(), table.last()) else {
             return Ok(None);
         };
-        let n_last = u64::from(content_bytes(&read, last)?);
+        let n_last = u64::from(content_bytes(read, last)?);
         let page_size = match table.len() {
             1 => MAX_PAGE_SIZE,
-            _ => content_bytes(&read, first)?,
+            _ => content_bytes(read, first)?,
         };
         let n_bytes = (table.len() as u64 - 1) * u64::from(page_size) + n_last;
         let is_paged = check_page_size(page_size).is_ok()
@@ -74,9 +75,9 @@ impl FramePages {
 }
 
 /// Returns the entry of a block whose size field is at byte `at`.
-fn entry_of(at: u64, size: BlockSize) -> PageEntry {
+fn entry_of(at: usize, size: BlockSize) -> PageEntry {
     PageEntry {
-        offset: at + WORD_BYTES as u64,
+        offset: (at + WORD_BYTES) as u64,
         length: size.n_bytes() as u32,
         kind: match size.is_compressed() {
             true => PageKind::Lz4,
@@ -86,20 +87,20 @@ fn entry_of(at: u64, size: BlockSize) -> PageEntry {
 }
 
 /// Returns true if a block agrees with the checksum after it.
-fn is_sound(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<bool> {
+fn is_sound(read: ReadAt<'_>, entry: &PageEntry) -> Result<bool> {
     let mut stored = [0; WORD_BYTES];
     read(entry.offset as usize + entry.length as usize, &mut stored)?;
     Ok(u32::from_le_bytes(stored) == checksum(&block(read, entry)?))
 }
 
-fn block(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<Vec<u8>> {
+fn block(read: ReadAt<'_>, entry: &PageEntry) -> Result<Vec<u8>> {
     let mut block = memory::zeros(entry.length as usize)?;
     read(entry.offset as usize, &mut block)?;
     Ok(block)
 }
 
 /// Returns the bytes of content of a block; 0 if it is corrupt.
-fn content_bytes(read: impl Fn(usize, &mut [u8]) -> Result<()>, entry: &PageEntry) -> Result<u32> {
+fn content_bytes(read: ReadAt<'_>, entry: &PageEntry) -> Result<u32> {
     if entry.kind == PageKind::Stored {
         return Ok(entry.length);
     }
@@ -120,7 +121,7 @@ mod tests {
             to.copy_from_slice(&bytes[at..at + to.len()]);
             Ok(())
         };
-        FramePages::read(bytes.len(), read).expect("memory for a test")
+        FramePages::read(bytes.len(), &read).expect("memory for a test")
     }
 
     fn content(n_bytes: u32) -> Vec<u8> {

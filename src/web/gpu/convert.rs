@@ -99,7 +99,7 @@ pub(super) fn read_table(table: &Uint32Array) -> Result<Vec<PageEntry>> {
 /// bytes of content.
 pub(super) fn read_frame(bytes: JsBytes, limit: u64) -> Result<Option<(JsPacked, Option<u32>)>> {
     let read = |at: usize, to: &mut [u8]| bytes.read_into(at, to);
-    let frame = FramePages::read(bytes.len(), read)?;
+    let frame = FramePages::read(bytes.len(), &read)?;
     let frame = frame.filter(|frame| frame.n_bytes <= limit);
     Ok(frame.map(|frame| {
         let pages = JsPacked {
