@@ -9,13 +9,20 @@ import { findWasmBindgen } from "../machine.mjs";
 import { root, run } from "./run.mjs";
 
 /** Options for small code: hot functions have inline attributes, everything else is called, and unrolling is limited. */
-const smallCode = ["-Cllvm-args=-inline-threshold=25", "-Cllvm-args=-unroll-full-max-count=8"];
+const smallCode = ["-Cllvm-args=-inline-threshold=20", "-Cllvm-args=-unroll-full-max-count=4"];
 
 /**
  * Passes of wasm-opt. Calls compress better than inlined code, even with a single caller. Functions that differ only in
  * constants are not merged, since they are specialised for speed.
  */
-const small = ["-Oz", "--one-caller-inline-max-function-size=20", "--converge", "--skip-pass=merge-similar-functions"];
+const small = [
+  "-Oz",
+  "--one-caller-inline-max-function-size=30",
+  "--always-inline-max-function-size=6",
+  "--converge",
+  "--skip-pass=merge-similar-functions",
+  "--skip-pass=local-cse",
+];
 
 /** The modules. Those with `isText` are also written as base64, for the entry `inline`. */
 const modules = [

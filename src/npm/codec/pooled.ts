@@ -6,8 +6,7 @@ import type { BackendInfo, CheckedPages, FrameOptions, PackedPages, PackedPagesI
 import { END_MARK_BYTES } from "../format/frame-header.js";
 import { entryOf, joinPages, type Share } from "../format/packed-pages.js";
 import { DecodedContent } from "../modules/content.js";
-import type { CpuModule } from "../modules/cpu-module.js";
-import type * as Cpu from "../wasm/cpu.js";
+import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
@@ -218,7 +217,7 @@ export class PooledCodec implements Codec {
 
 /** Returns byte ranges of consecutive blocks with about `partBytes` of content each. This is an estimate, since the content
  * of a single block is unknown. */
-function groupBlocks({ starts, blockSize, contentSize }: Cpu.FrameLayout, partBytes: number): [number, number][] {
+function groupBlocks({ starts, blockSize, contentSize }: FrameLayout, partBytes: number): [number, number][] {
   const nBlocks = starts.length - 1;
   const blockBytes = contentSize === undefined ? blockSize : contentSize / Math.max(nBlocks, 1);
   const step = Math.max(1, Math.round(partBytes / Math.max(blockBytes, 1)));

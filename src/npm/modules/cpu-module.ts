@@ -27,6 +27,17 @@ export type BlockOptions = Pick<Required<FrameOptions>, "blockSize" | "level" | 
 
 const BLOCKS_ALONE: Required<FrameOptions> = { blockSize: 65536, level: "auto", contentChecksum: false, blockChecksums: false, index: false };
 
+/** The structure of a frame of independent blocks. */
+export interface FrameLayout {
+  /** Maximum bytes of content of a block. */
+  readonly blockSize: number;
+  readonly blockChecksums: boolean;
+  readonly contentSize: number | undefined;
+  readonly contentChecksum: number | undefined;
+  /** Offset of the size field of each block, and of the end mark. */
+  readonly starts: Uint32Array;
+}
+
 /** The module that compresses and decompresses on the CPU. */
 export class CpuModule extends Instance<typeof Cpu & Glue> {
   /** Begins a frame. `contentSize` is stored in its header. */
@@ -136,8 +147,18 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
   }
 
   /** Returns the layout of `bytes`; undefined unless they are one whole frame of independent blocks. */
-  frameLayout(bytes: Uint8Array): Cpu.FrameLayout | undefined {
-    return this.run((cpu) => cpu.frameLayout(bytes));
+  frameLayout(bytes: Uint8Array): FrameLayout | undefined {
+    const layout = this.run((cpu) => cpu.frameLayout(bytes));
+    if (!layout) return undefined;
+    const words = new Uint32Array(layout.buffer);
+    const [blockSize = 0, flags = 0, contentSize, contentChecksum] = words;
+    return {
+      blockSize,
+      blockChecksums: (flags & 1) !== 0,
+      contentSize: flags & 2 ? contentSize : undefined,
+      contentChecksum: flags & 4 ? contentChecksum : undefined,
+      starts: words.subarray(4),
+    };
   }
 
   /** Compresses pages, and returns their blocks and their table. */
