@@ -8,7 +8,7 @@ import { SerialQueue } from "../base/serial-queue.js";
 import type { StopSignal } from "../base/abort.js";
 import type {
   BackendInfo, BytesInput, CallOptions, Capabilities, CheckedPages, CompressOptions, CompressorOptions, CompressPagesOptions,
-  CompressResidentOptions, DecompressOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters, DeviceLoss,
+  CompressResidentOptions, DecompressOptions, DecompressResidentOptions, Device, DeviceBuffer, DeviceCounters,
   GpuMemory, InputOptions, Level, PackedPages, PackedPagesInput, ResidentContent, Timing,
 } from "../base/types.js";
 import { unshared, viewAs } from "../base/views.js";
@@ -55,10 +55,10 @@ export class Compressor {
   #disposal: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ codec, obstacles }: Opened, level: Level, isDeterministic = false, onDeviceLost?: (loss: DeviceLoss) => void) {
+  constructor({ codec, obstacles }: Opened, { level = "auto", deterministic = false, onDeviceLost }: CompressorOptions) {
     this.#codec = codec;
     this.#level = level;
-    this.#isDeterministic = isDeterministic;
+    this.#isDeterministic = deterministic;
     this.#obstacles = obstacles;
     this.#backend = this.#describe(codec.backend());
     this.#device = codec.device?.() ?? null;

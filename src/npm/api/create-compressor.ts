@@ -9,7 +9,7 @@ import * as names from "./options.js";
 export async function createCompressor(options: CompressorOptions = {}): Promise<Compressor> {
   try {
     checkOptions(options, names.compressor);
-    return new Compressor(await open(options), options.level ?? "auto", options.deterministic, options.onDeviceLost);
+    return new Compressor(await open(options), options);
   } catch (error) {
     throw toPagepressError(error);
   }

@@ -159,7 +159,7 @@ async function* run(
   let own: Compressor | undefined;
   try {
     job.check();
-    yield* transform(input, options.compressor ?? (own = new Compressor(await open(options), options.level ?? "auto")), job);
+    yield* transform(input, options.compressor ?? (own = new Compressor(await open(options), options)), job);
   } catch (error) {
     throw input.isFailure(error) ? error : job.errorOf(error);
   } finally {

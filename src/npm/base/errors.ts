@@ -35,7 +35,8 @@ export class PagepressError extends Error {
   readonly code: PagepressErrorCode;
 
   constructor(code: PagepressErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    // Node prints a cause that is undefined, too.
+    super(message, options?.cause === undefined ? undefined : options);
     this.code = code;
   }
 }

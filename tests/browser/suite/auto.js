@@ -1,10 +1,11 @@
 // Tests the choice between two engines, the loss of a device, and the reasons that the package reports. A software GPU
 // replaces hardware, since the same code chooses both.
 import { crossover } from "/dist/internals.js";
-import { createCompressor, PagepressError } from "/dist/index.js";
+import { createCompressor, decompressSync, Lz4CompressionStream, PagepressError } from "/dist/index.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
 import { openAuto } from "./engines.js";
+import { collect } from "./pipes.js";
 
 const software = { backend: "webgpu", allowSoftware: true };
 
@@ -88,6 +89,33 @@ async function replaysAfterLoss() {
   check(losses.length === 1, "dispose was reported as a loss");
 }
 
+/** A stream replaces a lost device as calls do, and reports it to its own `onDeviceLost`. */
+async function streamsReportLosses() {
+  const { requestDevice } = GPUAdapter.prototype;
+  const [devices, losses] = [[], []];
+  GPUAdapter.prototype.requestDevice = async function (...args) {
+    const device = await requestDevice.apply(this, args);
+    devices.push(device);
+    return device;
+  };
+  try {
+    const bytes = mixed(65536, 40);
+    const stream = new Lz4CompressionStream({ ...software, blockSize: 65536, onDeviceLost: (loss) => losses.push(loss) });
+    const frame = collect(stream.readable);
+    const writer = stream.writable.getWriter();
+    await writer.write(bytes.subarray(0, bytes.length / 2));
+    while (devices.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    devices[0].destroy();
+    await devices[0].lost;
+    await writer.write(bytes.subarray(bytes.length / 2));
+    await writer.close();
+    same(decompressSync(await frame), bytes, "content");
+    check(losses.length === 1 && losses[0].reason === "destroyed", JSON.stringify(losses));
+  } finally {
+    GPUAdapter.prototype.requestDevice = requestDevice;
+  }
+}
+
 /** Every device is lost as soon as it is created: `"webgpu"` fails, `"auto"` falls back to the CPU. */
 async function fallsBackAfterLoss() {
   const { requestDevice } = GPUAdapter.prototype;
@@ -121,5 +149,6 @@ export const cases = [
   ["chooses by the size of the content", choosesBySizeOfContent],
   ["calibrates once", measuresOnce],
   ["repeats a call after its device is lost", replaysAfterLoss],
+  ["reports a device lost during a stream", streamsReportLosses],
   ["falls back when devices are lost repeatedly", fallsBackAfterLoss],
 ];

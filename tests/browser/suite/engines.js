@@ -17,5 +17,5 @@ export async function openAuto(calibration, onDeviceLost) {
   const onGpu = await GpuCodec.open(gpu, cpu, ({ glue }) => glue.GpuCodec.open(false, true));
   const given = calibration && { adapter: onGpu.backend().adapter, rows: [], milliseconds: 0, ...calibration };
   const codec = new AutoCodec(onGpu, async () => new CpuCodec(cpu), given);
-  return new Compressor({ codec, obstacles: [] }, "fast", false, onDeviceLost);
+  return new Compressor({ codec, obstacles: [] }, { level: "fast", onDeviceLost });
 }
