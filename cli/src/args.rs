@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::bench::BenchArguments;
 use crate::engine::EngineArguments;
+use crate::level::LevelRequest;
 use crate::output::SparseMode;
 use crate::range::{ContentRange, InputFormat};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use pagepress::batch::Codec;
-use pagepress::lz4::{Level, MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use pagepress::lz4::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 at least one input failed, 2 wrong usage. A signal ends the command by its \
      default action, which shells report as 130 for an interrupt, 143 for a termination.";
@@ -155,31 +155,6 @@ pub struct FileArguments {
     /// Print nothing unless something fails
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// The level that the user requests. [`pagepress::lz4::Level`] states which engines write the same bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LevelRequest {
-    /// The quickest level of the engine: fast on a GPU, sequential on the CPU
-    Auto,
-    /// Quickest on GPUs
-    Fast,
-    /// Smaller output, slower
-    High,
-    /// Quickest on the CPU, which alone can write it
-    Sequential,
-}
-
-impl LevelRequest {
-    /// Returns the level, which for [`Auto`](Self::Auto) depends on the engine of `codec` unless `deterministic`.
-    pub fn resolve(self, codec: &Codec, deterministic: bool) -> Level {
-        match self {
-            Self::Auto => codec.auto_level(deterministic),
-            Self::Fast => Level::Fast,
-            Self::High => Level::High,
-            Self::Sequential => Level::Sequential,
-        }
-    }
 }
 
 fn block_size() -> clap::builder::RangedI64ValueParser<u32> {

@@ -8,12 +8,13 @@ use pagepress::batch::Codec;
 use pagepress::lz4::{self, Level, PackedPages};
 use serde_json::{Value, json};
 
-use crate::args::LevelRequest;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
+use crate::level::LevelRequest;
 use crate::output::{Output, SparseMode};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
+use crate::speeds::{Resident, Speeds, gigabytes_per_second};
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
@@ -47,22 +48,6 @@ impl BenchArguments {
     fn level(&self, codec: &Codec) -> Level {
         self.level.resolve(codec, false)
     }
-}
-
-/// Throughput in GB/s (10^9 bytes of pages per second); `None` if not measured.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Speeds {
-    pub compress: Option<f64>,
-    pub decompress: Option<f64>,
-}
-
-/// Measurements of pages that stay in GPU memory.
-#[derive(Debug, Default)]
-pub struct Resident {
-    /// Measured with the device's timestamps, kernels only.
-    pub speeds: Speeds,
-    /// Bytes of pages.
-    pub n_bytes: u64,
 }
 
 /// Benchmarks every file; returns false if one failed.
@@ -209,13 +194,6 @@ fn time_resident(
     _name: &str,
 ) -> Result<Resident, Failure> {
     Ok(Resident::default())
-}
-
-/// Returns the bytes over the median of the times; `None` without bytes or times.
-pub fn gigabytes_per_second(n_bytes: u64, mut times_ns: Vec<u64>) -> Option<f64> {
-    times_ns.sort_unstable();
-    let median = *times_ns.get(times_ns.len() / 2)?;
-    (n_bytes > 0 && median > 0).then(|| n_bytes as f64 / median as f64)
 }
 
 fn rounded(value: f64) -> f64 {

@@ -15,6 +15,8 @@ mod failure;
 #[cfg(not(target_arch = "wasm32"))]
 mod input;
 #[cfg(not(target_arch = "wasm32"))]
+mod level;
+#[cfg(not(target_arch = "wasm32"))]
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
@@ -26,6 +28,8 @@ mod range;
 mod resident;
 #[cfg(not(target_arch = "wasm32"))]
 mod signals;
+#[cfg(not(target_arch = "wasm32"))]
+mod speeds;
 #[cfg(not(target_arch = "wasm32"))]
 mod startup;
 

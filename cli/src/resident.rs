@@ -7,7 +7,7 @@ use pagepress::batch::{ResidentPages, compress_resident_async, decompress_reside
 use pagepress::gpu::{Backend, Buffer, GpuDevice};
 use pagepress::lz4::Level;
 
-use crate::bench::{Resident, Speeds, gigabytes_per_second};
+use crate::speeds::{Resident, Speeds, gigabytes_per_second};
 
 /// Bytes of resident pages on hardware: more than a cache holds.
 const HARDWARE_BYTES: u64 = 1 << 30;

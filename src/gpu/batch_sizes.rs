@@ -3,28 +3,21 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::info::GpuDeviceInfo;
-
-/// Pages of 4 KiB in a batch, by [`key`].
+/// Pages of 4 KiB in a batch, by `GpuDeviceInfo::key`.
 static MEASURED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
 
 fn measured() -> MutexGuard<'static, Option<HashMap<String, usize>>> {
     MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a text that differs between adapters, and between drivers of one adapter.
-fn key(info: &GpuDeviceInfo) -> String {
-    [info.engine, info.api, &info.name, &info.driver].join("\n")
-}
-
 /// Returns the batch size that was measured on this adapter, if one was.
-pub(crate) fn known_batch_size(info: &GpuDeviceInfo) -> Option<usize> {
-    measured().as_ref()?.get(&key(info)).copied()
+pub(crate) fn known_batch_size(adapter: &str) -> Option<usize> {
+    measured().as_ref()?.get(adapter).copied()
 }
 
 /// Stores `size` for this adapter unless another thread was faster, and returns the stored size.
-pub(crate) fn remember_batch_size(info: &GpuDeviceInfo, size: usize) -> usize {
+pub(crate) fn remember_batch_size(adapter: &str, size: usize) -> usize {
     let mut measured = measured();
     let sizes = measured.get_or_insert_with(HashMap::new);
-    *sizes.entry(key(info)).or_insert(size)
+    *sizes.entry(adapter.to_owned()).or_insert(size)
 }

@@ -60,13 +60,18 @@ impl GpuDeviceInfo {
         self.kind == DeviceKind::Software
     }
 
+    /// Returns a text that differs between adapters, and between drivers of one adapter.
+    pub(crate) fn key(&self) -> String {
+        [self.engine, self.api, &self.name, &self.driver].join("\n")
+    }
+
     /// Returns the number of 4 KiB pages in a batch that keeps this adapter busy: the size that
     /// [`GpuDevice::optimal_batch_size_async`](super::GpuDevice::optimal_batch_size_async) measured on it in this
     /// process. Before a measurement it is a hint: 0.8 of the L2 cache where the model is known (the table of
     /// the documents), else 8192.
     #[must_use]
     pub fn optimal_batch_size(&self) -> usize {
-        if let Some(measured) = known_batch_size(self) {
+        if let Some(measured) = known_batch_size(&self.key()) {
             return measured;
         }
         const KNOWN: [(&str, usize); 5] = [

@@ -1,6 +1,7 @@
 //! Outputs of conversions. A file appears under its name only when it is complete, with owner, permissions and time of
 //! its input; after an error or a signal nothing of it remains.
 
+mod access;
 mod attributes;
 mod pending;
 mod sparse;
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::startup::{self, Stream};
-use pending::{Access, PendingFile, folder_of};
+use access::Access;
+use pending::{PendingFile, folder_of};
 use sparse::SparseWriter;
 
 pub use pending::abandon;

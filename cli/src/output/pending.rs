@@ -8,30 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempPath};
 
+use super::access::Access;
 use super::unnamed;
 
 /// The temporary name in use, for the signal handler.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-/// Read permissions of a file before it has its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Only the owner.
-    Private,
-    /// Everyone whom the umask allows to read new files.
-    NewFile,
-}
-
-impl Access {
-    /// Returns the permissions to open with.
-    #[cfg(unix)]
-    pub const fn mode(self) -> u32 {
-        match self {
-            Self::Private => 0o600,
-            Self::NewFile => 0o666,
-        }
-    }
-}
 
 /// The file of an output, before it has the output's name.
 #[derive(Debug)]

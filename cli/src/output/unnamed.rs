@@ -15,7 +15,7 @@ mod linux {
 
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
-    use crate::output::pending::Access;
+    use crate::output::access::Access;
 
     /// Opens an unnamed file, if the file system supports it and `link` can name it later.
     pub fn open(folder: &Path, access: Access) -> io::Result<File> {

@@ -4,14 +4,12 @@ use pagepress::Error;
 use pagepress::lz4::BlockError;
 use pagepress::lz4::frame::decompress;
 
+use super::LIMIT;
 use super::random::{Random, mutated};
 use super::repair::repair_frame;
 
 /// Frames per execution: the input, and mutations of it with repaired checksums.
 pub const INPUTS: u64 = 16;
-
-/// Most bytes of content of a frame.
-pub const LIMIT: u64 = 8 << 20;
 
 /// Decodes frames, and inputs of a single frame also with liblz4: both reject it, or both return the same content.
 ///

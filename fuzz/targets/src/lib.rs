@@ -33,6 +33,9 @@ pub use seeds::seeds;
 pub use seek::seek;
 pub use wgsl_ptx::wgsl_ptx;
 
+/// Most bytes of content of a frame.
+const LIMIT: u64 = 8 << 20;
+
 /// A fuzz target: tries inputs derived from bytes and returns how many.
 pub type Target = fn(&[u8]) -> u64;
 

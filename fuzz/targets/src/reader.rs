@@ -5,7 +5,7 @@ use std::io::Read;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, DecompressReader};
 use pagepress::lz4::frame::decompress;
 
-use super::frame::LIMIT;
+use super::LIMIT;
 use super::random::{Random, mutated};
 use super::repair::repair_file;
 

@@ -113,7 +113,7 @@ pub fn repair_file(bytes: &mut [u8]) {
             };
             if let Some(at) = walked.content_checksum {
                 let frame = &bytes[start..walked.end];
-                let found = pagepress::lz4::frame::decompress(frame, Some(super::frame::LIMIT));
+                let found = pagepress::lz4::frame::decompress(frame, Some(super::LIMIT));
                 if let Err(pagepress::Error::ChecksumMismatch {
                     what: "content",
                     computed,

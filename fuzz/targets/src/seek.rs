@@ -5,7 +5,7 @@ use std::io::Cursor;
 use pagepress::lz4::Level;
 use pagepress::lz4::frame::{FrameOptions, SeekableFrame, compress, decompress};
 
-use super::frame::LIMIT;
+use super::LIMIT;
 use super::random::{Random, mutated};
 use super::repair::repair_file;
 

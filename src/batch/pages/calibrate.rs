@@ -54,7 +54,7 @@ impl GpuDevice {
     /// # Errors
     /// [`DeviceLost`](crate::Error::DeviceLost), [`OutOfMemory`](crate::Error::OutOfMemory).
     pub async fn optimal_batch_size_async(&self) -> Result<usize> {
-        if let Some(known) = known_batch_size(self.info()) {
+        if let Some(known) = known_batch_size(&self.info().key()) {
             return Ok(known);
         }
         let mut samples = Samples::default();
@@ -81,7 +81,7 @@ impl GpuDevice {
             }
         }
         let size = batch_size(samples.cost().unwrap_or_default());
-        Ok(remember_batch_size(self.info(), size))
+        Ok(remember_batch_size(&self.info().key(), size))
     }
 
     /// Blocking form of [`optimal_batch_size_async`](Self::optimal_batch_size_async). Native only.
