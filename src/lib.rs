@@ -175,6 +175,7 @@ pub mod gpu {
     mod device;
     mod device_pool;
     mod handles;
+    mod host_use;
     mod id;
     mod info;
     mod open;

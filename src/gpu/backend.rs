@@ -4,6 +4,7 @@ use std::future::Future;
 use std::ops::Range;
 
 use super::check;
+pub use super::host_use::HostUse;
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::times::{Busy, DeviceTimes};
 use crate::Result;
@@ -116,24 +117,6 @@ pub enum KernelArg<'a, Buffer> {
     Slice(&'a Buffer, Range<u64>),
     /// A small uniform block; padded to a multiple of 16 bytes.
     Params(&'a [u32]),
-}
-
-/// The direction of transfers through a staging buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HostUse {
-    /// The host writes, the device copies from it.
-    Upload,
-    /// The device copies to it, the host reads.
-    Download,
-}
-
-impl HostUse {
-    pub(super) const fn text(self) -> &'static str {
-        match self {
-            Self::Upload => "upload",
-            Self::Download => "download",
-        }
-    }
 }
 
 /// One end of a copy: a buffer and a byte offset, a multiple of 4.

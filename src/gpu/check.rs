@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::backend::HostUse;
+use super::host_use::HostUse;
 use super::id::{DeviceId, Owned};
 use crate::kernels::{Access, SLICE_ALIGNMENT};
 use crate::{Error, Result};

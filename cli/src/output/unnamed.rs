@@ -44,7 +44,7 @@ mod other {
     use std::io;
     use std::path::Path;
 
-    use crate::output::pending::Access;
+    use crate::output::access::Access;
 
     /// Fails: this system has no unnamed files.
     pub fn open(_folder: &Path, _access: Access) -> io::Result<File> {
