@@ -32,6 +32,7 @@ impl PendingFile {
 
     /// Opens a file with a temporary name in `folder`.
     fn create_named(folder: &Path, access: Access) -> io::Result<(File, Self)> {
+        #[cfg_attr(not(unix), allow(unused_mut, reason = "only Unix has modes"))]
         let mut builder = temporary_name();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(access.mode()));
