@@ -248,8 +248,6 @@ mod error;
 mod js_bytes;
 mod memory;
 mod ops;
-#[cfg(gpu_engine)]
-mod signal;
 #[cfg(web)]
 mod web;
 

@@ -8,12 +8,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use futures_channel::oneshot;
+
 use super::context::Context;
 use super::device::Shared;
 use super::event::Event;
 use crate::Result;
 use crate::gpu::watch::{self, LOOK, Watch};
-use crate::signal::{self, Sender};
 
 /// Maximum number of threads per device. Work of one device completes nearly in order, so few are ever busy.
 const MAX_THREADS: usize = 4;
@@ -64,17 +65,18 @@ struct Wait {
 
 /// The outcome of a wait, which is sent once.
 #[derive(Clone)]
-struct Answer(Arc<Mutex<Option<Sender<Result<()>>>>>);
+struct Answer(Arc<Mutex<Option<oneshot::Sender<Result<()>>>>>);
 
 impl Answer {
-    fn new(sender: Sender<Result<()>>) -> Self {
+    fn new(sender: oneshot::Sender<Result<()>>) -> Self {
         Self(Arc::new(Mutex::new(Some(sender))))
     }
 
     fn give(&self, outcome: Result<()>) {
         let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(sender) = sender {
-            sender.send(outcome);
+            // The waiting future may have been dropped.
+            drop(sender.send(outcome));
         }
     }
 
@@ -168,12 +170,12 @@ impl Waiters {
         if event.has_passed()? {
             return Ok(());
         }
-        let (sender, outcome) = signal::channel();
+        let (sender, outcome) = oneshot::channel();
         let answer = Answer::new(sender);
         self.push(device, Wait { event, answer })?;
-        match outcome.receive().await {
-            Some(outcome) => outcome,
-            None => Err(device.context.broken("a wait was given up")),
+        match outcome.await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(device.context.broken("a wait was given up")),
         }
     }
 

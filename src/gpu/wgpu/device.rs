@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
+use futures_channel::oneshot;
+
 use super::ENGINE;
 use super::adapter;
 use super::choose;
@@ -29,7 +31,6 @@ use crate::gpu::pipeline_cache::PipelineCache;
 use crate::gpu::pool::Pool;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::watch;
-use crate::signal;
 use crate::{Error, Result};
 
 /// A wgpu device; clones share it.
@@ -384,12 +385,15 @@ impl Backend for WgpuDevice {
     }
 
     async fn synchronize_async(&self) -> Result<()> {
-        let (sender, receiver) = signal::channel();
-        self.0.queue.on_submitted_work_done(move || sender.send(()));
+        let (sender, receiver) = oneshot::channel();
+        self.0.queue.on_submitted_work_done(move || {
+            // The waiting future may have been dropped.
+            let _ = sender.send(());
+        });
         self.0.wait_for(None)?;
-        match receiver.receive().await {
-            Some(()) => self.0.faults.check(),
-            None => Err(self.0.failed("submitted work was dropped".into()).await),
+        match receiver.await {
+            Ok(()) => self.0.faults.check(),
+            Err(_) => Err(self.0.failed("submitted work was dropped".into()).await),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_channel::oneshot;
+
 use super::device::Shared;
 use super::fault::guarded;
 use super::memory::{Charged, create};
@@ -13,7 +15,6 @@ use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::memory;
-use crate::signal;
 
 /// Memory that host and device share.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ enum Mapping {
     Pending {
         range: Range<u64>,
         submission: wgpu::SubmissionIndex,
-        outcome: signal::Receiver<Mapped>,
+        outcome: oneshot::Receiver<Mapped>,
     },
     /// The host owns the memory.
     Done { range: Range<u64> },
@@ -154,16 +155,16 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
-    fn ask(&self, range: Range<u64>) -> Result<signal::Receiver<Mapped>> {
+    fn ask(&self, range: Range<u64>) -> Result<oneshot::Receiver<Mapped>> {
         let shared = &self.0.shared;
         let mode = match self.0.host_use {
             HostUse::Upload => wgpu::MapMode::Write,
             HostUse::Download => wgpu::MapMode::Read,
         };
-        let (sender, receiver) = signal::channel();
+        let (sender, receiver) = oneshot::channel();
         guarded(&shared.device, &shared.faults, 0, || {
             self.raw()
-                .map_async(mode, range, |outcome| sender.send(outcome));
+                .map_async(mode, range, |outcome| drop(sender.send(outcome)));
         })?;
         Ok(receiver)
     }
@@ -194,13 +195,13 @@ impl WgpuHostBuffer {
             }
         };
         shared.wait_for(submission)?;
-        match outcome.receive().await {
-            Some(Ok(())) => {
+        match outcome.await {
+            Ok(Ok(())) => {
                 *self.mapping() = Mapping::Done { range };
                 Ok(())
             }
-            Some(Err(error)) => Err(shared.failed(error.to_string()).await),
-            None => Err(shared.failed("a buffer was not mapped".into()).await),
+            Ok(Err(error)) => Err(shared.failed(error.to_string()).await),
+            Err(_) => Err(shared.failed("a buffer was not mapped".into()).await),
         }
     }
 

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use futures_channel::oneshot;
+
 use super::device::Shared;
 use super::fault::guarded;
 use super::groups::BoundRange;
@@ -17,7 +19,6 @@ use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::gpu::times::{Activity, Busy, DeviceTimes};
 use crate::kernels::Access;
-use crate::signal;
 
 /// Alignment of the offsets of uniform blocks that every adapter supports.
 const UNIFORM_ALIGNMENT: usize = 256;
@@ -464,12 +465,15 @@ impl Waitable for WgpuSubmission {
             shared.timers.keep(timer);
             return Ok(measured);
         }
-        let (sender, receiver) = signal::channel();
-        shared.queue.on_submitted_work_done(move || sender.send(()));
+        let (sender, receiver) = oneshot::channel();
+        shared.queue.on_submitted_work_done(move || {
+            // The waiting future may have been dropped.
+            let _ = sender.send(());
+        });
         shared.wait_for(Some(self.index))?;
-        match receiver.receive().await {
-            Some(()) => shared.faults.check().map(|()| DeviceTimes::default()),
-            None => Err(shared.failed("submitted work was dropped".into()).await),
+        match receiver.await {
+            Ok(()) => shared.faults.check().map(|()| DeviceTimes::default()),
+            Err(_) => Err(shared.failed("submitted work was dropped".into()).await),
         }
     }
 }
