@@ -14,7 +14,7 @@
 mod common;
 mod model;
 mod operations;
-mod protobuf;
+mod proto;
 #[path = "../tensor/subject.rs"]
 #[allow(dead_code, reason = "no operation of ONNX is a dot product alone")]
 mod subject;

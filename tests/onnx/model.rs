@@ -1,9 +1,13 @@
-//! Models and tensors in ONNX's files. Field numbers are those of `onnx.proto`.
+//! Models and tensors in ONNX's files.
 
-use std::collections::HashMap;
+use prost::Message;
 
-use crate::protobuf::{Field, f32s, fields};
+use crate::proto::{AttributeProto, ModelProto, NodeProto, TensorProto, TypeProto};
 use crate::subject::Tensor;
+
+/// Element types of `TensorProto`.
+const FLOAT: i32 = 1;
+const INT64: i32 = 7;
 
 /// The value of an input, an output or a constant.
 #[derive(Clone, Debug)]
@@ -11,152 +15,108 @@ pub enum Value {
     Floats(Tensor),
     Ints(Vec<i64>),
     /// A tensor of another element type, by the number of the type.
-    Other(u64),
+    Other(i32),
 }
 
 impl Value {
-    /// Reads a `TensorProto`.
-    pub fn read(message: &[u8]) -> Self {
-        let (mut dims, mut kind, mut floats, mut ints) = (Vec::new(), 0, Vec::new(), Vec::new());
-        let mut raw: &[u8] = &[];
-        for (number, field) in fields(message) {
-            match number {
-                1 => dims.extend(field.varints().into_iter().map(|dim| dim as usize)),
-                2 => kind = field.number(),
-                4 => floats.extend(field.floats()),
-                7 => ints.extend(field.varints().into_iter().map(|int| int as i64)),
-                9 => raw = field.bytes(),
-                _ => {}
+    /// Reads a file with a `TensorProto`.
+    pub fn read(file: &[u8]) -> Self {
+        Self::from(TensorProto::decode(file).unwrap())
+    }
+}
+
+impl From<TensorProto> for Value {
+    fn from(tensor: TensorProto) -> Self {
+        match tensor.data_type {
+            FLOAT => {
+                let (words, _) = tensor.raw_data.as_chunks();
+                let raw = words.iter().map(|&word| f32::from_le_bytes(word));
+                let dims: Vec<usize> = tensor.dims.iter().map(|&dim| dim as usize).collect();
+                let elements = tensor.float_data.into_iter().chain(raw).collect();
+                Self::Floats(Tensor::new(elements, &dims))
             }
-        }
-        match kind {
-            1 => {
-                floats.extend(f32s(raw));
-                Self::Floats(Tensor::new(floats, &dims))
-            }
-            7 => {
-                let (words, _) = raw.as_chunks::<8>();
-                ints.extend(words.iter().map(|word| i64::from_le_bytes(*word)));
-                Self::Ints(ints)
+            INT64 => {
+                let (words, _) = tensor.raw_data.as_chunks();
+                let raw = words.iter().map(|&word| i64::from_le_bytes(word));
+                Self::Ints(tensor.int64_data.into_iter().chain(raw).collect())
             }
             other => Self::Other(other),
         }
     }
 }
 
-/// An attribute of a node.
-#[derive(Clone, Debug, Default)]
-struct Attribute {
-    float: f32,
-    int: i64,
-    text: String,
-    ints: Vec<i64>,
-}
-
-impl Attribute {
-    /// Reads an `AttributeProto` and its name.
-    fn read(message: &[u8]) -> (String, Self) {
-        let (mut name, mut found) = (String::new(), Self::default());
-        for (number, field) in fields(message) {
-            match number {
-                1 => name = field.text(),
-                2 => found.float = field.floats()[0],
-                3 => found.int = field.number() as i64,
-                4 => found.text = field.text(),
-                8 => found
-                    .ints
-                    .extend(field.varints().into_iter().map(|int| int as i64)),
-                _ => {}
-            }
-        }
-        (name, found)
-    }
-}
-
 /// One operation with the names of its inputs (empty for an omitted one) and outputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Node {
     pub operation: String,
     pub inputs: Vec<String>,
     pub outputs: Vec<String>,
-    attributes: HashMap<String, Attribute>,
+    attributes: Vec<AttributeProto>,
+}
+
+impl From<NodeProto> for Node {
+    fn from(node: NodeProto) -> Self {
+        Self {
+            operation: node.op_type,
+            inputs: node.input,
+            outputs: node.output,
+            attributes: node.attribute,
+        }
+    }
 }
 
 impl Node {
-    fn read(message: &[u8]) -> Self {
-        let mut node = Self::default();
-        for (number, field) in fields(message) {
-            match number {
-                1 => node.inputs.push(field.text()),
-                2 => node.outputs.push(field.text()),
-                4 => node.operation = field.text(),
-                5 => node.attributes.extend([Attribute::read(field.bytes())]),
-                _ => {}
-            }
-        }
-        node
+    fn attribute(&self, name: &str) -> Option<&AttributeProto> {
+        self.attributes.iter().find(|found| found.name == name)
     }
 
     pub fn float(&self, name: &str, default: f32) -> f32 {
-        self.attributes
-            .get(name)
-            .map_or(default, |found| found.float)
+        self.attribute(name).map_or(default, |found| found.f)
     }
 
     pub fn int(&self, name: &str, default: i64) -> i64 {
-        self.attributes.get(name).map_or(default, |found| found.int)
+        self.attribute(name).map_or(default, |found| found.i)
     }
 
     pub fn ints(&self, name: &str) -> Option<&[i64]> {
-        self.attributes.get(name).map(|found| &found.ints[..])
+        self.attribute(name).map(|found| &found.ints[..])
     }
 
     pub fn text(&self, name: &str) -> &str {
-        self.attributes.get(name).map_or("", |found| &found.text)
+        self.attribute(name)
+            .map_or("", |found| str::from_utf8(&found.s).unwrap())
     }
 }
 
 /// A graph of operations.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Model {
     pub nodes: Vec<Node>,
     pub constants: Vec<(String, Value)>,
-    /// Names of the inputs; true for tensors.
+    /// Names of the inputs; true for tensors, false for sequences of tensors.
     pub inputs: Vec<(String, bool)>,
     pub outputs: Vec<String>,
 }
 
 impl Model {
-    /// Reads a `ModelProto`.
-    pub fn read(message: &[u8]) -> Self {
-        let graph = fields(message).into_iter().find(|(number, _)| *number == 7);
-        let mut model = Self::default();
-        for (number, field) in fields(graph.unwrap().1.bytes()) {
-            match number {
-                1 => model.nodes.push(Node::read(field.bytes())),
-                5 => model
-                    .constants
-                    .push((name(field, 8), Value::read(field.bytes()))),
-                11 => model.inputs.push((name(field, 1), is_tensor(field))),
-                12 => model.outputs.push(name(field, 1)),
-                _ => {}
-            }
+    /// Reads a file with a `ModelProto`.
+    pub fn read(file: &[u8]) -> Self {
+        let graph = ModelProto::decode(file).unwrap().graph.unwrap();
+        let is_tensor =
+            |kind: Option<TypeProto>| kind.is_some_and(|kind| kind.tensor_type.is_some());
+        Self {
+            nodes: graph.node.into_iter().map(Node::from).collect(),
+            constants: graph
+                .initializer
+                .into_iter()
+                .map(|tensor| (tensor.name.clone(), tensor.into()))
+                .collect(),
+            inputs: graph
+                .input
+                .into_iter()
+                .map(|input| (input.name, is_tensor(input.r#type)))
+                .collect(),
+            outputs: graph.output.into_iter().map(|output| output.name).collect(),
         }
-        model
     }
-}
-
-fn name(message: Field<'_>, number: u64) -> String {
-    let found = fields(message.bytes())
-        .into_iter()
-        .find(|(n, _)| *n == number);
-    found.map_or_else(String::new, |(_, field)| field.text())
-}
-
-/// Returns true if a `ValueInfoProto` is a tensor and not a sequence of tensors.
-fn is_tensor(input: Field<'_>) -> bool {
-    fields(input.bytes())
-        .into_iter()
-        .filter(|(number, _)| *number == 2)
-        .any(|(_, kind)| fields(kind.bytes()).iter().any(|(number, _)| *number == 1))
 }
