@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { root } from "../scripts/build/run.mjs";
 import { measureSizes } from "../scripts/build/sizes.mjs";
 
-/** Budgets in bytes after gzip, for each module with its glue and for the JavaScript of each entry. */
+/** Budgets in bytes after gzip, for each module with its glue and for the JavaScript of each entry, with 1 % for other
+ * versions of the compiler. */
 const budgets = {
-  cpu: 32_000,
+  cpu: 32_300,
   seek: 24_000,
   gpu: 135_000,
   tensor: 184_500,

@@ -18,7 +18,7 @@ const smallCode = ["-Cllvm-args=-inline-threshold=20", "-Cllvm-args=-unroll-full
 const small = [
   "-Oz",
   "--one-caller-inline-max-function-size=30",
-  "--always-inline-max-function-size=5",
+  "--always-inline-max-function-size=6",
   "--converge",
   "--skip-pass=merge-similar-functions",
   "--skip-pass=local-cse",

@@ -148,9 +148,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
 
   /** Returns the layout of `bytes`; undefined unless they are one whole frame of independent blocks. */
   frameLayout(bytes: Uint8Array): FrameLayout | undefined {
-    const layout = this.run((cpu) => cpu.frameLayout(bytes));
-    if (!layout) return undefined;
-    const words = new Uint32Array(layout.buffer);
+    const words = new Uint32Array(this.run((cpu) => cpu.frameLayout(bytes)).buffer);
+    if (words.length === 0) return undefined;
     const [blockSize = 0, flags = 0, contentSize, contentChecksum] = words;
     return {
       blockSize,

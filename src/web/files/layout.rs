@@ -6,17 +6,17 @@ use wasm_bindgen::prelude::*;
 use crate::lz4::frame::{FrameLayout, put_word};
 use crate::memory::reserve;
 
-/// Returns the layout of `bytes`; `undefined` unless they are one whole frame of independent blocks. Checksums and blocks are
-/// not read.
+/// Returns the layout of `bytes`; nothing unless they are one whole frame of independent blocks. Checksums and blocks are not
+/// read.
 ///
-/// The result has little-endian words of four bytes: the maximum bytes of content of a block; a sum of 1 if blocks have checksums, 2 if the frame has a content
-/// size, and 4 if it has a content checksum; that size and that checksum; and the offsets of the size field of each block and
-/// of the end mark.
+/// The result has little-endian words of four bytes: the maximum bytes of content of a block; a sum of 1 if blocks have
+/// checksums, 2 if the frame has a content size, and 4 if it has a content checksum; that size and that checksum; and the
+/// offsets of the size field of each block and of the end mark.
 ///
 /// # Errors
 /// `OUT_OF_MEMORY`.
 #[wasm_bindgen(js_name = frameLayout)]
-pub fn frame_layout(bytes: &Uint8Array) -> Result<Option<Vec<u8>>, JsValue> {
+pub fn frame_layout(bytes: &Uint8Array) -> Result<Vec<u8>, JsValue> {
     let read = |at: usize, to: &mut [u8]| {
         let end = at + to.len();
         bytes.subarray(at as u32, end as u32).copy_to(to);
@@ -35,11 +35,11 @@ pub fn frame_layout(bytes: &Uint8Array) -> Result<Option<Vec<u8>>, JsValue> {
         content_checksum,
     }) = found
     else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let Ok(content_size) = u32::try_from(header.content_size.unwrap_or(0)) else {
         // More than a call returns.
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let flags = u32::from(header.block_checksums)
         | u32::from(header.content_size.is_some()) << 1
@@ -50,5 +50,5 @@ pub fn frame_layout(bytes: &Uint8Array) -> Result<Option<Vec<u8>>, JsValue> {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     put_word(&mut words, end as u32);
-    Ok(Some(words))
+    Ok(words)
 }
