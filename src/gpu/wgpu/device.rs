@@ -183,6 +183,20 @@ impl Shared {
         self.may_leave_out_checks && !source.is_checked()
     }
 
+    /// Waits until the submission (`None`: the latest) and all before it have run, and reports their faults.
+    pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let (sender, receiver) = oneshot::channel();
+        self.queue.on_submitted_work_done(move || {
+            // The waiting future may have been dropped.
+            let _ = sender.send(());
+        });
+        self.wait_for(submission)?;
+        match receiver.await {
+            Ok(()) => self.faults.check(),
+            Err(_) => Err(self.failed("submitted work was dropped".into()).await),
+        }
+    }
+
     /// Polls until the submission (`None`: the latest) has run and its callbacks were called. A
     /// device on which no submission ends for the wait limit counts as lost.
     #[cfg(not(target_arch = "wasm32"))]
@@ -385,15 +399,6 @@ impl Backend for WgpuDevice {
     }
 
     async fn synchronize_async(&self) -> Result<()> {
-        let (sender, receiver) = oneshot::channel();
-        self.0.queue.on_submitted_work_done(move || {
-            // The waiting future may have been dropped.
-            let _ = sender.send(());
-        });
-        self.0.wait_for(None)?;
-        match receiver.await {
-            Ok(()) => self.0.faults.check(),
-            Err(_) => Err(self.0.failed("submitted work was dropped".into()).await),
-        }
+        self.0.work_done(None).await
     }
 }

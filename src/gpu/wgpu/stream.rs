@@ -4,8 +4,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures_channel::oneshot;
-
 use super::device::Shared;
 use super::fault::guarded;
 use super::groups::BoundRange;
@@ -465,15 +463,7 @@ impl Waitable for WgpuSubmission {
             shared.timers.keep(timer);
             return Ok(measured);
         }
-        let (sender, receiver) = oneshot::channel();
-        shared.queue.on_submitted_work_done(move || {
-            // The waiting future may have been dropped.
-            let _ = sender.send(());
-        });
-        shared.wait_for(Some(self.index))?;
-        match receiver.await {
-            Ok(()) => shared.faults.check().map(|()| DeviceTimes::default()),
-            Err(_) => Err(shared.failed("submitted work was dropped".into()).await),
-        }
+        shared.work_done(Some(self.index)).await?;
+        Ok(DeviceTimes::default())
     }
 }
