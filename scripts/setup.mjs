@@ -53,7 +53,7 @@ export async function setup({ tests = false } = {}) {
   await installDebianPackages(tests);
   checkRust();
   await installRustParts(tests);
-  if (tests) await installWasmBindgen();
+  await installWasmBindgen();
   await installNpmPackages();
 }
 
@@ -121,10 +121,10 @@ function needRustup(what) {
   }
 }
 
-/** Builds the test runner of wasm-bindgen into target/tools, unless the version of Cargo.lock is already installed. */
+/** Builds the command of wasm-bindgen and its test runner into target/tools, unless the version of Cargo.lock is already installed. */
 async function installWasmBindgen() {
   const version = wasmBindgenVersion();
-  if (findWasmBindgen("wasm-bindgen-test-runner")) return;
+  if (findWasmBindgen("wasm-bindgen") && findWasmBindgen("wasm-bindgen-test-runner")) return;
   console.log(`setup: building wasm-bindgen ${version} into target/tools; once, 2 to 5 minutes`);
   // Without --locked: its lock file names a dependency that is no longer in the index.
   await must("cargo", ["install", "wasm-bindgen-cli", "--version", version, "--root", toolsFolder]);

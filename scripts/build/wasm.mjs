@@ -92,7 +92,9 @@ async function finish({ name, profile, isText }) {
  */
 async function bind(compiled, name) {
   const options = ["--target", "web", "--experimental-reset-state-function", "--ts-typed-array-buffers", "--omit-default-module-path"];
-  await run(findWasmBindgen("wasm-bindgen"), [...options, "--out-dir", glue, "--out-name", name, compiled]);
+  const program = findWasmBindgen("wasm-bindgen");
+  if (!program) throw new Error("wasm-bindgen of the version in Cargo.lock is missing: run `node scripts/setup.mjs`");
+  await run(program, [...options, "--out-dir", glue, "--out-name", name, compiled]);
   await rm(join(glue, `${name}_bg.wasm.d.ts`));
   const [wasm, script, types] = [join(glue, `${name}_bg.wasm`), join(glue, `${name}.js`), join(glue, `${name}.d.ts`)];
   const number = numbering();

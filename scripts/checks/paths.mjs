@@ -1,5 +1,6 @@
 // Checks the paths that documents name: those of ARCHITECTURE.md and the decisions exist, every relative link leads to a file,
-// and the links of a README that is published lead to files that are published with it.
+// the links of a README that is published lead to files that are published with it, and the test suites that the workflow
+// names exist.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { ask, exitWith, Remedy, root } from "../process.mjs";
@@ -71,6 +72,11 @@ await exitWith(async () => {
         if (!isListed(files, found)) faults.push(`${file}: the link ${target} leads to a file that the ${name} does not contain`);
       }
     }
+  }
+  for (const [, suite] of text(".github/workflows/ci.yml").matchAll(/--test ([\w-]+)/g)) {
+    nPaths++;
+    const isThere = [`tests/${suite}.rs`, `tests/${suite}/main.rs`].some((file) => tracked.includes(file));
+    if (!isThere) faults.push(`.github/workflows/ci.yml: there is no test suite ${suite}`);
   }
   if (nPaths === 0) throw new Remedy("no document names a path: does the check still read them?");
   if (faults.length > 0) throw new Remedy(faults.join("\n"));
