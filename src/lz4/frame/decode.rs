@@ -2,7 +2,7 @@
 
 use super::content::FrameContent;
 #[cfg(not(target_arch = "wasm32"))]
-use super::parallel::Scratch;
+use super::scratch::Scratch;
 use super::window::Window;
 use super::{FrameEvent, FrameHeader, FrameReader};
 use crate::{Error, Result};

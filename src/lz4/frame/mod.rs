@@ -50,6 +50,8 @@ mod pages;
 #[cfg(not(target_arch = "wasm32"))]
 mod parallel;
 mod read;
+#[cfg(not(target_arch = "wasm32"))]
+mod scratch;
 mod seek;
 #[cfg(any(target_arch = "wasm32", test))]
 mod serial;

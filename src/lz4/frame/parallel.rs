@@ -5,29 +5,23 @@
 //! Slots are reserved but not initialised, so pages that no block writes to are never faulted in.
 
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
+use super::scratch::Scratch;
 use super::window::Window;
 use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
 use crate::lz4::formats::fault;
-use crate::memory::{self, extend, reserve, zeros};
+use crate::memory::{self, extend, reserve};
 use crate::{Error, Result};
 
 /// Most bytes of content in one task of the thread pool, unless a block is larger.
 const SHARE_BYTES: usize = 128 << 10;
 /// Most blocks in one group, which bounds the memory for their states.
 const MAX_BLOCKS: usize = 1 << 16;
-/// Smallest scratch memory of a block.
-const MIN_SCRATCH_BYTES: usize = 4 << 10;
-
-/// Scratch memory for decoding a block, one for each core in use.
-#[derive(Debug, Default)]
-pub(super) struct Scratch(Mutex<Vec<Vec<u8>>>);
 
 /// A block, its place in the output, and its result.
 struct Work<'a> {
@@ -131,7 +125,7 @@ impl Frame {
         window: &mut Window,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        window.begin(Some(self));
+        window.begin(self.header.linked);
         for block in group {
             window.push(block, &self.header)?;
         }
@@ -271,19 +265,4 @@ fn content<'a>(block: &FrameBlock<'a>, memory: &'a mut [u8]) -> Result<&'a [u8]>
     }
     let length = decode(block.data, memory, 0).map_err(|source| corrupt(block, source))?;
     Ok(&memory[..length])
-}
-
-impl Scratch {
-    /// Runs `work` with `n_bytes` of memory of arbitrary content.
-    fn with<T>(&self, n_bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut memory = lock().pop().unwrap_or_default();
-        if memory.len() < n_bytes {
-            drop(memory);
-            memory = zeros(n_bytes.next_power_of_two().max(MIN_SCRATCH_BYTES))?;
-        }
-        let done = work(&mut memory[..n_bytes]);
-        lock().push(memory);
-        Ok(done)
-    }
 }

@@ -15,7 +15,8 @@ impl FrameDecoder {
     /// As [`FrameDecoder::advance`]; the content stays in the decoder until the next call.
     pub(crate) fn advance_serial(&mut self, input: &[u8]) -> Result<(usize, &[u8])> {
         self.refuse_if_failed()?;
-        self.window.begin(self.frame.as_ref());
+        let is_linked = self.frame.as_ref().is_some_and(|frame| frame.header.linked);
+        self.window.begin(is_linked);
         let mut ended = Ended::default();
         let consumed = match self.serial_blocks(input, &mut ended) {
             Ok(consumed) => consumed,

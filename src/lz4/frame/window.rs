@@ -4,7 +4,6 @@
 //! The memory is zeroed once and reused by all blocks and frames of a decoder, so that memory is touched only for
 //! content that exists, however large a block could be.
 
-use super::decode::Frame;
 use super::{FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
@@ -50,9 +49,9 @@ impl Window {
         std::mem::replace(self, Self::new(Vec::new())).bytes
     }
 
-    /// Starts a call: drops all content but the history that matches of `frame` may reach.
-    pub(super) fn begin(&mut self, frame: Option<&Frame>) {
-        let kept = self.kept(frame.is_some_and(|frame| frame.header.linked));
+    /// Starts a call: drops all content but the history that matches may reach, if the frame that goes on is linked.
+    pub(super) fn begin(&mut self, is_linked: bool) {
+        let kept = self.kept(is_linked);
         if kept == self.end || kept >= PASSED {
             self.bytes.copy_within(kept..self.end, 0);
             self.end -= kept;
