@@ -1,26 +1,20 @@
-// Names of all options. With the type `Names` the compiler rejects a missing name.
+// Names of all options; `stream-options.ts` has those of streams. With the type `Names` the compiler rejects a missing name.
 import type {
   CallOptions, CompressOptions, CompressorOptions, CompressPagesOptions, CompressResidentOptions, CompressSyncOptions,
   Configuration, DecompressOptions, DecompressResidentOptions, DecompressSyncOptions, FrameOptions,
 } from "../base/types.js";
-import type { Lz4CompressionStreamOptions, Lz4DecompressionStreamOptions, Lz4StreamOptions } from "./streams.js";
 
 /** A record with the name of every option as a key. */
 export type Names<Options> = Readonly<Record<keyof Required<Options>, true>>;
 
 export const call: Names<CallOptions> = { signal: true, onProgress: true };
-const frame: Names<FrameOptions> = { blockSize: true, level: true, contentChecksum: true, blockChecksums: true, index: true };
+export const frame: Names<FrameOptions> = { blockSize: true, level: true, contentChecksum: true, blockChecksums: true, index: true };
 export const compressor: Names<CompressorOptions> = {
   backend: true, powerPreference: true, allowSoftware: true, level: true, deterministic: true, workers: true, createWorker: true,
   modules: true, device: true, calibration: true, onDeviceLost: true,
 };
 export const configuration: Names<Configuration> = { modules: true, createWorker: true, workers: true };
 export const modules: Names<Required<Configuration>["modules"]> = { cpu: true, gpu: true, seek: true, tensor: true };
-const stream: Names<Lz4StreamOptions> = {
-  ...compressor, ...call, compressor: true, transfer: true, writableStrategy: true, readableStrategy: true,
-};
-export const compressionStream: Names<Lz4CompressionStreamOptions> = { ...stream, ...frame, contentSize: true };
-export const decompressionStream: Names<Lz4DecompressionStreamOptions> = { ...stream, maxOutputSize: true, inputSize: true };
 export const compressSync: Names<CompressSyncOptions> = { ...frame, format: true, maxOutputSize: true };
 export const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };
 export const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true, into: true };

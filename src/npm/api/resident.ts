@@ -4,7 +4,7 @@ import { PagepressError } from "../base/errors.js";
 import type { Job } from "../base/job.js";
 import type { Device, DeviceBuffer, Level, PackedPages, PackedPagesInput, ResidentContent, ResidentPart } from "../base/types.js";
 import type { Codec, Outcome, ProgressOf, ResidentCodec } from "../codec/codec.js";
-import { gpuTiming } from "../codec/gpu.js";
+import { gpuTiming } from "../codec/gpu-timing.js";
 import { levelNumber } from "../modules/enums.js";
 import type { GpuModule } from "../modules/load.js";
 import type { GpuContent, GpuTarget } from "../wasm/gpu.js";

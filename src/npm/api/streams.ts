@@ -2,7 +2,6 @@ import { bytesOf, checkOptions, checkSize, release } from "../base/arguments.js"
 import { Job } from "../base/job.js";
 import { RendezvousChannel } from "../base/rendezvous.js";
 import { LightAbortController } from "../base/abort.js";
-import type { BytesInput, CallOptions, CompressorOptions, FrameOptions } from "../base/types.js";
 import { unshared, viewOf } from "../base/views.js";
 import { Clock } from "../codec/cpu.js";
 import { open } from "../codec/open.js";
@@ -10,39 +9,12 @@ import { frameOptions } from "../frame/options.js";
 import { PartBuffer } from "../frame/part-buffer.js";
 import { load } from "../modules/load.js";
 import { Compressor } from "./compressor.js";
-import * as names from "./options.js";
+import {
+  compressionNames, decompressionNames,
+  type Lz4CompressionStreamOptions, type Lz4DecompressionStreamOptions, type Lz4StreamOptions, type StreamInput,
+} from "./stream-options.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Bytes that can be written to a stream. The stream does not change them, and does not detach their buffer without
- * `transfer`; do not change them until their write has settled. */
-export type StreamInput = BytesInput;
-
-/** Options of both streams, in addition to those of the engine to open. */
-export interface Lz4StreamOptions extends CompressorOptions, CallOptions {
-  /** A compressor to use instead of a new one. It stays usable, and is not disposed of. */
-  compressor?: Compressor;
-  /** Detaches and frees the buffer of each chunk when its write is done, so that a long stream leaves less work to the
-   * garbage collector. Default false. */
-  transfer?: boolean;
-  /** Queuing strategy of `writable`. Default: a high-water mark of 1 MiB of input. */
-  writableStrategy?: QueuingStrategy<StreamInput>;
-  /** Queuing strategy of `readable`. Default: a high-water mark of 1 MiB of output. */
-  readableStrategy?: QueuingStrategy<Bytes>;
-}
-
-export interface Lz4CompressionStreamOptions extends Lz4StreamOptions, FrameOptions {
-  /** Number of bytes that will be written, if known; it is stored in the header of the frame. Content of another length is
-   * the error `CONTENT_SIZE_MISMATCH`. */
-  contentSize?: number;
-}
-
-export interface Lz4DecompressionStreamOptions extends Lz4StreamOptions {
-  /** Maximum number of bytes of output; more is the error `OUTPUT_LIMIT`. Default: no limit. */
-  maxOutputSize?: number;
-  /** Number of bytes that will be written, if known, for `onProgress`. */
-  inputSize?: number;
-}
 
 const HIGH_WATER_BYTES = 2 ** 20;
 /** Bytes of input that are decompressed at a time, and maximum bytes of an output chunk unless blocks are larger. */
@@ -131,7 +103,7 @@ class Lz4Stream {
 /** Compresses the bytes that are written to it to one LZ4 frame, in bounded memory, on the engine that `backend` selects. */
 export class Lz4CompressionStream extends Lz4Stream {
   constructor(options: Lz4CompressionStreamOptions = {}) {
-    checkOptions(options, names.compressionStream);
+    checkOptions(options, compressionNames);
     const { contentSize } = options;
     if (contentSize !== undefined) checkSize("contentSize", contentSize);
     super(options, contentSize ?? null, (input, compressor, job) => compress(input, compressor, job, options));
@@ -141,7 +113,7 @@ export class Lz4CompressionStream extends Lz4Stream {
 /** Decompresses the LZ4 frames written to it, in bounded memory: one or many, including legacy and skippable frames. */
 export class Lz4DecompressionStream extends Lz4Stream {
   constructor(options: Lz4DecompressionStreamOptions = {}) {
-    checkOptions(options, names.decompressionStream);
+    checkOptions(options, decompressionNames);
     const { inputSize, maxOutputSize = Number.MAX_SAFE_INTEGER } = options;
     if (inputSize !== undefined) checkSize("inputSize", inputSize);
     checkSize("maxOutputSize", maxOutputSize);

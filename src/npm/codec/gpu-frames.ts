@@ -8,7 +8,7 @@ import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { levelNumber } from "../modules/enums.js";
 import type { Compression, FrameProgress, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
-import { gpuTiming } from "./gpu.js";
+import { gpuTiming } from "./gpu-timing.js";
 
 /** Bytes of content of a part. For a call, as many as the module has in flight; for a stream, whose memory is bounded, those
  * of one job. */

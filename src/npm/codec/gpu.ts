@@ -2,7 +2,7 @@ import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import { cancelled, type Job } from "../base/job.js";
 import type {
-  BackendInfo, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput, Timing,
+  BackendInfo, CheckedPages, Device, FrameOptions, GpuMemory, Level, PackedPages, PackedPagesInput,
 } from "../base/types.js";
 import { PAGE_SIZES, ratioOf } from "../format/packed-pages.js";
 import type { CpuModule } from "../modules/cpu-module.js";
@@ -13,17 +13,10 @@ import type * as Gpu from "../wasm/gpu.js";
 import { type Codec, type Compression, type Outcome, type ProgressOf, type ResidentCodec, withTiming } from "./codec.js";
 import { CpuCodec } from "./cpu.js";
 import { compressFrame, decompressFrame, GpuCompression } from "./gpu-frames.js";
-
-/** Reason for the engine where no measurement decided. */
-const REASON = "asked for; the adapter that the browser gives";
+import { gpuTiming, REASON } from "./gpu-timing.js";
 
 /** Opens a GPU. */
 export type OpenGpu = (module: GpuModule) => Promise<Gpu.GpuCodec>;
-
-/** Returns the timing of a call of the GPU module. */
-export function gpuTiming(timing: Gpu.GpuTiming): Timing {
-  return { engine: "webgpu", reason: REASON, ...timing };
-}
 
 /** Compresses and decompresses on a GPU. Frames that the GPU does not support fall back to the CPU codec. Frame headers and
  * content checksums are computed on the CPU. */

@@ -5,9 +5,15 @@ import { SerialQueue } from "../base/serial-queue.js";
 import type { Backend, Op } from "../wasm/tensor.js";
 import { ArrayOperations } from "./arrays.js";
 import { generation, loadTensors, settled } from "./call.js";
-import { rawDevice } from "./device.js";
+import { type GpuDevice, rawDevice } from "./device.js";
 import { Held } from "./dispose.js";
-import type { BackendUsed, Floats, GpuBackendOptions } from "./types.js";
+import type { BackendUsed, Floats, TensorModules } from "./types.js";
+
+export interface GpuBackendOptions {
+  /** Runs all operations on this device, and fails if it fails. Default: a hardware GPU, opened when it first pays off. */
+  device?: GpuDevice;
+  modules?: TensorModules;
+}
 
 /** A backend of the module, and the number of the module instance that created it. */
 interface Opened {

@@ -1,5 +1,4 @@
 import type { Device, ModuleSource } from "../base/types.js";
-import type { GpuDevice } from "./device.js";
 
 /** Elements of a result. */
 export type Floats = Float32Array<ArrayBuffer>;
@@ -96,12 +95,6 @@ export interface KernelOptions {
 
 /** Number of workgroups: in x only, or in up to three dimensions. */
 export type Grid = number | readonly [x: number, y?: number, z?: number];
-
-export interface GpuBackendOptions {
-  /** Runs all operations on this device, and fails if it fails. Default: a hardware GPU, opened when it first pays off. */
-  device?: GpuDevice;
-  modules?: TensorModules;
-}
 
 /** The engine of an operation: a device, or the CPU with the reason for it. */
 export type BackendUsed =
