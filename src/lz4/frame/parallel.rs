@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
 use super::scratch::Scratch;
-use super::window::Window;
 use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
@@ -106,12 +105,35 @@ impl FrameDecoder {
         };
         let start = out.len();
         if frame.header.linked {
-            frame.linked(&group.blocks, &mut self.window, out)?;
+            self.append_linked(&group.blocks, out)?;
         } else {
             frame.independent(&group.blocks, &self.scratch, out)?;
         }
-        frame.content.add(&out[start..]);
-        let added = (out.len() - start) as u64;
+        self.count(&out[start..])
+    }
+
+    /// Decodes linked blocks that follow the content so far, and appends their content to `out`.
+    pub(super) fn append_linked(
+        &mut self,
+        blocks: &[FrameBlock<'_>],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(frame) = &self.frame else {
+            return Ok(());
+        };
+        self.window.begin(frame.header.linked);
+        for block in blocks {
+            self.window.push(block, &frame.header)?;
+        }
+        extend(out, self.window.content())
+    }
+
+    /// Counts and hashes content of the frame that was decoded.
+    pub(super) fn count(&mut self, content: &[u8]) -> Result<()> {
+        if let Some(frame) = &mut self.frame {
+            frame.content.add(content);
+        }
+        let added = content.len() as u64;
         self.check_limit(added)?;
         self.n_bytes += added;
         Ok(())
@@ -119,19 +141,6 @@ impl FrameDecoder {
 }
 
 impl Frame {
-    fn linked(
-        &self,
-        group: &[FrameBlock<'_>],
-        window: &mut Window,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        window.begin(self.header.linked);
-        for block in group {
-            window.push(block, &self.header)?;
-        }
-        extend(out, window.content())
-    }
-
     /// Blocks of a frame mostly have the same content size, so the size of the first one is the size of all places.
     fn independent(
         &mut self,

@@ -183,6 +183,14 @@ impl FrameWriter {
         }
     }
 
+    /// Sets the checksum of the content, which was computed elsewhere. `None` leaves it as it is.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn set_checksum(&mut self, sum: Option<Checksum>) {
+        if let Some(sum) = sum {
+            self.sum = sum;
+        }
+    }
+
     /// Returns the checksum of the content so far, if there is one.
     #[cfg(web_files)]
     pub(crate) fn content_checksum(&self) -> u32 {
@@ -191,7 +199,7 @@ impl FrameWriter {
 
     /// Counts `n_bytes` of content that was compressed elsewhere. The index, if there is one, needs its `blocks` with
     /// their sizes and checksums; all but the last block of the frame are full.
-    #[cfg(any(test, web_files))]
+    #[cfg(any(test, web_files, not(target_arch = "wasm32")))]
     pub(crate) fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.n_bytes += n_bytes as u64;
         self.note(blocks, n_bytes);
@@ -238,7 +246,7 @@ impl FrameWriter {
 }
 
 /// Appends `content` in blocks.
-fn push_blocks(
+pub(super) fn push_blocks(
     encoder: &mut Encoder,
     options: &FrameOptions,
     content: &[u8],
