@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::adapter::{self, Adapter};
+use super::compile::compile;
 use super::context::Context;
 use super::event::TimeLine;
-use super::host::{self, CudaHostBuffer, PinnedMemory};
-use super::kernel::{self, CudaKernel};
+use super::host::{self, CudaHostBuffer};
+use super::kernel::CudaKernel;
 use super::lanes::Lanes;
-use super::memory::{CudaBuffer, DeviceMemory};
+use super::memory::CudaBuffer;
+use super::shared::Shared;
 use super::stream::{CudaStream, CudaSubmission};
 use super::wait::Waiters;
 use super::{ENGINE, driver};
+use crate::Result;
 use crate::gpu::backend::{Backend, HostUse, KernelSource, download, upload};
 use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, RuntimeChecks};
@@ -24,45 +27,10 @@ use crate::gpu::pool::Pool;
 use crate::gpu::watch;
 use crate::kernels::Access;
 use crate::ptx::CompiledPtx;
-use crate::{Error, Result};
 
 /// A CUDA device; clones share it.
 #[derive(Debug, Clone)]
 pub struct CudaDevice(Arc<Shared>);
-
-/// The state that all handles of a device share. Fields drop in this order: waits end, work ends, then its memory is freed.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub id: DeviceId,
-    pub waiters: Waiters,
-    pub lanes: Lanes,
-    pub time_line: TimeLine,
-    pub kernels: PipelineCache<CudaKernel>,
-    /// Kernels loaded from PTX. They are kept, since work may still run them after their handles are dropped.
-    loaded: Mutex<Vec<CudaKernel>>,
-    pub memory: Pool<(), DeviceMemory>,
-    pub pinned: Pool<(), PinnedMemory>,
-    pub context: Arc<Context>,
-    pub budget: Arc<Budget>,
-    pub info: GpuDeviceInfo,
-    pub capabilities: Capabilities,
-    pub sm: u32,
-    pub may_leave_out_checks: bool,
-    pci: String,
-    given_up: AtomicBool,
-}
-
-impl Shared {
-    /// Checks that the device is not lost.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.given_up.load(Ordering::Acquire) {
-            return Err(Error::DeviceLost {
-                reason: "the device was given up".into(),
-            });
-        }
-        self.context.check()
-    }
-}
 
 /// Opens the GPU at `index` with the options of `request`.
 pub(crate) fn open(index: usize, request: &DeviceRequest) -> Result<CudaDevice> {
@@ -166,7 +134,7 @@ impl CudaDevice {
     /// describes them, and every launch accesses only the memory of its arguments.
     pub unsafe fn load_ptx(&self, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
         self.0.check()?;
-        let kernel = kernel::load(&self.0, ptx, bindings)?;
+        let kernel = self.0.loader().load(ptx, bindings)?;
         let mut loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.push(kernel.clone());
         Ok(kernel)
@@ -242,7 +210,7 @@ impl Backend for CudaDevice {
     }
 
     async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<CudaKernel> {
-        kernel::compile(&self.0, source)
+        compile(&self.0, source)
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<CudaBuffer> {

@@ -1,86 +1,19 @@
-//! Pinned (page-locked) host memory, which the device reads and writes by DMA.
+//! Pinned host memory from a bounded pool.
 
 use std::ops::Range;
-use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use cudarc::driver::sys;
-
-use super::context::Context;
-use super::device::Shared;
+use super::allocation::PinnedMemory;
 use super::lanes::Uses;
+use super::shared::Shared;
 use crate::copy::copy;
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
-use crate::gpu::budget::Charge;
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Maximum number of pinned bytes in the pool: pinned memory is not available to the rest of the system.
 pub(super) const MAX_POOLED_BYTES: u64 = 1 << 30;
-
-/// An allocation.
-#[derive(Debug)]
-pub(super) struct PinnedMemory {
-    start: NonNull<u8>,
-    n_bytes: u64,
-    uses: Uses,
-    context: Arc<Context>,
-    _charge: Charge,
-}
-
-// SAFETY: the value is an address and a length, which are not bound to a thread; the driver frees it from any.
-unsafe impl Send for PinnedMemory {}
-// SAFETY: `&self` returns the address only; `CudaHostBuffer` locks before it reads or writes there.
-unsafe impl Sync for PinnedMemory {}
-
-impl PinnedMemory {
-    fn new(shared: &Shared, n_bytes: u64, requested: u64) -> Result<Self> {
-        let charge = shared.budget.charge(n_bytes, requested)?;
-        let context = &shared.context;
-        let entered = context.enter()?;
-        let mut start = std::ptr::null_mut();
-        // SAFETY: `start` outlives the call; the context is current.
-        let code = unsafe {
-            sys::cuMemHostAlloc(
-                &raw mut start,
-                n_bytes as usize,
-                sys::CU_MEMHOSTALLOC_PORTABLE,
-            )
-        };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(Error::OutOfMemory { requested });
-        }
-        entered.ok("cuMemHostAlloc", code)?;
-        let Some(start) = NonNull::new(start.cast::<u8>()) else {
-            return Err(Error::OutOfMemory { requested });
-        };
-        Ok(Self {
-            start,
-            n_bytes,
-            uses: Uses::default(),
-            context: Arc::clone(context),
-            _charge: charge,
-        })
-    }
-
-    /// Clears the memory.
-    fn clear(&mut self) {
-        // SAFETY: the allocation has `n_bytes`, and this is its sole owner: it is new, so no submission uses it.
-        unsafe { self.start.as_ptr().write_bytes(0, self.n_bytes as usize) };
-    }
-}
-
-impl Drop for PinnedMemory {
-    fn drop(&mut self) {
-        // The memory of a lost context is freed with the context.
-        if let Ok(entered) = self.context.enter() {
-            entered.finish_all();
-            // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
-            let _ = unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
-        }
-    }
-}
 
 /// Pinned staging memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
@@ -100,7 +33,7 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.take() {
-            self.shared.pinned.put((), memory.n_bytes, memory);
+            self.shared.pinned.put((), memory.n_bytes(), memory);
         }
     }
 }
@@ -109,7 +42,8 @@ impl CudaHostBuffer {
     /// Allocates new memory filled with zeros; pooled memory may still be in use.
     pub(super) fn cleared(shared: &Arc<Shared>, n_bytes: u64, host_use: HostUse) -> Result<Self> {
         let mut memory = Self::allocate(shared, n_bytes)?;
-        memory.clear();
+        // SAFETY: the memory is new, so no submission uses it.
+        unsafe { memory.clear() };
         Ok(Self::of(shared, memory, n_bytes, host_use))
     }
 
@@ -130,10 +64,11 @@ impl CudaHostBuffer {
         shared.check()?;
         check::size(n_bytes, shared.capabilities.max_buffer_bytes)?;
         let size = check::size_class(n_bytes, u64::MAX);
-        match PinnedMemory::new(shared, size, n_bytes) {
+        let attempt = || PinnedMemory::new(&shared.context, &shared.budget, size, n_bytes);
+        match attempt() {
             Err(Error::OutOfMemory { .. }) => {
                 shared.pinned.clear();
-                PinnedMemory::new(shared, size, n_bytes)
+                attempt()
             }
             made => made,
         }
@@ -154,13 +89,13 @@ impl CudaHostBuffer {
     }
 
     pub(super) fn uses(&self) -> Option<&Uses> {
-        self.0.memory.as_ref().map(|memory| &memory.uses)
+        self.0.memory.as_ref().map(PinnedMemory::uses)
     }
 
     /// Returns the device address of a byte.
     pub(super) fn address(&self, offset: u64) -> *mut u8 {
         match &self.0.memory {
-            Some(memory) => memory.start.as_ptr().wrapping_add(offset as usize),
+            Some(memory) => memory.start().as_ptr().wrapping_add(offset as usize),
             None => std::ptr::null_mut(),
         }
     }
@@ -191,12 +126,12 @@ impl CudaHostBuffer {
             return Err(shared.context.broken("pinned memory is gone"));
         };
         loop {
-            for event in shared.lanes.after(&memory.uses)? {
+            for event in shared.lanes.after(memory.uses())? {
                 shared.waiters.wait_async(shared, event).await?;
             }
             shared.check()?;
             let _access = lock();
-            if shared.lanes.after(&memory.uses)?.is_empty() {
+            if shared.lanes.after(memory.uses())?.is_empty() {
                 return Ok(touch(memory));
             }
         }
@@ -238,7 +173,7 @@ impl HostMemory for CudaHostBuffer {
             // SAFETY: the range is inside the allocation (checked above), the device does not use it, and nobody else
             // on the host does while the lock is held.
             let target = unsafe {
-                let start = memory.start.as_ptr().add(range.start as usize);
+                let start = memory.start().as_ptr().add(range.start as usize);
                 std::slice::from_raw_parts_mut(start, n_bytes as usize)
             };
             fill(target)
@@ -260,7 +195,7 @@ impl HostMemory for CudaHostBuffer {
             // writes it while the lock is held.
             let bytes = unsafe {
                 std::slice::from_raw_parts(
-                    memory.start.as_ptr().add(range.start as usize),
+                    memory.start().as_ptr().add(range.start as usize),
                     n_bytes as usize,
                 )
             };

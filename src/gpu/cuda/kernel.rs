@@ -1,4 +1,4 @@
-//! Compiled kernels: `wgsl-ptx` compiles WGSL to PTX, the driver PTX to machine code.
+//! Kernels that the driver has compiled from PTX to machine code.
 
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
@@ -6,16 +6,12 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUjit_option_enum as JitOption};
 
 use super::context::Context;
-use super::device::Shared;
 use super::fault::{self, ok};
-use crate::gpu::backend::KernelSource;
 use crate::gpu::id::{DeviceId, Owned};
+use crate::gpu::info::Capabilities;
 use crate::kernels::Access;
-use crate::ptx::{Bounds, CompiledPtx, PtxOptions, PtxParam, PtxParamKind, compile_wgsl};
+use crate::ptx::{CompiledPtx, PtxParam, PtxParamKind};
 use crate::{Error, Result};
-
-/// Compute capabilities, times ten, that PTX is emitted for. Other GPUs use that of the next lower one.
-const TARGETS: [u32; 4] = [75, 80, 90, 100];
 
 /// A compiled kernel.
 #[derive(Debug, Clone)]
@@ -85,61 +81,109 @@ impl Owned for CudaKernel {
     }
 }
 
-/// Returns the kernel of `source` from the cache, or compiles it.
-pub(super) fn compile(shared: &Shared, source: &KernelSource<'_>) -> Result<CudaKernel> {
-    shared.check()?;
-    if let Some(kernel) = shared.kernels.find(source) {
-        return Ok(kernel);
+/// Loads kernels for a device, with what it needs of the device.
+pub(super) struct Loader<'a> {
+    pub device: DeviceId,
+    pub context: &'a Arc<Context>,
+    pub limits: &'a Capabilities,
+    /// Driver and its version, for messages.
+    pub driver: &'a str,
+}
+
+impl Loader<'_> {
+    /// Has the driver compile PTX to machine code, with the parameters of `bindings`.
+    pub(super) fn load(&self, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
+        let failed = |message: String| Error::KernelCompile {
+            kernel: ptx.entry.clone(),
+            message,
+        };
+        check_bindings(ptx, bindings).map_err(failed)?;
+        self.check_limits(ptx).map_err(failed)?;
+        let module = self.load_module(ptx)?;
+        let entered = self.context.enter()?;
+        let name = CString::new(ptx.entry.as_str()).map_err(|error| failed(error.to_string()))?;
+        let mut function = std::ptr::null_mut();
+        // SAFETY: `function` outlives the call; module and context belong together.
+        entered.ok("cuModuleGetFunction", unsafe {
+            sys::cuModuleGetFunction(&raw mut function, module.raw, name.as_ptr())
+        })?;
+        Ok(CudaKernel(Arc::new(Loaded {
+            device: self.device,
+            entry: ptx.entry.clone(),
+            bindings: bindings.to_vec(),
+            params: ptx.params.clone(),
+            workgroup_size: ptx.workgroup_size,
+            _module: module,
+            function,
+        })))
     }
-    let unchecked = shared.may_leave_out_checks && !source.is_checked();
-    let options = PtxOptions {
-        overrides: source.overrides,
-        sm: target(shared.sm),
-        bounds: if unchecked {
-            Bounds::Unchecked
-        } else {
-            Bounds::Clamp
-        },
-        clear_workgroup: source.is_cleared(),
-        ..PtxOptions::new(source.entry)
-    };
-    let ptx = compile_wgsl(source.wgsl, &options)?;
-    let kernel = load(shared, &ptx, source.bindings)?;
-    shared.kernels.keep(source, kernel.clone());
-    Ok(kernel)
-}
 
-/// Returns the PTX target for a GPU of compute capability `sm`.
-fn target(sm: u32) -> u32 {
-    let known = TARGETS.into_iter().rev().find(|&target| target <= sm);
-    known.unwrap_or(TARGETS[0])
-}
+    fn check_limits(&self, ptx: &CompiledPtx) -> Result<(), String> {
+        let limits = self.limits;
+        let invocations: u32 = ptx.workgroup_size.iter().product();
+        if invocations > limits.max_workgroup_invocations {
+            return Err(format!(
+                "{invocations} invocations in a workgroup, the device takes {}",
+                limits.max_workgroup_invocations
+            ));
+        }
+        if ptx.shared_bytes > limits.max_workgroup_bytes {
+            return Err(format!(
+                "{} bytes of workgroup memory, the device has {}",
+                ptx.shared_bytes, limits.max_workgroup_bytes
+            ));
+        }
+        Ok(())
+    }
 
-/// Has the driver compile PTX to machine code, with the parameters of `bindings`.
-pub(super) fn load(shared: &Shared, ptx: &CompiledPtx, bindings: &[Access]) -> Result<CudaKernel> {
-    let failed = |message: String| Error::KernelCompile {
-        kernel: ptx.entry.clone(),
-        message,
-    };
-    check_bindings(ptx, bindings).map_err(failed)?;
-    check_limits(shared, ptx).map_err(failed)?;
-    let module = load_module(shared, ptx)?;
-    let entered = shared.context.enter()?;
-    let name = CString::new(ptx.entry.as_str()).map_err(|error| failed(error.to_string()))?;
-    let mut function = std::ptr::null_mut();
-    // SAFETY: `function` outlives the call; module and context belong together.
-    entered.ok("cuModuleGetFunction", unsafe {
-        sys::cuModuleGetFunction(&raw mut function, module.raw, name.as_ptr())
-    })?;
-    Ok(CudaKernel(Arc::new(Loaded {
-        device: shared.id,
-        entry: ptx.entry.clone(),
-        bindings: bindings.to_vec(),
-        params: ptx.params.clone(),
-        workgroup_size: ptx.workgroup_size,
-        _module: module,
-        function,
-    })))
+    fn load_module(&self, ptx: &CompiledPtx) -> Result<Module> {
+        const LOG_BYTES: usize = 16 << 10;
+        let failed = |message: String| Error::KernelCompile {
+            kernel: ptx.entry.clone(),
+            message,
+        };
+        let text = CString::new(ptx.text.as_str()).map_err(|error| failed(error.to_string()))?;
+        let mut log = vec![0u8; LOG_BYTES];
+        let mut options = [
+            JitOption::CU_JIT_ERROR_LOG_BUFFER,
+            JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [
+            log.as_mut_ptr().cast::<c_void>(),
+            // The driver expects the number in place of a pointer.
+            std::ptr::without_provenance_mut(LOG_BYTES),
+        ];
+        let _entered = self.context.enter()?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: text, options, values and log outlive the call; there are as many values as options.
+        let code = unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut raw,
+                text.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        if let Err(refused) = ok("cuModuleLoadDataEx", code) {
+            let error = self.context.explain(refused);
+            if matches!(error, Error::DeviceLost { .. }) {
+                return Err(error);
+            }
+            let log = log.split(|&byte| byte == 0).next().unwrap_or_default();
+            let words = String::from_utf8_lossy(log);
+            let driver = self.driver;
+            return Err(failed(format!(
+                "{} (driver for {driver})\n{}",
+                fault::describe(&refused),
+                words.trim()
+            )));
+        }
+        Ok(Module {
+            raw,
+            context: Arc::clone(self.context),
+        })
+    }
 }
 
 /// Checks that the kernel's parameters match the caller's bindings.
@@ -169,84 +213,4 @@ fn check_bindings(ptx: &CompiledPtx, bindings: &[Access]) -> Result<(), String> 
         }
     }
     Ok(())
-}
-
-fn check_limits(shared: &Shared, ptx: &CompiledPtx) -> Result<(), String> {
-    let limits = &shared.capabilities;
-    let invocations: u32 = ptx.workgroup_size.iter().product();
-    if invocations > limits.max_workgroup_invocations {
-        return Err(format!(
-            "{invocations} invocations in a workgroup, the device takes {}",
-            limits.max_workgroup_invocations
-        ));
-    }
-    if ptx.shared_bytes > limits.max_workgroup_bytes {
-        return Err(format!(
-            "{} bytes of workgroup memory, the device has {}",
-            ptx.shared_bytes, limits.max_workgroup_bytes
-        ));
-    }
-    Ok(())
-}
-
-fn load_module(shared: &Shared, ptx: &CompiledPtx) -> Result<Module> {
-    const LOG_BYTES: usize = 16 << 10;
-    let failed = |message: String| Error::KernelCompile {
-        kernel: ptx.entry.clone(),
-        message,
-    };
-    let text = CString::new(ptx.text.as_str()).map_err(|error| failed(error.to_string()))?;
-    let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [
-        JitOption::CU_JIT_ERROR_LOG_BUFFER,
-        JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        // The driver expects the number in place of a pointer.
-        std::ptr::without_provenance_mut(LOG_BYTES),
-    ];
-    let _entered = shared.context.enter()?;
-    let mut raw = std::ptr::null_mut();
-    // SAFETY: text, options, values and log outlive the call; there are as many values as options.
-    let code = unsafe {
-        sys::cuModuleLoadDataEx(
-            &raw mut raw,
-            text.as_ptr().cast(),
-            options.len() as u32,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
-    if let Err(refused) = ok("cuModuleLoadDataEx", code) {
-        let error = shared.context.explain(refused);
-        if matches!(error, Error::DeviceLost { .. }) {
-            return Err(error);
-        }
-        let log = log.split(|&byte| byte == 0).next().unwrap_or_default();
-        let words = String::from_utf8_lossy(log);
-        let driver = &shared.info.driver;
-        return Err(failed(format!(
-            "{} (driver for {driver})\n{}",
-            fault::describe(&refused),
-            words.trim()
-        )));
-    }
-    Ok(Module {
-        raw,
-        context: Arc::clone(&shared.context),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::target;
-
-    #[test]
-    fn gpus_use_their_own_or_an_older_target() {
-        assert_eq!(
-            [75, 86, 89, 90, 103, 120].map(target),
-            [75, 80, 80, 90, 100, 100]
-        );
-    }
 }

@@ -4,61 +4,16 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::Context;
-use super::device::Shared;
+use super::allocation::DeviceMemory;
 use super::lanes::{Lane, Uses};
+use super::shared::Shared;
 use crate::gpu::backend::Sized64;
-use crate::gpu::budget::Charge;
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
 
 /// Required alignment of addresses passed to [`CudaBuffer::from_device_ptr`]: the widest access of a kernel.
 const POINTER_ALIGNMENT: u64 = 16;
-
-/// An allocation of this crate.
-#[derive(Debug)]
-pub(super) struct DeviceMemory {
-    address: u64,
-    n_bytes: u64,
-    uses: Uses,
-    context: Arc<Context>,
-    _charge: Charge,
-}
-
-impl DeviceMemory {
-    /// Allocates memory. `requested` is the size that an error reports.
-    fn new(shared: &Shared, n_bytes: u64, requested: u64) -> Result<Self> {
-        let charge = shared.budget.charge(n_bytes, requested)?;
-        let context = &shared.context;
-        let entered = context.enter()?;
-        let mut address = 0;
-        // SAFETY: `address` outlives the call; the context is current.
-        let code = unsafe { sys::cuMemAlloc_v2(&raw mut address, n_bytes as usize) };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(Error::OutOfMemory { requested });
-        }
-        entered.ok("cuMemAlloc", code)?;
-        Ok(Self {
-            address,
-            n_bytes,
-            uses: Uses::default(),
-            context: Arc::clone(context),
-            _charge: charge,
-        })
-    }
-}
-
-impl Drop for DeviceMemory {
-    fn drop(&mut self) {
-        // The memory of a lost context is freed with the context.
-        if let Ok(entered) = self.context.enter() {
-            entered.finish_all();
-            // SAFETY: this object owns the allocation, no other has its address, and no work uses it any more.
-            let _ = unsafe { sys::cuMemFree_v2(self.address) };
-        }
-    }
-}
 
 /// Device memory; returns to the pool when the last clone is dropped. External memory is left to its owner.
 #[derive(Debug, Clone)]
@@ -86,7 +41,7 @@ impl Drop for Inner {
         if let Memory::Pooled(memory) = &mut self.memory
             && let Some(memory) = memory.take()
         {
-            self.shared.memory.put((), memory.n_bytes, memory);
+            self.shared.memory.put((), memory.n_bytes(), memory);
         }
     }
 }
@@ -149,14 +104,14 @@ impl CudaBuffer {
     #[must_use]
     pub fn device_ptr(&self) -> u64 {
         match &self.0.memory {
-            Memory::Pooled(memory) => memory.as_ref().map_or(0, |memory| memory.address),
+            Memory::Pooled(memory) => memory.as_ref().map_or(0, DeviceMemory::address),
             Memory::Foreign { address, .. } => *address,
         }
     }
 
     pub(super) fn uses(&self) -> Option<&Uses> {
         match &self.0.memory {
-            Memory::Pooled(memory) => memory.as_ref().map(|memory| &memory.uses),
+            Memory::Pooled(memory) => memory.as_ref().map(DeviceMemory::uses),
             Memory::Foreign { uses, .. } => Some(uses),
         }
     }
@@ -176,10 +131,11 @@ impl Sized64 for CudaBuffer {
 
 /// Allocates new memory. When it runs out, the pool is emptied and the allocation retried once.
 fn allocate(shared: &Shared, size: u64, requested: u64) -> Result<DeviceMemory> {
-    match DeviceMemory::new(shared, size, requested) {
+    let attempt = || DeviceMemory::new(&shared.context, &shared.budget, size, requested);
+    match attempt() {
         Err(Error::OutOfMemory { .. }) => {
             shared.memory.clear();
-            DeviceMemory::new(shared, size, requested)
+            attempt()
         }
         made => made,
     }

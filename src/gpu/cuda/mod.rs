@@ -9,6 +9,8 @@
 //! [`Backend`](super::Backend).
 
 mod adapter;
+mod allocation;
+mod compile;
 mod context;
 mod device;
 mod driver;
@@ -19,6 +21,7 @@ mod kernel;
 mod lanes;
 mod launch;
 mod memory;
+mod shared;
 mod stream;
 mod wait;
 

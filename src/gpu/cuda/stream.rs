@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::device::Shared;
 use super::event::Event;
 use super::host::CudaHostBuffer;
 use super::kernel::CudaKernel;
 use super::lanes::{Held, Lane, Uses};
 use super::launch::{Bound, Launch};
 use super::memory::CudaBuffer;
+use super::shared::Shared;
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;

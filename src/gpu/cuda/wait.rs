@@ -11,7 +11,6 @@ use std::time::Duration;
 use futures_channel::oneshot;
 
 use super::context::Context;
-use super::device::Shared;
 use super::event::Event;
 use crate::Result;
 use crate::gpu::watch::{self, LOOK, Watch};
@@ -21,6 +20,15 @@ const MAX_THREADS: usize = 4;
 
 /// Number of checks without a pending wait after which the watchdog thread ends.
 const IDLE_LOOKS: u32 = 5;
+
+/// A device whose progress the watchdog checks.
+pub(super) trait Watched: Send + Sync + 'static {
+    /// Returns the number of completed steps; `None` if it is not known now.
+    fn n_passed(&self) -> Option<u64>;
+
+    /// Returns its context, which is noted as lost when the device has stalled.
+    fn context(&self) -> &Context;
+}
 
 /// The waiting threads of one device. They end with it.
 pub(super) struct Waiters {
@@ -115,7 +123,7 @@ impl Queue {
     }
 
     /// Runs the watchdog thread. It wakes periodically, so that waits need not wake it.
-    fn watch(&self, device: &Weak<Shared>, limit: Duration) {
+    fn watch(&self, device: &Weak<impl Watched>, limit: Duration) {
         let (mut n_idle, mut n_passed, mut watched) = (0, 0, None);
         let look = limit.clamp(Duration::from_millis(1), LOOK);
         let mut state = self.lock();
@@ -135,12 +143,12 @@ impl Queue {
             drop(state);
             // If this is the last reference to the device, it is dropped here, where the queue is not locked.
             if let Some(device) = device.upgrade() {
-                n_passed = device.lanes.n_passed().unwrap_or(n_passed);
+                n_passed = device.n_passed().unwrap_or(n_passed);
                 let n_done = n_answered + n_passed;
                 let watch = watched.get_or_insert_with(|| Watch::new(limit, n_done));
                 if watch.has_stalled(n_done) {
-                    device.context.note_lost(watch::reason(limit));
-                    self.give_up(&device.context);
+                    device.context().note_lost(watch::reason(limit));
+                    self.give_up(device.context());
                 }
             }
             state = self.lock();
@@ -166,7 +174,11 @@ impl Waiters {
     }
 
     /// Waits until `device`, which owns these threads, has reached `event`.
-    pub(super) async fn wait_async(&self, device: &Arc<Shared>, event: Arc<Event>) -> Result<()> {
+    pub(super) async fn wait_async(
+        &self,
+        device: &Arc<impl Watched>,
+        event: Arc<Event>,
+    ) -> Result<()> {
         if event.has_passed()? {
             return Ok(());
         }
@@ -175,11 +187,11 @@ impl Waiters {
         self.push(device, Wait { event, answer })?;
         match outcome.await {
             Ok(outcome) => outcome,
-            Err(_) => Err(device.context.broken("a wait was given up")),
+            Err(_) => Err(device.context().broken("a wait was given up")),
         }
     }
 
-    fn push(&self, device: &Arc<Shared>, wait: Wait) -> Result<()> {
+    fn push(&self, device: &Arc<impl Watched>, wait: Wait) -> Result<()> {
         let mut state = self.queue.lock();
         if state.n_idle <= state.waits.len() && state.n_threads < MAX_THREADS {
             let queue = Arc::clone(&self.queue);
@@ -190,7 +202,7 @@ impl Waiters {
                 Ok(_) => state.n_threads += 1,
                 Err(error) if state.n_threads == 0 => {
                     let message = format!("no thread to wait with: {error}");
-                    return Err(device.context.broken(&message));
+                    return Err(device.context().broken(&message));
                 }
                 Err(_) => {}
             }
