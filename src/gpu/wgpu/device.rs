@@ -1,27 +1,21 @@
 //! An open wgpu device and its [`Backend`] implementation.
 
 use std::sync::Arc;
-#[cfg(not(target_arch = "wasm32"))]
-use std::sync::atomic::{AtomicU64, Ordering};
-#[cfg(not(target_arch = "wasm32"))]
-use std::time::Duration;
-
-use futures_channel::oneshot;
 
 use super::ENGINE;
 use super::adapter;
 use super::choose;
+use super::compile::compile;
 use super::fault::Faults;
-use super::groups::BindGroups;
 use super::host::WgpuHostBuffer;
-use super::kernel::{self, WgpuKernel};
+use super::kernel::WgpuKernel;
 use super::limits;
 #[cfg(target_arch = "wasm32")]
 use super::listener;
-use super::memory::{Charged, MAX_POOLED_BYTES, WgpuBuffer};
+use super::memory::{MAX_POOLED_BYTES, WgpuBuffer};
+use super::queries::FreeQueries;
+use super::shared::{Shared, let_go};
 use super::stream::{WgpuStream, WgpuSubmission};
-use super::timer::Timers;
-use super::turn::turn;
 use crate::gpu::backend::{Backend, HostUse, KernelSource};
 use crate::gpu::budget::Budget;
 use crate::gpu::choice::{DeviceRequest, Rejected, RuntimeChecks};
@@ -36,40 +30,6 @@ use crate::{Error, Result};
 /// A wgpu device; clones share it.
 #[derive(Debug, Clone)]
 pub struct WgpuDevice(pub(super) Arc<Shared>);
-
-/// The state that all handles of a device share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub id: DeviceId,
-    /// True if the caller owns the device: it is not destroyed here.
-    pub is_external: bool,
-    /// Records errors that the browser reports in `faults`.
-    #[cfg(target_arch = "wasm32")]
-    _listener: listener::Listener,
-    pub device: wgpu::Device,
-    pub queue: wgpu::Queue,
-    pub info: GpuDeviceInfo,
-    pub capabilities: Capabilities,
-    may_leave_out_checks: bool,
-    pub timestamp_period_ns: f32,
-    pub faults: Arc<Faults>,
-    /// Free buffers by usage and size.
-    pub pool: Pool<u32, Charged>,
-    pub budget: Arc<Budget>,
-    /// Maximum size of a buffer in wgpu, in bytes.
-    pub max_allocation: u64,
-    #[cfg(not(target_arch = "wasm32"))]
-    pub wait_limit: Duration,
-    /// Number of submissions that have completed.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub n_done: Arc<AtomicU64>,
-    pub timers: Timers,
-    pub kernels: PipelineCache<WgpuKernel>,
-    pub groups: Arc<BindGroups>,
-}
-
-/// Number of turns of a browser's event loop to wait for a device-lost event.
-const TURNS_FOR_NEWS: u32 = 20;
 
 /// A newly opened device, the reason for it, and the rejected candidates.
 #[derive(Debug)]
@@ -166,96 +126,6 @@ async fn open_adapter(
     ))
 }
 
-/// Polls the device, so that wgpu frees resources that are no longer used.
-pub(super) fn let_go(device: &wgpu::Device) {
-    // A failed poll frees nothing; the caller's next allocation reports the error.
-    drop(device.poll(wgpu::PollType::Poll));
-}
-
-impl Shared {
-    /// Returns true if kernels that check themselves are compiled without the engine's checks.
-    pub(super) fn may_leave_out_checks(&self) -> bool {
-        self.may_leave_out_checks
-    }
-
-    /// Returns true if this kernel is compiled without the engine's checks.
-    pub(super) fn leaves_out_checks(&self, source: &KernelSource<'_>) -> bool {
-        self.may_leave_out_checks && !source.is_checked()
-    }
-
-    /// Waits until the submission (`None`: the latest) and all before it have run, and reports their faults.
-    pub(super) async fn work_done(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
-        let (sender, receiver) = oneshot::channel();
-        self.queue.on_submitted_work_done(move || {
-            // The waiting future may have been dropped.
-            let _ = sender.send(());
-        });
-        self.wait_for(submission)?;
-        match receiver.await {
-            Ok(()) => self.faults.check(),
-            Err(_) => Err(self.failed("submitted work was dropped".into()).await),
-        }
-    }
-
-    /// Polls until the submission (`None`: the latest) has run and its callbacks were called. A
-    /// device on which no submission ends for the wait limit counts as lost.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
-        let mut watch = watch::Watch::new(self.wait_limit, self.n_done.load(Ordering::Relaxed));
-        loop {
-            let polled = self.device.poll(wgpu::PollType::Wait {
-                submission_index: submission_index.clone(),
-                timeout: Some(watch.until_next_look()),
-            });
-            self.faults.check()?;
-            match polled {
-                Ok(_) => return Ok(()),
-                Err(wgpu::PollError::Timeout) => {
-                    if watch.has_stalled(self.n_done.load(Ordering::Relaxed)) {
-                        self.faults.note_lost(watch::reason(self.wait_limit));
-                        return self.faults.check();
-                    }
-                }
-                Err(error) => return Err(self.broken(error.to_string())),
-            }
-        }
-    }
-
-    /// Returns at once: the event loop of a browser runs the callbacks.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
-        let polled = self.device.poll(wgpu::PollType::Wait {
-            submission_index,
-            timeout: None,
-        });
-        self.faults.check()?;
-        polled
-            .map(drop)
-            .map_err(|error| self.broken(error.to_string()))
-    }
-
-    /// Returns [`broken`](Self::broken) after a device-lost event had time to arrive.
-    pub(super) async fn failed(&self, message: String) -> Error {
-        for _ in 0..TURNS_FOR_NEWS {
-            turn().await;
-            if self.faults.check().is_err() {
-                break;
-            }
-        }
-        self.broken(message)
-    }
-
-    /// Returns an engine error, or the device loss that caused it.
-    pub(super) fn broken(&self, message: String) -> Error {
-        let_go(&self.device);
-        self.faults.look(&self.device);
-        self.faults.explain(Error::Engine {
-            engine: ENGINE,
-            message,
-        })
-    }
-}
-
 impl WgpuDevice {
     /// Wraps an open device of wgpu. An external one, which the caller owns, is not destroyed here.
     pub(super) fn of(
@@ -300,7 +170,7 @@ impl WgpuDevice {
             may_leave_out_checks,
             faults,
             pool: Pool::new(MAX_POOLED_BYTES),
-            timers: Timers::default(),
+            queries: FreeQueries::default(),
             kernels: PipelineCache::default(),
             groups: Arc::default(),
         }))
@@ -383,7 +253,7 @@ impl Backend for WgpuDevice {
     }
 
     async fn compile_kernel(&self, source: &KernelSource<'_>) -> Result<WgpuKernel> {
-        kernel::compile(&self.0, source).await
+        compile(&self.0, source).await
     }
 
     fn allocate_memory(&self, n_bytes: u64) -> Result<WgpuBuffer> {
@@ -400,5 +270,76 @@ impl Backend for WgpuDevice {
 
     async fn synchronize_async(&self) -> Result<()> {
         self.0.work_done(None).await
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+    use crate::gpu::runtime::block_on;
+    use crate::gpu::{EngineChoice, KernelArg, Waitable};
+    use crate::kernels::Access;
+
+    const WGSL: &str = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64)
+        fn add(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 1u; }";
+
+    /// Opens a device and compiles the kernel.
+    async fn open_with_kernel() -> Result<(WgpuDevice, WgpuKernel)> {
+        let request = DeviceRequest {
+            engine: EngineChoice::Wgpu,
+            allow_software: true,
+            ..DeviceRequest::default()
+        };
+        let device = open(&request).await?.device;
+        let source = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
+        let kernel = device.compile_kernel(&source).await?;
+        Ok((device, kernel))
+    }
+
+    async fn run(device: &WgpuDevice, kernel: &WgpuKernel, data: &WgpuBuffer) -> Result<()> {
+        let args = [KernelArg::Buffer(data)];
+        let launch = device.launch_kernel(kernel, [1, 1, 1], &args)?;
+        launch.wait_async().await.map(drop)
+    }
+
+    #[test]
+    fn equal_launches_share_a_group_until_its_buffer_is_dropped() {
+        let done: Result<()> = block_on(async {
+            let (device, kernel) = open_with_kernel().await?;
+            let n_groups = || device.0.groups.len();
+            for _ in 0..3 {
+                // The pool returns the same memory each time.
+                let data = device.allocate_memory(256)?;
+                run(&device, &kernel, &data).await?;
+                assert_eq!(n_groups(), 1);
+            }
+            let other = device.allocate_memory(512)?;
+            run(&device, &kernel, &other).await?;
+            assert_eq!(n_groups(), 2);
+            device.0.pool.clear();
+            assert_eq!(n_groups(), 1, "the group of freed memory is kept");
+            // A buffer whose raw handle has been exposed is freed, not pooled.
+            assert!(other.raw().is_some());
+            drop(other);
+            assert_eq!(n_groups(), 0);
+            Ok(())
+        });
+        done.expect("a GPU, a software one will do");
+    }
+
+    #[test]
+    fn a_device_that_measured_launches_is_freed_with_its_last_handle() {
+        let found: Result<_> = block_on(async {
+            let (device, kernel) = open_with_kernel().await?;
+            let data = device.allocate_memory(256)?;
+            for _ in 0..2 {
+                run(&device, &kernel, &data).await?;
+            }
+            Ok(Arc::downgrade(&device.0))
+        });
+        let device = found.expect("a GPU, a software one will do");
+        assert!(device.upgrade().is_none(), "something keeps the device");
     }
 }

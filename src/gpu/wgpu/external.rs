@@ -57,7 +57,7 @@ impl WgpuDevice {
         }
         check::size(n_bytes, self.0.capabilities.max_buffer_bytes)?;
         // Kernels without the engine's bounds checks read past the end of a buffer.
-        let slack = match self.0.may_leave_out_checks() {
+        let slack = match self.0.may_leave_out_checks {
             true => check::SLACK_BYTES,
             false => 0,
         };

@@ -1,13 +1,14 @@
 //! Staging buffers: mapped memory that host and device use alternately.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_channel::oneshot;
 
-use super::device::Shared;
 use super::fault::guarded;
-use super::memory::{Charged, create};
+use super::memory::create;
+use super::shared::Shared;
+use super::staging::{Mapped, Mapping, Staging};
 use crate::Result;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::copy::has_threads;
@@ -22,37 +23,8 @@ pub struct WgpuHostBuffer(Arc<HostInner>);
 
 #[derive(Debug)]
 struct HostInner {
-    charged: Charged,
-    host_use: HostUse,
-    mapping: Mutex<Mapping>,
+    staging: Staging,
     shared: Arc<Shared>,
-}
-
-/// A staging buffer without a reference to its device.
-#[derive(Debug)]
-pub(super) struct DetachedHost {
-    charged: Charged,
-    host_use: HostUse,
-    mapping: Mutex<Mapping>,
-}
-
-type Mapped = std::result::Result<(), wgpu::BufferAsyncError>;
-
-/// The owner of the memory: device or host.
-#[derive(Debug, Default)]
-enum Mapping {
-    /// The device owns the memory.
-    #[default]
-    None,
-    /// The device owns the memory until a submission is done, then the host. The mapping is requested as soon as the
-    /// work is submitted, since a browser takes milliseconds to complete it.
-    Pending {
-        range: Range<u64>,
-        submission: wgpu::SubmissionIndex,
-        outcome: oneshot::Receiver<Mapped>,
-    },
-    /// The host owns the memory.
-    Done { range: Range<u64> },
 }
 
 impl WgpuHostBuffer {
@@ -68,50 +40,32 @@ impl WgpuHostBuffer {
                 false,
             ),
         };
-        Ok(Self(Arc::new(HostInner {
+        let staging = Staging {
             charged: create(shared, n_bytes, usage, mapped)?,
             host_use,
             mapping: Mutex::new(match mapped {
                 true => Mapping::Done { range: 0..n_bytes },
                 false => Mapping::None,
             }),
-            shared: Arc::clone(shared),
-        })))
+        };
+        Ok(Self::attach(shared, staging))
     }
 
-    /// Detaches the buffer from its device, which can then own it without a reference cycle. Returns `None` if there are other
-    /// handles.
-    pub(super) fn detach(self) -> Option<DetachedHost> {
-        let HostInner {
-            charged,
-            host_use,
-            mapping,
-            shared: _,
-        } = Arc::into_inner(self.0)?;
-        Some(DetachedHost {
-            charged,
-            host_use,
-            mapping,
-        })
+    /// Detaches the buffer from its device. Returns `None` if there are other handles.
+    pub(super) fn detach(self) -> Option<Staging> {
+        Arc::into_inner(self.0).map(|inner| inner.staging)
     }
 
-    /// Attaches memory that was detached from the same device.
-    pub(super) fn attach(shared: &Arc<Shared>, detached: DetachedHost) -> Self {
-        let DetachedHost {
-            charged,
-            host_use,
-            mapping,
-        } = detached;
+    /// Attaches a buffer to its device.
+    pub(super) fn attach(shared: &Arc<Shared>, staging: Staging) -> Self {
         Self(Arc::new(HostInner {
-            charged,
-            host_use,
-            mapping,
+            staging,
             shared: Arc::clone(shared),
         }))
     }
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {
-        self.0.charged.buffer()
+        self.0.staging.charged.buffer()
     }
 
     /// Returns true if both handles share one buffer.
@@ -125,12 +79,11 @@ impl WgpuHostBuffer {
     }
 
     pub(super) fn host_use(&self) -> HostUse {
-        self.0.host_use
+        self.0.staging.host_use
     }
 
     fn mapping(&self) -> MutexGuard<'_, Mapping> {
-        let mapping = self.0.mapping.lock();
-        mapping.unwrap_or_else(PoisonError::into_inner)
+        self.0.staging.mapping()
     }
 
     /// Unmaps the memory before a submission that uses it.
@@ -157,7 +110,7 @@ impl WgpuHostBuffer {
 
     fn ask(&self, range: Range<u64>) -> Result<oneshot::Receiver<Mapped>> {
         let shared = &self.0.shared;
-        let mode = match self.0.host_use {
+        let mode = match self.0.staging.host_use {
             HostUse::Upload => wgpu::MapMode::Write,
             HostUse::Download => wgpu::MapMode::Read,
         };
@@ -206,7 +159,13 @@ impl WgpuHostBuffer {
     }
 
     pub(super) fn check(&self, host_use: HostUse, offset: u64, n_bytes: u64) -> Result<()> {
-        check::host_access(host_use, self.0.host_use, offset, n_bytes, self.n_bytes())
+        check::host_access(
+            host_use,
+            self.0.staging.host_use,
+            offset,
+            n_bytes,
+            self.n_bytes(),
+        )
     }
 
     /// Copies large ranges on several cores: memcpy on one core is slower than PCIe.

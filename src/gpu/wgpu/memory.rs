@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::device;
-use super::device::Shared;
+use super::allocation::Charged;
 use super::fault::guarded;
-use super::groups::BindGroups;
+use super::shared::{Shared, let_go};
 use crate::gpu::backend::Sized64;
-use crate::gpu::budget::Charge;
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
 use crate::{Error, Result};
@@ -24,57 +22,6 @@ pub(super) const MAX_POOLED_BYTES: u64 = if cfg!(target_arch = "wasm32") {
 /// Device memory; returns to the pool when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct WgpuBuffer(Arc<PooledBuffer>);
-
-/// A buffer with its charge to the device's budget.
-#[derive(Debug)]
-pub(super) struct Charged {
-    buffer: wgpu::Buffer,
-    charge: Option<Charge>,
-    /// True to destroy the buffer on drop. Natively wgpu frees it with its last reference; a browser would wait for the
-    /// garbage collector.
-    #[cfg(target_arch = "wasm32")]
-    is_destroyed: bool,
-    /// The cache of bind groups, which may hold the buffer.
-    groups: Option<Arc<BindGroups>>,
-}
-
-impl Drop for Charged {
-    fn drop(&mut self) {
-        if let Some(groups) = &self.groups {
-            groups.forget(&self.buffer);
-        }
-        #[cfg(target_arch = "wasm32")]
-        if self.is_destroyed {
-            self.buffer.destroy();
-        }
-    }
-}
-
-impl Charged {
-    /// Wraps a buffer that this crate created.
-    fn new(buffer: wgpu::Buffer, charge: Charge, groups: &Arc<BindGroups>) -> Self {
-        Self {
-            buffer,
-            charge: Some(charge),
-            groups: Some(Arc::clone(groups)),
-            #[cfg(target_arch = "wasm32")]
-            is_destroyed: true,
-        }
-    }
-
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
-    }
-
-    /// Drops the reference without destroying the buffer, which the caller may still use.
-    fn leave(mut self) {
-        self.charge = None;
-        #[cfg(target_arch = "wasm32")]
-        {
-            self.is_destroyed = false;
-        }
-    }
-}
 
 #[derive(Debug)]
 struct PooledBuffer {
@@ -94,7 +41,7 @@ impl Drop for PooledBuffer {
         if *self.is_shown.get_mut() {
             return charged.leave();
         }
-        let (usage, size) = (charged.buffer.usage().bits(), charged.buffer.size());
+        let (usage, size) = (charged.buffer().usage().bits(), charged.buffer().size());
         self.shared.pool.put(usage, size, charged);
     }
 }
@@ -159,13 +106,7 @@ impl WgpuBuffer {
     pub(super) fn external(shared: &Arc<Shared>, buffer: wgpu::Buffer, n_bytes: u64) -> Self {
         Self(Arc::new(PooledBuffer {
             n_bytes,
-            charged: Some(Charged {
-                buffer,
-                charge: None,
-                #[cfg(target_arch = "wasm32")]
-                is_destroyed: false,
-                groups: None,
-            }),
+            charged: Some(Charged::external(buffer)),
             is_shown: AtomicBool::new(true),
             shared: Arc::clone(shared),
         }))
@@ -242,7 +183,7 @@ pub(super) fn create(
     match attempt() {
         Err(Error::OutOfMemory { .. }) => {
             shared.pool.clear();
-            device::let_go(&shared.device);
+            let_go(&shared.device);
             attempt()
         }
         other => other,

@@ -12,9 +12,11 @@
 )]
 
 mod adapter;
+mod allocation;
 #[cfg(target_arch = "wasm32")]
 mod answer;
 mod choose;
+mod compile;
 mod device;
 mod external;
 #[cfg(web_module)]
@@ -25,12 +27,16 @@ mod host;
 #[cfg(target_arch = "wasm32")]
 mod host_web;
 mod kernel;
+mod launch;
 mod limits;
 #[cfg(target_arch = "wasm32")]
 mod listener;
 mod memory;
+mod queries;
+mod shared;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;
+mod staging;
 mod stream;
 mod timer;
 mod turn;

@@ -4,13 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::device::Shared;
 use super::fault::guarded;
-use super::groups::BoundRange;
 use super::host::WgpuHostBuffer;
 use super::kernel::WgpuKernel;
+use super::launch::{Bound, Launch};
 use super::memory::WgpuBuffer;
-use super::timer::{MAX_RUNS, Timer, Timers};
+use super::shared::Shared;
+use super::timer::{MAX_RUNS, Timer};
 use crate::Result;
 use crate::gpu::backend::{HostUse, KernelArg, Place, Recorder, Sized64, Waitable};
 use crate::gpu::check;
@@ -33,23 +33,15 @@ pub struct WgpuStream {
 
 #[derive(Debug)]
 enum Step {
-    Launch {
-        kernel: WgpuKernel,
-        grid: [u32; 3],
-        args: Vec<Bound>,
-    },
-    Copy {
-        src: End,
-        dst: End,
-        n_bytes: u64,
-    },
+    Launch(Launch),
+    Copy { src: End, dst: End, n_bytes: u64 },
 }
 
 impl Step {
     /// Returns the kind of work for timing; `None` for copies within the device, which are not timed.
     fn activity(&self) -> Option<Activity> {
         match self {
-            Self::Launch { .. } => Some(Activity::Kernels),
+            Self::Launch(_) => Some(Activity::Kernels),
             Self::Copy { src, dst, .. } => match (src, dst) {
                 (End::Host(..), _) => Some(Activity::Upload),
                 (_, End::Host(..)) => Some(Activity::Download),
@@ -57,19 +49,6 @@ impl Step {
             },
         }
     }
-}
-
-#[derive(Debug)]
-enum Bound {
-    Buffer {
-        buffer: WgpuBuffer,
-        offset: u64,
-        n_bytes: u64,
-    },
-    Params {
-        offset: u64,
-        n_bytes: u64,
-    },
 }
 
 #[derive(Debug)]
@@ -221,7 +200,7 @@ impl WgpuStream {
         if !capabilities.timestamps || !(1..=MAX_RUNS).contains(&n_runs) {
             return Ok(None);
         }
-        Timers::take(&self.shared, copies).map(Some)
+        Timer::take(&self.shared, copies).map(Some)
     }
 
     fn hand_over(self, mut timer: Option<Timer>) -> Result<WgpuSubmission> {
@@ -278,8 +257,10 @@ impl WgpuStream {
                         label: None,
                         timestamp_writes,
                     });
-                    for launch in run {
-                        self.dispatch(&mut pass, launch, params);
+                    for step in run {
+                        if let Step::Launch(launch) = step {
+                            launch.encode(&self.shared, &mut pass, params);
+                        }
                     }
                 }
                 (Some(activity), Some(timer)) => {
@@ -293,67 +274,6 @@ impl WgpuStream {
         }
         encoder.finish()
     }
-
-    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, step: &Step, params: Option<&WgpuBuffer>) {
-        let Step::Launch { kernel, grid, args } = step else {
-            return;
-        };
-        let Some((ranges, is_own)) = ranges_of(args, params) else {
-            return;
-        };
-        let make = |ranges: &[BoundRange]| self.bind_group(kernel, ranges);
-        let group = match is_own {
-            true => self.shared.groups.get(kernel.number(), ranges, make),
-            false => make(&ranges),
-        };
-        pass.set_pipeline(kernel.pipeline());
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
-    }
-
-    fn bind_group(&self, kernel: &WgpuKernel, ranges: &[BoundRange]) -> wgpu::BindGroup {
-        let entries: Vec<_> = ranges
-            .iter()
-            .zip(0..)
-            .map(|(range, binding)| wgpu::BindGroupEntry {
-                binding,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &range.buffer,
-                    offset: range.offset,
-                    size: wgpu::BufferSize::new(range.n_bytes),
-                }),
-            })
-            .collect();
-        let descriptor = wgpu::BindGroupDescriptor {
-            label: Some(kernel.entry()),
-            layout: kernel.layout(),
-            entries: &entries,
-        };
-        self.shared.device.create_bind_group(&descriptor)
-    }
-}
-
-/// Returns the ranges that a launch binds, and true if only the engine has their buffers.
-fn ranges_of(args: &[Bound], params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
-    let mut ranges = Vec::with_capacity(args.len());
-    let mut is_own = true;
-    for arg in args {
-        let (buffer, offset, n_bytes) = match arg {
-            Bound::Buffer {
-                buffer,
-                offset,
-                n_bytes,
-            } => (buffer, *offset, *n_bytes),
-            Bound::Params { offset, n_bytes } => (params?, *offset, *n_bytes),
-        };
-        is_own &= buffer.is_own();
-        ranges.push(BoundRange {
-            buffer: buffer.handle()?.clone(),
-            offset,
-            n_bytes,
-        });
-    }
-    Some((ranges, is_own))
 }
 
 impl Owned for WgpuStream {
@@ -395,11 +315,11 @@ impl Recorder for WgpuStream {
             .map(|(at, arg)| self.bind(kernel, at, arg))
             .collect::<Result<Vec<_>>>()?;
         if !grid.contains(&0) {
-            self.steps.push(Step::Launch {
+            self.steps.push(Step::Launch(Launch {
                 kernel: kernel.clone(),
                 grid,
                 args: bound,
-            });
+            }));
         }
         Ok(())
     }
@@ -460,7 +380,7 @@ impl Waitable for WgpuSubmission {
         let shared = &self.shared;
         if let Some(timer) = self.timer {
             let measured = timer.read(shared.timestamp_period_ns).await?;
-            shared.timers.keep(timer);
+            timer.give_back(&shared.queries);
             return Ok(measured);
         }
         shared.work_done(Some(self.index)).await?;

@@ -1,11 +1,13 @@
 //! Timestamps around the launches and copies of a stream, taken by the device.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::device::Shared;
+use super::allocation::Charged;
 use super::fault::guarded;
-use super::host::{DetachedHost, WgpuHostBuffer};
-use super::memory::{self, Charged};
+use super::host::WgpuHostBuffer;
+use super::memory;
+use super::queries::{FreeQueries, Queries};
+use super::shared::Shared;
 use crate::Result;
 use crate::gpu::backend::{HostMemory, HostUse};
 use crate::gpu::times::{Activity, DeviceTimes};
@@ -26,21 +28,16 @@ pub(super) struct Timer {
     copies: bool,
 }
 
-/// Timers not in use: queries, their buffer and the host's. The device owns them, so they must not own the device: a
-/// reference cycle would leak it, with its memory and threads.
-#[derive(Debug, Default)]
-pub(super) struct Timers {
-    free: Mutex<Vec<(wgpu::QuerySet, Charged, DetachedHost)>>,
-}
-
-impl Timers {
-    /// Creates a timer on a device that has timestamps. It also times copies if `copies` and the device supports it.
-    pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
-        let free = shared.timers.free.lock();
-        let free = free.unwrap_or_else(PoisonError::into_inner).pop();
-        match free {
-            Some((queries, resolved, host)) => Ok(Timer {
-                queries,
+impl Timer {
+    /// Returns a timer of a device that has timestamps. It also times copies if `copies` and the device supports it.
+    pub(super) fn take(shared: &Arc<Shared>, copies: bool) -> Result<Self> {
+        match shared.queries.take() {
+            Some(Queries {
+                set,
+                resolved,
+                host,
+            }) => Ok(Self {
+                queries: set,
                 resolved,
                 host: WgpuHostBuffer::attach(shared, host),
                 runs: Vec::new(),
@@ -50,7 +47,7 @@ impl Timers {
         }
     }
 
-    fn create(shared: &Arc<Shared>, copies: bool) -> Result<Timer> {
+    fn create(shared: &Arc<Shared>, copies: bool) -> Result<Self> {
         let count = 2 * MAX_RUNS as u32;
         let size = u64::from(count) * QUERY_BYTES;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
@@ -64,7 +61,7 @@ impl Timers {
         })?;
         let resolved = memory::create(shared, size, usage, false)?;
         let host = WgpuHostBuffer::new(shared, size, HostUse::Download)?;
-        Ok(Timer {
+        Ok(Self {
             queries,
             resolved,
             host,
@@ -73,16 +70,17 @@ impl Timers {
         })
     }
 
-    /// Returns a timer to the pool.
-    pub(super) fn keep(&self, timer: Timer) {
-        if let Some(host) = timer.host.detach() {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            free.push((timer.queries, timer.resolved, host));
+    /// Returns the queries to those not in use.
+    pub(super) fn give_back(self, free: &FreeQueries) {
+        if let Some(host) = self.host.detach() {
+            free.keep(Queries {
+                set: self.queries,
+                resolved: self.resolved,
+                host,
+            });
         }
     }
-}
 
-impl Timer {
     /// Returns the queries of the next run.
     fn next_run(&mut self, activity: Activity) -> (u32, u32) {
         let first = 2 * self.runs.len() as u32;
@@ -175,42 +173,5 @@ mod tests {
         assert_eq!(found.upload, Busy::Spans(vec![20..30]));
         assert_eq!(found.kernels, Busy::Spans(vec![40..42]));
         assert_eq!(found.download, Busy::Unmeasured);
-    }
-}
-
-#[cfg(all(test, not(target_arch = "wasm32")))]
-mod ownership {
-    use std::sync::Arc;
-
-    use crate::gpu::runtime::block_on;
-    use crate::gpu::wgpu::device;
-    use crate::gpu::{Backend, DeviceRequest, EngineChoice, KernelArg, KernelSource, Waitable};
-    use crate::kernels::Access;
-
-    #[test]
-    fn a_device_that_measured_launches_is_freed_with_its_last_handle() {
-        const WGSL: &str = "
-            @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-            @compute @workgroup_size(64)
-            fn add(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] += 1u; }";
-        let request = DeviceRequest {
-            engine: EngineChoice::Wgpu,
-            allow_software: true,
-            ..DeviceRequest::default()
-        };
-        let found: crate::Result<_> = block_on(async {
-            let device = device::open(&request).await?.device;
-            let kernel = KernelSource::new(WGSL, "add", &[Access::ReadWrite]);
-            let kernel = device.compile_kernel(&kernel).await?;
-            let data = device.allocate_memory(256)?;
-            for _ in 0..2 {
-                let args = [KernelArg::Buffer(&data)];
-                let launch = device.launch_kernel(&kernel, [1, 1, 1], &args)?;
-                launch.wait_async().await?;
-            }
-            Ok(Arc::downgrade(&device.0))
-        });
-        let device = found.expect("a GPU, a software one will do");
-        assert!(device.upgrade().is_none(), "something keeps the device");
     }
 }

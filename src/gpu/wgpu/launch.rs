@@ -1,0 +1,93 @@
+//! A launch, whose arguments are bound as a group.
+
+use super::groups::BoundRange;
+use super::kernel::WgpuKernel;
+use super::memory::WgpuBuffer;
+use super::shared::Shared;
+
+/// A launch.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub kernel: WgpuKernel,
+    pub grid: [u32; 3],
+    pub args: Vec<Bound>,
+}
+
+/// An argument.
+#[derive(Debug)]
+pub(super) enum Bound {
+    Buffer {
+        buffer: WgpuBuffer,
+        offset: u64,
+        n_bytes: u64,
+    },
+    /// A part of the parameters of all launches.
+    Params { offset: u64, n_bytes: u64 },
+}
+
+impl Launch {
+    /// Records the launch in `pass`. The parameters of all launches are in `params`.
+    pub(super) fn encode(
+        &self,
+        shared: &Shared,
+        pass: &mut wgpu::ComputePass<'_>,
+        params: Option<&WgpuBuffer>,
+    ) {
+        let (kernel, grid) = (&self.kernel, self.grid);
+        let Some((ranges, is_own)) = self.ranges(params) else {
+            return;
+        };
+        let make = |ranges: &[BoundRange]| bind_group(shared, kernel, ranges);
+        let group = match is_own {
+            true => shared.groups.get(kernel.number(), ranges, make),
+            false => make(&ranges),
+        };
+        pass.set_pipeline(kernel.pipeline());
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+    }
+
+    /// Returns the ranges to bind, and true if only the engine has their buffers.
+    fn ranges(&self, params: Option<&WgpuBuffer>) -> Option<(Vec<BoundRange>, bool)> {
+        let mut ranges = Vec::with_capacity(self.args.len());
+        let mut is_own = true;
+        for arg in &self.args {
+            let (buffer, offset, n_bytes) = match arg {
+                Bound::Buffer {
+                    buffer,
+                    offset,
+                    n_bytes,
+                } => (buffer, *offset, *n_bytes),
+                Bound::Params { offset, n_bytes } => (params?, *offset, *n_bytes),
+            };
+            is_own &= buffer.is_own();
+            ranges.push(BoundRange {
+                buffer: buffer.handle()?.clone(),
+                offset,
+                n_bytes,
+            });
+        }
+        Some((ranges, is_own))
+    }
+}
+
+fn bind_group(shared: &Shared, kernel: &WgpuKernel, ranges: &[BoundRange]) -> wgpu::BindGroup {
+    let entries: Vec<_> = ranges
+        .iter()
+        .zip(0..)
+        .map(|(range, binding)| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &range.buffer,
+                offset: range.offset,
+                size: wgpu::BufferSize::new(range.n_bytes),
+            }),
+        })
+        .collect();
+    let descriptor = wgpu::BindGroupDescriptor {
+        label: Some(kernel.entry()),
+        layout: kernel.layout(),
+        entries: &entries,
+    };
+    shared.device.create_bind_group(&descriptor)
+}
