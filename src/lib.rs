@@ -174,11 +174,14 @@ pub mod gpu {
     pub(crate) mod detect;
     mod device;
     mod device_pool;
+    mod engine;
     mod handles;
     mod host_use;
     mod id;
     mod info;
     mod open;
+    #[cfg(feature = "fault-injection")]
+    mod open_faults;
     mod pipeline_cache;
     mod pool;
     pub mod runtime;
@@ -211,7 +214,7 @@ pub mod gpu {
     pub use info::{Capabilities, DeviceKind, GpuDeviceInfo};
     #[cfg(feature = "fault-injection")]
     #[doc(hidden)]
-    pub use open::fail_opening;
+    pub use open_faults::fail_opening;
     pub use pipeline_cache::PipelineCache;
     pub use times::{Busy, DeviceTimes};
 

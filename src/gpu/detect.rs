@@ -2,7 +2,7 @@
 
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
-use super::device::Engine;
+use super::engine::Engine;
 #[cfg(feature = "wgpu")]
 use super::wgpu::WgpuDevice;
 use super::{DeviceRequest, EngineChoice, GpuDevice};

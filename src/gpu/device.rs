@@ -7,6 +7,7 @@ use super::check;
 use super::choice::{DeviceRequest, Rejected};
 #[cfg(cuda_engine)]
 use super::cuda::CudaDevice;
+use super::engine::Engine;
 use super::handles::{Buffer, HostBuffer, Kernel, Stream, Submission, on_engine};
 use super::id::DeviceId;
 use super::info::{Capabilities, GpuDeviceInfo};
@@ -29,14 +30,6 @@ pub struct GpuDevice {
     request: DeviceRequest,
     reason: String,
     rejected: Vec<Rejected>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum Engine {
-    #[cfg(cuda_engine)]
-    Cuda(CudaDevice),
-    #[cfg(feature = "wgpu")]
-    Wgpu(WgpuDevice),
 }
 
 impl GpuDevice {

@@ -3,7 +3,7 @@
 #[cfg(cuda_engine)]
 use super::choice::PowerPreference;
 use super::choice::{DeviceRequest, EngineChoice, Rejected};
-use super::device::Engine;
+use super::engine::Engine;
 #[cfg(cuda_engine)]
 use super::info::DeviceKind;
 use super::info::GpuDeviceInfo;
@@ -80,31 +80,6 @@ fn others(gpus: &[GpuDeviceInfo], taken: usize, failed: &[String]) -> Vec<Reject
         },
     });
     rejected.collect()
-}
-
-/// Number of subsequent attempts to open an adapter that fail.
-#[cfg(feature = "fault-injection")]
-static FAULTS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-
-/// Makes the next `n` attempts to open an adapter fail, for tests.
-#[cfg(feature = "fault-injection")]
-#[doc(hidden)]
-pub fn fail_opening(n: u32) {
-    FAULTS.store(n, std::sync::atomic::Ordering::SeqCst);
-}
-
-/// Returns the injected failure of this attempt, if there is one.
-#[cfg(feature = "fault-injection")]
-pub(super) fn fault(backend: &'static str) -> Result<()> {
-    use std::sync::atomic::Ordering::SeqCst;
-    let taken = FAULTS.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1));
-    match taken {
-        Err(_) => Ok(()),
-        Ok(_) => Err(Error::BackendUnavailable {
-            backend,
-            reason: "a test has it fail".into(),
-        }),
-    }
 }
 
 #[cfg(not(cuda_engine))]

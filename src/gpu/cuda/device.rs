@@ -39,7 +39,7 @@ pub(crate) fn open(index: usize, request: &DeviceRequest) -> Result<CudaDevice> 
 
 fn open_adapter(adapter: Adapter, request: &DeviceRequest) -> Result<CudaDevice> {
     #[cfg(feature = "fault-injection")]
-    crate::gpu::open::fault(ENGINE)?;
+    crate::gpu::open_faults::fault(ENGINE)?;
     let context = Context::open(adapter.ordinal)?;
     let (free, total) = context.memory()?;
     let entered = context.enter()?;

@@ -99,7 +99,7 @@ async fn open_adapter(
     request: &DeviceRequest,
 ) -> Result<WgpuDevice> {
     #[cfg(feature = "fault-injection")]
-    crate::gpu::open::fault(ENGINE)?;
+    crate::gpu::open_faults::fault(ENGINE)?;
     let features = limits::features(adapter, request);
     let limits = limits::wanted(&adapter.limits(), request.limits);
     let descriptor = wgpu::DeviceDescriptor {
