@@ -1,13 +1,10 @@
 //! Checks in one pass over its tokens that a source is within the [limits](super::limits), before any parser sees it.
 
-use std::fmt::Display;
-
 use super::declarations::{Declarations, Lists};
 use super::limits::{
     DEEP, MAX_DECLARATIONS, MAX_FUNCTION_TOKENS, MAX_MEMBERS, MAX_NESTING, MAX_OPERATORS,
-    MAX_SOURCE_BYTES, MAX_TOKENS, MAX_VARIABLES,
+    MAX_SOURCE_BYTES, MAX_TOKENS, MAX_VARIABLES, exceeded,
 };
-use super::located;
 use super::stack::CompileStack;
 use super::tokens::{Token, Tokens};
 
@@ -100,20 +97,6 @@ pub(super) fn check(source: &str) -> Result<CompileStack, String> {
     scan.deepest[2] = chain;
     let is_deep = scan.deepest.iter().zip(DEEP).any(|(&n, deep)| n > deep);
     Ok(CompileStack::new(is_deep))
-}
-
-/// Formats the message for an exceeded limit.
-pub(super) fn exceeded(
-    source: &str,
-    at: usize,
-    what: impl Display,
-    limit: impl Display,
-    name: &str,
-    remedy: &str,
-) -> String {
-    let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let message = format!("{what}, more than the limit of {limit} ({name}): {remedy}");
-    located(source, naga::Span::new(at, at), message)
 }
 
 fn check_numbers(

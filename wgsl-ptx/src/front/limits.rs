@@ -2,6 +2,10 @@
 //! could overflow the stack or take hours to compile. The limits are far above what kernels need; most are above those of
 //! browsers (127 nested statements, 512 operators in an expression).
 
+use std::fmt::Display;
+
+use super::located;
+
 /// Maximum bytes of a source.
 pub(super) const MAX_SOURCE_BYTES: usize = 1 << 20;
 /// Maximum tokens of a source without comments.
@@ -30,3 +34,17 @@ pub(super) const MAX_ZERO_ELEMENTS: u64 = 1 << 16;
 /// Nesting, expression height and chain length above which a source is compiled on a thread with a large
 /// stack.
 pub(super) const DEEP: [usize; 3] = [16, 32, 32];
+
+/// Formats the message for an exceeded limit.
+pub(super) fn exceeded(
+    source: &str,
+    at: usize,
+    what: impl Display,
+    limit: impl Display,
+    name: &str,
+    remedy: &str,
+) -> String {
+    let at = u32::try_from(at).unwrap_or(u32::MAX);
+    let message = format!("{what}, more than the limit of {limit} ({name}): {remedy}");
+    located(source, naga::Span::new(at, at), message)
+}

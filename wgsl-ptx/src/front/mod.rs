@@ -20,6 +20,7 @@ mod check;
 mod declarations;
 mod error;
 mod limits;
+mod measure;
 mod sizes;
 mod stack;
 mod tokens;

@@ -5,12 +5,10 @@ use naga::TypeInner;
 use super::Lowering;
 use super::place::{At, Choice, InMemory, Place, alignment};
 use super::value::Value;
+use super::variables::MAX_CHOICES;
 use crate::Bounds;
 use crate::Result;
 use crate::build::{Address, Operand, PtxType, Space};
-
-/// Arrays with more elements and dynamic indices live in memory.
-pub(super) const MAX_CHOICES: u32 = 8;
 
 /// An index: a computed value plus a constant, which addressing modes add for free.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use naga::{AtomicFunction, Expression, Handle, TypeInner};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::place::{At, InMemory, Place};
 use super::value::Value;
 use crate::Bounds;

@@ -1,15 +1,13 @@
 //! Function calls. Every call is inlined.
 
 use naga::proc::TypeResolution;
-use naga::valid::FunctionInfo;
-use naga::{Block, Expression, Function, Handle, Statement};
+use naga::{Block, Function, Handle, Statement};
 
 use super::Lowering;
-use super::place::Place;
+use super::frame::{Frame, ResultOf};
+use super::statement::Targets;
 use super::value::Value;
-use super::variables::FunctionId;
 use crate::Result;
-use crate::build::Label;
 
 /// Cached facts about a function.
 #[derive(Clone, Copy)]
@@ -19,57 +17,6 @@ pub(super) struct Facts {
     pub(super) size: usize,
     /// Number of its own statements.
     own: usize,
-}
-
-/// The state of a function that is being lowered.
-pub(super) struct Frame<'f> {
-    pub(super) id: FunctionId,
-    pub(super) function: &'f Function,
-    pub(super) info: &'f FunctionInfo,
-    /// Values by index of expression.
-    pub(super) values: Vec<Option<Value>>,
-    pub(super) arguments: Vec<Value>,
-    /// Places by index of local variable.
-    pub(super) locals: Vec<Place>,
-    /// Label after its last statement.
-    pub(super) end: Label,
-    pub(super) result: ResultOf,
-    /// Number of loops that enclose the current statement.
-    pub(super) n_loops: u32,
-}
-
-/// The result of a function.
-pub(super) enum ResultOf {
-    /// None, or not returned yet: the function returns once, at its end.
-    Once(Option<Value>),
-    /// In a variable: the function has several returns.
-    Variable(Place),
-}
-
-impl<'f> Frame<'f> {
-    pub(super) fn new(
-        id: FunctionId,
-        function: &'f Function,
-        info: &'f FunctionInfo,
-        arguments: Vec<Value>,
-        end: Label,
-    ) -> Self {
-        Self {
-            id,
-            function,
-            info,
-            values: vec![None; function.expressions.len()],
-            arguments,
-            locals: Vec::new(),
-            end,
-            result: ResultOf::Once(None),
-            n_loops: 0,
-        }
-    }
-
-    pub(super) fn ty(&self, expression: Handle<Expression>) -> &'f TypeResolution {
-        &self.info[expression].ty
-    }
 }
 
 impl Lowering<'_> {
@@ -99,11 +46,7 @@ impl Lowering<'_> {
             self.store(&place, value)?;
             frame.locals.push(place);
         }
-        self.block(
-            frame,
-            &frame.function.body,
-            super::statement::Targets::default(),
-        )?;
+        self.block(frame, &frame.function.body, Targets::default())?;
         self.kernel.land(frame.end);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use naga::{Expression, Handle, Scalar, ScalarKind};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::value::Value;
 use crate::Result;
 use crate::build::{Comparison, Operand, PtxType, Rounding};

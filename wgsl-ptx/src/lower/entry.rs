@@ -4,16 +4,12 @@ use naga::proc::TypeResolution;
 use naga::{AddressSpace, Binding, BuiltIn, FunctionArgument, GlobalVariable, Handle, TypeInner};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::place::Place;
 use super::source::Source;
-use super::value::{MAX_LEAVES, Value};
+use super::value::{MAX_LEAVES, Value, table_name};
 use crate::build::{Operand, PtxKernel, PtxModule, Special};
 use crate::{CompiledPtx, PtxParam, Result};
-
-pub(super) fn table_name(index: usize) -> String {
-    format!("table_{index}")
-}
 
 impl Lowering<'_> {
     pub(super) fn run(&mut self, source: &Source) -> Result<CompiledPtx> {

@@ -4,7 +4,7 @@ use naga::{Expression, Handle, Literal};
 
 use super::Lowering;
 use super::access::Index;
-use super::call::Frame;
+use super::frame::Frame;
 use super::place::{At, Place};
 use super::value::Value;
 use crate::Bounds;

@@ -3,7 +3,7 @@
 use naga::{Block, Expression, Function, GlobalVariable, Handle, Statement};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::place::At;
 use super::value::Value;
 use crate::Result;

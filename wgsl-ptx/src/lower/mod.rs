@@ -2,9 +2,9 @@
 //!
 //! - `layout` flattens types to scalars ("leaves"), `value` holds flattened values, `place` what pointers point to.
 //! - `bindings` makes the parameters, `variables` decides which variables live in registers, `entry` starts the kernel.
-//! - `statement`, `call` and `unroll` walk the code; calls are inlined, short loops unrolled. `expression`, `access`,
-//!   `memory`, `operator`, `division`, `convert`, `math`, `atomic`, `barrier`, `subgroup` and `intrinsic` lower what they are
-//!   named after.
+//! - `statement`, `call` and `unroll` walk the code, with a `frame` for each function; calls are inlined, short loops
+//!   unrolled. `expression`, `access`, `memory`, `operator`, `division`, `convert`, `math`, `atomic`, `barrier`, `subgroup`
+//!   and `intrinsic` lower what they are named after.
 
 mod access;
 mod atomic;
@@ -17,6 +17,7 @@ mod division;
 mod entry;
 mod expression;
 mod fold;
+mod frame;
 mod intrinsic;
 mod layout;
 mod math;

@@ -3,7 +3,7 @@
 use naga::{BinaryOperator, Expression, Handle, RelationalFunction, TypeInner, UnaryOperator};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::value::Value;
 use crate::Result;
 use crate::build::{Comparison, Operand, PtxType, Rounding};

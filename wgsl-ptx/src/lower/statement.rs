@@ -3,7 +3,7 @@
 use naga::{Block, Expression, Handle, Statement, SwitchCase, SwitchValue};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use crate::Result;
 use crate::build::{Comparison, Label, Operand};
 

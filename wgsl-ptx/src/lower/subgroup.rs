@@ -6,7 +6,7 @@
 use naga::{CollectiveOperation, Direction, Expression, GatherMode, Handle, SubgroupOperation};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::value::Value;
 use crate::Result;
 use crate::build::{Comparison, Operand, PtxType, Shuffle, Special, WarpReduction};

@@ -4,7 +4,7 @@
 use naga::{BinaryOperator, Block, Expression, Function, Handle, LocalVariable, Statement};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::place::At;
 use super::statement::Targets;
 use crate::Result;

@@ -99,7 +99,12 @@ impl Lowering<'_> {
                 self.tables.len() - 1
             }
         };
-        let address = self.kernel.table(&super::entry::table_name(index));
+        let address = self.kernel.table(&table_name(index));
         Ok(Some(Place::in_memory(ty.clone(), address, 16)))
     }
+}
+
+/// Returns the name of a constant table in the module.
+pub(super) fn table_name(index: usize) -> String {
+    format!("table_{index}")
 }

@@ -10,7 +10,8 @@ use naga::{
     Statement, TypeInner,
 };
 
-use super::access::MAX_CHOICES;
+/// Arrays with more elements and dynamic indices live in memory.
+pub(super) const MAX_CHOICES: u32 = 8;
 
 /// A function, or the entry point.
 pub(super) type FunctionId = Option<Handle<Function>>;

@@ -10,7 +10,7 @@ use naga::proc::TypeResolution;
 use naga::{Expression, Handle, MathFunction};
 
 use super::Lowering;
-use super::call::Frame;
+use super::frame::Frame;
 use super::value::Value;
 use crate::Result;
 use crate::build::{Comparison, Operand, PtxType};

@@ -6,7 +6,7 @@ use naga::{Expression, Handle, MathFunction, TypeInner};
 use crate::Result;
 use crate::build::{Comparison, Operand, PtxType};
 use crate::lower::Lowering;
-use crate::lower::call::Frame;
+use crate::lower::frame::Frame;
 use crate::lower::value::Value;
 
 impl Lowering<'_> {
