@@ -1,5 +1,6 @@
 //! Dispatch of match finder and parser to the best instruction set of the machine.
 
+use super::IS_SMALL;
 use super::lanes::Lanes;
 #[cfg(target_arch = "aarch64")]
 use super::lanes::Neon;
@@ -12,9 +13,6 @@ use super::lanes::{Avx2, Avx512};
 use super::match_finder::{Candidates, Kind, MatchFinder};
 use super::parse::Parse;
 use super::parser::Parser;
-
-/// True where code size matters more than a specialised copy of the code for each case.
-pub(super) const IS_SMALL: bool = cfg!(target_arch = "wasm32");
 
 /// An instruction set that this machine has. Only [`Instructions::available`] constructs these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

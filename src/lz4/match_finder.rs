@@ -5,10 +5,9 @@
 //! only those. The canonical rules for tags and empty entries hold here too: see [`MatchFinder::compare`] and
 //! [`MatchFinder::start_block`].
 
-use super::WINDOW;
-use super::instructions::IS_SMALL;
 use super::lanes::Lanes;
 use super::parse::{FIFTH_MULTIPLIER, HASH_MULTIPLIER, MATCH_START_MARGIN, Parse};
+use super::{IS_SMALL, WINDOW};
 
 /// Windows per call, before the parser runs over their candidates.
 const WINDOWS: usize = 16;

@@ -80,6 +80,9 @@ pub use parse::Parse;
 pub(crate) use parse::is_page_size;
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
+/// True where code size matters more than a specialised copy of the code for each case.
+const IS_SMALL: bool = cfg!(target_arch = "wasm32");
+
 /// Positions in a window of the match finder.
 pub(crate) const WINDOW: usize = 64;
 

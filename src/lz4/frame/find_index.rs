@@ -3,13 +3,11 @@
 use std::ops::Range;
 
 use super::index::FrameIndex;
-use super::map::Stage;
+use super::map::{Stage, TAIL_BYTES};
 use super::{FrameEvent, FrameMap, FrameReader, Step, word};
 use crate::Result;
 use crate::memory::extend;
 
-/// Bytes at the end of the file that are read first; most indexes fit.
-pub(super) const TAIL_BYTES: u64 = 64 << 10;
 /// Bytes that are read to find the footer of an index, which is shorter.
 const FOOT_BYTES: u64 = 64;
 /// Longest header of an indexed frame, with its magic number.

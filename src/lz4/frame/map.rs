@@ -11,7 +11,6 @@
 
 use std::ops::Range;
 
-use super::find_index::TAIL_BYTES;
 use super::index::FrameIndex;
 use super::{
     BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, Step, WORD_BYTES,
@@ -24,6 +23,8 @@ use crate::{Error, Result};
 
 /// Bytes of the file that are requested at once where more than a field is needed.
 pub(super) const WINDOW_BYTES: u64 = 1 << 20;
+/// Bytes at the end of the file that are read first; most indexes fit.
+pub(super) const TAIL_BYTES: u64 = 64 << 10;
 /// Size fields within so many bytes are requested at once.
 const SIZES_BYTES: u64 = 4 << 10;
 pub(super) const SIZE_BYTES: u64 = WORD_BYTES as u64;
