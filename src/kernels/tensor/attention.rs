@@ -1,142 +1,24 @@
 //! Jobs of attention.
 
+use super::attention_launch::{
+    AttentionSize, Heads, KEYS, MAX_SPLIT, QUERIES, attention_launch, merge_launch,
+};
 use super::attention_parts::in_parts;
-use super::{R, U, W, check_sizes, elements_of_binding, grid, kernel, padded_bytes, span};
-use crate::kernels::{Arg, Job, KernelInfo, Launch, Slot};
-use crate::{Error, Result};
+use super::{elements_of_binding, padded_bytes};
+use crate::Result;
+use crate::kernels::{Arg, Job, Slot};
 
-pub(super) static ATTENTION: KernelInfo = kernel(
-    "tensor_attention",
-    shader!("tensor_attention.wgsl"),
-    &[R, R, R, W, U],
-);
-pub(super) static MERGE: KernelInfo = kernel(
-    "tensor_attention_merge",
-    shader!("tensor_attention_merge.wgsl"),
-    &[R, W, U],
-);
-
-/// Number of queries of a workgroup, and number of keys that it processes per step.
-const QUERIES: u64 = 32;
-pub(super) const KEYS: u64 = 64;
 /// Number of workgroups that keeps a large device busy.
 const ENOUGH_GROUPS: u64 = 256;
-/// Minimum and maximum number of keys of a workgroup. The maximum exists because software GPUs stop long loops.
+/// Minimum number of keys of a workgroup.
 const MIN_SPLIT: u64 = 256;
-pub(super) const MAX_SPLIT: u64 = 8192;
-
-/// Layout of heads of rows in their buffer. Strides are in elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heads {
-    /// Position of the first element.
-    pub offset: u64,
-    /// Stride of batches.
-    pub batch: u64,
-    /// Stride of heads.
-    pub head: u64,
-    /// Stride of rows.
-    pub row: u64,
-    /// Number of elements of the buffer.
-    pub n: u64,
-}
-
-impl Heads {
-    fn is_aligned(&self) -> bool {
-        let places = [self.offset, self.batch, self.head, self.row];
-        places.iter().all(|n| n.is_multiple_of(4))
-    }
-
-    fn words(&self) -> [u32; 4] {
-        [self.offset, self.batch, self.head, self.row].map(|n| n as u32)
-    }
-}
-
-/// Sizes and parameters of attention.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AttentionSize {
-    /// Number of batches.
-    pub batch: u64,
-    /// Number of heads of queries, a multiple of `key_heads`.
-    pub heads: u64,
-    /// Number of heads of keys and values.
-    pub key_heads: u64,
-    /// Number of queries.
-    pub n_q: u64,
-    /// Number of keys and values; if `causal`, at least `n_q`.
-    pub n_k: u64,
-    /// Number of elements of a head, at most 256.
-    pub dim: u64,
-    /// True for a causal mask: the last query sees all keys, and each query before it one key less.
-    pub causal: bool,
-    /// Factor of the products of queries and keys.
-    pub scale: f32,
-}
-
-impl AttentionSize {
-    /// Returns the number of queries of all batches and heads.
-    pub(super) const fn rows(&self) -> u64 {
-        self.batch * self.heads * self.n_q
-    }
-
-    /// Checks that the sizes are consistent and the heads are inside their buffers.
-    fn check(&self, places: &[Heads; 3]) -> Result<()> {
-        let Self {
-            batch,
-            heads,
-            key_heads,
-            n_q,
-            n_k,
-            dim,
-            ..
-        } = *self;
-        check_sizes(&[&[batch, heads, n_q, dim], &[batch, key_heads, n_k, dim]])?;
-        let lengths = [(heads, n_q), (key_heads, n_k), (key_heads, n_k)];
-        let is_inside = places.iter().zip(lengths).all(|(place, (heads, rows))| {
-            let axes = [
-                (batch, place.batch),
-                (heads, place.head),
-                (rows, place.row),
-                (dim, 1),
-            ];
-            place.n < 1 << 58 && place.offset.saturating_add(span(axes)) <= place.n
-        });
-        let fits = heads.is_multiple_of(key_heads) && dim <= 256 && (!self.causal || n_q <= n_k);
-        if is_inside && fits {
-            return Ok(());
-        }
-        Err(Error::InvalidArgument {
-            name: "attention",
-            value: format!(
-                "[{batch}, {heads}, {n_q}, {dim}] over [{batch}, {key_heads}, {n_k}, {dim}]"
-            ),
-            expected: "heads of at most 256 elements inside their buffers, a multiple of the heads of keys, and a key for each query",
-        })
-    }
-}
-
-/// Arguments of a launch, and the part of the result that it computes.
-pub(super) struct Args {
-    /// Queries, keys and values.
-    pub(super) inputs: [Arg; 3],
-    /// Destination, its first element to write, and the number of heads per query in it.
-    pub(super) out: Arg,
-    pub(super) out_from: u64,
-    pub(super) out_heads: u64,
-    /// First key, and number of keys of a split, a multiple of 64.
-    pub(super) first_key: u64,
-    pub(super) split_len: u64,
-    /// Number of splits of this launch, of the launches before it, and in total; `None` if there is only one.
-    pub(super) splits: Option<[u64; 3]>,
-    /// Last key that the first query sees, if attention is causal.
-    pub(super) first: u64,
-}
 
 /// Returns the launches that compute [`Slot::Out`], `[batch, n_q, heads, dim]`, from queries in `A`, keys in `B` and
 /// values in `Values`. Buffers larger than a binding are processed in parts.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a length of 0, for heads that do not match each other or exceed their buffers, and
-/// for so many keys that the partial results of one query do not fit in a binding.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, for heads that do not match each other or
+/// exceed their buffers, and for so many keys that the partial results of one query do not fit in a binding.
 pub fn attention_job(
     what: &AttentionSize,
     places: [Heads; 3],
@@ -174,104 +56,6 @@ pub fn attention_job(
         launches.push(merge_launch(what, splits, out, what.heads));
     }
     Ok(Job { buffers, launches })
-}
-
-/// Returns the launch that merges splits of the keys and writes the result to `out`, from an element on, with
-/// `out_heads` heads per row.
-pub(super) fn merge_launch(
-    what: &AttentionSize,
-    splits: u64,
-    (out, out_from): (Arg, u64),
-    out_heads: u64,
-) -> Launch {
-    let rows = what.rows();
-    let n_out = rows * what.dim;
-    let words = [
-        n_out, what.dim, splits, rows, what.heads, out_heads, out_from, 0,
-    ];
-    Launch {
-        kernel: &MERGE,
-        overrides: Vec::new(),
-        grid: grid(n_out.div_ceil(256)),
-        args: vec![
-            Arg::Buffer(Slot::Partials),
-            out,
-            Arg::Params(words.map(|n| n as u32).to_vec()),
-        ],
-    }
-}
-
-/// Returns the launch over all keys, in splits of `split_len` keys, a multiple of 64.
-pub(in crate::kernels) fn attention_launch(
-    what: &AttentionSize,
-    places: [Heads; 3],
-    splits: u64,
-    split_len: u64,
-) -> Launch {
-    let out = if splits == 1 {
-        Slot::Out
-    } else {
-        Slot::Partials
-    };
-    let args = Args {
-        inputs: [Slot::A, Slot::B, Slot::Values].map(Arg::Buffer),
-        out: Arg::Buffer(out),
-        out_from: 0,
-        out_heads: what.heads,
-        first_key: 0,
-        split_len,
-        splits: (splits > 1).then_some([splits, 0, splits]),
-        first: if what.causal { what.n_k - what.n_q } else { 0 },
-    };
-    launch(what, places, args)
-}
-
-/// Returns a launch over the keys from `first_key` to `n_k`.
-pub(super) fn launch(what: &AttentionSize, [q, k, v]: [Heads; 3], args: Args) -> Launch {
-    let [splits, splits_before, all_splits] = args.splits.unwrap_or([1, 0, 1]);
-    let tiles = what.n_q.div_ceil(QUERIES);
-    let n_groups = tiles * what.batch * what.heads * splits;
-    let aligned = what.dim.is_multiple_of(4) && q.is_aligned() && k.is_aligned() && v.is_aligned();
-    let words = [
-        what.n_q,
-        what.n_k,
-        what.heads,
-        what.heads / what.key_heads,
-        what.dim,
-        splits,
-        args.split_len,
-        tiles,
-        n_groups,
-        args.first,
-        what.rows() * what.dim,
-    ];
-    let mut params = words.map(|n| n as u32).to_vec();
-    params.push(what.scale.to_bits());
-    params.extend([q, k, v].iter().flat_map(Heads::words));
-    let words = [
-        args.first_key,
-        splits_before,
-        all_splits,
-        args.out_from,
-        args.out_heads,
-        0,
-        0,
-        0,
-    ];
-    params.extend(words.map(|n| n as u32));
-    let groups = what.dim.div_ceil(64).next_power_of_two();
-    let [a, b, values] = args.inputs;
-    Launch {
-        kernel: &ATTENTION,
-        overrides: vec![
-            ("DIM_GROUPS", groups as u32),
-            ("CAUSAL", what.causal.into()),
-            ("SPLIT", args.splits.is_some().into()),
-            ("ALIGNED", aligned.into()),
-        ],
-        grid: grid(n_groups),
-        args: vec![a, b, values, args.out, Arg::Params(params)],
-    }
 }
 
 #[cfg(test)]

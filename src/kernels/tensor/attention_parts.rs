@@ -1,6 +1,6 @@
 //! Attention over buffers that are larger than a binding: batches, heads, queries or keys are processed in parts.
 
-use super::attention::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
+use super::attention_launch::{Args, AttentionSize, Heads, KEYS, MAX_SPLIT, launch, merge_launch};
 use super::{around, beyond_binding, elements_of_slice, how_many, parts, span};
 use crate::Result;
 use crate::kernels::{Arg, Launch, Slot};

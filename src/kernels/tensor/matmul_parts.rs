@@ -1,6 +1,6 @@
 //! Matrix products of buffers that are larger than a binding: batches, rows, columns or sums are processed in parts.
 
-use super::matmul::{Args, MAX_SLICE, Matrix, Product, part_launch};
+use super::matmul_launch::{Args, MAX_SLICE, Matrix, Product, part_launch};
 use super::{SLICE, around, parts};
 use crate::kernels::{Launch, Slot};
 

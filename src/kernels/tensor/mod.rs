@@ -4,11 +4,13 @@
 //! kernels load and store vectors of four elements.
 
 mod attention;
+mod attention_launch;
 mod attention_parts;
 mod convolve;
 mod copy;
 mod elementwise;
 mod matmul;
+mod matmul_launch;
 mod matmul_parts;
 mod norm;
 mod quantized;
@@ -19,13 +21,15 @@ mod softmax;
 use super::{Access, Arg, KernelInfo, MAX_GRID, SLICE_ALIGNMENT, Slot};
 use crate::{Error, Result};
 
+pub use attention::attention_job;
 #[cfg(cuda_engine)]
-pub(super) use attention::attention_launch;
-pub use attention::{AttentionSize, Heads, attention_job};
+pub(super) use attention_launch::attention_launch;
+pub use attention_launch::{AttentionSize, Heads};
 pub use convolve::{Convolution, convolve2d_job};
 pub use copy::{CopyAxis, copy_job};
 pub use elementwise::{Elementwise, MAX_STEPS, Source, Strided, elementwise_job};
-pub use matmul::{Matrix, Product, matmul_job, matmul_naive_job};
+pub use matmul::{matmul_job, matmul_naive_job};
+pub use matmul_launch::{Matrix, Product};
 pub use norm::norm_job;
 pub use quantized::{QuantizedProduct, matmul_quantized_job};
 pub use reduce::{reduce_columns_job, reduce_rows_job, takes_columns, takes_rows};
@@ -33,7 +37,7 @@ pub use rotary::{Rotary, rotary_job};
 pub use softmax::{SoftmaxLimits, softmax_job};
 #[cfg(cuda_engine)]
 pub(super) use {
-    matmul::{naive_launch, tiled_launch},
+    matmul_launch::{naive_launch, tiled_launch},
     norm::norm_launch,
     softmax::softmax_launch,
 };
@@ -44,16 +48,16 @@ pub const KERNELS: [&KernelInfo; 14] = [
     &copy::COPY,
     &reduce::ROWS,
     &reduce::COLUMNS,
-    &matmul::MATMUL,
-    &matmul::NAIVE,
+    &matmul_launch::MATMUL,
+    &matmul_launch::NAIVE,
     &quantized::MATMUL_QUANTIZED,
     &convolve::CONVOLVE2D,
     &softmax::SOFTMAX,
     &softmax::SOFTMAX_LONG,
     &norm::NORM,
     &rotary::ROTARY,
-    &attention::ATTENTION,
-    &attention::MERGE,
+    &attention_launch::ATTENTION,
+    &attention_launch::MERGE,
 ];
 
 /// Returns the number of bytes of a buffer of `n` elements: a positive multiple of four elements, or [`u64::MAX`] on
