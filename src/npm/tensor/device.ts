@@ -11,8 +11,7 @@ import { batchOf, type GpuCommandBatch } from "./batch.js";
 import { loadTensors, now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import { addArguments, checkedGrid, checkedOptions, kernelOf, rawKernel, type GpuKernel, type KernelArgument } from "./kernel.js";
-import { QuantizedWeights } from "./quantized.js";
-import { tensorOf, type GpuTensor } from "./tensor.js";
+import { QuantizedWeights, tensorOf, type GpuTensor } from "./tensor.js";
 import type {
   Floats, GpuCapabilities, GpuDeviceInfo, GpuDeviceOptions, Grid, KernelOptions, Quantization, Shape, Size2d,
 } from "./types.js";

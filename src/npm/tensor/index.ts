@@ -5,6 +5,5 @@ export { GpuBackend, type GpuBackendOptions } from "./backend.js";
 export { BufferId, GpuCommandBatch } from "./batch.js";
 export { GpuDevice } from "./device.js";
 export { GpuKernel, type KernelArgument } from "./kernel.js";
-export type { QuantizedWeights } from "./quantized.js";
-export { GpuTensor } from "./tensor.js";
+export { GpuTensor, type QuantizedWeights } from "./tensor.js";
 export type * from "./types.js";

@@ -6,7 +6,6 @@ import { checkWord, words } from "./arguments.js";
 import { now, settled } from "./call.js";
 import { Held } from "./dispose.js";
 import type { Inputs } from "./operations.js";
-import type { QuantizedWeights } from "./quantized.js";
 import type { AttentionOptions, Floats, NormOptions, Reduction, Shape, Step } from "./types.js";
 
 /** @internal Returns the module's tensor in a `GpuTensor`; throws `DISPOSED` or `INVALID_ARGUMENT`. */
@@ -157,4 +156,23 @@ export class GpuTensor {
   }
 
   #view(look: (raw: Tensor) => Tensor): GpuTensor { return new GpuTensor(now(() => look(this.#held.get()))); }
+}
+
+/** Packed weights in GPU memory, for `GpuTensor.matmulQuantized`, which unpacks them on the fly. Created by
+ * `GpuDevice.quantizedWeights`. */
+export class QuantizedWeights {
+  /** @internal The bytes of the weights, as words. */
+  readonly words: GpuTensor;
+  /** @internal The operation that multiplies by the weights. */
+  readonly op: Op;
+
+  /** @internal */
+  constructor(words: GpuTensor, op: Op) {
+    this.words = words;
+    this.op = op;
+  }
+
+  /** Disposes of the weights. */
+  dispose(): void { this.words.dispose(); }
+  [disposal](): void { this.dispose(); }
 }
