@@ -5,6 +5,7 @@ use pagepress::gpu::{
     Backend, DeviceRequest, GpuBatchConfig, GpuDevice, GpuDevicePool, KernelSource, PipelineCache,
 };
 use pagepress::lz4::{self, Level};
+use pagepress::tensor::layer::rotary_turns;
 use pagepress::tensor::{GpuMatmulCache, GpuTensor, Reduction, Shape, Step, WeightLayout, cpu};
 use pagepress::{Error, PAGE_SIZE};
 
@@ -89,6 +90,20 @@ fn operations_agree(pool: &GpuDevicePool) {
         385,
         |out| pool.log_softmax(&rows, 77, out),
         |out| cpu::log_softmax(&rows, 77, out),
+    );
+    let turns = rotary_turns(10_000.0, 22, 9).unwrap();
+    let heads = numbers(5 * 66, 56, 4.0);
+    compare(
+        "rotary",
+        330,
+        |out| pool.rotary(&heads, &turns, out, [3, 22], 4),
+        |out| cpu::rotary(&heads, [3, 22], &turns, 4, out),
+    );
+    compare(
+        "rotary of nothing",
+        0,
+        |out| pool.rotary(&[], &turns, out, [3, 22], 4),
+        |_| Ok(()),
     );
     let kernel = numbers(15, 55, 1.0);
     compare(

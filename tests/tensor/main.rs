@@ -31,6 +31,7 @@ mod products;
 mod properties;
 mod quantized;
 mod reduce;
+mod rotary;
 mod softmax;
 mod subject;
 #[cfg(not(target_arch = "wasm32"))]
@@ -119,6 +120,9 @@ macro_rules! every_case {
                 views::views_are_what_they_show,
                 norm::rows_of_any_length_are_normalised,
                 norm::special_rows_are_normalised,
+                rotary::heads_of_any_size_are_rotated,
+                rotary::views_are_rotated_as_they_are,
+                rotary::wrong_turns_are_typed_errors,
                 attention::heads_of_any_size_work,
                 attention::many_keys_are_split,
                 attention::keys_that_are_not_seen_do_not_matter,
@@ -137,6 +141,7 @@ macro_rules! every_case {
                 calls::slices_go_in_and_out,
                 calls::backends_say_where_they_ran,
                 surfaces::norms_are_the_same_on_every_surface,
+                surfaces::rotary_is_the_same_on_every_surface,
                 surfaces::attention_is_the_same_on_every_surface,
                 surfaces::blocking_forms_give_what_the_others_give,
                 layer::layers_of_any_kind_work,
@@ -209,6 +214,8 @@ macro_rules! every_case_in_parts {
                 views::views_are_what_they_show,
                 norm::rows_of_any_length_are_normalised,
                 norm::special_rows_are_normalised,
+                rotary::heads_of_any_size_are_rotated,
+                rotary::views_are_rotated_as_they_are,
                 attention::heads_of_any_size_work,
                 attention::many_keys_are_split,
                 attention::keys_that_are_not_seen_do_not_matter,
@@ -224,6 +231,7 @@ macro_rules! every_case_in_parts {
                 parts::pictures_beyond_a_binding_work,
                 parts::packed_weights_beyond_a_binding_work,
                 parts::heads_beyond_a_binding_work,
+                parts::positions_beyond_a_binding_work,
                 parts::what_cannot_be_cut_is_a_typed_error,
             ],
             [

@@ -178,6 +178,29 @@ pub fn norm(norm: Norm, row: &[f64]) -> Vec<f64> {
     row.iter().map(|x| (x - mean) / root).collect()
 }
 
+/// Returns rows of heads, rotated by the angles of their positions, each element with the sum of the magnitudes of its
+/// terms.
+pub fn rotary(
+    rows: &[f32],
+    [heads, elements]: [usize; 2],
+    turns: &[f32],
+    first: usize,
+) -> Vec<(f64, f64)> {
+    let half = elements / 2;
+    let rotated = |at: usize| {
+        let (head, i) = (at / elements, at % elements);
+        let turn = (first + head / heads) * elements + 2 * (i % half);
+        let (cos, sin) = (f64::from(turns[turn]), f64::from(turns[turn + 1]));
+        let [own, other] = [i, (i + half) % elements].map(|i| f64::from(rows[head * elements + i]));
+        let sin = if i < half { -sin } else { sin };
+        (
+            own * cos + other * sin,
+            (own * cos).abs() + (other * sin).abs(),
+        )
+    };
+    (0..rows.len()).map(rotated).collect()
+}
+
 /// Returns the attention of one query over rows of keys and values, each element with the weighted mean of magnitudes.
 pub fn attention(query: &[f64], keys: &[&[f64]], values: &[&[f64]], scale: f64) -> Vec<(f64, f64)> {
     let product = |key: &&[f64]| query.iter().zip(*key).map(|(x, y)| x * y).sum::<f64>();

@@ -10,6 +10,7 @@ use crate::layer::forward;
 use crate::layer_model::Model;
 use crate::naive::{self, numbers};
 use crate::quantized::blocks;
+use crate::rotary;
 use crate::subject::{Subject, Tensor};
 use crate::tolerance::{LAYER, NORM, PRODUCTS, assert_near, of_reduction};
 
@@ -260,6 +261,16 @@ pub async fn heads_beyond_a_binding_work(subject: &Subject) {
             let v = side_by_side(case.k, 85, 2 * gap);
             check(subject, &case, what, [&q, &k, &v]).await;
         }
+    }
+}
+
+pub async fn positions_beyond_a_binding_work(subject: &Subject) {
+    // Rows, one row, and the table of turns exceed a binding.
+    for ([rows, heads, elements], first) in
+        [([300, 9, 34], 11), ([3, 200, 128], 0), ([5, 2, 64], 9000)]
+    {
+        let a = tensor(&[rows, heads, elements], 92);
+        rotary::check(subject, &a, &rotary::turns(first + rows, elements), first).await;
     }
 }
 

@@ -289,6 +289,24 @@ impl Subject {
         }
     }
 
+    pub async fn rotary(&self, a: &Tensor, turns: &Tensor, first: usize) -> Result<Made> {
+        match self {
+            Self::Cpu => {
+                let heads = [a.dims()[1], a.dims()[2]];
+                let mut out = vec![0.0; a.view.shape().n_elements()];
+                cpu::rotary(&a.values(), heads, &turns.values(), first, &mut out)?;
+                Ok((out, a.dims().to_vec()))
+            }
+            Self::Gpu(device) => {
+                made(async {
+                    let (a, turns) = (resident(device, a).await?, resident(device, turns).await?);
+                    a.rotary_async(&turns, first).await
+                })
+                .await
+            }
+        }
+    }
+
     pub async fn attention(&self, what: Attention, [q, k, v]: [&Tensor; 3]) -> Result<Made> {
         match self {
             Self::Cpu => {

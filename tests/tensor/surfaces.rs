@@ -1,7 +1,7 @@
-//! Norms, attention and blocking calls return the same numbers on every surface.
+//! Norms, rotary positions, attention and blocking calls return the same numbers on every surface.
 
 use pagepress::gpu::runtime::block_on;
-use pagepress::tensor::layer::{Attention, Norm};
+use pagepress::tensor::layer::{Attention, Norm, rotary_turns};
 use pagepress::tensor::{GpuBackend, GpuCommandBatch, GpuTensor, Reduction, Shape, Step, cpu};
 
 use crate::naive::numbers;
@@ -63,6 +63,46 @@ pub fn norms_are_the_same_on_every_surface(subject: &Subject) {
     assert_eq!(wrong.unwrap_err().code(), "LENGTH_MISMATCH");
     let cut_off = backend.norm(NORM, &rows, [None, None], 31);
     assert_eq!(cut_off.unwrap_err().code(), "INVALID_ARGUMENT");
+}
+
+pub fn rotary_is_the_same_on_every_surface(subject: &Subject) {
+    let (rows, table) = (
+        numbers(12 * 3 * 20, 47, 3.0),
+        rotary_turns(500.0, 20, 17).unwrap(),
+    );
+    let heads = [3, 20];
+    let mut exact = vec![0.0; rows.len()];
+    cpu::rotary(&rows, heads, &table, 5, &mut exact).unwrap();
+    let mut backend = backend(subject);
+    let found = backend.rotary(&rows, &table, heads, 5).unwrap();
+    assert_near("backend", &found, &exact);
+    for (heads, first, code) in [
+        ([3, 20], 6, "INVALID_ARGUMENT"),
+        ([7, 20], 0, "INVALID_ARGUMENT"),
+        ([usize::MAX, 20], 0, "INVALID_ARGUMENT"),
+        ([0, 0], 0, "INVALID_ARGUMENT"),
+        ([12, 5], 0, "SHAPE_MISMATCH"),
+    ] {
+        let wrong = backend.rotary(&rows, &table, heads, first);
+        assert_eq!(wrong.unwrap_err().code(), code, "{heads:?}");
+    }
+    let Subject::Gpu(device) = subject else {
+        return;
+    };
+    let mut found = vec![f32::NAN; rows.len()];
+    device.rotary(&rows, &table, &mut found, heads, 5).unwrap();
+    assert_near("device", &found, &exact);
+    let tensor = |values: &[f32], dims: &[usize]| {
+        GpuTensor::from_slice(device, values, Shape::new(dims).unwrap()).unwrap()
+    };
+    let (a, turns) = (tensor(&rows, &[12, 3, 20]), tensor(&table, &[17, 20]));
+    let made = a.rotary(&turns, 5).unwrap();
+    assert_near("tensor", &made.to_vec().unwrap(), &exact);
+    let mut batch = GpuCommandBatch::new(device.clone());
+    let (a, turns) = (batch.tensor(&a), batch.tensor(&turns));
+    let id = batch.rotary(a, turns, 5);
+    let found = block_on(batch.read_async(id)).unwrap();
+    assert_near("batch", &found, &exact);
 }
 
 pub fn attention_is_the_same_on_every_surface(subject: &Subject) {

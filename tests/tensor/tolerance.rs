@@ -46,6 +46,8 @@ pub const SOFTMAX: Tolerance = within(3e-5, 1e-30);
 pub const LOG_SOFTMAX: Tolerance = within(2e-6, 2e-6);
 /// Tolerance of normalised rows, whose elements are about 1.
 pub const NORM: Tolerance = within(4e-6, 4e-6);
+/// Tolerance of rotated pairs, relative to the sum of the magnitudes of both terms.
+pub const ROTARY: f64 = 4e-7;
 /// Tolerance of attention, relative to the weighted mean of magnitudes.
 pub const ATTENTION: f64 = 2e-5;
 /// Tolerance of the rows of a layer, whose elements are about 1.

@@ -64,6 +64,16 @@ export abstract class ArrayOperations extends Operations<Float32Array, Promise<F
     return this.run(op, { ...inputs, a }, [[n, width], [width], [width]]);
   }
 
+  /** Rotates heads, `shape` `[rows, heads, elements]`, by the positions of their rows: pairs of elements i and i + elements / 2
+   * by angle i of the position, which is `first` for the first row. `turns` has cosine and sine of each angle, `elements`
+   * numbers for each position from 0 on. Rejects with `SHAPE_MISMATCH` for an odd number of elements. */
+  async rotary(a: Float32Array, turns: Float32Array, shape: Shape, first = 0): Promise<Floats> {
+    checkWord("first", first);
+    const elements = shape?.[2] ?? 0;
+    const positions = elements > 0 ? Math.floor(turns?.length / elements) : 0;
+    return this.run(["rotary", first], { a, turns }, [shape, [positions, elements]]);
+  }
+
   /** Computes, for each query, the mean of the values weighted by the softmax of its scaled products with the keys. The
    * result has the shape of the queries; the products are never stored. Rejects with `SHAPE_MISMATCH` if the shapes do not
    * match. */

@@ -101,6 +101,14 @@ export class GpuTensor {
    * column. */
   rmsNorm(options: NormOptions<GpuTensor> = {}): Promise<GpuTensor> { return this.#norm("rms", options); }
 
+  /** Rotates heads, `[rows, heads, elements]`, by the positions of their rows: pairs of elements i and i + elements / 2 by angle
+   * i of the position, which is `first` for the first row. `turns`, `[positions, elements]`, has cosine and sine of each
+   * angle. */
+  async rotary(turns: GpuTensor, first = 0): Promise<GpuTensor> {
+    checkWord("first", first);
+    return this.#run(["rotary", first], { turns });
+  }
+
   /** Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`: for each
    * query the mean of the values, weighted by the softmax of its scaled products with the keys, which are never stored.
    * `keys` and `values` may have fewer heads, each shared by an equal number of query heads. */

@@ -26,6 +26,9 @@ pub use matmul::matmul;
 pub use norm::norm;
 pub use quantized::{dequantize, matmul_quantized, to_f16};
 pub use reduce::{dot, reduce, reduce_axis};
+#[cfg(gpu_engine)]
+pub(crate) use rotary::check_positions;
+pub use rotary::rotary;
 pub use softmax::{log_softmax, softmax};
 pub use tiles::{
     MaxOp, MinOp, ReduceOp, SumOp, TILE_SIZE, tiled_max_2d, tiled_min_2d, tiled_reduce_2d,

@@ -1,9 +1,8 @@
 //! [`LayerConfig`]: sizes and variants of a layer's parts.
 
-use crate::memory::with_room;
+use super::rotary::rotary_turns;
 pub use crate::ops::Norm;
 use crate::ops::Shape;
-use crate::ops::lengths::product;
 use crate::{Error, Result};
 
 /// Maximum number of elements of a head in the attention kernel.
@@ -212,16 +211,6 @@ impl LayerConfig {
         let Some(base) = self.rotary_base else {
             return Ok(Vec::new());
         };
-        let half = self.head_dim / 2;
-        let n_numbers = product(&[2, n, half]);
-        let mut turns = with_room(usize::try_from(n_numbers).unwrap_or(usize::MAX))?;
-        for position in 0..n {
-            for i in 0..half {
-                let power = -2.0 * i as f64 / self.head_dim as f64;
-                let angle = position as f64 * f64::from(base).powf(power);
-                turns.extend([angle.cos() as f32, angle.sin() as f32]);
-            }
-        }
-        Ok(turns)
+        rotary_turns(base, self.head_dim, n)
     }
 }

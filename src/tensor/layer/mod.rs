@@ -18,6 +18,7 @@ mod forward;
 mod lora;
 #[cfg(gpu_engine)]
 mod projection;
+mod rotary;
 mod weights;
 
 pub(crate) use config::MAX_HEAD_DIM;
@@ -26,4 +27,5 @@ pub use config::{Attention, LayerConfig, Mlp, Norm};
 pub use forward::WgslForwardPass;
 #[cfg(gpu_engine)]
 pub use lora::QkvLoRA;
+pub use rotary::rotary_turns;
 pub use weights::{LayerWeights, LowRank, LowRankQkv, Parameters};

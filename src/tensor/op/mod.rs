@@ -14,7 +14,7 @@ use crate::tensor::record::{Operand, Recording, factors};
 use crate::tensor::{Quantization, Reduction, Shape, Step, TensorView};
 use crate::{Error, Result};
 
-use shapes::{attended, check_columns, convolved, reduced, reduced_axes};
+use shapes::{attended, check_columns, check_turns, convolved, reduced, reduced_axes};
 
 /// An operation on tensors. The tensors are passed separately.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,12 @@ pub(crate) enum Op {
         /// True for each of weight and bias that is among the inputs. They follow the tensor and have an element per
         /// column.
         columns: [bool; 2],
+    },
+    /// Rotates the heads of rows, `[rows, heads, elements]`, by their positions. The second tensor, `[positions,
+    /// elements]`, has cosine and sine of each angle.
+    Rotary {
+        /// Position of the first row.
+        first: usize,
     },
     /// Attention of queries to keys and values.
     Attention(Attention),
@@ -71,6 +77,7 @@ impl Op {
                 [false, true] => &["a", "bias"],
                 _ => &["a", "weight", "bias"],
             },
+            Self::Rotary { .. } => &["a", "turns"],
             Self::Attention(_) => &["queries", "keys", "values"],
             Self::MatmulQuantized { .. } => &["a", "weights"],
         }
@@ -113,6 +120,10 @@ impl Op {
             (Self::Convolve2d, &[input, kernel]) => convolved(input.shape(), kernel.shape())?,
             (Self::Norm { columns, .. }, [a, given @ ..]) if given.len() == count(*columns) => {
                 check_columns(a.shape(), given)?;
+                a.shape().clone()
+            }
+            (Self::Rotary { first }, &[a, turns]) => {
+                check_turns(a.shape(), turns.shape(), *first)?;
                 a.shape().clone()
             }
             (Self::Attention(what), &[q, k, v]) => {
@@ -164,6 +175,7 @@ impl Op {
                 let columns = weight_and_bias(*columns, given.iter().copied());
                 recording.norm_with(*norm, a, columns, to).await
             }
+            (Self::Rotary { first }, &[a, turns]) => recording.rotary(*first, a, turns, to).await,
             (Self::Attention(what), &[q, k, v]) => recording.attention(*what, [q, k, v], to).await,
             (Self::MatmulQuantized { quantization, size }, &[a, weights]) => {
                 let what = (*quantization, *size);

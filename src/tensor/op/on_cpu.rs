@@ -43,6 +43,10 @@ impl Op {
                 let columns = weight_and_bias(*columns, given.iter().map(|(values, _)| *values));
                 cpu::norm(*norm, a, cols(shape), columns, out)
             }
+            (Self::Rotary { first }, &[(a, shape), (turns, _)]) => {
+                let heads = shape.dims().last_chunk().copied().unwrap_or_default();
+                cpu::rotary(a, heads, turns, *first, out)
+            }
             (Self::Attention(what), &[(q, q_shape), (k, k_shape), (v, _)]) => {
                 cpu::attention(*what, (q, q_shape), (k, v, k_shape), out)
             }

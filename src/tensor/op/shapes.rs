@@ -68,6 +68,21 @@ pub(super) fn check_columns(shape: &Shape, given: &[&TensorView]) -> Result<()> 
     })
 }
 
+/// Checks that `turns` has a row for the position of each row of heads, and that heads consist of pairs.
+pub(super) fn check_turns(heads: &Shape, turns: &Shape, first: usize) -> Result<()> {
+    match (heads.dims(), turns.dims()) {
+        (&[rows, _, elements], &[positions, width])
+            if elements == width && width.is_multiple_of(2) =>
+        {
+            cpu::check_positions(rows, positions, first)
+        }
+        _ => {
+            let expected = "rows of heads and positions have the same, even number of elements";
+            Err(heads.mismatch(turns, "rotary", expected))
+        }
+    }
+}
+
 /// Returns the result of attention, which has the shape of the queries. In memory, each row contains all heads of a
 /// query.
 pub(super) fn attended(what: Attention, [q, k, v]: [&Shape; 3]) -> Result<TensorView> {

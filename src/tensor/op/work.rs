@@ -82,7 +82,7 @@ impl Op {
         match self {
             Self::Elementwise(steps) => Work::elementwise(steps, n_out, n_read),
             Self::Softmax { .. } => Work::new(Class::Functions, n_read + n_out, n_out as f64),
-            Self::Reduce(..) => Work::new(Class::Stream, n_read + n_out, 0.0),
+            Self::Reduce(..) | Self::Rotary { .. } => Work::new(Class::Stream, n_read + n_out, 0.0),
             Self::Dot => Work::new(Class::Stream, n_read, 0.0),
             Self::Matmul => {
                 let k = cols(0);

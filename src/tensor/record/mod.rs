@@ -6,6 +6,7 @@ mod norm;
 mod products;
 mod quantized;
 mod reduce;
+mod rotary;
 mod softmax;
 
 use crate::tensor::TensorView;

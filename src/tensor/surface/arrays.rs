@@ -102,6 +102,20 @@ impl<'a> Array<'a> {
         Ok((op, inputs))
     }
 
+    /// Creates the inputs of [`Op::Rotary`]: rows of heads of so many elements, and the angles of positions.
+    pub(crate) fn heads_and_turns(
+        rows: &'a [f32],
+        [heads, elements]: [usize; 2],
+        turns: &'a [f32],
+    ) -> Result<[Self; 2]> {
+        let n_rows = rows_shape(rows.len(), heads.saturating_mul(elements))?.dims()[0];
+        let n_positions = rows_shape(turns.len(), elements)?.dims()[0];
+        Ok([
+            Self::new(rows, Shape::new(&[n_rows, heads, elements])?),
+            Self::new(turns, Shape::new(&[n_positions, elements])?),
+        ])
+    }
+
     /// Creates two vectors of the length of `a`. A different length of `b` is an error of [`result_of`](Op::result_of).
     pub(crate) fn pair(a: &'a [f32], b: &'a [f32]) -> [Self; 2] {
         let second = Self::new(b, Shape::vector(a.len()));

@@ -137,6 +137,17 @@ impl GpuBackend {
         block_on(self.norm_async(norm, a, columns, cols))
     }
 
+    /// [`rotary_async`](Self::rotary_async), blocking.
+    pub fn rotary(
+        &mut self,
+        a: &[f32],
+        turns: &[f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<Vec<f32>> {
+        block_on(self.rotary_async(a, turns, heads, first))
+    }
+
     /// [`attention_async`](Self::attention_async), blocking.
     pub fn attention(
         &mut self,

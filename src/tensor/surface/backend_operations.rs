@@ -168,6 +168,25 @@ impl GpuBackend {
         self.run_async(&op, &inputs).await
     }
 
+    /// Rotates the heads of rows, `heads` (number, elements of each) a row, by the positions of their rows, as
+    /// [`cpu::rotary`](crate::tensor::cpu::rotary) does. `turns` is what
+    /// [`rotary_turns`](crate::tensor::layer::rotary_turns) returns, and `first` the position of the first row.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) if `a` or `turns` is not a whole number of rows, or there is
+    /// not a position for each row; [`ShapeMismatch`](crate::Error::ShapeMismatch) for an odd number of elements. See
+    /// [`GpuBackend`].
+    pub async fn rotary_async(
+        &mut self,
+        a: &[f32],
+        turns: &[f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<Vec<f32>> {
+        let inputs = Array::heads_and_turns(a, heads, turns)?;
+        self.run_async(&Op::Rotary { first }, &inputs).await
+    }
+
     /// Computes the attention of queries to keys and values of one shape, as
     /// [`cpu::attention`](crate::tensor::cpu::attention) does. The result has the shape of the queries, row-major.
     ///

@@ -217,6 +217,11 @@ impl GpuCommandBatch {
         self.queue(Op::Norm { norm, columns }, &inputs)
     }
 
+    /// Rotates the heads of rows by their positions. The shapes are those of [`GpuTensor::rotary_async`].
+    pub fn rotary(&mut self, a: BufferId, turns: BufferId, first: usize) -> BufferId {
+        self.queue(Op::Rotary { first }, &[a, turns])
+    }
+
     /// Computes the attention of queries to keys and values. The shapes are those of [`GpuTensor::attention_async`].
     pub fn attention(
         &mut self,

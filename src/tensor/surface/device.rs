@@ -121,6 +121,26 @@ impl GpuDevice {
         self.run_async(&op, &inputs, result).await
     }
 
+    /// Rotates the heads of rows, `heads` (number, elements of each) a row, by the positions of their rows, as
+    /// [`cpu::rotary`](crate::tensor::cpu::rotary) does. `turns` is what
+    /// [`rotary_turns`](crate::tensor::layer::rotary_turns) returns, and `first` the position of the first row.
+    ///
+    /// # Errors
+    /// As [`elementwise_async`](Self::elementwise_async); [`InvalidArgument`](crate::Error::InvalidArgument) if `input`
+    /// or `turns` is not a whole number of rows, or there is not a position for each row;
+    /// [`ShapeMismatch`](crate::Error::ShapeMismatch) for an odd number of elements.
+    pub async fn rotary_async(
+        &self,
+        input: &[f32],
+        turns: &[f32],
+        result: &mut [f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<()> {
+        let inputs = Array::heads_and_turns(input, heads, turns)?;
+        self.run_async(&Op::Rotary { first }, &inputs, result).await
+    }
+
     /// Computes the attention of queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`, to keys
     /// and values of one shape, as [`cpu::attention`](crate::tensor::cpu::attention) does. `result` has the shape of
     /// the queries, row-major.

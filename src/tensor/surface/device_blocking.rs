@@ -127,6 +127,18 @@ impl GpuDevice {
         block_on(self.norm_async(norm, input, columns, result, cols))
     }
 
+    /// [`rotary_async`](Self::rotary_async), blocking.
+    pub fn rotary(
+        &self,
+        input: &[f32],
+        turns: &[f32],
+        result: &mut [f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<()> {
+        block_on(self.rotary_async(input, turns, result, heads, first))
+    }
+
     /// [`attention_async`](Self::attention_async), blocking.
     pub fn attention(
         &self,

@@ -118,6 +118,33 @@ impl GpuDevicePool {
         .await
     }
 
+    /// Rotates the heads of rows by the positions of their rows.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::rotary_async`].
+    pub async fn rotary_async(
+        &self,
+        input: &[f32],
+        turns: &[f32],
+        result: &mut [f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<()> {
+        check_len("result", result.len(), input.len() as u64)?;
+        let inputs = Array::heads_and_turns(input, heads, turns)?;
+        let shape = Op::Rotary { first }.result_of(&inputs)?.shape().clone();
+        if shape.is_empty() {
+            return Ok(());
+        }
+        let (n_rows, width) = (shape.dims()[0], heads[0] * heads[1]);
+        self.rows(n_rows, width, result, async |device, Part { rows, out }| {
+            let values = &input[rows.start * width..rows.end * width];
+            let first = first + rows.start;
+            device.rotary_async(values, turns, out, heads, first).await
+        })
+        .await
+    }
+
     /// Convolves an image of `size` (rows, columns) with a kernel of `kernel_size`, without padding. Each device computes some
     /// rows of the result from the rows of the image that they depend on.
     ///
@@ -230,6 +257,18 @@ impl GpuDevicePool {
     /// [`log_softmax_async`](Self::log_softmax_async), blocking.
     pub fn log_softmax(&self, input: &[f32], cols: usize, result: &mut [f32]) -> Result<()> {
         block_on(self.log_softmax_async(input, cols, result))
+    }
+
+    /// [`rotary_async`](Self::rotary_async), blocking.
+    pub fn rotary(
+        &self,
+        input: &[f32],
+        turns: &[f32],
+        result: &mut [f32],
+        heads: [usize; 2],
+        first: usize,
+    ) -> Result<()> {
+        block_on(self.rotary_async(input, turns, result, heads, first))
     }
 
     /// [`convolve2d_async`](Self::convolve2d_async), blocking.

@@ -312,6 +312,19 @@ impl GpuTensor {
         Self::run_async(&Op::Norm { norm, columns }, &inputs).await
     }
 
+    /// Rotates heads, `[rows, heads, elements]`, by the positions of their rows: pairs of elements i and
+    /// i + `elements` / 2 of a head by angle i of the position, which is `first` for the first row. `turns`, `[positions,
+    /// elements]`, has cosine and sine of each angle, as [`rotary_turns`](crate::tensor::layer::rotary_turns) returns
+    /// them. `transpose(0, 1)` makes the result the queries or keys of [`attention_async`](Self::attention_async)
+    /// without a copy.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], also for an odd number of elements; [`Error::InvalidArgument`] if there is not a
+    /// position for each row.
+    pub async fn rotary_async(&self, turns: &Self, first: usize) -> Result<Self> {
+        Self::run_async(&Op::Rotary { first }, &[self, turns]).await
+    }
+
     /// Computes the attention of these queries, `[heads, queries, elements]` or `[batch, heads, queries, elements]`.
     /// The result of a query is the mean of the values, weighted by the softmax of the query's products with the keys.
     /// The matrix of products is never stored. `keys` and `values` may have fewer heads than the queries; consecutive

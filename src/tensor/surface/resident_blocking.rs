@@ -78,6 +78,11 @@ impl GpuTensor {
         block_on(self.norm_async(norm, weight, bias))
     }
 
+    /// [`rotary_async`](Self::rotary_async), blocking.
+    pub fn rotary(&self, turns: &Self, first: usize) -> Result<Self> {
+        block_on(self.rotary_async(turns, first))
+    }
+
     /// [`attention_async`](Self::attention_async), blocking.
     pub fn attention(&self, keys: &Self, values: &Self, what: Attention) -> Result<Self> {
         block_on(self.attention_async(keys, values, what))

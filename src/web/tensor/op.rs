@@ -17,6 +17,7 @@ export type Op =
   | readonly ["reduce", reduction: string, axes?: Uint32Array]
   | readonly ["dot" | "matmul" | "convolve2d"]
   | readonly ["norm", kind: string, epsilon: number, weight: boolean, bias: boolean]
+  | readonly ["rotary", first: number]
   | readonly ["attention", causal: boolean, scale: number | undefined]
   | readonly ["matmulQuantized", quantization: string, size: Uint32Array, bytes: number];
 "#;
@@ -40,6 +41,9 @@ pub(super) fn op(given: &Array) -> Result<Op> {
         "norm" => Op::Norm {
             norm: norm(&first, number(&second).unwrap_or_default())?,
             columns: [is_set(3), is_set(4)],
+        },
+        "rotary" => Op::Rotary {
+            first: first.as_f64().unwrap_or_default() as usize,
         },
         "attention" => Op::Attention(Attention {
             causal: is_set(1),

@@ -1,4 +1,4 @@
-// Tests norms, attention and products with packed weights, on arrays and on tensors, against plain loops.
+// Tests norms, rotary positions, attention and products with packed weights, on arrays and on tensors, against plain loops.
 import { check, same } from "./check.js";
 import { fails } from "./tensor-arrays.js";
 import * as reference from "./tensor-reference.js";
@@ -8,7 +8,7 @@ const { checkNear, checkSums, numbers } = reference;
 const NORM = { relative: 1e-4, absolute: 2e-6 };
 const ATTENTION = { relative: 1e-4, absolute: 1e-5 };
 
-/** Compares norms, attention and products with packed weights with plain loops. */
+/** Compares norms, rotary positions, attention and products with packed weights with plain loops. */
 export async function checkModelParts(subject) {
   for (const [rows, cols] of [[1, 1], [3, 7], [5, 64], [2, 1000], [0, 4]]) {
     const [a, weight, bias] = [numbers(rows * cols, 14, 4), numbers(cols, 15, 2), numbers(cols, 16, 2)];
@@ -30,6 +30,13 @@ export async function checkModelParts(subject) {
       checkNear(found, exact, ATTENTION, `attention ${shape} to ${keyShape}`);
     }
   }
+  for (const [shape, first] of [[[1, 1, 2], 0], [[3, 5, 6], 2], [[40, 3, 64], 900], [[0, 2, 4], 0]]) {
+    const [rows, heads, elements] = shape;
+    const [a, turns] = [numbers(rows * heads * elements, 24, 3), reference.rotaryTurns(10_000, elements, first + rows + 1)];
+    const exact = reference.rotary(a, turns, shape, first);
+    checkSums(await subject.rotary(a, turns, shape, first), exact, 1e-6, `rotary ${shape} from ${first}`);
+    if (first === 0) checkSums(await subject.rotary(a, turns, shape), exact, 1e-6, `rotary ${shape}`);
+  }
   for (const [kind, m, k, n] of [["f16", 3, 8, 5], ["f16", 33, 260, 70], ["q6k", 2, 256, 3], ["q6k", 5, 512, 65]]) {
     const [a, packed] = [numbers(m * k, 21, 1), reference.packedWeights(kind, n, k, 22)];
     const weights = reference.transposed(reference.unpacked(kind, packed), n, k);
@@ -41,6 +48,12 @@ export async function checkModelParts(subject) {
     ["INVALID_ARGUMENT", () => subject.layerNorm(a, { cols: 7 })],
     ["LENGTH_MISMATCH", () => subject.layerNorm(a, { cols: 8, weight: a.subarray(0, 7) })],
     ["INVALID_ARGUMENT", () => subject.rmsNorm([1])],
+    ["LENGTH_MISMATCH", () => subject.rotary(a, a, [512])],
+    ["SHAPE_MISMATCH", () => subject.rotary(a, a.subarray(0, 510), [512, 1, 1])],
+    ["INVALID_ARGUMENT", () => subject.rotary(a, a, [32, 2, 8], 33)],
+    ["INVALID_ARGUMENT", () => subject.rotary(a, a, [32, 2, 8], -1)],
+    ["INVALID_ARGUMENT", () => subject.rotary(a, undefined, [32, 2, 8])],
+    ["LENGTH_MISMATCH", () => subject.rotary(a, a.subarray(1), [32, 2, 8])],
     ["SHAPE_MISMATCH", () => subject.attention(a, a, a, { shape: [2, 16, 16], keyShape: [16, 16, 2] })],
     ["SHAPE_MISMATCH", () => subject.attention(a, a, a, { shape: [512] })],
     ["LENGTH_MISMATCH", () => subject.attention(a, a, a.subarray(1), { shape: [2, 16, 16] })],
@@ -67,6 +80,13 @@ export async function checkModelPartsOfTensors(gpu) {
   const found = await heads.attention(heads, heads, { causal: true });
   check(String(found.shape) === "4,6,16", `attention gives ${found.shape}`);
   same(await found.read(), await gpu.attention(dense, dense, dense, { shape, causal: true }), "attention");
+  const table = reference.rotaryTurns(10_000, 16, 9);
+  const [rowsOfHeads, turns] = [a.reshape([6, 4, 16]), await gpu.tensor(table, [9, 16])];
+  const turned = await rowsOfHeads.rotary(turns, 3);
+  check(String(turned.shape) === "6,4,16", `rotary gives ${turned.shape}`);
+  same(await turned.read(), await gpu.rotary(values, table, [6, 4, 16], 3), "rotary");
+  await fails(() => rowsOfHeads.rotary(turns, 4), "INVALID_ARGUMENT");
+  await fails(() => a.rotary(turns), "SHAPE_MISMATCH");
   const packed = reference.packedWeights("q6k", 3, 256, 51);
   const rows = await gpu.tensor(numbers(512, 52, 1), [2, 256]);
   const weights = await gpu.quantizedWeights(packed, "q6k", [3, 256]);

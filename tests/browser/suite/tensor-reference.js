@@ -180,6 +180,27 @@ export function norm(kind, a, cols, weight, bias, epsilon) {
   return out;
 }
 
+/** Returns cosine and sine of the rotary angles of each position. */
+export function rotaryTurns(base, elements, positions) {
+  return Float32Array.from({ length: positions * elements }, (_, at) => {
+    const angle = Math.floor(at / elements) * base ** ((-2 * Math.floor((at % elements) / 2)) / elements);
+    return at % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
+  });
+}
+
+/** Rotates heads `[rows, heads, elements]` by the positions of their rows. Returns each element with the sum of the magnitudes
+ * of its terms. */
+export function rotary(a, turns, [, heads, elements], first) {
+  const half = elements / 2;
+  return Array.from(a, (own, at) => {
+    const [head, i] = [Math.floor(at / elements), at % elements];
+    const turn = (first + Math.floor(head / heads)) * elements + 2 * (i % half);
+    const other = a[head * elements + ((i + half) % elements)] * (i < half ? -1 : 1);
+    const terms = [own * turns[turn], other * turns[turn + 1]];
+    return [terms[0] + terms[1], Math.abs(terms[0]) + Math.abs(terms[1])];
+  });
+}
+
 /** Returns the attention of queries `[heads, queries, elements]` over keys and values `[key heads, keys, elements]`. */
 export function attention(q, k, v, [heads, nQ, dim], [keyHeads, nK], causal, scale = 1 / Math.sqrt(dim)) {
   const out = [];

@@ -382,7 +382,7 @@ export const cases = [
   ["devices describe themselves", describesDevices],
   ["arrays go in and out", async () => checkArrays(await device())],
   ["tensors stay on the device", keepsTensors],
-  ["norms, attention and packed weights", async () => {
+  ["norms, rotary positions, attention and packed weights", async () => {
     await checkModelParts(await device());
     await checkModelPartsOfTensors(await device());
   }],
