@@ -1,6 +1,8 @@
 //! The JavaScript API of the WebAssembly module: classes and functions exported by wasm-bindgen. They convert
 //! arguments, call the implementation, and throw errors with a `code`.
 
+#[cfg(feature = "web-faults")]
+mod faults;
 #[cfg(web_files)]
 mod files;
 #[cfg(web_pages)]
@@ -8,6 +10,8 @@ mod gpu;
 #[cfg(any(web_files, web_pages))]
 mod level;
 mod panic;
+#[cfg(web_engine)]
+mod pending;
 #[cfg(web_engine)]
 mod promise;
 #[cfg(feature = "web-seek")]

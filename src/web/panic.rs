@@ -1,7 +1,7 @@
 //! Handles panics and traps. When the module panics or traps, its pending calls reject with `INTERNAL` and its GPU
 //! devices are destroyed. The package then creates a new instance (`__wbg_reset_state`).
 //!
-//! A panic is logged to the console and thrown. A trap in a poll rejects a promise ([`promise`]). wasm-bindgen's own
+//! A panic is logged to the console and thrown. A trap in a poll rejects a promise (`promise.rs`). wasm-bindgen's own
 //! abort handler would catch all traps, but it requires WebAssembly exceptions with references, which browsers support
 //! only since 2025 and Node 20 does not.
 
@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::coded;
 
 #[cfg(web_engine)]
-use super::promise;
+use super::pending;
 
 /// Installs the panic hook. Called once per instance, before any other code of it.
 #[wasm_bindgen(start)]
@@ -62,30 +62,7 @@ pub(in crate::web) fn stop(reason: &str) -> JsValue {
     }
     let error = internal(reason);
     CAUSE.with(|stopped| drop(stopped.set(error.clone())));
-    promise::reject_all(&error);
+    pending::reject_all(&error);
     crate::gpu::wgpu::destroy_all();
     error
-}
-
-/// Panics or traps in a call, for tests.
-#[cfg(feature = "web-faults")]
-#[wasm_bindgen(js_name = failForTests)]
-pub fn fail_for_tests(kind: &str, in_promise: bool) -> js_sys::Promise {
-    let fault: fn() = match kind {
-        "panic" => panic_for_tests,
-        _ => || core::arch::wasm32::unreachable(),
-    };
-    if !in_promise {
-        fault();
-    }
-    promise::promise(async move {
-        fault();
-        Ok(JsValue::UNDEFINED)
-    })
-}
-
-#[cfg(feature = "web-faults")]
-#[expect(clippy::panic, reason = "what tests look for")]
-fn panic_for_tests() {
-    panic!("a test has it panic");
 }

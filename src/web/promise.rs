@@ -4,7 +4,6 @@
 //! trap becomes a rejection instead of an uncaught error, and all promises of the module can be rejected when it stops.
 
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -13,24 +12,10 @@ use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 
 use super::panic;
+use super::pending::{self, Task, Work};
 use crate::Result;
 
-type Work = Pin<Box<dyn Future<Output = Result<JsValue>>>>;
-
-/// A pending call.
-struct Task {
-    id: u32,
-    work: RefCell<Work>,
-    waker: Waker,
-    /// True while a poll is queued.
-    is_queued: Cell<bool>,
-    resolve: Function,
-    reject: Function,
-}
-
 thread_local! {
-    /// All pending calls. There are only a few, so a linear search is fast enough.
-    static TASKS: RefCell<Vec<Rc<Task>>> = const { RefCell::new(Vec::new()) };
     static NEXT_ID: Cell<u32> = const { Cell::new(0) };
     static POLL: Function = Closure::<dyn FnMut(u32)>::new(poll).into_js_value().unchecked_into();
     static TRAPPED: Function =
@@ -62,21 +47,19 @@ fn boxed(work: Work) -> Promise {
             resolve,
             reject,
         });
-        TASKS.with_borrow_mut(|tasks| tasks.push(Rc::clone(&task)));
-        task.queue();
+        pending::add(Rc::clone(&task));
+        queue(&task);
     })
 }
 
-impl Task {
-    /// Queues a microtask that polls the task, unless one is queued.
-    fn queue(&self) {
-        if !self.is_queued.replace(true) {
-            let polled = POLL.with(|poll| resolved(self.id).then(poll));
-            // If even the first reaction traps, or the instance has been replaced, at least this call is rejected.
-            TRAPPED
-                .with(|trapped| polled.catch(trapped))
-                .catch(&self.reject);
-        }
+/// Queues a microtask that polls the task, unless one is queued.
+fn queue(task: &Task) {
+    if !task.is_queued.replace(true) {
+        let polled = POLL.with(|poll| resolved(task.id).then(poll));
+        // If even the first reaction traps, or the instance has been replaced, at least this call is rejected.
+        TRAPPED
+            .with(|trapped| polled.catch(trapped))
+            .catch(&task.reject);
     }
 }
 
@@ -88,19 +71,14 @@ impl Wake for WakeTask {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(task) = find(self.0) {
-            task.queue();
+        if let Some(task) = pending::find(self.0) {
+            queue(&task);
         }
     }
 }
 
-/// Returns the task with this id, if it is pending.
-fn find(id: u32) -> Option<Rc<Task>> {
-    TASKS.with_borrow(|tasks| tasks.iter().find(|task| task.id == id).cloned())
-}
-
 fn poll(id: u32) {
-    let Some(task) = find(id) else {
+    let Some(task) = pending::find(id) else {
         return;
     };
     task.is_queued.set(false);
@@ -109,7 +87,7 @@ fn poll(id: u32) {
     let Poll::Ready(outcome) = outcome else {
         return;
     };
-    TASKS.with_borrow_mut(|tasks| tasks.retain(|other| other.id != id));
+    pending::remove(id);
     // `resolve` and `reject` of a promise do not throw.
     let _ = match outcome {
         Ok(value) => task.resolve.call1(&JsValue::UNDEFINED, &value),
@@ -122,19 +100,6 @@ fn trapped(error: JsValue) {
     let message = error.dyn_ref::<js_sys::Error>().map(js_sys::Error::message);
     let message = message.map_or_else(String::new, String::from);
     panic::stop(&["the engine stopped: ", &message].concat());
-}
-
-/// Rejects all promises of pending calls. The calls are neither polled again nor dropped, since the instance has
-/// stopped.
-pub(in crate::web) fn reject_all(error: &JsValue) {
-    TASKS.with(|tasks| {
-        // The list is intact unless the instance stopped during a change of it; the borrow fails then.
-        if let Ok(tasks) = tasks.try_borrow() {
-            for task in tasks.iter() {
-                let _ = task.reject.call1(&JsValue::UNDEFINED, error);
-            }
-        }
-    });
 }
 
 #[wasm_bindgen]
