@@ -52,7 +52,7 @@ impl BenchArguments {
 
 /// Benchmarks every file; returns false if one failed.
 pub fn run(arguments: &BenchArguments) -> bool {
-    let mut codec = match arguments.engine.open(None) {
+    let mut codec = match arguments.engine.open(u64::MAX) {
         Ok(codec) => codec,
         Err(error) => {
             Failure::Engine { source: error }.report();

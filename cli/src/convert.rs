@@ -77,7 +77,7 @@ fn for_each_input(
     engine: &EngineArguments,
     convert: impl Fn(&mut Codec, &Path) -> Result<(), Failure>,
 ) -> bool {
-    let mut codec = match engine.open(total_length(&files.inputs)) {
+    let mut codec = match engine.open(total_length(&files.inputs).unwrap_or(0)) {
         Ok(codec) => codec,
         Err(error) => {
             Failure::Engine { source: error }.report();

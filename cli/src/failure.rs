@@ -44,8 +44,6 @@ pub enum Failure {
     Unverified { input: String, engine: &'static str },
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
-    #[error("cannot start: {source}")]
-    Start { source: io::Error },
 }
 
 impl Failure {

@@ -40,10 +40,7 @@ fn main() -> std::process::ExitCode {
 
     let arguments = Arguments::of_process();
     silence_default_adapter_layer();
-    if let Err(error) = signals::clean_up_before_ending(output::abandon) {
-        failure::Failure::Start { source: error }.report();
-        return ExitCode::FAILURE;
-    }
+    signals::ignore_file_size_limit();
     let all_done = match arguments.command {
         Command::Compress(arguments) => convert::compress_files(&arguments),
         Command::Decompress(arguments) => convert::decompress_files(&arguments),

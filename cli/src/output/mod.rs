@@ -17,8 +17,6 @@ use access::Access;
 use pending::{PendingFile, folder_of};
 use sparse::SparseWriter;
 
-pub use pending::abandon;
-
 /// The outputs that are written as sparse files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SparseMode {

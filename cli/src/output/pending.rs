@@ -10,6 +10,7 @@ use tempfile::{Builder, TempPath};
 
 use super::access::Access;
 use super::unnamed;
+use crate::signals;
 
 /// The temporary name in use, for the signal handler.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -38,6 +39,7 @@ impl PendingFile {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(access.mode()));
         #[cfg(not(unix))]
         let _ = access;
+        signals::clean_up_before_ending(abandon)?;
         let mut temporary = temporary();
         let (file, name) = builder.tempfile_in(folder)?.into_parts();
         *temporary = Some(name.to_path_buf());
@@ -80,6 +82,7 @@ fn publish_unnamed(
         Err(error) if force && error.kind() == io::ErrorKind::AlreadyExists => {}
         linked => return linked,
     }
+    signals::clean_up_before_ending(abandon)?;
     let named = temporary_name().make_in(folder_of(path), |name| {
         *temporary = Some(name.to_owned());
         unnamed::link(file, name)
@@ -107,7 +110,7 @@ fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
 }
 
 /// Removes the file with a temporary name and prevents new ones, because the process is about to end.
-pub fn abandon() {
+fn abandon() {
     let mut temporary = temporary();
     if let Some(path) = temporary.take() {
         // The process ends in either case.
