@@ -8,9 +8,7 @@ import { checkLimit } from "../modules/content.js";
 import type { BlockOptions, CpuModule } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 import type { FrameProgress } from "./codec.js";
-
-/** Minimum bytes of content that are worth the transfer to a worker and back. */
-export const WORTH_SHARING_BYTES = 256 * 1024;
+import { MIN_SHARED_BYTES } from "./sharing.js";
 
 /** Bytes of content of a part of a stream. */
 const PART_BYTES = 2 ** 20;
@@ -144,7 +142,7 @@ export class PooledCompression {
       content.set(given);
     }
     this.#frame.addContent(content);
-    const isShort = isLast && !this.#isBegun && length < WORTH_SHARING_BYTES;
+    const isShort = isLast && !this.#isBegun && length < MIN_SHARED_BYTES;
     this.#isBegun = true;
     const part: Part = { content, length };
     this.#inFlight.push(part);

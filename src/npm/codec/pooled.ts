@@ -10,7 +10,8 @@ import type { CpuModule, FrameLayout } from "../modules/cpu-module.js";
 import type { Pool } from "../workers/pool.js";
 import { type Codec, type Compression, type Outcome, withPush } from "./codec.js";
 import { cpuTiming } from "./cpu.js";
-import { PooledCompression, streamFlow, WORTH_SHARING_BYTES } from "./pooled-compression.js";
+import { PooledCompression, streamFlow } from "./pooled-compression.js";
+import { Sharing } from "./sharing.js";
 
 /** Minimum number of workers for decompression, which costs little more than a copy, while the transfer to a worker and back
  * is two copies. With two workers it was slower than in the calling thread. */
@@ -23,17 +24,26 @@ class NotShared extends Error {}
 
 type WorkerCall = Parameters<Pool["run"]>;
 
+/** A call that may be shared. */
+interface Call {
+  kind: string;
+  nBytes: number;
+  leastWorkers?: number;
+}
+
 /** Compresses and decompresses on the CPU, and divides large calls among workers. The output is byte-identical to that of
  * the in-place codec. */
 export class PooledCodec implements Codec {
   readonly #inPlace: Codec;
   readonly #pool: Pool;
   readonly #cpu: CpuModule;
+  readonly #sharing: Sharing;
 
   constructor(inPlace: Codec, pool: Pool, cpu: CpuModule) {
     this.#inPlace = inPlace;
     this.#pool = pool;
     this.#cpu = cpu;
+    this.#sharing = new Sharing(pool.size);
   }
 
   backend(): BackendInfo | undefined {
@@ -45,7 +55,7 @@ export class PooledCodec implements Codec {
   }
 
   async beginCompression(options: Required<FrameOptions>, contentSize: number): Promise<Compression> {
-    const isShort = contentSize >= 0 && !this.#isWorthSharing(contentSize);
+    const isShort = contentSize >= 0 && !this.#isWorthSharing(kindOf(options), contentSize);
     if (isShort || this.#pool.failure || options.blockSize === 0) return this.#inPlace.beginCompression(options, contentSize);
     const flow = streamFlow(this.#pool.size, options.blockSize);
     const session = new PooledCompression(this.#cpu, this.#pool, options, contentSize, flow);
@@ -54,19 +64,20 @@ export class PooledCodec implements Codec {
 
   compress(bytes: Uint8Array, options: Required<FrameOptions>, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
     const { length } = bytes;
-    const isShared = options.blockSize > 0 && this.#isWorthSharing(length);
-    if (!isShared) return this.#inPlace.compress(bytes, options, maxOutputSize, job);
+    const kind = kindOf(options);
+    const isShared = options.blockSize > 0 && this.#isWorthSharing(kind, length);
+    if (!isShared) return this.#noted(kind, length, this.#inPlace.compress(bytes, options, maxOutputSize, job));
     const flow = { partBytes: this.#partBytes(length, options.blockSize), mostParts: 2 * this.#pool.size, isVolatile: false };
     const run = async (): Promise<Bytes> => {
       const session = new PooledCompression(this.#cpu, this.#pool, options, length, flow);
       return session.pushAll(bytes, maxOutputSize, job).finally(() => session.free());
     };
-    return this.#timed(run());
+    return this.#timed(run(), kind, length);
   }
 
   decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Outcome<Bytes>> {
-    const isShared = this.#isWorthSharing(bytes.length, WORKERS_TO_DECOMPRESS);
-    return this.#share(isShared, job, () => this.#decompress(bytes, target, job), () => this.#inPlace.decompress(bytes, target, job));
+    const call = { kind: "decompress", nBytes: bytes.length, leastWorkers: WORKERS_TO_DECOMPRESS };
+    return this.#share(call, job, () => this.#decompress(bytes, target, job), () => this.#inPlace.decompress(bytes, target, job));
   }
 
   async #decompress(bytes: Uint8Array, target: OutputTarget, job: Job): Promise<Bytes> {
@@ -100,7 +111,6 @@ export class PooledCodec implements Codec {
 
   compressPages(bytes: Uint8Array, pageSize: number, level: Level, job: Job): Promise<Outcome<PackedPages>> {
     const { length } = bytes;
-    const isShared = pageSize > 0 && this.#isWorthSharing(length);
     const step = this.#partBytes(length, pageSize);
     const shared = async (): Promise<PackedPages> => {
       let made = 0;
@@ -115,17 +125,19 @@ export class PooledCodec implements Codec {
       });
       return joinPages(shares, pageSize, length);
     };
-    return this.#share(isShared, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job));
+    const call = { kind: `compress pages ${level}`, nBytes: pageSize > 0 ? length : 0 };
+    return this.#share(call, job, shared, () => this.#inPlace.compressPages(bytes, pageSize, level, job));
   }
 
   decompressPages(pages: PackedPagesInput, isStrict: boolean, job: Job): Promise<Outcome<CheckedPages>> {
-    const isShared = pages.pageSize > 0 && this.#isWorthSharing(pages.byteLength, WORKERS_TO_DECOMPRESS);
+    const nBytes = pages.pageSize > 0 ? pages.byteLength : 0;
+    const call = { kind: "decompress pages", nBytes, leastWorkers: WORKERS_TO_DECOMPRESS };
     const shared = async (): Promise<CheckedPages> => {
       const checked = await this.#decompressPages(pages, job);
       if (isStrict && checked.status.some((code) => code !== 0)) throw new NotShared();
       return checked;
     };
-    return this.#share(isShared, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job));
+    return this.#share(call, job, shared, () => this.#inPlace.decompressPages(pages, isStrict, job));
   }
 
   async #decompressPages({ packed, table, pageSize, byteLength }: PackedPagesInput, job: Job): Promise<CheckedPages> {
@@ -159,15 +171,16 @@ export class PooledCodec implements Codec {
     return wholeBlocks(share, Math.max(unit, 1));
   }
 
-  #isWorthSharing(nBytes: number, leastWorkers = 1): boolean {
-    return nBytes >= WORTH_SHARING_BYTES && this.#pool.size >= leastWorkers && !this.#pool.failure;
+  #isWorthSharing(kind: string, nBytes: number, leastWorkers = 1): boolean {
+    return this.#pool.size >= leastWorkers && !this.#pool.failure && this.#sharing.isWorth(kind, nBytes);
   }
 
-  /** Returns the result of `shared` if `isShared` is true and the workers succeed, else that of `inPlace`. */
-  async #share<T>(isShared: boolean, job: Job, shared: () => Promise<T>, inPlace: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    if (!isShared) return inPlace();
+  /** Returns the result of `shared` if that is expected to be faster and the workers succeed, else that of `inPlace`. */
+  async #share<T>(call: Call, job: Job, shared: () => Promise<T>, inPlace: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const { kind, nBytes, leastWorkers } = call;
+    if (!this.#isWorthSharing(kind, nBytes, leastWorkers)) return this.#noted(kind, nBytes, inPlace());
     try {
-      return await this.#timed(shared());
+      return await this.#timed(shared(), kind, nBytes);
     } catch (error) {
       const isFinal = error instanceof PagepressError && error.code === "INVALID_ARGUMENT";
       if (isFinal || job.isStopped || job.isThrown(error)) throw error;
@@ -175,11 +188,23 @@ export class PooledCodec implements Codec {
     }
   }
 
-  async #timed<T>(work: Promise<T>): Promise<Outcome<T>> {
-    const [start, before] = [performance.now(), this.#pool.nCompleted];
+  /** Notes the time of a call in place. */
+  async #noted<T>(kind: string, nBytes: number, work: Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const outcome = await work;
+    this.#sharing.noteInPlace(kind, nBytes, outcome.timing.totalNs / 1e6);
+    return outcome;
+  }
+
+  /** Times work on workers; the time of a call is noted with its kind. */
+  async #timed<T>(work: Promise<T>, kind?: string, nBytes = 0): Promise<Outcome<T>> {
+    const [start, before, isReady] = [performance.now(), this.#pool.nCompleted, this.#pool.isReady];
     const value = await work;
-    const timing = cpuTiming(performance.now() - start, this.backend()?.reason);
-    return { value, timing: this.#pool.nCompleted > before ? { ...timing, workers: this.#pool.size } : timing };
+    const ms = performance.now() - start;
+    const timing = cpuTiming(ms, this.backend()?.reason);
+    if (this.#pool.nCompleted === before) return { value, timing };
+    // While workers start, other parts run in the calling thread.
+    if (kind && isReady) this.#sharing.noteShared(kind, nBytes, ms);
+    return { value, timing: { ...timing, workers: this.#pool.size } };
   }
 
   /** Runs the calls 0 to `n - 1` on workers, at most two per worker at a time, and passes their results to `take` in
@@ -213,6 +238,11 @@ export class PooledCodec implements Codec {
       await Promise.allSettled(running);
     }
   }
+}
+
+/** Returns the kind of a compression of a frame. */
+function kindOf({ level, contentChecksum }: Required<FrameOptions>): string {
+  return `compress frame ${level} ${contentChecksum}`;
 }
 
 /** Returns byte ranges of consecutive blocks with about `partBytes` of content each. This is an estimate, since the content

@@ -86,6 +86,11 @@ export class Workers {
     return this.#failure;
   }
 
+  /** True if at least `n` workers run. */
+  hasStarted(n: number): boolean {
+    return this.#members.length >= n;
+  }
+
   /** Queues a job of `pool` for a worker. */
   run(pool: Pool, job: Omit<Job, "order" | "pool">, call: WorkerCall, args: unknown[]): void {
     clearTimeout(this.#idle);
@@ -248,6 +253,11 @@ export class Pool {
   /** The error of the last attempt to start a worker, if none runs. */
   get failure(): Error | undefined {
     return this.#workers.failure;
+  }
+
+  /** True if all workers of the pool run. */
+  get isReady(): boolean {
+    return this.#workers.hasStarted(this.size);
   }
 
   /** Runs `call` on a worker, and returns its result. A call whose `signal` is aborted in the queue does not run, and

@@ -8,12 +8,14 @@ import {
   Lz4CompressionStream,
   Lz4DecompressionStream,
   openFrame,
-} from "/dist/index.js";
+} from "/dist/internals.js";
 import { check, same } from "./check.js";
 import { join, pageKinds, pageOf } from "./data.js";
-import { openAuto, startWorkers } from "./engines.js";
+import { openAuto, shareAlways, startWorkers } from "./engines.js";
 import { decodeFrames, decodePages } from "./naive.js";
 import { collect, source } from "./pipes.js";
+
+shareAlways();
 
 const pageSizes = [4096, 8192, 16384, 32768, 65536];
 const kindNames = Object.keys(pageKinds);

@@ -1,5 +1,13 @@
 // Opens compressors in states that the public API reaches only by timing or with hardware.
-import { AutoCodec, Compressor, CpuCodec, GpuCodec, load } from "/dist/internals.js";
+import { AutoCodec, Compressor, CpuCodec, GpuCodec, load, MIN_SHARED_BYTES, Sharing } from "/dist/internals.js";
+
+/** `Sharing.prototype.isWorth`, which decides by measured times. */
+export const isWorthByMeasurement = Sharing.prototype.isWorth;
+
+/** Divides all calls that are large enough among workers, whether or not that is faster: for compressors of internals.js. */
+export function shareAlways() {
+  Sharing.prototype.isWorth = (_, nBytes) => nBytes >= MIN_SHARED_BYTES;
+}
 
 /** Waits until calls of `compressor` run on workers; they run on the calling thread while the first worker starts. */
 export async function startWorkers(compressor) {

@@ -1,10 +1,12 @@
 // Tests compression streams on workers: the same bytes and errors as on the calling thread, and no loss of data when a
 // worker dies.
-import { compressSync, createCompressor, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/index.js";
+import { compressSync, createCompressor, init, Lz4CompressionStream, openFrame, PagepressError } from "/dist/internals.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
-import { startWorkers } from "./engines.js";
+import { shareAlways, startWorkers } from "./engines.js";
 import { collect, source } from "./pipes.js";
+
+shareAlways();
 
 const MIB = 2 ** 20;
 

@@ -1,9 +1,11 @@
 // Tests the worker pool of the CPU: the same bytes and errors as without it, and a fallback where workers cannot start.
-import { createCompressor, Lz4CompressionStream, PagepressError } from "/dist/index.js";
+import { createCompressor, Lz4CompressionStream, PagepressError, Sharing } from "/dist/internals.js";
 import { check, rejects, same } from "./check.js";
 import { kinds, mixed } from "./data.js";
-import { startWorkers } from "./engines.js";
+import { isWorthByMeasurement, shareAlways, startWorkers } from "./engines.js";
 import { collect, source } from "./pipes.js";
+
+shareAlways();
 
 /** Runs `work` with a compressor with workers and with one without. */
 async function both(work) {
@@ -145,7 +147,35 @@ async function sharesWorkers() {
   await cpu.dispose();
 }
 
+function decidesByMeasurement() {
+  const MIB = 2 ** 20;
+  const isWorth = (sharing, ...call) => isWorthByMeasurement.call(sharing, ...call);
+  const slow = new Sharing(2);
+  check(!isWorth(slow, "compress", 255 * 1024) && isWorth(slow, "compress", 64 * MIB), "before any measurement");
+  for (let i = 0; i < 20; i += 1) {
+    slow.noteInPlace("compress", MIB, 2.5);
+    slow.noteShared("compress", MIB, 6);
+  }
+  check(!isWorth(slow, "compress", MIB) && isWorth(slow, "compress", 64 * MIB), "workers that answer late");
+  for (let i = 0; i < 20; i += 1) {
+    slow.noteInPlace("compress", 64 * MIB, 160);
+    slow.noteShared("compress", 64 * MIB, 170);
+  }
+  check(!isWorth(slow, "compress", 64 * MIB), "workers that share one core");
+  check(isWorth(slow, "compress pages", 64 * MIB), "another kind of call");
+  for (let i = 0; i < 300; i += 1) slow.noteInPlace("compress", MIB, 2.5);
+  check(isWorth(slow, "compress", 64 * MIB), "after a long time");
+  const quick = new Sharing(8);
+  for (let i = 0; i < 20; i += 1) {
+    quick.noteInPlace("compress", MIB, 2.5);
+    quick.noteShared("compress", MIB, 0.6);
+  }
+  check(isWorth(quick, "compress", 512 * 1024), "workers that answer at once");
+  check(isWorth(new Sharing(1), "compress", 300_000), "the worker that was asked for");
+}
+
 export const cases = [
+  ["calls are shared where that was faster", async () => decidesByMeasurement()],
   ["frames are the same", writesFrames],
   ["pages are the same", writesPages],
   ["errors are the same", findsFaults],
