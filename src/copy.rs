@@ -29,15 +29,20 @@ pub(crate) fn has_threads() -> bool {
 
 /// Copies `bytes` to `out`, which is as long.
 pub(crate) fn copy(out: &mut [u8], bytes: &[u8]) {
-    // SAFETY: the same memory, borrowed for as long; `fill` writes bytes to it, never anything uninitialised, and passes the
-    // slice to no one else.
-    let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
-    fill(room, bytes);
+    // SAFETY: `fill` writes only initialised bytes.
+    fill(unsafe { memory::as_uninit(out) }, bytes);
 }
 
-/// Appends `bytes` to `out`. Memory is touched once, when it is written.
+/// Returns a copy of `bytes`, as a result.
+pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    append(&mut out, bytes)?;
+    Ok(out)
+}
+
+/// Appends `bytes` to `out`, a result. Memory is touched once, when it is written.
 pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
-    memory::reserve(out, bytes.len())?;
+    memory::reserve_result(out, bytes.len())?;
     let end = out.len() + bytes.len();
     fill(&mut out.spare_capacity_mut()[..bytes.len()], bytes);
     // SAFETY: `fill` has written all of the range that was cut from the spare capacity, which begins at the length and ends
@@ -46,8 +51,9 @@ pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Writes `bytes` to `room`, which is as long.
 #[cfg(not(target_arch = "wasm32"))]
-fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
+pub(crate) fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
     use rayon::prelude::*;
     assert_eq!(
         room.len(),
@@ -68,8 +74,9 @@ fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
         .for_each(|(room, bytes)| copy(room, bytes));
 }
 
+/// Writes `bytes` to `room`, which is as long.
 #[cfg(target_arch = "wasm32")]
-fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
+pub(crate) fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
     room.write_copy_of_slice(bytes);
 }
 

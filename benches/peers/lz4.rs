@@ -8,7 +8,8 @@
 //!
 //! Prints one JSON object per line, with speeds in GB/s of pages. `compress_gbps` and `decompress_gbps` are of calls
 //! for single pages, made in the same way for both; `batch_` are our calls for many pages, whose results are in fresh
-//! memory.
+//! memory, and `batch_into_` those that write to memory used before. `faults_per_mb` are minor page faults for each
+//! 10^6 bytes of pages (Linux, else 0): what fresh memory costs.
 
 use std::error::Error;
 use std::time::Instant;
@@ -100,7 +101,7 @@ fn bench(
     threads: usize,
     effort: Effort,
 ) -> Result<(), Failure> {
-    let time = |work: &mut dyn FnMut()| median_seconds(effort.n_runs, work);
+    let time = |work: &mut dyn FnMut()| measured(effort.n_runs, pages.len(), work);
     let theirs = compress(pages, page_size);
     let mut back = vec![0; pages.len()];
     decompress(&theirs, &mut back, page_size);
@@ -108,12 +109,12 @@ fn bench(
         return Err(format!("{path} does not come back").into());
     }
     let packed: usize = theirs.iter().map(|block| block.len() + ENTRY_BYTES).sum();
-    let speed = |seconds: f64| format!("{:.2}", pages.len() as f64 / seconds / 1e9);
+    let head = format!(r#""file":"{path}","page_size":{page_size},"threads":{threads}"#);
     println!(
-        r#"{{"file":"{path}","page_size":{page_size},"threads":{threads},"engine":"C lz4","ratio":{:.3},"compress_gbps":{},"decompress_gbps":{},"verified":true}}"#,
+        r#"{{{head},"engine":"C lz4","ratio":{:.3},"compress_gbps":{:.2},"decompress_gbps":{:.2},"verified":true}}"#,
         pages.len() as f64 / packed as f64,
-        speed(time(&mut || drop(compress(pages, page_size)))),
-        speed(time(&mut || decompress(&theirs, &mut back, page_size))),
+        time(&mut || drop(compress(pages, page_size))).gbps,
+        time(&mut || decompress(&theirs, &mut back, page_size)).gbps,
     );
     for level in [Level::Fast, Level::Sequential] {
         let parse = Parse::new(page_size as u32, level)?;
@@ -121,15 +122,55 @@ fn bench(
         if lz4::decompress_pages(&ours)? != pages {
             return Err(format!("{path} does not come back").into());
         }
-        let mut batch = || drop(lz4::compress_pages(pages, page_size as u32, level));
-        println!(
-            r#"{{"file":"{path}","page_size":{page_size},"threads":{threads},"engine":"pagepress, {level:?}","ratio":{:.3},"compress_gbps":{},"decompress_gbps":{},"batch_compress_gbps":{},"batch_decompress_gbps":{},"verified":true}}"#,
-            ours.ratio(),
-            speed(time(&mut || drop(compress_ours(pages, &parse)))),
-            speed(time(&mut || decompress_ours(&ours, &mut back))),
-            speed(time(&mut batch)),
-            speed(time(&mut || drop(lz4::decompress_pages(&ours)))),
+        let mut again = PackedPages::default();
+        // Touches the memory that the calls below use again.
+        lz4::compress_pages_into(pages, page_size as u32, level, &mut again)?;
+        if again != ours {
+            return Err(format!("{path}: other blocks in given memory").into());
+        }
+        let mut into = || {
+            drop(lz4::compress_pages_into(
+                pages,
+                page_size as u32,
+                level,
+                &mut again,
+            ))
+        };
+        let rows = [
+            ("compress", time(&mut || drop(compress_ours(pages, &parse)))),
+            (
+                "decompress",
+                time(&mut || decompress_ours(&ours, &mut back)),
+            ),
+            (
+                "batch_compress",
+                time(&mut || drop(lz4::compress_pages(pages, page_size as u32, level))),
+            ),
+            ("batch_into_compress", time(&mut into)),
+            (
+                "batch_decompress",
+                time(&mut || drop(lz4::decompress_pages(&ours))),
+            ),
+            (
+                "batch_into_decompress",
+                time(&mut || drop(lz4::decompress_pages_into(&ours, &mut back))),
+            ),
+        ];
+        print!(
+            r#"{{{head},"engine":"pagepress, {level:?}","ratio":{:.3}"#,
+            ours.ratio()
         );
+        for (
+            name,
+            Measured {
+                gbps,
+                faults_per_mb,
+            },
+        ) in rows
+        {
+            print!(r#","{name}_gbps":{gbps:.2},"{name}_faults_per_mb":{faults_per_mb:.1}"#);
+        }
+        println!(r#","verified":true}}"#);
     }
     Ok(())
 }
@@ -174,8 +215,16 @@ fn decompress_ours(pages: &PackedPages, out: &mut [u8]) {
     });
 }
 
-/// Returns the median of the times of `n_runs` runs.
-fn median_seconds(n_runs: usize, work: &mut dyn FnMut()) -> f64 {
+/// Speed and page faults of some runs.
+struct Measured {
+    /// By the median of the times.
+    gbps: f64,
+    faults_per_mb: f64,
+}
+
+/// Runs `work` on `n_bytes` of pages `n_runs` times.
+fn measured(n_runs: usize, n_bytes: usize, work: &mut dyn FnMut()) -> Measured {
+    let before = n_faults();
     let mut times: Vec<f64> = (0..n_runs)
         .map(|_| {
             let begin = Instant::now();
@@ -183,6 +232,19 @@ fn median_seconds(n_runs: usize, work: &mut dyn FnMut()) -> f64 {
             begin.elapsed().as_secs_f64()
         })
         .collect();
+    let faults = n_faults() - before;
     times.sort_by(f64::total_cmp);
-    times[n_runs / 2]
+    Measured {
+        gbps: n_bytes as f64 / times[n_runs / 2] / 1e9,
+        faults_per_mb: faults as f64 / (n_runs * n_bytes) as f64 * 1e6,
+    }
+}
+
+/// Returns the minor page faults of this process so far, of all its threads; 0 where the system does not tell.
+fn n_faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field is the name in parentheses, which may have spaces; minor faults are the tenth.
+    let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
+    let field = fields.split_whitespace().nth(7);
+    field.and_then(|field| field.parse().ok()).unwrap_or(0)
 }

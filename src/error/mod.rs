@@ -98,13 +98,12 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
-    /// The output does not fit in the JavaScript array of the caller. Its code is that of [`Error::OutputLimit`].
-    #[cfg(web_files)]
-    #[error("the array has {actual} bytes, expected at least {needed}")]
+    /// The result does not fit in the memory of the caller. Its code is that of [`Error::OutputLimit`].
+    #[error("the output has {actual} bytes, expected at least {needed}")]
     OutputTooSmall {
-        /// Bytes of content, as far as known.
+        /// Bytes of the result, as far as known.
         needed: u64,
-        /// Bytes of the array.
+        /// Bytes of the caller's memory.
         actual: u64,
     },
     /// An argument has a value outside its domain.
@@ -238,7 +237,6 @@ impl Error {
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
-            #[cfg(web_files)]
             Self::OutputTooSmall { .. } => "OUTPUT_LIMIT",
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Self::ShapeMismatch { .. } => "SHAPE_MISMATCH",

@@ -8,8 +8,8 @@ pub use super::host_use::HostUse;
 use super::info::{Capabilities, GpuDeviceInfo};
 use super::times::{Busy, DeviceTimes};
 use crate::Result;
+use crate::copy::copied;
 use crate::kernels::{Access, KernelInfo, Launch};
-use crate::memory;
 
 /// WGSL to compile, with everything that distinguishes one compiled kernel from another.
 #[derive(Debug, Clone, Copy)]
@@ -385,5 +385,5 @@ pub(super) async fn download<B: Backend>(
         n_bytes,
     )?;
     stream.submit()?;
-    host.read_async(0..n_bytes, memory::copied).await?
+    host.read_async(0..n_bytes, copied).await?
 }

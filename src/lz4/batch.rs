@@ -1,10 +1,14 @@
 //! Compression and decompression of many pages, natively on all cores.
 
+use std::mem::MaybeUninit;
+
 use super::encode::Encoder;
+#[cfg(not(target_arch = "wasm32"))]
+use super::ordered::{append_shares, share_bytes};
 use super::page::{BLOCK_ALIGNMENT, PageEntry};
 use super::parse::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, Parse};
 use super::{BlockError, Level};
-use crate::memory::{reserve, with_room, zeros};
+use crate::memory::{as_uninit, reserve, reserve_result, with_room};
 use crate::{Error, Result};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -12,6 +16,8 @@ use rayon::prelude::*;
 
 /// Bytes of a table entry in the format of the kernels.
 const ENTRY_BYTES: u64 = 8;
+/// Reserved bytes from which on a fresh result gives back what it does not need.
+const SHRUNK_BYTES: usize = 256 << 10;
 /// Bytes of pages in one task of the thread pool.
 #[cfg(not(target_arch = "wasm32"))]
 const SHARE_BYTES: usize = 256 << 10;
@@ -41,8 +47,22 @@ impl PackedPages {
         self.n_bytes as f64 / stored as f64
     }
 
+    /// Gives back memory that was reserved for the worst case. WebAssembly memory never shrinks.
+    pub(crate) fn give_back(&mut self) {
+        if cfg!(not(target_arch = "wasm32")) && self.packed.capacity() >= SHRUNK_BYTES {
+            self.packed.shrink_to_fit();
+        }
+    }
+
+    /// Removes all pages and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.packed.clear();
+        self.table.clear();
+        (self.page_size, self.n_bytes) = (0, 0);
+    }
+
     /// Returns the bytes of all pages after checking the length of the table.
-    fn checked_n_bytes(&self) -> Result<usize> {
+    pub(crate) fn checked_n_bytes(&self) -> Result<usize> {
         checked_bytes(self.n_bytes, self.page_size, self.table.len())
     }
 }
@@ -64,52 +84,72 @@ pub(crate) fn checked_bytes(n_bytes: u64, page_size: u32, n_entries: usize) -> R
 /// # Errors
 /// [`Error::InvalidArgument`] if `page_size` is none of these; [`Error::OutOfMemory`].
 pub fn compress_pages(bytes: &[u8], page_size: u32, level: Level) -> Result<PackedPages> {
+    let mut pages = PackedPages::default();
+    compress_pages_into(bytes, page_size, level, &mut pages)?;
+    pages.give_back();
+    Ok(pages)
+}
+
+/// As [`compress_pages`], into the memory of an earlier result, whose contents are overwritten. `pages.packed` grows to the
+/// bytes of the worst case, those of `bytes`; the system makes only what is written resident.
+///
+/// # Errors
+/// As [`compress_pages`]; `pages` is empty then.
+pub fn compress_pages_into(
+    bytes: &[u8],
+    page_size: u32,
+    level: Level,
+    pages: &mut PackedPages,
+) -> Result<()> {
+    pages.clear();
     check_page_size(page_size)?;
     let parse = Parse::new(page_size, level)?;
-    let (packed, table) = compress_shares(bytes, &parse)?;
-    Ok(PackedPages {
-        packed,
-        table,
-        page_size,
-        n_bytes: bytes.len() as u64,
-    })
+    reserve_result(&mut pages.packed, most_packed(bytes.len()))?;
+    reserve(&mut pages.table, bytes.len().div_ceil(page_size as usize))?;
+    compress_shares(bytes, &parse, &mut pages.packed, &mut pages.table)
+        .inspect_err(|_| pages.clear())?;
+    (pages.page_size, pages.n_bytes) = (page_size, bytes.len() as u64);
+    Ok(())
 }
 
-#[cfg(target_arch = "wasm32")]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
-    compress_share(&mut Encoder::new(parse), bytes)
+/// Returns the most bytes of the blocks of `n_bytes`: a block is no longer than its page, and only the last has padding.
+const fn most_packed(n_bytes: usize) -> usize {
+    n_bytes.saturating_add(BLOCK_ALIGNMENT as usize - 1)
 }
 
-#[cfg(not(target_arch = "wasm32"))]
-fn compress_shares(bytes: &[u8], parse: &Parse) -> Result<(Vec<u8>, Vec<PageEntry>)> {
-    let share_bytes = SHARE_BYTES.max(parse.page_size() as usize);
-    if bytes.len() <= share_bytes {
-        return compress_share(&mut Encoder::new(parse), bytes);
+/// Appends the blocks and entries of `bytes`, for which there is room.
+fn compress_shares(
+    bytes: &[u8],
+    parse: &Parse,
+    packed: &mut Vec<u8>,
+    table: &mut Vec<PageEntry>,
+) -> Result<()> {
+    #[cfg(not(target_arch = "wasm32"))]
+    if let Some(share) = share_bytes(bytes.len(), parse.page_size() as usize) {
+        let new = || Ok(Encoder::new(parse));
+        let make = |encoder: &mut Encoder, share: &[u8], packed: &mut Vec<u8>| {
+            let mut table = with_room(share.len().div_ceil(parse.page_size() as usize))?;
+            compress_share(encoder, share, packed, &mut table);
+            Ok(table)
+        };
+        for (start, entries) in append_shares(bytes, share, new, make, packed)? {
+            table.extend(entries.iter().map(|entry| entry.behind(start as u64)));
+        }
+        return Ok(());
     }
-    let shares: Vec<_> = bytes
-        .par_chunks(share_bytes)
-        .map_init(|| Encoder::new(parse), compress_share)
-        .collect::<Result<_>>()?;
-    let mut start = 0;
-    let mut table = Vec::new();
-    reserve(&mut table, bytes.len().div_ceil(parse.page_size() as usize))?;
-    for (packed, entries) in &shares {
-        table.extend(entries.iter().map(|entry| entry.behind(start)));
-        start += packed.len() as u64;
-    }
-    let packed = join(shares.iter().map(|(packed, _)| packed.as_slice()).collect())?;
-    Ok((packed, table))
+    compress_share(&mut Encoder::new(parse), bytes, packed, table);
+    Ok(())
 }
 
-/// Returns the blocks and entries of some pages; offsets are relative to the first block.
-fn compress_share(encoder: &mut Encoder, bytes: &[u8]) -> Result<(Vec<u8>, Vec<PageEntry>)> {
-    let page_size = encoder.parse().page_size() as usize;
-    let mut packed = Vec::new();
-    reserve(&mut packed, bytes.len())?;
-    let mut table = with_room(bytes.len().div_ceil(page_size))?;
-    let pages = bytes.chunks(page_size);
-    table.extend(pages.map(|page| encoder.append_page(page, &mut packed)));
-    Ok((packed, table))
+/// Appends the blocks and entries of some pages, for which there is room.
+fn compress_share(
+    encoder: &mut Encoder,
+    bytes: &[u8],
+    packed: &mut Vec<u8>,
+    table: &mut Vec<PageEntry>,
+) {
+    let pages = bytes.chunks(encoder.parse().page_size() as usize);
+    table.extend(pages.map(|page| encoder.append_page(page, packed)));
 }
 
 impl Encoder {
@@ -127,28 +167,6 @@ impl Encoder {
     }
 }
 
-/// Concatenates `pieces`. All cores copy, since first-touch page faults dominate a large copy.
-#[cfg(not(target_arch = "wasm32"))]
-fn join(pieces: Vec<&[u8]>) -> Result<Vec<u8>> {
-    let n_bytes = pieces.iter().map(|piece| piece.len()).sum();
-    let mut joined = Vec::new();
-    reserve(&mut joined, n_bytes)?;
-    let mut room = joined.spare_capacity_mut();
-    let mut places = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        let (place, rest) = room.split_at_mut(piece.len());
-        places.push((place, piece));
-        room = rest;
-    }
-    places.into_par_iter().for_each(|(place, piece)| {
-        place.write_copy_of_slice(piece);
-    });
-    // SAFETY: the capacity is at least `n_bytes`. The pieces, `n_bytes` in all, were written to its start without gaps:
-    // a piece of another length than its place would have panicked.
-    unsafe { joined.set_len(n_bytes) };
-    Ok(joined)
-}
-
 /// Decompresses all pages.
 ///
 /// # Errors
@@ -156,14 +174,16 @@ fn join(pieces: Vec<&[u8]>) -> Result<Vec<u8>> {
 /// disagree.
 pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
     let (bytes, status) = decompress_pages_status(pages)?;
-    let first = status
-        .iter()
-        .enumerate()
-        .find_map(|(page, error)| Some((page, (*error)?)));
-    match first {
-        Some((page, source)) => Err(Error::CorruptPage { page, source }),
-        None => Ok(bytes),
-    }
+    all_sound(&status).map(|()| bytes)
+}
+
+/// As [`decompress_pages`], to the start of `out`; bytes of `out` behind the pages are not written.
+///
+/// # Errors
+/// As [`decompress_pages`], also after which the other pages are in `out`; [`Error::OutputTooSmall`] if `out` is shorter than
+/// the pages, of which none is written then.
+pub fn decompress_pages_into(pages: &PackedPages, out: &mut [u8]) -> Result<()> {
+    all_sound(&decompress_pages_status_into(pages, out)?)
 }
 
 /// Decompresses all pages and returns the error of each; a page that fails is all zeros and does not affect others.
@@ -171,26 +191,66 @@ pub fn decompress_pages(pages: &PackedPages) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::InvalidArgument`] if the table and `n_bytes` disagree; [`Error::OutOfMemory`].
 pub fn decompress_pages_status(pages: &PackedPages) -> Result<(Vec<u8>, Vec<Option<BlockError>>)> {
-    let mut bytes = zeros(pages.checked_n_bytes()?)?;
+    let n_bytes = pages.checked_n_bytes()?;
+    let mut bytes = Vec::new();
+    reserve_result(&mut bytes, n_bytes)?;
+    let status = decompress_all(pages, &mut bytes.spare_capacity_mut()[..n_bytes])?;
+    // SAFETY: the capacity is at least `n_bytes`, and `decompress_all` has initialised as many.
+    unsafe { bytes.set_len(n_bytes) };
+    Ok((bytes, status))
+}
+
+/// As [`decompress_pages_status`], to the start of `out`; bytes of `out` behind the pages are not written.
+///
+/// # Errors
+/// As [`decompress_pages_status`]; [`Error::OutputTooSmall`] if `out` is shorter than the pages. Nothing is written then.
+pub fn decompress_pages_status_into(
+    pages: &PackedPages,
+    out: &mut [u8],
+) -> Result<Vec<Option<BlockError>>> {
+    let room = check_room(out, pages.checked_n_bytes()?)?;
+    // SAFETY: `decompress_all` writes only initialised bytes.
+    decompress_all(pages, unsafe { as_uninit(room) })
+}
+
+/// Decompresses checked pages to memory of their length, all of which is initialised then. Writes only initialised bytes.
+/// Returns the error of each page.
+pub(crate) fn decompress_all(
+    pages: &PackedPages,
+    out: &mut [MaybeUninit<u8>],
+) -> Result<Vec<Option<BlockError>>> {
     let page_size = pages.page_size as usize;
-    let decompress =
-        |(page, entry): (&mut [u8], &PageEntry)| entry.decompress(&pages.packed, page).err();
+    let decompress = |(page, entry): (&mut [MaybeUninit<u8>], &PageEntry)| {
+        entry.decompress_uninit(&pages.packed, page).err()
+    };
+    let mut status = with_room(pages.table.len())?;
     #[cfg(not(target_arch = "wasm32"))]
-    if bytes.len() > SHARE_BYTES {
-        let status = bytes
-            .par_chunks_mut(page_size)
+    if out.len() > SHARE_BYTES {
+        out.par_chunks_mut(page_size)
             .zip(&pages.table)
             .with_min_len((SHARE_BYTES / page_size).max(1))
             .map(decompress)
-            .collect();
-        return Ok((bytes, status));
+            .collect_into_vec(&mut status);
+        return Ok(status);
     }
-    let status = bytes
-        .chunks_mut(page_size)
-        .zip(&pages.table)
-        .map(decompress)
-        .collect();
-    Ok((bytes, status))
+    status.extend(out.chunks_mut(page_size).zip(&pages.table).map(decompress));
+    Ok(status)
+}
+
+/// Returns the first `n_bytes` of `out`, or the error that it is shorter.
+pub(crate) fn check_room(out: &mut [u8], n_bytes: usize) -> Result<&mut [u8]> {
+    let (needed, actual) = (n_bytes as u64, out.len() as u64);
+    out.get_mut(..n_bytes)
+        .ok_or(Error::OutputTooSmall { needed, actual })
+}
+
+/// Returns the error of the first page that has one.
+pub(crate) fn all_sound(status: &[Option<BlockError>]) -> Result<()> {
+    let mut errors = status.iter().enumerate();
+    match errors.find_map(|(page, error)| Some((page, (*error)?))) {
+        Some((page, source)) => Err(Error::CorruptPage { page, source }),
+        None => Ok(()),
+    }
 }
 
 /// Rejects page sizes that batches and kernels do not support.

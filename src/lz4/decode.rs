@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use super::BlockError;
 use super::parse::MIN_MATCH;
 use super::wild_copy::{STEP, copy_16, wild_copy};
+use crate::memory::as_uninit;
 
 /// Nibble of a token after which more bytes of the length follow.
 const TOKEN_MAX: usize = 15;
@@ -22,13 +23,23 @@ const FAST_PATH_LENGTH: usize = 1 << 28;
 /// # Errors
 /// The first fault in the order of the sequences; `page` is all zeros then.
 pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
-    let result = match decode(block, page, 0) {
-        Ok(end) if end < page.len() => Err(BlockError::OutputUnderrun),
+    // SAFETY: `decompress_block_uninit` writes only initialised bytes.
+    decompress_block_uninit(block, unsafe { as_uninit(page) })
+}
+
+/// As [`decompress_block`], to memory that may be uninitialised. All of `page` is initialised then, also after an error.
+pub(super) fn decompress_block_uninit(
+    block: &[u8],
+    page: &mut [MaybeUninit<u8>],
+) -> Result<(), BlockError> {
+    let n_bytes = page.len();
+    let result = match decode_uninit(block, page) {
+        Ok(content) if content.len() < n_bytes => Err(BlockError::OutputUnderrun),
         Ok(_) => Ok(()),
         Err(error) => Err(error),
     };
     if result.is_err() {
-        page.fill(0);
+        page.fill(MaybeUninit::new(0));
     }
     result
 }
@@ -36,15 +47,13 @@ pub fn decompress_block(block: &[u8], page: &mut [u8]) -> Result<(), BlockError>
 /// Decodes an LZ4 block into `out[start..]`. Matches may reach back into `out[..start]`. Returns the end of the content
 /// in `out`; bytes after it are undefined.
 pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize, BlockError> {
-    // SAFETY: the types have the same layout, and `decode_at` writes only initialised bytes, so `out` stays
-    // initialised.
-    let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
+    // SAFETY: `decode_at` writes only initialised bytes.
+    let out = unsafe { as_uninit(out) };
     // SAFETY: all of `out` is initialised.
     unsafe { decode_at(block, out, start) }
 }
 
 /// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn decode_uninit<'a>(
     block: &[u8],
     out: &'a mut [MaybeUninit<u8>],

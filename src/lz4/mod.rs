@@ -51,6 +51,8 @@ mod instructions;
 mod lanes;
 mod level;
 mod match_finder;
+#[cfg(not(target_arch = "wasm32"))]
+mod ordered;
 mod page;
 mod parse;
 mod parser;
@@ -64,7 +66,11 @@ mod wild_copy;
 pub(crate) use batch::check_page_size;
 #[cfg(web_files)]
 pub(crate) use batch::checked_bytes;
-pub use batch::{PackedPages, compress_pages, decompress_pages, decompress_pages_status};
+pub use batch::{
+    PackedPages, compress_pages, compress_pages_into, decompress_pages, decompress_pages_into,
+    decompress_pages_status, decompress_pages_status_into,
+};
+pub(crate) use batch::{all_sound, check_room, decompress_all};
 #[cfg(gpu_engine)]
 pub(crate) use decode::decode;
 pub use decode::decompress_block;

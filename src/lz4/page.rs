@@ -1,7 +1,10 @@
 //! Pages and their table entries.
 
+use std::mem::MaybeUninit;
+
 use super::BlockError;
-use super::decode::decompress_block;
+use super::decode::decompress_block_uninit;
+use crate::memory::as_uninit;
 
 /// Alignment of blocks in a packed buffer, in bytes.
 pub(super) const BLOCK_ALIGNMENT: u64 = 4;
@@ -84,16 +87,30 @@ impl PageEntry {
     /// [`BlockError::BadTableEntry`] if the entry points outside `packed` or its length does not fit its kind, else the
     /// error of the decoder. `page` is all zeros after an error.
     pub fn decompress(&self, packed: &[u8], page: &mut [u8]) -> Result<(), BlockError> {
+        // SAFETY: `decompress_uninit` writes only initialised bytes.
+        self.decompress_uninit(packed, unsafe { as_uninit(page) })
+    }
+
+    /// As [`decompress`](Self::decompress), to memory that may be uninitialised. All of `page` is initialised then, also after
+    /// an error.
+    pub(crate) fn decompress_uninit(
+        &self,
+        packed: &[u8],
+        page: &mut [MaybeUninit<u8>],
+    ) -> Result<(), BlockError> {
         let Some(block) = self.block(packed, page.len()) else {
-            page.fill(0);
+            page.fill(MaybeUninit::new(0));
             return Err(BlockError::BadTableEntry);
         };
         match self.kind {
-            PageKind::Lz4 => return decompress_block(block, page),
-            PageKind::Stored => page.copy_from_slice(block),
+            PageKind::Lz4 => return decompress_block_uninit(block, page),
+            PageKind::Stored => {
+                page.write_copy_of_slice(block);
+            }
             PageKind::Fill(_) => {
+                // The length of the page is a multiple of that of the word.
                 for word in page.chunks_exact_mut(FILL_BYTES) {
-                    word.copy_from_slice(block);
+                    word.write_copy_of_slice(block);
                 }
             }
         }

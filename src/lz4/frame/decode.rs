@@ -1,6 +1,7 @@
 //! The streaming frame decoder.
 
 use super::content::FrameContent;
+use super::output::{Given, Output};
 #[cfg(not(target_arch = "wasm32"))]
 use super::scratch::Scratch;
 use super::window::Window;
@@ -82,11 +83,16 @@ impl FrameDecoder {
     /// [`Error::ChecksumMismatch`], [`Error::ContentSizeMismatch`], [`Error::OutputLimit`], [`Error::OutOfMemory`].
     /// `out` is unchanged then, and every later call returns the same error.
     pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+        self.advance_to(input, out)
+    }
+
+    /// As [`advance`](Self::advance), to any memory. Fails with [`Error::OutputTooSmall`] if the content does not fit.
+    pub(crate) fn advance_to(&mut self, input: &[u8], out: &mut dyn Output) -> Result<usize> {
         #[cfg(not(target_arch = "wasm32"))]
         return self.advance_parallel(input, out);
         #[cfg(target_arch = "wasm32")]
         self.advance_serial(input).and_then(|(consumed, content)| {
-            crate::memory::extend(out, content)?;
+            out.extend(content)?;
             Ok(consumed)
         })
     }
@@ -166,19 +172,33 @@ impl FrameDecoder {
 /// # Errors
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
-    decompress_frames(bytes, limit).map_err(|error| error.with_detected_format(bytes))
+    let mut out = Vec::new();
+    let decoded = decompress_frames(bytes, limit, &mut out);
+    decoded.map_err(|error| error.with_detected_format(bytes))?;
+    Ok(out)
 }
 
-fn decompress_frames(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
+/// As [`decompress`], to the start of `out`; returns the bytes of content. Bytes of `out` behind it are not written if all
+/// blocks of a frame but its last have content of one size, as most writers make them; else up to 16 MiB of them may be.
+///
+/// # Errors
+/// As [`decompress`], after which `out` has arbitrary content; [`Error::OutputTooSmall`] if the content does not fit, with its
+/// size as far as it was decoded or is in the header.
+pub fn decompress_into(bytes: &[u8], out: &mut [u8]) -> Result<usize> {
+    let mut out = Given::new(out);
+    let decoded = decompress_frames(bytes, None, &mut out);
+    decoded.map_err(|error| error.with_detected_format(bytes))?;
+    Ok(out.len())
+}
+
+fn decompress_frames(bytes: &[u8], limit: Option<u64>, out: &mut dyn Output) -> Result<()> {
     let mut decoder = FrameDecoder::new(limit);
-    let mut out = Vec::new();
     let mut at = 0;
     loop {
-        match decoder.advance(&bytes[at..], &mut out)? {
+        match decoder.advance_to(&bytes[at..], out)? {
             0 => break,
             consumed => at += consumed,
         }
     }
-    decoder.finish(&bytes[at..])?;
-    Ok(out)
+    decoder.finish(&bytes[at..])
 }

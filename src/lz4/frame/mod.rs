@@ -45,6 +45,7 @@ mod index;
 #[cfg(any(web_files, web_pages, test))]
 mod layout;
 mod map;
+mod output;
 #[cfg(any(web_pages, test))]
 mod pages;
 #[cfg(not(target_arch = "wasm32"))]
@@ -67,20 +68,22 @@ pub(crate) use checksum::checksum;
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;
 pub use content_read::ContentRead;
-pub use decode::{FrameDecoder, decompress};
+pub use decode::{FrameDecoder, decompress, decompress_into};
 pub use detect::DetectedFormat;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 #[cfg(any(web_files, web_pages, test))]
 pub(crate) use layout::FrameLayout;
 pub use map::FrameMap;
+pub(crate) use output::{Given, Output};
 #[cfg(web_pages)]
 pub(crate) use pages::FramePages;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
-pub use write::{FrameWriter, compress};
+pub(crate) use write::give_back;
+pub use write::{FrameWriter, compress, compress_into};
 
 /// First four bytes of a frame, little-endian.
 pub const MAGIC: u32 = 0x184d_2204;

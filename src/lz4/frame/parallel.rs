@@ -9,12 +9,13 @@ use std::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use super::decode::{Frame, FrameDecoder};
+use super::output::Output;
 use super::scratch::Scratch;
 use super::{FrameBlock, FrameEvent};
 use crate::lz4::BlockError;
 use crate::lz4::decode::{decode, decode_uninit};
 use crate::lz4::formats::fault;
-use crate::memory::{self, extend, reserve};
+use crate::memory::{self, reserve};
 use crate::{Error, Result};
 
 /// Most bytes of content in one task of the thread pool, unless a block is larger.
@@ -42,11 +43,13 @@ struct Group<'a> {
     blocks: Vec<FrameBlock<'a>>,
     /// Most bytes of content that the blocks can have.
     max_content: usize,
+    /// True if the last block may be the last of its frame, whose content is shorter than that of others.
+    ends: bool,
 }
 
 impl FrameDecoder {
-    /// Implements [`FrameDecoder::advance`].
-    pub(super) fn advance_parallel(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+    /// Implements [`FrameDecoder::advance_to`].
+    pub(super) fn advance_parallel(&mut self, input: &[u8], out: &mut dyn Output) -> Result<usize> {
         self.refuse_if_failed()?;
         let start = out.len();
         // Bytes of input and of `out` up to the end of the last frame.
@@ -64,7 +67,7 @@ impl FrameDecoder {
     fn groups(
         &mut self,
         input: &[u8],
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
         ended: &mut (usize, usize),
     ) -> Result<usize> {
         let (mut consumed, start) = (0, out.len());
@@ -74,20 +77,28 @@ impl FrameDecoder {
             let given = out.len() - start + group.max_content;
             let is_full = given + self.reader.next_max_content(rest) > self.group_bytes;
             if (is_full && given > 0) || group.blocks.len() == MAX_BLOCKS {
+                // After a block of a legacy frame, which has no end mark, another frame may follow.
+                let is_legacy = self.frame.as_ref().is_some_and(|frame| frame.header.legacy);
+                group.ends = is_legacy || self.reader.next_max_content(rest) == 0;
                 break;
             }
             let Some((length, event)) = self.reader.step(rest)?.progress() else {
+                group.ends = true;
                 break;
             };
             consumed += length;
             match event {
-                Some(FrameEvent::Header(header)) => self.start(header)?,
+                Some(FrameEvent::Header(header)) => {
+                    self.start(header)?;
+                    out.check(header.content_size.unwrap_or(0))?;
+                }
                 Some(FrameEvent::Block(block)) => {
                     let Some(frame) = &self.frame else { continue };
                     group.max_content += block.max_content(&frame.header);
                     group.blocks.push(block);
                 }
                 Some(FrameEvent::End { content_checksum }) => {
+                    group.ends = true;
                     self.blocks(&std::mem::take(&mut group), out)?;
                     self.end(content_checksum)?;
                     *ended = (consumed, out.len());
@@ -99,7 +110,7 @@ impl FrameDecoder {
         Ok(consumed)
     }
 
-    fn blocks(&mut self, group: &Group<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn blocks(&mut self, group: &Group<'_>, out: &mut dyn Output) -> Result<()> {
         let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
             return Ok(());
         };
@@ -107,16 +118,16 @@ impl FrameDecoder {
         if frame.header.linked {
             self.append_linked(&group.blocks, out)?;
         } else {
-            frame.independent(&group.blocks, &self.scratch, out)?;
+            frame.independent_group(group, &self.scratch, out)?;
         }
-        self.count(&out[start..])
+        self.count(out.content(start))
     }
 
     /// Decodes linked blocks that follow the content so far, and appends their content to `out`.
     pub(super) fn append_linked(
         &mut self,
         blocks: &[FrameBlock<'_>],
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
     ) -> Result<()> {
         let Some(frame) = &self.frame else {
             return Ok(());
@@ -125,7 +136,7 @@ impl FrameDecoder {
         for block in blocks {
             self.window.push(block, &frame.header)?;
         }
-        extend(out, self.window.content())
+        out.extend(self.window.content())
     }
 
     /// Counts and hashes content of the frame that was decoded.
@@ -141,19 +152,38 @@ impl FrameDecoder {
 }
 
 impl Frame {
+    /// Decodes a group. A block that is shorter than its place leaves it partly written, and no content follows the last block,
+    /// which so gets no place in memory of a caller.
+    fn independent_group(
+        &mut self,
+        group: &Group<'_>,
+        scratch: &Scratch,
+        out: &mut dyn Output,
+    ) -> Result<()> {
+        let header = self.header;
+        match group.blocks.as_slice() {
+            [blocks @ .., last] if group.ends && out.is_given() => {
+                self.independent(blocks, scratch, out)?;
+                let most = last.max_content(&header);
+                scratch.with(most, |memory| out.extend(content(last, memory)?))?
+            }
+            blocks => self.independent(blocks, scratch, out),
+        }
+    }
+
     /// Blocks of a frame mostly have the same content size, so the size of the first one is the size of all places.
     fn independent(
         &mut self,
         group: &[FrameBlock<'_>],
         scratch: &Scratch,
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
     ) -> Result<()> {
         let header = self.header;
         let mut group = group;
         if let ([first, rest @ ..], None) = (group, self.slot) {
             let most = first.max_content(&header);
             let start = out.len();
-            scratch.with(most, |memory| extend(out, content(first, memory)?))??;
+            scratch.with(most, |memory| out.extend(content(first, memory)?))??;
             self.slot = Some((out.len() - start).max(1));
             group = rest;
         }
@@ -166,12 +196,12 @@ impl Frame {
             false => block.data.len(),
         };
         let total = group.iter().map(expected).sum();
-        reserve(out, total)?;
-        let mut free = &mut out.spare_capacity_mut()[..total];
+        // SAFETY: `decode_to_place` and `gather` write only initialised bytes.
+        let mut free = unsafe { out.room(total) }?;
         let mut work = Vec::new();
         reserve(&mut work, group.len())?;
         for block in group {
-            let (place, rest) = free.split_at_mut(expected(block));
+            let (place, rest) = free.split_at_mut(expected(block).min(free.len()));
             free = rest;
             work.push(Work {
                 block: *block,
@@ -200,10 +230,12 @@ impl Frame {
     }
 
     /// Closes the gaps after contents that are shorter than their places, which follow `out`, and inserts longer ones.
-    fn gather(&mut self, done: Vec<(usize, Result<Decoded>)>, out: &mut Vec<u8>) -> Result<()> {
+    fn gather(&mut self, done: Vec<(usize, Result<Decoded>)>, out: &mut dyn Output) -> Result<()> {
         let mut moved: Option<Vec<u8>> = None;
         let (mut end, mut from, mut longest) = (0, 0, 1);
-        let places = out.spare_capacity_mut();
+        let total = done.iter().map(|(place, _)| place).sum();
+        // SAFETY: only content of blocks is moved inside the room.
+        let places = unsafe { out.room(total) }?;
         for (place, done) in done {
             match (done?, &mut moved) {
                 (Decoded::InPlace(length), None) => {
@@ -218,12 +250,12 @@ impl Frame {
                     // SAFETY: `decode_to_place` wrote the first `length` bytes of this place. Only earlier contents
                     // were moved, toward the front, before the first content that was longer than its place.
                     let content = unsafe { places[from..from + length].assume_init_ref() };
-                    extend(moved, content)?;
+                    memory::extend(moved, content)?;
                 }
                 (Decoded::Own(content), moved) => {
                     longest = longest.max(content.len());
                     match moved {
-                        Some(moved) => extend(moved, &content)?,
+                        Some(moved) => memory::extend(moved, &content)?,
                         None => *moved = Some(content),
                     }
                 }
@@ -231,11 +263,10 @@ impl Frame {
             from += place;
         }
         self.slot = Some(longest);
-        let length = out.len() + end;
-        // SAFETY: contents were written to the places or moved to their front, so the first `end` bytes after `out` are
+        // SAFETY: contents were written to the places or moved to their front, so the first `end` bytes of the room are
         // initialised.
-        unsafe { out.set_len(length) };
-        extend(out, &moved.unwrap_or_default())
+        unsafe { out.add(end) };
+        out.extend(&moved.unwrap_or_default())
     }
 }
 
@@ -247,7 +278,10 @@ fn decode_to_place(
     scratch: &Scratch,
 ) -> Result<Decoded> {
     if !block.compressed {
-        // The place of a stored block has its length.
+        // The place of a stored block has its length, unless memory of the caller ends before.
+        if place.len() < block.data.len() {
+            return memory::copied(block.data).map(Decoded::Own);
+        }
         place.write_copy_of_slice(block.data);
         return Ok(Decoded::InPlace(place.len()));
     }

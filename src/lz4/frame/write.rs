@@ -3,15 +3,15 @@
 use super::checksum::Checksum;
 use super::index::FrameIndex;
 use super::{BlockSize, FrameOptions, checksum, put, put_word};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lz4::ordered::{append_shares, share_bytes};
 use crate::lz4::{Encoder, PageEntry, PageKind};
-use crate::memory::reserve;
+use crate::memory::{reserve, reserve_result};
 use crate::{Error, Result};
 
-#[cfg(not(target_arch = "wasm32"))]
-use rayon::prelude::*;
-
-/// Bytes of content in one task of the thread pool.
-const SHARE_BYTES: usize = 256 << 10;
+/// Content from which on memory is reserved for the worst case, and capacity from which on a fresh frame gives back what it
+/// does not need.
+const SHRUNK_BYTES: usize = 256 << 10;
 
 /// Writes one frame, block by block, to buffers that the caller supplies.
 pub struct FrameWriter {
@@ -62,51 +62,34 @@ impl FrameWriter {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn push(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let share = SHARE_BYTES.next_multiple_of(self.options.block_size as usize);
         let start = out.len();
-        if content.len() <= share {
-            self.count(content);
-            push_blocks(&mut self.encoder, &self.options, content, out)?;
-        } else {
-            self.push_shares(content, share, out)?;
-        }
+        self.push_shares(content, out)?;
         self.note(&out[start..], content.len());
         Ok(())
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
-    fn push_shares(&mut self, content: &[u8], share: usize, out: &mut Vec<u8>) -> Result<()> {
-        let options = self.options;
-        let compress = |share: &[u8]| {
-            let mut blocks = Vec::new();
-            reserve(&mut blocks, share.len())?;
-            push_blocks(
-                &mut Encoder::new(&options.parse()?),
-                &options,
-                share,
-                &mut blocks,
-            )?;
-            Ok(blocks)
-        };
-        let (shares, ()) = rayon::join(
-            || {
-                content
-                    .par_chunks(share)
-                    .map(compress)
-                    .collect::<Result<Vec<_>>>()
-            },
-            || self.count(content),
-        );
-        let shares = shares?;
-        reserve(out, shares.iter().map(Vec::len).sum())?;
-        shares
-            .iter()
-            .for_each(|blocks| out.extend_from_slice(blocks));
-        Ok(())
+    /// Reserves memory for the worst case of `n_bytes` of content, where only what is written becomes resident. WebAssembly
+    /// memory never shrinks.
+    pub(crate) fn reserve(&self, n_bytes: usize, out: &mut Vec<u8>) -> Result<()> {
+        match cfg!(not(target_arch = "wasm32")) && n_bytes >= SHRUNK_BYTES {
+            true => reserve_result(out, most_framed(n_bytes, &self.options)),
+            false => Ok(()),
+        }
     }
 
-    #[cfg(target_arch = "wasm32")]
-    fn push_shares(&mut self, content: &[u8], _share: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn push_shares(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.reserve(content.len(), out)?;
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(share) = share_bytes(content.len(), self.options.block_size as usize) {
+            let options = self.options;
+            let new = || Ok(Encoder::new(&options.parse()?));
+            let make = |encoder: &mut Encoder, share: &[u8], blocks: &mut Vec<u8>| {
+                push_blocks(encoder, &options, share, blocks)
+            };
+            let append = || append_shares(content, share, new, make, out);
+            let (appended, ()) = rayon::join(append, || self.count(content));
+            return appended.map(drop);
+        }
         self.count(content);
         push_blocks(&mut self.encoder, &self.options, content, out)
     }
@@ -245,6 +228,13 @@ impl FrameWriter {
     }
 }
 
+/// Returns the most bytes of the blocks of `n_bytes` of content.
+fn most_framed(n_bytes: usize, options: &FrameOptions) -> usize {
+    let n_blocks = n_bytes.div_ceil(options.block_size as usize);
+    let around = BlockSize::of(0, true).framed_bytes(options.block_checksums);
+    n_bytes.saturating_add(n_blocks.saturating_mul(around))
+}
+
 /// Appends `content` in blocks.
 pub(super) fn push_blocks(
     encoder: &mut Encoder,
@@ -284,10 +274,32 @@ fn push_block(content: &[u8], block: &[u8], checksums: bool, out: &mut Vec<u8>) 
 /// another content size.
 pub fn compress(content: &[u8], options: &FrameOptions) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    let mut writer = FrameWriter::new(options, &mut out)?;
-    writer.push(content, &mut out)?;
-    writer.finish(&mut out)?;
+    compress_into(content, options, &mut out)?;
+    give_back(&mut out);
     Ok(out)
+}
+
+/// As [`compress`], into the memory of `out`, whose contents are overwritten. It grows to the bytes of the worst case, those of
+/// `content` and of the blocks' sizes; the system makes only what is written resident.
+///
+/// # Errors
+/// As [`compress`]; `out` is empty then.
+pub fn compress_into(content: &[u8], options: &FrameOptions, out: &mut Vec<u8>) -> Result<()> {
+    out.clear();
+    let mut write = || {
+        let mut writer = FrameWriter::new(options, out)?;
+        writer.push(content, out)?;
+        writer.finish(out)
+    };
+    let written = write();
+    written.inspect_err(|_| out.clear())
+}
+
+/// Gives back what a fresh frame does not need of memory that was reserved for the worst case. WebAssembly memory never shrinks.
+pub(crate) fn give_back(frame: &mut Vec<u8>) {
+    if cfg!(not(target_arch = "wasm32")) && frame.capacity() >= SHRUNK_BYTES {
+        frame.shrink_to_fit();
+    }
 }
 
 #[cfg(test)]

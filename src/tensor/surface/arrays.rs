@@ -7,7 +7,7 @@ use crate::gpu::{Buffer, GpuDevice};
 #[cfg(web_tensor)]
 use crate::js_bytes::JsBytes;
 #[cfg(web_tensor)]
-use crate::memory::zeros;
+use crate::memory::result_zeros;
 use crate::tensor::layer::Norm;
 use crate::tensor::lengths::rows_shape;
 use crate::tensor::op::Op;
@@ -39,7 +39,7 @@ impl<'a> Elements<'a> {
             Self::Slice(values) => Ok(Cow::Borrowed(values)),
             #[cfg(web_tensor)]
             Self::Js(bytes) => {
-                let mut floats = zeros(self.len())?;
+                let mut floats = result_zeros(self.len())?;
                 bytes.read_into(0, bytemuck::cast_slice_mut(&mut floats))?;
                 Ok(Cow::Owned(floats))
             }

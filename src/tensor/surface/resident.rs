@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::gpu::{Buffer, GpuDevice, Sized64};
 use crate::kernels::tensor::padded_bytes;
-use crate::memory::zeros;
+use crate::memory::result_zeros;
 use crate::tensor::layer::{Attention, Norm};
 use crate::tensor::op::Op;
 use crate::tensor::record::{Download, Operand, Recording};
@@ -124,7 +124,7 @@ impl GpuTensor {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub async fn to_vec_async(&self) -> Result<Vec<f32>> {
-        let mut values = zeros(self.shape().n_elements())?;
+        let mut values = result_zeros(self.shape().n_elements())?;
         self.read_async(&mut values).await?;
         Ok(values)
     }

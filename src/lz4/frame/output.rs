@@ -1,0 +1,130 @@
+//! The memory that content is decoded to: a vector that grows, or memory of the caller.
+
+use std::mem::MaybeUninit;
+
+use crate::memory::{as_uninit, reserve_result};
+use crate::{Error, Result};
+
+/// Memory that content is appended to.
+pub(crate) trait Output: Send {
+    /// Bytes of content so far.
+    fn len(&self) -> usize;
+
+    /// True if bytes behind the content must not be written, also for a moment, unless content follows there.
+    fn is_given(&self) -> bool;
+
+    /// Returns the memory behind the content: `n_bytes`, or as many as memory of the caller has left.
+    ///
+    /// # Safety
+    /// Callers write only initialised bytes to it.
+    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]>;
+
+    /// Adds the first `n_bytes` of the room to the content.
+    ///
+    /// # Safety
+    /// They were written to the [`room`](Self::room), which has that many bytes.
+    unsafe fn add(&mut self, n_bytes: usize);
+
+    /// Returns the content from byte `start` on.
+    fn content(&self, start: usize) -> &[u8];
+
+    /// Drops the content behind `length`.
+    fn truncate(&mut self, length: usize);
+
+    /// Checks that so many bytes fit behind the content.
+    fn check(&self, n_bytes: u64) -> Result<()>;
+
+    /// Appends a copy of `more`.
+    fn extend(&mut self, more: &[u8]) -> Result<()> {
+        self.check(more.len() as u64)?;
+        // SAFETY: what is written are bytes of `more`. The room has as many by the check.
+        unsafe {
+            self.room(more.len())?.write_copy_of_slice(more);
+            self.add(more.len());
+        }
+        Ok(())
+    }
+}
+
+impl Output for Vec<u8> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn is_given(&self) -> bool {
+        false
+    }
+
+    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]> {
+        reserve_result(self, n_bytes)?;
+        Ok(&mut self.spare_capacity_mut()[..n_bytes])
+    }
+
+    unsafe fn add(&mut self, n_bytes: usize) {
+        // SAFETY: so many bytes of the spare capacity were written, by this function's contract.
+        unsafe { self.set_len(self.len() + n_bytes) };
+    }
+
+    fn content(&self, start: usize) -> &[u8] {
+        &self[start..]
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.truncate(length);
+    }
+
+    fn check(&self, _n_bytes: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Memory of the caller.
+#[derive(Debug)]
+pub(crate) struct Given<'a> {
+    memory: &'a mut [u8],
+    length: usize,
+}
+
+impl<'a> Given<'a> {
+    pub(crate) fn new(memory: &'a mut [u8]) -> Self {
+        Self { memory, length: 0 }
+    }
+}
+
+impl Output for Given<'_> {
+    fn len(&self) -> usize {
+        self.length
+    }
+
+    fn is_given(&self) -> bool {
+        true
+    }
+
+    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]> {
+        let rest = &mut self.memory[self.length..];
+        let n_bytes = n_bytes.min(rest.len());
+        // SAFETY: callers write only initialised bytes, by this function's contract.
+        Ok(unsafe { as_uninit(&mut rest[..n_bytes]) })
+    }
+
+    unsafe fn add(&mut self, n_bytes: usize) {
+        self.length += n_bytes;
+    }
+
+    fn content(&self, start: usize) -> &[u8] {
+        &self.memory[start..self.length]
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
+    fn check(&self, n_bytes: u64) -> Result<()> {
+        let needed = (self.length as u64).saturating_add(n_bytes);
+        let actual = self.memory.len() as u64;
+        match needed <= actual {
+            true => Ok(()),
+            false => Err(Error::OutputTooSmall { needed, actual }),
+        }
+    }
+}
