@@ -81,6 +81,77 @@ fn frames_equal_those_of_the_cpu_and_decode_on_the_gpu() {
 }
 
 #[test]
+fn frames_in_given_memory_equal_those_in_fresh_memory() {
+    const BEHIND: usize = 70_000;
+    let mut codec = codec();
+    let mut file = content(1000);
+    for (block_size, n_bytes) in [
+        (4096, 0),
+        (4096, 1),
+        (4096, 4096),
+        (4096, 300_001),
+        (65_536, 65_536),
+        (65_536, 400_000),
+        (300_000, 700_000),
+    ] {
+        let content = content(n_bytes);
+        let options = FrameOptions {
+            block_size,
+            ..FrameOptions::default()
+        };
+        codec
+            .compress_frame_into(&content, &options, &mut file)
+            .unwrap();
+        assert!(file == frame::compress(&content, &options).unwrap());
+        // Content of several frames, to memory of its length and to more.
+        let twice = file.repeat(2);
+        for behind in [0, BEHIND] {
+            let mut out = vec![0xa5; 2 * n_bytes + behind];
+            let (length, _) = codec.decompress_frame_into(&twice, &mut out).unwrap();
+            assert_eq!(length, 2 * n_bytes);
+            let (found, behind) = out.split_at(length);
+            assert!(found == content.repeat(2), "{block_size} {n_bytes}");
+            assert!(behind.iter().all(|&byte| byte == 0xa5), "{block_size}");
+        }
+        for actual in [0, n_bytes / 2, n_bytes.saturating_sub(1)] {
+            let found = codec.decompress_frame_into(&file, &mut vec![0; actual]);
+            match found {
+                Ok((length, _)) => assert_eq!(length, 0),
+                Err(Error::OutputTooSmall { needed, actual: a }) => {
+                    assert!(a == actual as u64 && needed > a && needed <= n_bytes as u64);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Blocks that are shorter and longer than the first, which the CPU decodes again.
+#[test]
+fn blocks_of_varying_sizes_are_joined() {
+    let mut codec = codec();
+    for lengths in [
+        [4096, 4096, 100, 4096, 4096, 4096],
+        [4096, 4096, 4096, 60_000, 4096, 1],
+        [4096, 4096, 4096, 4096, 4096, 9000],
+    ] {
+        let (mut file, mut content) = (Vec::new(), Vec::new());
+        let mut writer = frame::FrameWriter::new(&FrameOptions::default(), &mut file).unwrap();
+        for (i, length) in lengths.into_iter().enumerate() {
+            let part = text(length, i as u64);
+            writer.push(&part, &mut file).unwrap();
+            content.extend(part);
+        }
+        writer.finish(&mut file).unwrap();
+        let (back, _) = codec.decompress_frame(&file, None).unwrap();
+        assert!(back == content, "{lengths:?}");
+        let mut out = vec![0; content.len()];
+        let (length, _) = codec.decompress_frame_into(&file, &mut out).unwrap();
+        assert!(length == content.len() && out == content, "{lengths:?}");
+    }
+}
+
+#[test]
 fn blocks_that_are_no_pages_go_to_the_cpu_and_the_report_says_so() {
     let mut codec = codec();
     let content = content(300_000);
@@ -435,4 +506,8 @@ fn futures_are_send() {
     let options = FrameOptions::default();
     is_send(&codec.compress_frame_async(&[], &options, |_| ControlFlow::Continue(())));
     is_send(&codec.decompress_frame_async(&[], None, |_| ControlFlow::Continue(())));
+    let go_on = |_| ControlFlow::Continue(());
+    is_send(&codec.compress_frame_into_async(&[], &options, &mut Vec::new(), go_on));
+    is_send(&codec.decompress_frame_into_async(&[], &mut [], go_on));
+    is_send(&codec.decompress_pages_into_async(&lz4::PackedPages::default(), &mut []));
 }

@@ -1,5 +1,6 @@
 //! Valid pages.
 
+use pagepress::Error;
 use pagepress::batch::{compress_resident_async, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
 use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
@@ -71,8 +72,40 @@ pub fn compressed_pages_equal_the_twins(subject: &mut Subject) {
             let (back, report) = subject.codec.decompress_pages(&found).unwrap();
             assert!(back == bytes, "{what}: decompressed");
             assert_eq!(report.engine, subject.device.name());
+            in_given_memory(subject, &bytes, &expected, level, &what);
         }
     }
+}
+
+/// Compresses into memory of another batch, and decompresses to the start of longer memory and to memory that is too short.
+fn in_given_memory(
+    subject: &mut Subject,
+    bytes: &[u8],
+    expected: &PackedPages,
+    level: Level,
+    what: &str,
+) {
+    const BEHIND: usize = 5000;
+    let (codec, page_size) = (&mut subject.codec, expected.page_size);
+    let mut found = lz4::compress_pages(&[1; 9000], 4096, Level::Fast).unwrap();
+    let report = codec.compress_pages_into(bytes, page_size, level, &mut found);
+    assert_eq!(report.unwrap().engine, subject.device.name());
+    assert_same(&found, expected, what);
+    let mut out = vec![0xa5; bytes.len() + BEHIND];
+    let report = codec.decompress_pages_into(expected, &mut out).unwrap();
+    assert_eq!(report.engine, subject.device.name());
+    let (pages, behind) = out.split_at(bytes.len());
+    assert!(pages == bytes, "{what}: decompressed to given memory");
+    assert!(behind.iter().all(|&byte| byte == 0xa5), "{what}: behind");
+    let short = codec.decompress_pages_into(expected, &mut out[..bytes.len() - 1]);
+    let (needed, actual) = (bytes.len() as u64, bytes.len() as u64 - 1);
+    assert_eq!(short, Err(Error::OutputTooSmall { needed, actual }));
+    let last = found.table.len() - 1;
+    found.table[last].length = 0;
+    let status = codec.decompress_pages_status_into(&found, &mut out);
+    let (twin, twin_status) = lz4::decompress_pages_status(&found).unwrap();
+    assert_eq!(status.unwrap().0, twin_status, "{what}");
+    assert!(out[..bytes.len()] == twin, "{what}: a corrupt page");
 }
 
 pub fn every_tail_length_equals_the_twins(subject: &mut Subject) {

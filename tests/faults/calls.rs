@@ -126,6 +126,8 @@ calls!(
     false command_batch,
     false weights,
     false own_kernel,
+    true pages_into,
+    true frame_back_into,
 );
 
 fn compress_batch(device: &GpuDevice, content: &Content) -> Result<()> {
@@ -155,6 +157,30 @@ fn decompress_frame(device: &GpuDevice, content: &Content) -> Result<()> {
     let mut codec = Codec::with_device(device.clone())?;
     let (found, _) = codec.decompress_frame(&content.frame, None)?;
     assert!(found == content.bytes, "other content");
+    Ok(())
+}
+
+fn pages_into(device: &GpuDevice, content: &Content) -> Result<()> {
+    let mut codec = Codec::with_device(device.clone())?;
+    let mut found = PackedPages::default();
+    let compressed = codec.compress_pages_into(&content.bytes, 4096, Level::Fast, &mut found);
+    if compressed.is_err() {
+        assert!(found == PackedPages::default(), "what failed is there");
+    }
+    compressed?;
+    assert!(found == content.packed, "other blocks");
+    Ok(())
+}
+
+fn frame_back_into(device: &GpuDevice, content: &Content) -> Result<()> {
+    let mut codec = Codec::with_device(device.clone())?;
+    let mut out = Vec::new();
+    if out.try_reserve_exact(content.bytes.len()).is_err() {
+        return Err(Error::OutOfMemory { requested: 0 });
+    }
+    out.resize(content.bytes.len(), 0);
+    let (length, _) = codec.decompress_frame_into(&content.frame, &mut out)?;
+    assert!(length == out.len() && out == content.bytes, "other content");
     Ok(())
 }
 

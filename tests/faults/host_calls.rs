@@ -2,13 +2,13 @@
 
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use pagepress::Result;
 use pagepress::batch::{BackendRequest, Codec, CodecOptions, CompressWriter, DecompressReader};
 use pagepress::gpu::GpuDevice;
 use pagepress::lz4::frame::{self, FrameOptions, SeekableFrame};
-use pagepress::lz4::{self, Level};
+use pagepress::lz4::{self, Level, PackedPages};
 use pagepress::tensor::cpu;
 
 use crate::calls::{self, Expect, file, of_io, of_stream};
@@ -20,6 +20,8 @@ pub struct Content {
     inner: calls::Content,
     /// A frame with an index, in large blocks.
     indexed: Vec<u8>,
+    /// Memory for the content.
+    given: Mutex<Vec<u8>>,
 }
 
 impl Content {
@@ -32,6 +34,7 @@ impl Content {
         Self {
             device: OnceLock::new(),
             indexed: frame::compress(&inner.bytes, &options).unwrap(),
+            given: Mutex::new(vec![0; inner.bytes.len()]),
             inner,
         }
     }
@@ -63,8 +66,9 @@ macro_rules! calls {
 }
 
 calls!(
-    pages, pages_back, small_frame, frame_back, stream, stream_back, writer, reader, seek, products;
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+    pages, pages_back, small_frame, frame_back, stream, stream_back, writer, reader, seek, products,
+    pages_into, pages_back_into, frame_into, frame_back_into;
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 );
 
 fn on_cpu() -> Codec {
@@ -85,6 +89,47 @@ fn pages_back(content: &Content) -> Result<()> {
     let found = lz4::decompress_pages(&content.inner.packed)?;
     assert!(found == content.inner.bytes, "other pages");
     Ok(())
+}
+
+/// Runs `decode` on memory for the content, which is allocated once.
+fn to_given(content: &Content, decode: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    let mut out = content
+        .given
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    decode(&mut out)?;
+    assert!(*out == content.inner.bytes, "other content");
+    Ok(())
+}
+
+fn pages_into(content: &Content) -> Result<()> {
+    let mut found = PackedPages::default();
+    let compressed = lz4::compress_pages_into(&content.inner.bytes, 4096, Level::Fast, &mut found);
+    if compressed.is_err() {
+        assert!(found == PackedPages::default(), "what failed is there");
+    }
+    compressed?;
+    assert!(found == content.inner.packed, "other blocks");
+    Ok(())
+}
+
+fn pages_back_into(content: &Content) -> Result<()> {
+    to_given(content, |out| {
+        lz4::decompress_pages_into(&content.inner.packed, out)
+    })
+}
+
+fn frame_into(content: &Content) -> Result<()> {
+    let mut found = Vec::new();
+    on_cpu().compress_frame_into(&content.inner.bytes, &content.inner.options, &mut found)?;
+    assert!(found == content.inner.frame, "another frame");
+    Ok(())
+}
+
+fn frame_back_into(content: &Content) -> Result<()> {
+    to_given(content, |out| {
+        frame::decompress_into(&content.indexed, out).map(drop)
+    })
 }
 
 fn small_frame(content: &Content) -> Result<()> {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::mem::MaybeUninit;
 
 use super::CodecOptions;
 use super::choose::Plan;
-use crate::batch::pipeline::decompress::{self, Target};
+use crate::batch::pipeline::decompress::Target;
 use crate::batch::pipeline::plan::Packed;
 use crate::batch::pipeline::ring::Pipeline;
 use crate::batch::pipeline::sink::Sink;
@@ -15,10 +16,8 @@ use crate::clock::Clock;
 use crate::engine::{BackendChoice, Rejected};
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
 use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
-use crate::{Error, Result, memory};
-
-/// Decompressed bytes and the error of each page.
-type Pages = (Vec<u8>, Vec<Option<BlockError>>);
+use crate::memory::reserve_result;
+use crate::{Error, Result};
 
 /// Bytes of pages in one job on the device.
 pub(in crate::batch) const JOB_BYTES: u64 = 32 << 20;
@@ -170,35 +169,50 @@ impl GpuCodec {
         }
     }
 
-    pub(in crate::batch) async fn compress(
+    /// Compresses to `pages`, whose contents are overwritten.
+    pub(in crate::batch) async fn compress_into(
         &mut self,
         bytes: &[u8],
         page_size: u32,
         level: Level,
-    ) -> Result<(PackedPages, Timings)> {
+        pages: &mut PackedPages,
+    ) -> Result<Timings> {
         self.prepare(page_size);
-        let mut pages = PackedPages::default();
-        let (source, sink) = (Source::Bytes(bytes), Sink::Packed(&mut pages));
+        let (source, sink) = (Source::Bytes(bytes), Sink::Packed(pages));
         let compressed = self
             .pipeline
             .compress_safely(source, page_size, level, sink);
-        let timings = compressed.await?;
-        pages.packed.shrink_to_fit();
-        Ok((pages, timings))
+        compressed.await
     }
 
-    pub(in crate::batch) async fn decompress(
+    /// Decompresses checked pages to memory of their length, all of which is initialised after success. Writes only
+    /// initialised bytes.
+    pub(in crate::batch) async fn decompress_to(
         &mut self,
         pages: &PackedPages,
-    ) -> Result<(Pages, Timings)> {
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         self.prepare(pages.page_size);
-        let mut bytes = memory::zeros(decompress::check(&pages.into())?)?;
         let given = pages.into();
-        let run = self
-            .pipeline
-            .decompress_safely(&given, Target::Bytes(&mut bytes));
-        let (errors, timings) = run.await?;
-        Ok(((bytes, errors), timings))
+        let run = self.pipeline.decompress_safely(&given, Target::Bytes(out));
+        run.await
+    }
+
+    /// Times a compression to fresh memory.
+    async fn time_compress(&mut self, bytes: &[u8], page_size: u32, level: Level) -> Result<u64> {
+        let mut pages = PackedPages::default();
+        let compressed = self.compress_into(bytes, page_size, level, &mut pages);
+        Ok(compressed.await?.total_ns)
+    }
+
+    /// Times a decompression of checked pages to fresh memory.
+    async fn time_decompress(&mut self, pages: &PackedPages) -> Result<u64> {
+        let n_bytes = pages.checked_n_bytes()?;
+        let mut bytes = Vec::new();
+        reserve_result(&mut bytes, n_bytes)?;
+        let room = &mut bytes.spare_capacity_mut()[..n_bytes];
+        let (_, timings) = self.decompress_to(pages, room).await?;
+        Ok(timings.total_ns)
     }
 
     /// Chooses the engine for a compression of `n_bytes` by timing both on a sample, once per size class. `first` returns
@@ -222,12 +236,12 @@ impl GpuCodec {
         }
         let sample = first(n_bytes.min(SAMPLE_BYTES))?;
         // The first run compiles kernels and allocates buffers.
-        self.compress(&sample, page_size, level).await?;
-        let (_, timings) = self.compress(&sample, page_size, level).await?;
+        self.time_compress(&sample, page_size, level).await?;
+        let gpu_ns = self.time_compress(&sample, page_size, level).await?;
         let cpu_ns = time(|| lz4::compress_pages(&sample, page_size, level))?;
         let verdict = Verdict {
             n_bytes: sample.len() as u64,
-            gpu_ns: timings.total_ns,
+            gpu_ns,
             cpu_ns,
         };
         self.verdicts.insert(case, verdict);
@@ -255,12 +269,12 @@ impl GpuCodec {
             return Ok(small);
         }
         let sample = first(SAMPLE_BYTES)?;
-        self.decompress(&sample).await?;
-        let (_, timings) = self.decompress(&sample).await?;
+        self.time_decompress(&sample).await?;
+        let gpu_ns = self.time_decompress(&sample).await?;
         let cpu_ns = time(|| lz4::decompress_pages_status(&sample))?;
         let verdict = Verdict {
             n_bytes: sample.n_bytes,
-            gpu_ns: timings.total_ns,
+            gpu_ns,
             cpu_ns,
         };
         self.verdicts.insert(case, verdict);

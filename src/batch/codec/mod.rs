@@ -3,16 +3,18 @@
 pub(crate) mod choose;
 #[cfg(gpu_engine)]
 pub(crate) mod gpu_codec;
+mod pages;
 
+#[cfg(not(gpu_engine))]
+use crate::Error;
+use crate::Result;
 use crate::batch::timing::Timings;
 #[cfg(not(gpu_engine))]
 use crate::engine::Rejected;
 use crate::engine::{BackendChoice, BackendRequest, CPU, PowerPreference};
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
-use crate::lz4::{self, BlockError, Level, PackedPages};
-use crate::{Error, Result};
-use choose::Plan;
+use crate::lz4::Level;
 #[cfg(gpu_engine)]
 use gpu_codec::GpuCodec;
 
@@ -65,7 +67,7 @@ impl Report {
 /// Compresses and decompresses pages and frames on one engine or, in `Auto` mode, on the faster of two.
 ///
 /// [`Level`] defines on which engines the bytes are equal. A lost GPU is reopened once and the work replayed; after that a
-/// forced engine fails with [`Error::DeviceLost`], and `Auto` falls back to the CPU.
+/// forced engine fails with [`Error::DeviceLost`](crate::Error::DeviceLost), and `Auto` falls back to the CPU.
 #[derive(Debug)]
 pub struct Codec {
     pub(in crate::batch) options: CodecOptions,
@@ -78,7 +80,7 @@ impl Codec {
     /// Opens the engine that `options` selects.
     ///
     /// # Errors
-    /// [`Error::BackendUnavailable`] with a reason for each candidate if a forced engine is missing.
+    /// [`Error::BackendUnavailable`](crate::Error::BackendUnavailable) with a reason for each candidate if a forced engine is missing.
     pub async fn new_async(options: CodecOptions) -> Result<Self> {
         if options.backend == BackendRequest::Cpu {
             let choice = BackendChoice::cpu("the CPU was asked for".into(), Vec::new());
@@ -175,123 +177,9 @@ impl Codec {
         self.gpu.as_ref().map(GpuCodec::device)
     }
 
-    /// Compresses pages of 4096, 8192, 16384, 32768 or 65536 bytes; the last one may be shorter.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for other page sizes; [`Error::DeviceLost`] and [`Error::OutOfMemory`] on a forced
-    /// GPU.
-    #[cfg_attr(
-        not(gpu_engine),
-        allow(
-            clippy::infallible_destructuring_match,
-            reason = "without a GPU engine there is one plan"
-        )
-    )]
-    pub async fn compress_pages_async(
-        &mut self,
-        bytes: &[u8],
-        page_size: u32,
-        level: Level,
-    ) -> Result<(PackedPages, Report)> {
-        let reason = match self.plan_compress(bytes, page_size, level).await? {
-            Plan::Cpu(reason) => reason,
-            #[cfg(gpu_engine)]
-            Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else {
-                    return Err(no_gpu());
-                };
-                match gpu.compress(bytes, page_size, level).await {
-                    Ok((pages, timings)) => {
-                        return Ok((
-                            pages,
-                            Report {
-                                engine: gpu.device().name(),
-                                reason,
-                                timings,
-                            },
-                        ));
-                    }
-                    Err(error) => self.give_up(error)?,
-                }
-            }
-        };
-        let (pages, timings) = on_host(|| lz4::compress_pages(bytes, page_size, level))?;
-        Ok((pages, Report::cpu(reason, timings)))
-    }
-
-    /// Decompresses pages.
-    ///
-    /// # Errors
-    /// [`Error::CorruptPage`] for the first corrupt page; otherwise as
-    /// [`decompress_pages_status_async`](Self::decompress_pages_status_async).
-    pub async fn decompress_pages_async(
-        &mut self,
-        pages: &PackedPages,
-    ) -> Result<(Vec<u8>, Report)> {
-        let ((bytes, status), report) = self.decompress_pages_status_async(pages).await?;
-        match status
-            .iter()
-            .enumerate()
-            .find_map(|(page, error)| Some((page, (*error)?)))
-        {
-            Some((page, source)) => Err(Error::CorruptPage { page, source }),
-            None => Ok((bytes, report)),
-        }
-    }
-
-    /// Decompresses pages and returns the error of each; a corrupt page is all zeros.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] if table, page size and length disagree; [`Error::DeviceLost`] and
-    /// [`Error::OutOfMemory`] on a forced GPU.
-    #[cfg_attr(
-        not(gpu_engine),
-        allow(
-            clippy::infallible_destructuring_match,
-            reason = "without a GPU engine there is one plan"
-        )
-    )]
-    pub async fn decompress_pages_status_async(
-        &mut self,
-        pages: &PackedPages,
-    ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
-        let reason = match self.plan_decompress(pages).await? {
-            Plan::Cpu(reason) => reason,
-            #[cfg(gpu_engine)]
-            Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else {
-                    return Err(no_gpu());
-                };
-                match gpu.decompress(pages).await {
-                    Ok((outcome, timings)) => {
-                        return Ok((
-                            outcome,
-                            Report {
-                                engine: gpu.device().name(),
-                                reason,
-                                timings,
-                            },
-                        ));
-                    }
-                    Err(error) => self.give_up(error)?,
-                }
-            }
-        };
-        let (outcome, timings) = on_host(|| lz4::decompress_pages_status(pages))?;
-        Ok((outcome, Report::cpu(reason, timings)))
-    }
-
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(in crate::batch) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
-    }
-}
-
-#[cfg(gpu_engine)]
-fn no_gpu() -> Error {
-    Error::BackendUnavailable {
-        backend: "GPU",
-        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
     }
 }
 
@@ -311,26 +199,5 @@ impl Codec {
     /// As the asynchronous form.
     pub fn new(options: CodecOptions) -> Result<Self> {
         crate::batch::block_on(Self::new_async(options))
-    }
-
-    /// Blocking form of [`compress_pages_async`](Self::compress_pages_async).
-    ///
-    /// # Errors
-    /// As the asynchronous form.
-    pub fn compress_pages(
-        &mut self,
-        bytes: &[u8],
-        page_size: u32,
-        level: Level,
-    ) -> Result<(PackedPages, Report)> {
-        crate::batch::block_on(self.compress_pages_async(bytes, page_size, level))
-    }
-
-    /// Blocking form of [`decompress_pages_async`](Self::decompress_pages_async).
-    ///
-    /// # Errors
-    /// As the asynchronous form.
-    pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(self.decompress_pages_async(pages))
     }
 }

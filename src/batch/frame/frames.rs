@@ -6,8 +6,8 @@ use crate::batch::codec::choose::Plan;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
-use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
-use crate::lz4::is_page_size;
+use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter, Given, Output, give_back};
+use crate::lz4::{PackedPages, is_page_size};
 use crate::{Error, Result};
 
 /// Progress of a call.
@@ -56,37 +56,72 @@ impl Codec {
         &mut self,
         content: &[u8],
         options: &FrameOptions,
-        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Vec<u8>, Report)> {
-        let clock = Clock::start();
         let mut out = Vec::new();
-        let mut writer = FrameWriter::new(options, &mut out)?;
+        let compressed = self.compress_frame_into_async(content, options, &mut out, progress);
+        let report = compressed.await?;
+        give_back(&mut out);
+        Ok((out, report))
+    }
+
+    /// As [`compress_frame_async`](Self::compress_frame_async), into the memory of `out`, whose contents are overwritten. It
+    /// grows to the bytes of the worst case, those of `content` and of the blocks' sizes; the system makes only what is written
+    /// resident.
+    ///
+    /// # Errors
+    /// As [`compress_frame_async`](Self::compress_frame_async); `out` is empty then.
+    pub async fn compress_frame_into_async(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        out: &mut Vec<u8>,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Report> {
+        out.clear();
+        let compressed = self.compress_frame_to(content, options, out, progress);
+        let compressed = compressed.await;
+        compressed.inspect_err(|_| out.clear())
+    }
+
+    async fn compress_frame_to(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        out: &mut Vec<u8>,
+        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Report> {
+        let clock = Clock::start();
+        let mut writer = FrameWriter::new(options, out)?;
+        writer.reserve(content.len(), out)?;
+        let mut packed = PackedPages::default();
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
         for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
-            report.add(
-                self.push_chunk(&mut writer, options, chunk, &mut out)
-                    .await?,
-            );
+            let pushed = self.push_chunk(&mut writer, options, chunk, &mut packed, out);
+            report.add(pushed.await?);
             done.bytes_in += chunk.len() as u64;
             done.bytes_out = out.len() as u64;
             if progress(done).is_break() {
                 return Err(Error::Cancelled);
             }
         }
-        writer.finish(&mut out)?;
+        writer.finish(out)?;
         report.timings.total_ns = clock.elapsed_ns();
-        Ok((out, report))
+        Ok(report)
     }
 
-    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size.
+    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size. `packed` is memory
+    /// for pages of a GPU, to be used again.
     pub(in crate::batch) async fn push_chunk(
         &mut self,
         writer: &mut FrameWriter,
         options: &FrameOptions,
         chunk: &[u8],
+        packed: &mut PackedPages,
         out: &mut Vec<u8>,
     ) -> Result<Report> {
+        let _ = &packed;
         let (page_size, level) = (options.block_size, options.level);
         let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
             format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
@@ -95,9 +130,10 @@ impl Codec {
                 Plan::Cpu(reason) => reason,
                 #[cfg(gpu_engine)]
                 Plan::Gpu(_) => {
-                    let (pages, report) =
-                        self.compress_pages_async(chunk, page_size, level).await?;
-                    writer.push_pages(chunk, &pages.packed, &pages.table, page_size, out)?;
+                    let compressed =
+                        self.compress_pages_into_async(chunk, page_size, level, packed);
+                    let report = compressed.await?;
+                    writer.push_pages(chunk, &packed.packed, &packed.table, page_size, out)?;
                     return Ok(report);
                 }
             }
@@ -122,15 +158,46 @@ impl Codec {
         &mut self,
         bytes: &[u8],
         limit: Option<u64>,
-        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Vec<u8>, Report)> {
-        let clock = Clock::start();
         let mut out = Vec::new();
+        let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
+        let report = decompressed.await?;
+        Ok((out, report))
+    }
+
+    /// As [`decompress_frame_async`](Self::decompress_frame_async), to the start of `out`; returns the bytes of content, too.
+    /// Bytes of `out` behind it are not written if all blocks of a frame but its last have content of one size, as most writers
+    /// make them; else up to 16 MiB of them may be.
+    ///
+    /// # Errors
+    /// As [`decompress_frame_async`](Self::decompress_frame_async), after which `out` has arbitrary content;
+    /// [`Error::OutputTooSmall`] if the content does not fit, with its size as far as it was decoded or is in the header.
+    pub async fn decompress_frame_into_async(
+        &mut self,
+        bytes: &[u8],
+        out: &mut [u8],
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(usize, Report)> {
+        let mut out = Given::new(out);
+        let decompressed = self.decompress_frame_to(bytes, None, &mut out, progress);
+        let report = decompressed.await?;
+        Ok((out.len(), report))
+    }
+
+    async fn decompress_frame_to(
+        &mut self,
+        bytes: &[u8],
+        limit: Option<u64>,
+        out: &mut dyn Output,
+        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Report> {
+        let clock = Clock::start();
         let mut report = empty_report("there is no content");
         let mut decoder = AnyDecoder::new(self, limit);
         let mut at = 0;
         loop {
-            let advanced = decoder.advance(self, &bytes[at..], &mut out, &mut report);
+            let advanced = decoder.advance(self, &bytes[at..], out, &mut report);
             let consumed = advanced
                 .await
                 .map_err(|error| error.with_detected_format(bytes))?;
@@ -149,7 +216,7 @@ impl Codec {
         let finished = decoder.finish(&bytes[at..]);
         finished.map_err(|error| error.with_detected_format(bytes))?;
         report.timings.total_ns = clock.elapsed_ns();
-        Ok((out, report))
+        Ok(report)
     }
 }
 
@@ -203,12 +270,12 @@ impl AnyDecoder {
         &mut self,
         codec: &mut Codec,
         input: &[u8],
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
         report: &mut Report,
     ) -> Result<usize> {
         match self {
             Self::Cpu(decoder, reason) => {
-                let (consumed, timings) = on_host(|| decoder.advance(input, out))?;
+                let (consumed, timings) = on_host(|| decoder.advance_to(input, out))?;
                 report.add(Report {
                     engine: crate::engine::CPU,
                     reason: reason.clone(),
@@ -249,6 +316,20 @@ impl Codec {
         )
     }
 
+    /// Blocking form of [`compress_frame_into_async`](Self::compress_frame_into_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn compress_frame_into(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report> {
+        let go_on = |_| ControlFlow::Continue(());
+        crate::batch::block_on(self.compress_frame_into_async(content, options, out, go_on))
+    }
+
     /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
     ///
     /// # Errors
@@ -261,5 +342,17 @@ impl Codec {
         crate::batch::block_on(
             self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())),
         )
+    }
+    /// Blocking form of [`decompress_frame_into_async`](Self::decompress_frame_into_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn decompress_frame_into(
+        &mut self,
+        bytes: &[u8],
+        out: &mut [u8],
+    ) -> Result<(usize, Report)> {
+        let go_on = |_| ControlFlow::Continue(());
+        crate::batch::block_on(self.decompress_frame_into_async(bytes, out, go_on))
     }
 }

@@ -8,7 +8,7 @@
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::lz4::formats::fault;
 use crate::lz4::frame::{
-    FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Step,
+    FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Output, Step,
 };
 use crate::lz4::{MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode, is_page_size};
 use crate::{Error, Result, memory};
@@ -66,7 +66,7 @@ impl GpuFrameDecoder {
         &mut self,
         codec: &mut Codec,
         input: &[u8],
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
         report: &mut Report,
     ) -> Result<usize> {
         if self.cpu.is_some() {
@@ -104,14 +104,14 @@ impl GpuFrameDecoder {
     fn advance_cpu(
         &mut self,
         input: &[u8],
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
         report: &mut Report,
     ) -> Result<usize> {
         let Some((decoder, reason)) = &mut self.cpu else {
             return Ok(0);
         };
         let done =
-            on_host(|| decoder.advance(input, out)).map_err(|error| limit_of(error, self.limit));
+            on_host(|| decoder.advance_to(input, out)).map_err(|error| limit_of(error, self.limit));
         let (consumed, timings) = done?;
         report.add(Report {
             engine: crate::engine::CPU,
@@ -171,7 +171,7 @@ impl GpuFrameDecoder {
         &mut self,
         codec: &mut Codec,
         group: &Group<'_>,
-        out: &mut Vec<u8>,
+        out: &mut dyn Output,
         report: &mut Report,
     ) -> Result<()> {
         let start = out.len();
@@ -187,7 +187,7 @@ impl GpuFrameDecoder {
                 timings,
             });
             frame.block_size = Some(content.len() as u32);
-            memory::extend(out, &content)?;
+            out.extend(&content)?;
             blocks = rest;
         }
         let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
@@ -197,11 +197,11 @@ impl GpuFrameDecoder {
             report.add(decode_pages(codec, blocks, block_size, out).await?);
         } else {
             for block in blocks {
-                memory::extend(out, &decode_alone(block)?)?;
+                out.extend(&decode_alone(block)?)?;
             }
         }
         let added = (out.len() - start) as u64;
-        frame.content.add(&out[start..]);
+        frame.content.add(out.content(start));
         if let Err(error) = self.check_limit(added) {
             out.truncate(start);
             return Err(error);
@@ -270,8 +270,41 @@ async fn decode_pages(
     codec: &mut Codec,
     blocks: &[FrameBlock<'_>],
     block_size: u32,
-    out: &mut Vec<u8>,
+    out: &mut dyn Output,
 ) -> Result<Report> {
+    let page_bytes = block_size as usize;
+    // The last block may be short; no content follows that would overwrite what a page leaves behind it.
+    let n_pages = blocks.len() - usize::from(out.is_given());
+    // SAFETY: `decompress_pages_to` writes only initialised bytes.
+    let room = unsafe { out.room(n_pages * page_bytes) }?;
+    let n_pages = room.len() / page_bytes;
+    let room = &mut room[..n_pages * page_bytes];
+    let pages = pages_of(&blocks[..n_pages], block_size)?;
+    let (errors, report) = codec.decompress_pages_to(&pages, room).await?;
+    let n_sound = errors.iter().take_while(|error| error.is_none()).count();
+    let mut behind = Vec::new();
+    if let Some(pages) = room.get_mut((n_sound + 1) * page_bytes..) {
+        // SAFETY: `decompress_pages_to` has initialised all of the room.
+        memory::extend(&mut behind, unsafe { pages.assume_init_ref() })?;
+    }
+    // SAFETY: the room has `n_pages` pages, of which `n_sound` are no more than all.
+    unsafe { out.add(n_sound * page_bytes) };
+    let mut behind = behind.chunks(page_bytes);
+    for (i, block) in blocks.iter().enumerate().skip(n_sound) {
+        let page = match i > n_sound {
+            true => behind.next(),
+            false => None,
+        };
+        match page.filter(|_| errors[i].is_none()) {
+            Some(page) => out.extend(page)?,
+            None => out.extend(&decode_alone(block)?)?,
+        }
+    }
+    Ok(report)
+}
+
+/// Returns blocks as pages of `block_size` bytes.
+fn pages_of(blocks: &[FrameBlock<'_>], block_size: u32) -> Result<PackedPages> {
     let n_bytes = blocks.len() as u64 * u64::from(block_size);
     let mut pages = PackedPages {
         packed: Vec::new(),
@@ -297,18 +330,5 @@ async fn decode_pages(
             .resize(pages.packed.len().next_multiple_of(4), 0);
         pages.table.push(entry);
     }
-    let ((bytes, errors), report) = codec.decompress_pages_status_async(&pages).await?;
-    let mut taken = 0;
-    for (i, block) in blocks
-        .iter()
-        .enumerate()
-        .filter(|&(i, _)| errors[i].is_some())
-    {
-        let start = i * block_size as usize;
-        memory::extend(out, &bytes[taken..start])?;
-        memory::extend(out, &decode_alone(block)?)?;
-        taken = start + block_size as usize;
-    }
-    memory::extend(out, &bytes[taken..])?;
-    Ok(report)
+    Ok(pages)
 }

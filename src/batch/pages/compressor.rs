@@ -195,7 +195,7 @@ impl GpuBatchCompressor {
         pages: &PackedPages,
     ) -> Result<DecompressResult> {
         check_pages(pages)?;
-        let mut out: Vec<[u8; PAGE_SIZE]> = memory::zeros(pages.table.len())?;
+        let mut out: Vec<[u8; PAGE_SIZE]> = memory::result_zeros(pages.table.len())?;
         let (errors, timings) = self.decompress_to(&pages.into(), &mut out).await?;
         Ok(DecompressResult {
             pages: out,
@@ -233,9 +233,11 @@ impl GpuBatchCompressor {
         pages: &Packed<'_>,
         out: &mut [[u8; PAGE_SIZE]],
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        // SAFETY: the pipeline writes only initialised bytes to a target.
+        let room = unsafe { memory::as_uninit(out.as_flattened_mut()) };
         let (errors, timings) = self
             .pipeline
-            .decompress_safely(pages, Target::Bytes(out.as_flattened_mut()))
+            .decompress_safely(pages, Target::Bytes(room))
             .await?;
         self.stats.pages_decompressed += pages.table.len() as u64;
         self.stats.decompress_ns += timings.total_ns;

@@ -131,7 +131,7 @@ impl GpuPoolCompressor {
     ) -> Result<DecompressResult> {
         check_pages(pages)?;
         let clock = Clock::start();
-        let mut out: Vec<[u8; PAGE_SIZE]> = memory::zeros(pages.table.len())?;
+        let mut out: Vec<[u8; PAGE_SIZE]> = memory::result_zeros(pages.table.len())?;
         let mut rest = &mut out[..];
         let mut shares = Vec::new();
         for range in self.parts(pages.table.len()) {

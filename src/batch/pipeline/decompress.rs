@@ -1,6 +1,7 @@
 //! Decompresses pages on a device, in the same software pipeline as compression.
 
 use std::collections::VecDeque;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::job::JobBuffers;
@@ -11,7 +12,7 @@ use super::source::Source;
 use super::status::{UNFINISHED, block_error};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
-use crate::copy::copy;
+use crate::copy::fill;
 use crate::gpu::{
     Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Stream, Submission, Waitable,
 };
@@ -24,8 +25,8 @@ use crate::{Error, Result};
 /// Destination of decompressed pages.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
-    /// A slice of the caller, as long as all pages together.
-    Bytes(&'a mut [u8]),
+    /// Memory of the caller, as long as all pages together. Only initialised bytes are written, and all after success.
+    Bytes(&'a mut [MaybeUninit<u8>]),
     /// A pinned buffer that the device writes directly, and the page size in bytes.
     Pinned(&'a HostBuffer, u32),
     /// A `Uint8Array`, as long as all pages together.
@@ -65,7 +66,10 @@ impl Target<'_> {
             ..pages.table[page]
         };
         match self {
-            Self::Bytes(bytes) => entry.decompress(block, &mut bytes[start..end]).err(),
+            Self::Bytes(bytes) => {
+                let page = &mut bytes[start..end];
+                entry.decompress_uninit(block, page).err()
+            }
             Self::Pinned(..) => Some(BlockError::BadTableEntry),
             #[cfg(web_pages)]
             Self::Device(_) => Some(BlockError::BadTableEntry),
@@ -233,10 +237,13 @@ impl Pipeline {
             host.read_js_async(0..job.n_bytes as u64, out, start)
                 .await?;
         }
-        if let (Target::Bytes(bytes), Some(host)) = (&mut *target, &slot.bytes) {
+        if let Target::Bytes(bytes) = &mut *target {
+            let Some(host) = &slot.bytes else {
+                return Err(broken("pages were not read back".into()));
+            };
             let out = &mut bytes[start..start + job.n_bytes];
             let copied = job.n_bytes.next_multiple_of(4) as u64;
-            host.read_async(0..copied, |read| copy(out, &read[..out.len()]))
+            host.read_async(0..copied, |read| fill(out, &read[..out.len()]))
                 .await?;
         }
         let codes = host_status

@@ -52,7 +52,8 @@ impl Sink<'_> {
                 // WebAssembly memory never shrinks. Natively, reserved memory costs nothing before its first touch.
                 if cfg!(not(target_arch = "wasm32")) {
                     let n_pages = n_bytes.div_ceil(page_size.into());
-                    memory::reserve(&mut pages.packed, n_bytes.next_multiple_of(4) as usize)?;
+                    let n_packed = n_bytes.next_multiple_of(4) as usize;
+                    memory::reserve_result(&mut pages.packed, n_packed)?;
                     memory::reserve(&mut pages.table, n_pages as usize)?;
                 }
             }

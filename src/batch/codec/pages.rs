@@ -1,0 +1,260 @@
+//! Compresses and decompresses batches of pages on the engine of the call.
+
+use std::mem::MaybeUninit;
+
+use super::choose::Plan;
+use super::{Codec, Report, on_host};
+#[cfg(gpu_engine)]
+use crate::Error;
+use crate::Result;
+#[cfg(gpu_engine)]
+use crate::gpu::Backend;
+use crate::lz4::{self, BlockError, Level, PackedPages, all_sound, check_room};
+use crate::memory::{as_uninit, reserve_result};
+
+/// The error of each page.
+type Status = Vec<Option<BlockError>>;
+
+impl Codec {
+    /// Compresses pages of 4096, 8192, 16384, 32768 or 65536 bytes; the last one may be shorter.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for other page sizes;
+    /// [`Error::DeviceLost`](crate::Error::DeviceLost) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) on a forced GPU.
+    pub async fn compress_pages_async(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Report)> {
+        let mut pages = PackedPages::default();
+        let compressed = self.compress_pages_into_async(bytes, page_size, level, &mut pages);
+        let report = compressed.await?;
+        pages.give_back();
+        Ok((pages, report))
+    }
+
+    /// As [`compress_pages_async`](Self::compress_pages_async), into the memory of an earlier result, whose contents are
+    /// overwritten. `pages.packed` grows to the bytes of the worst case, those of `bytes`; the system makes only what is written
+    /// resident.
+    ///
+    /// # Errors
+    /// As [`compress_pages_async`](Self::compress_pages_async); `pages` is empty then.
+    pub async fn compress_pages_into_async(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        pages: &mut PackedPages,
+    ) -> Result<Report> {
+        let compressed = self.compress_pages_to(bytes, page_size, level, pages).await;
+        compressed.inspect_err(|_| pages.clear())
+    }
+
+    #[cfg_attr(
+        not(gpu_engine),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
+    async fn compress_pages_to(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        pages: &mut PackedPages,
+    ) -> Result<Report> {
+        let reason = match self.plan_compress(bytes, page_size, level).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(gpu_engine)]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.compress_into(bytes, page_size, level, pages).await {
+                    Ok(timings) => {
+                        return Ok(Report {
+                            engine: gpu.device().name(),
+                            reason,
+                            timings,
+                        });
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
+        };
+        let compress = || lz4::compress_pages_into(bytes, page_size, level, pages);
+        let ((), timings) = on_host(compress)?;
+        Ok(Report::cpu(reason, timings))
+    }
+
+    /// Decompresses pages.
+    ///
+    /// # Errors
+    /// [`Error::CorruptPage`](crate::Error::CorruptPage) for the first corrupt page; otherwise as
+    /// [`decompress_pages_status_async`](Self::decompress_pages_status_async).
+    pub async fn decompress_pages_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<(Vec<u8>, Report)> {
+        let ((bytes, status), report) = self.decompress_pages_status_async(pages).await?;
+        all_sound(&status).map(|()| (bytes, report))
+    }
+
+    /// As [`decompress_pages_async`](Self::decompress_pages_async), to the start of `out`; bytes of `out` behind the pages are
+    /// not written.
+    ///
+    /// # Errors
+    /// As [`decompress_pages_async`](Self::decompress_pages_async), where after a corrupt page the others are in `out`;
+    /// [`Error::OutputTooSmall`](crate::Error::OutputTooSmall) if `out` is shorter than the pages, of which none is written then.
+    pub async fn decompress_pages_into_async(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [u8],
+    ) -> Result<Report> {
+        let (status, report) = self.decompress_pages_status_into_async(pages, out).await?;
+        all_sound(&status).map(|()| report)
+    }
+
+    /// Decompresses pages and returns the error of each; a corrupt page is all zeros.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if table, page size and length disagree;
+    /// [`Error::DeviceLost`](crate::Error::DeviceLost) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) on a forced GPU.
+    pub async fn decompress_pages_status_async(
+        &mut self,
+        pages: &PackedPages,
+    ) -> Result<((Vec<u8>, Vec<Option<BlockError>>), Report)> {
+        let n_bytes = pages.checked_n_bytes()?;
+        let mut bytes = Vec::new();
+        reserve_result(&mut bytes, n_bytes)?;
+        let room = &mut bytes.spare_capacity_mut()[..n_bytes];
+        let (status, report) = self.decompress_pages_to(pages, room).await?;
+        // SAFETY: the capacity is at least `n_bytes`, and `decompress_pages_to` has initialised as many.
+        unsafe { bytes.set_len(n_bytes) };
+        Ok(((bytes, status), report))
+    }
+
+    /// As [`decompress_pages_status_async`](Self::decompress_pages_status_async), to the start of `out`; bytes of `out` behind
+    /// the pages are not written.
+    ///
+    /// # Errors
+    /// As [`decompress_pages_status_async`](Self::decompress_pages_status_async), after which pages in `out` are undefined;
+    /// [`Error::OutputTooSmall`](crate::Error::OutputTooSmall) if `out` is shorter than the pages, of which none is written then.
+    pub async fn decompress_pages_status_into_async(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [u8],
+    ) -> Result<(Vec<Option<BlockError>>, Report)> {
+        let room = check_room(out, pages.checked_n_bytes()?)?;
+        // SAFETY: `decompress_pages_to` writes only initialised bytes.
+        let room = unsafe { as_uninit(room) };
+        self.decompress_pages_to(pages, room).await
+    }
+
+    /// Decompresses checked pages to memory of their length, all of which is initialised after success. Writes only
+    /// initialised bytes.
+    #[cfg_attr(
+        not(gpu_engine),
+        allow(
+            clippy::infallible_destructuring_match,
+            reason = "without a GPU engine there is one plan"
+        )
+    )]
+    pub(in crate::batch) async fn decompress_pages_to(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(Status, Report)> {
+        let reason = match self.plan_decompress(pages).await? {
+            Plan::Cpu(reason) => reason,
+            #[cfg(gpu_engine)]
+            Plan::Gpu(reason) => {
+                let Some(gpu) = &mut self.gpu else {
+                    return Err(no_gpu());
+                };
+                match gpu.decompress_to(pages, out).await {
+                    Ok((status, timings)) => {
+                        let report = Report {
+                            engine: gpu.device().name(),
+                            reason,
+                            timings,
+                        };
+                        return Ok((status, report));
+                    }
+                    Err(error) => self.give_up(error)?,
+                }
+            }
+        };
+        let (status, timings) = on_host(|| lz4::decompress_all(pages, out))?;
+        Ok((status, Report::cpu(reason, timings)))
+    }
+}
+
+#[cfg(gpu_engine)]
+fn no_gpu() -> Error {
+    Error::BackendUnavailable {
+        backend: "GPU",
+        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
+    }
+}
+
+/// Blocking forms. Native only.
+#[cfg(not(target_arch = "wasm32"))]
+impl Codec {
+    /// Blocking form of [`compress_pages_async`](Self::compress_pages_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn compress_pages(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+    ) -> Result<(PackedPages, Report)> {
+        crate::batch::block_on(self.compress_pages_async(bytes, page_size, level))
+    }
+
+    /// Blocking form of [`compress_pages_into_async`](Self::compress_pages_into_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn compress_pages_into(
+        &mut self,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        pages: &mut PackedPages,
+    ) -> Result<Report> {
+        crate::batch::block_on(self.compress_pages_into_async(bytes, page_size, level, pages))
+    }
+
+    /// Blocking form of [`decompress_pages_async`](Self::decompress_pages_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
+        crate::batch::block_on(self.decompress_pages_async(pages))
+    }
+
+    /// Blocking form of [`decompress_pages_into_async`](Self::decompress_pages_into_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn decompress_pages_into(&mut self, pages: &PackedPages, out: &mut [u8]) -> Result<Report> {
+        crate::batch::block_on(self.decompress_pages_into_async(pages, out))
+    }
+
+    /// Blocking form of [`decompress_pages_status_into_async`](Self::decompress_pages_status_into_async).
+    ///
+    /// # Errors
+    /// As the asynchronous form.
+    pub fn decompress_pages_status_into(
+        &mut self,
+        pages: &PackedPages,
+        out: &mut [u8],
+    ) -> Result<(Vec<Option<BlockError>>, Report)> {
+        crate::batch::block_on(self.decompress_pages_status_into_async(pages, out))
+    }
+}
