@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use super::ordered::{Pending, Sink, Stop, spawn_source};
-use super::{Output, Progress, StreamError, read_full};
+use super::tasks::{Pending, Sink, Stop, spawn_source};
+use super::{Progress, StreamError, StreamOutput, read_full};
 use crate::Result;
 use crate::lz4::Encoder;
 use crate::lz4::frame::checksum::Checksum;
@@ -65,7 +65,7 @@ impl Work {
 /// Implements [`compress_stream`](super::compress_stream).
 pub(super) fn compress<R: Read + Send + 'static>(
     mut reader: R,
-    output: &mut Output<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
+    output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
     options: &FrameOptions,
 ) -> Result<(), StreamError> {
     let mut end = Vec::new();

@@ -5,15 +5,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::group::Group;
-use super::ordered::{Source, spawn_source};
 use super::parts::{Input, Part, PlacedPart, TASK_BYTES, Used, read_all};
-use super::{Output, Progress, StreamError};
+use super::tasks::{Source, spawn_source};
+use super::{Progress, StreamError, StreamOutput};
 use crate::lz4::frame::{FrameBlock, FrameDecoder};
 
 /// Implements [`decompress_stream`](super::decompress_stream).
 pub(super) fn decompress<R: Read + Send + 'static>(
     mut reader: R,
-    output: &mut Output<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
+    output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
     limit: Option<u64>,
 ) -> Result<(), StreamError> {
     let mut decoder = FrameDecoder::new(limit).with_group_bytes(TASK_BYTES);
@@ -33,7 +33,7 @@ pub(super) fn decompress<R: Read + Send + 'static>(
 fn decompress_whole(
     bytes: &[u8],
     decoder: &mut FrameDecoder,
-    output: &mut Output<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
+    output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
 ) -> Result<(), StreamError> {
     let (mut at, mut content) = (0, Vec::new());
     loop {
@@ -52,7 +52,7 @@ fn write_part(
     source: &Source<PlacedPart, Used>,
     decoder: &mut FrameDecoder,
     linked: &mut Vec<u8>,
-    output: &mut Output<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
+    output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
 ) -> Result<bool, StreamError> {
     let (part, end) = source.next()?;
     let mut write = |content: &[u8], decoder: &mut FrameDecoder| {

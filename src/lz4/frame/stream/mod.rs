@@ -5,8 +5,8 @@
 mod compress;
 mod decompress;
 mod group;
-mod ordered;
 mod parts;
+mod tasks;
 
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ pub fn compress_stream<R: Read + Send + 'static>(
     options: &FrameOptions,
     progress: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Progress, StreamError> {
-    let mut output = Output::new(writer, progress);
+    let mut output = StreamOutput::new(writer, progress);
     compress::compress(reader, &mut output, options)?;
     Ok(output.total)
 }
@@ -74,19 +74,19 @@ pub fn decompress_stream<R: Read + Send + 'static>(
     limit: Option<u64>,
     progress: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Progress, StreamError> {
-    let mut output = Output::new(writer, progress);
+    let mut output = StreamOutput::new(writer, progress);
     decompress::decompress(reader, &mut output, limit)?;
     Ok(output.total)
 }
 
 /// The writer of a stream.
-struct Output<'a, W: Write, P> {
+struct StreamOutput<'a, W: Write, P> {
     writer: BufWriter<&'a mut W>,
     progress: P,
     total: Progress,
 }
 
-impl<'a, W: Write, P: FnMut(Progress) -> ControlFlow<()>> Output<'a, W, P> {
+impl<'a, W: Write, P: FnMut(Progress) -> ControlFlow<()>> StreamOutput<'a, W, P> {
     fn new(writer: &'a mut W, progress: P) -> Self {
         Self {
             writer: BufWriter::with_capacity(MIN_WRITE_BYTES, writer),

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::group::{Block, Group};
-use super::ordered::{Ended, Pending, Sink, Stop};
 use super::read_full;
+use super::tasks::{Ended, Pending, Sink, Stop};
 use crate::Result;
 use crate::lz4::frame::{
     FrameEvent, FrameHeader, FrameReader, LEGACY_BLOCK_SIZE, Step, WORD_BYTES,
