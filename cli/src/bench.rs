@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pagepress::batch::Codec;
-use pagepress::lz4::{self, Level, PackedPages};
+use pagepress::lz4::{self, Level};
 use serde_json::{Value, json};
 
+use crate::end_to_end;
 use crate::engine::EngineArguments;
 use crate::failure::Failure;
 use crate::level::LevelRequest;
 use crate::output::{Output, SparseMode};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use crate::resident;
-use crate::speeds::{Resident, Speeds, gigabytes_per_second};
+use crate::speeds::{Resident, Speeds};
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
@@ -79,29 +80,56 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         input: name.clone(),
         source,
     };
-    let (pages, engine) = verify(codec, arguments, &bytes, &name)?;
-    let end_to_end = time_end_to_end(codec, arguments, &bytes, &pages).map_err(fail)?;
+    let (ratio, engine) = verify(codec, arguments, &bytes, &name)?;
+    let level = arguments.level(codec);
+    let mut run = end_to_end::Run {
+        codec,
+        bytes: &bytes,
+        page_size: arguments.page_size,
+        level,
+        runs: arguments.runs,
+    };
+    let end_to_end = run.measure().map_err(fail)?;
     let resident = time_resident(codec, arguments, &bytes, &name)?;
-    let line = json!({
+    let mut line = json!({
         "file": name,
         "n_bytes": bytes.len(),
         "page_size": arguments.page_size,
         "engine": engine,
         "adapter": codec.choice().adapter,
-        "level": format!("{:?}", arguments.level(codec)).to_lowercase(),
-        "ratio": rounded(pages.ratio()),
-        "compress_gbps": resident.speeds.compress.map(rounded),
-        "decompress_gbps": resident.speeds.decompress.map(rounded),
+        "level": format!("{level:?}").to_lowercase(),
+        "ratio": rounded(ratio),
         "resident_bytes": resident.n_bytes,
-        "end_to_end_compress_gbps": end_to_end.compress.map(rounded),
-        "end_to_end_decompress_gbps": end_to_end.decompress.map(rounded),
         "runs": arguments.runs,
         "verified": true,
     });
+    let rows = [
+        (
+            "end_to_end_",
+            "pages, results in fresh memory",
+            end_to_end.pages,
+        ),
+        (
+            "into_",
+            "pages, results in used memory",
+            end_to_end.pages_into,
+        ),
+        ("frame_", "frame, results in fresh memory", end_to_end.frame),
+        (
+            "frame_into_",
+            "frame, results in used memory",
+            end_to_end.frame_into,
+        ),
+        ("", "kernels, pages in GPU memory", resident.speeds),
+    ];
+    for (prefix, _, speeds) in &rows {
+        line[format!("{prefix}compress_gbps")] = json!(speeds.compress.map(rounded));
+        line[format!("{prefix}decompress_gbps")] = json!(speeds.decompress.map(rounded));
+    }
     let text = if arguments.json {
         format!("{line}\n")
     } else {
-        table(&line)
+        table(&line, &rows)
     };
     let mut output = Output::stdout(SparseMode::Never)?;
     let written = output.write_all(text.as_bytes());
@@ -109,13 +137,13 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
     output.commit(None)
 }
 
-/// Returns the pages of the engine under test, after comparing them with those of the CPU and decompressing them.
+/// Returns ratio and engine, after comparing the pages of the engine under test with those of the CPU and decompressing them.
 fn verify(
     codec: &mut Codec,
     arguments: &BenchArguments,
     bytes: &[u8],
     name: &str,
-) -> Result<(PackedPages, &'static str), Failure> {
+) -> Result<(f64, &'static str), Failure> {
     let fail = |source| Failure::Codec {
         input: name.to_owned(),
         source,
@@ -132,28 +160,7 @@ fn verify(
             engine: report.engine,
         });
     }
-    Ok((pages, report.engine))
-}
-
-fn time_end_to_end(
-    codec: &mut Codec,
-    arguments: &BenchArguments,
-    bytes: &[u8],
-    pages: &PackedPages,
-) -> pagepress::Result<Speeds> {
-    let (mut compress, mut decompress) = (Vec::new(), Vec::new());
-    for _ in 0..arguments.runs {
-        let level = arguments.level(codec);
-        let (_, report) = codec.compress_pages(bytes, arguments.page_size, level)?;
-        compress.push(report.timings.total_ns);
-        let (_, report) = codec.decompress_pages(pages)?;
-        decompress.push(report.timings.total_ns);
-    }
-    let n_bytes = bytes.len() as u64;
-    Ok(Speeds {
-        compress: gigabytes_per_second(n_bytes, compress),
-        decompress: gigabytes_per_second(n_bytes, decompress),
-    })
+    Ok((pages.ratio(), report.engine))
 }
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
@@ -200,23 +207,33 @@ fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn table(line: &Value) -> String {
+/// Formats a line of results as text, a row for each pair of speeds that was measured.
+fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
     let text = |key: &str| match &line[key] {
         Value::String(text) => text.clone(),
-        Value::Null => "-".to_owned(),
         other => other.to_string(),
     };
-    format!(
-        "{}: page {}, {} {} {}, ratio {}, compress {} GB/s (resident {}), decompress {} GB/s (resident {}), verified\n",
+    let mut lines = format!(
+        "{}: page {}, {} {} {}, ratio {}, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
         text("file"),
         text("page_size"),
         text("engine"),
         text("adapter"),
         text("level"),
         text("ratio"),
-        text("end_to_end_compress_gbps"),
-        text("compress_gbps"),
-        text("end_to_end_decompress_gbps"),
-        text("decompress_gbps"),
-    )
+        "",
+        "compress",
+        "decompress",
+        text("runs"),
+    );
+    for (_, name, speeds) in rows {
+        if let Speeds {
+            compress: Some(compress),
+            decompress: Some(decompress),
+        } = speeds
+        {
+            lines += &format!("{name:<32}{compress:>10.2}{decompress:>12.2}\n");
+        }
+    }
+    lines
 }

@@ -9,6 +9,8 @@ mod convert;
 #[cfg(not(target_arch = "wasm32"))]
 mod devices;
 #[cfg(not(target_arch = "wasm32"))]
+mod end_to_end;
+#[cfg(not(target_arch = "wasm32"))]
 mod engine;
 #[cfg(not(target_arch = "wasm32"))]
 mod failure;
