@@ -10,10 +10,10 @@ use std::io::{Cursor, Read};
 use common::naive;
 use common::pages::{GENERATORS, Random};
 use pagepress::lz4::formats::{self, Format, measure_block};
-use pagepress::lz4::frame::{FrameOptions, SeekableFrame, compress, decompress};
+use pagepress::lz4::frame::{FrameOptions, SeekableFrame, compress, decompress, decompress_into};
 use pagepress::lz4::{
     Encoder, Level, PageKind, Parse, compress_pages, decompress_block, decompress_pages,
-    decompress_pages_status,
+    decompress_pages_into, decompress_pages_status,
 };
 
 const N_BLOCKS: usize = 400;
@@ -115,6 +115,9 @@ fn pages_round_trip_and_invalid_entries_are_errors() {
         let input = [content(63).repeat(3), content(15)].concat();
         let pages = compress_pages(&input, 4096, level).expect("in range");
         assert!(decompress_pages(&pages).expect("are sound") == input);
+        let mut out = vec![0xa5; input.len() + 40];
+        decompress_pages_into(&pages, &mut out).expect("are sound");
+        assert!(out[..input.len()] == input && out[input.len()..] == [0xa5; 40]);
         let mut wrong = pages.clone();
         wrong.table[0].offset += 4;
         wrong.table[1].length = u32::MAX;
@@ -166,6 +169,9 @@ fn frames_round_trip_whole_and_in_parts() {
         file.extend(&linked);
         let whole = [&input[..], &linked_content].concat();
         assert!(decompress(&file, None).expect("is sound") == whole);
+        let mut out = vec![0xa5; whole.len() + 40];
+        let length = decompress_into(&file, &mut out).expect("is sound");
+        assert!(length == whole.len() && out[..length] == whole && out[length..] == [0xa5; 40]);
         let mut part = SeekableFrame::open(Cursor::new(&file)).expect("opens");
         assert!(
             part.read_range(10..whole.len() as u64 - 3).expect("reads")

@@ -1,8 +1,8 @@
 //! Shares that are compressed in parallel and appended in order, for native targets.
 //!
 //! A share is compressed to a buffer that its thread uses again, and copied to its place behind the shares before it: memory
-//! of the result is written once, and memory for buffers is bounded by the threads and not by the input. A share that is done
-//! before an earlier one waits for it; its thread does not.
+//! of the result is written once, and a thread has one buffer. A share that is done before an earlier one waits for it in its
+//! buffer; its thread goes on with another.
 
 use std::collections::BTreeMap;
 use std::iter::Enumerate;

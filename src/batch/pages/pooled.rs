@@ -10,6 +10,7 @@ use crate::batch::pipeline::plan::Packed;
 use crate::batch::pipeline::source::Source;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
+use crate::copy::append;
 use crate::gpu::spread::{parts, spread};
 use crate::gpu::{Backend, GpuDevicePool};
 use crate::lz4::PackedPages;
@@ -92,12 +93,12 @@ impl GpuPoolCompressor {
             ..PackedPages::default()
         };
         let n_packed = found.iter().map(|part| part.pages.packed.len()).sum();
-        memory::reserve_exact(&mut all.packed, n_packed)?;
+        memory::reserve_result(&mut all.packed, n_packed)?;
         memory::reserve_exact(&mut all.table, pages.len())?;
         let mut timings = Timings::default();
         for part in &found {
             let start = all.packed.len() as u64;
-            all.packed.extend_from_slice(&part.pages.packed);
+            append(&mut all.packed, &part.pages.packed)?;
             let entries = part.pages.table.iter();
             all.table.extend(entries.map(|entry| entry.behind(start)));
             timings.add(&part.timings);
