@@ -45,6 +45,7 @@ mod batch;
 mod compare;
 mod decode;
 mod encode;
+mod fast_path;
 pub mod formats;
 pub mod frame;
 mod instructions;
