@@ -10,8 +10,8 @@ pub(super) const INPUT_MARGIN: usize = 1 + STEP + 2;
 /// And only if so many bytes of output are left: a step of literals, and two steps after the longest literals that fit
 /// a token.
 pub(super) const OUTPUT_MARGIN: usize = STEP + 2 * STEP;
-/// The loop of short sequences needs more of both. Block: a token, a byte of length, two steps of literals, an offset, a
-/// byte of length.
+/// The loop of short sequences needs more of both. Block: a token, a byte of length, two steps of literals, an offset,
+/// a byte of length.
 const SHORT_INPUT_MARGIN: usize = 2 + 2 * STEP + 3;
 /// Output: two steps of literals, three of the match.
 const SHORT_OUTPUT_MARGIN: usize = 2 * STEP + 3 * STEP;

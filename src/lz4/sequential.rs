@@ -29,7 +29,14 @@ const KEPT: usize = 1 << 15;
 /// The hash table of positions. A match of four bytes rarely pays for its sequence, nor does one of five where there
 /// are many candidates.
 #[derive(Debug)]
-pub(super) enum Table {
+pub(super) struct Table {
+    entries: Boxed,
+    /// False as long as all entries are 0.
+    is_used: bool,
+}
+
+#[derive(Debug)]
+enum Boxed {
     /// Indexed by the hash of five bytes.
     Five(Box<[u16; 1 << 12]>),
     /// Indexed by the hash of six bytes.
@@ -38,18 +45,23 @@ pub(super) enum Table {
 
 impl Table {
     pub(super) fn new(parse: &Parse) -> Self {
-        if parse.page_size() > 16_384 {
-            Self::Six(Box::new([0; _]))
+        let entries = if parse.page_size() > 16_384 {
+            Boxed::Six(Box::new([0; _]))
         } else {
-            Self::Five(Box::new([0; _]))
+            Boxed::Five(Box::new([0; _]))
+        };
+        Self {
+            entries,
+            is_used: false,
         }
     }
 
     /// Writes the block of `input`; returns its length.
     pub(super) fn encode(&mut self, input: &[u8], writer: SequenceWriter<'_>) -> usize {
-        match self {
-            Self::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
-            Self::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
+        let is_used = std::mem::replace(&mut self.is_used, true);
+        match &mut self.entries {
+            Boxed::Five(entries) => encode(Entries::<5, _>(entries), is_used, input, writer),
+            Boxed::Six(entries) => encode(Entries::<6, _>(entries), is_used, input, writer),
         }
     }
 }
@@ -57,10 +69,13 @@ impl Table {
 #[inline(never)]
 fn encode<const BYTES: u32, const N: usize>(
     mut entries: Entries<'_, BYTES, N>,
+    is_used: bool,
     mut input: &[u8],
     mut writer: SequenceWriter<'_>,
 ) -> usize {
-    entries.0.fill(0);
+    if is_used {
+        entries.0.fill(0);
+    }
     let (mut base, mut from) = (0, 1);
     while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
         let within = last.min(u16::MAX.into());
