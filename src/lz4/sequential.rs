@@ -43,6 +43,16 @@ enum Boxed {
     Six(Box<[u16; 1 << 13]>),
 }
 
+impl Boxed {
+    fn clear(&mut self) {
+        let entries: &mut [u16] = match self {
+            Self::Five(entries) => &mut **entries,
+            Self::Six(entries) => &mut **entries,
+        };
+        entries.fill(0);
+    }
+}
+
 impl Table {
     pub(super) fn new(parse: &Parse) -> Self {
         let entries = if parse.page_size() > 16_384 {
@@ -58,10 +68,12 @@ impl Table {
 
     /// Writes the block of `input`; returns its length.
     pub(super) fn encode(&mut self, input: &[u8], writer: SequenceWriter<'_>) -> usize {
-        let is_used = std::mem::replace(&mut self.is_used, true);
+        if std::mem::replace(&mut self.is_used, true) {
+            self.entries.clear();
+        }
         match &mut self.entries {
-            Boxed::Five(entries) => encode(Entries::<5, _>(entries), is_used, input, writer),
-            Boxed::Six(entries) => encode(Entries::<6, _>(entries), is_used, input, writer),
+            Boxed::Five(entries) => encode(Entries::<5, _>(entries), input, writer),
+            Boxed::Six(entries) => encode(Entries::<6, _>(entries), input, writer),
         }
     }
 }
@@ -69,13 +81,9 @@ impl Table {
 #[inline(never)]
 fn encode<const BYTES: u32, const N: usize>(
     mut entries: Entries<'_, BYTES, N>,
-    is_used: bool,
     mut input: &[u8],
     mut writer: SequenceWriter<'_>,
 ) -> usize {
-    if is_used {
-        entries.0.fill(0);
-    }
     let (mut base, mut from) = (0, 1);
     while let Some(last) = input.len().checked_sub(MATCH_START_MARGIN) {
         let within = last.min(u16::MAX.into());
