@@ -6,6 +6,13 @@ use crate::memory::{as_uninit, reserve_result};
 use crate::{Error, Result};
 
 /// Memory that content is appended to.
+#[cfg_attr(
+    target_arch = "wasm32",
+    allow(
+        dead_code,
+        reason = "serial decoding, without a GPU, only appends and measures"
+    )
+)]
 pub(crate) trait Output: Send {
     /// Bytes of content so far.
     fn len(&self) -> usize;
