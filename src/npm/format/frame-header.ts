@@ -10,9 +10,14 @@ const CONTENT_SIZE = 0x08;
 
 /** Returns the content size in the frame header at the start of `bytes`; 0 if there is none. */
 export function contentSizeOf(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const isSized = bytes.length >= SIZED_HEADER_BYTES && view.getUint32(0, true) === MAGIC && (view.getUint8(4) & CONTENT_SIZE) !== 0;
-  return isSized ? Number(view.getBigUint64(6, true)) : 0;
+  const isSized = bytes.length >= SIZED_HEADER_BYTES && wordAt(bytes, 0) === MAGIC && ((bytes[4] as number) & CONTENT_SIZE) !== 0;
+  return isSized ? wordAt(bytes, 6) + wordAt(bytes, 10) * 2 ** 32 : 0;
+}
+
+/** Returns the little-endian word at byte `at`. A `DataView` and a `bigint` for each short call take longer. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  const byte = (i: number): number => (bytes[at + i] as number) << (8 * i);
+  return (byte(0) | byte(1) | byte(2) | byte(3)) >>> 0;
 }
 
 /** Returns true if GPUs can decode the first frame of `bytes`: independent blocks of at most 64 KiB. */

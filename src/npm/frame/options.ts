@@ -4,14 +4,15 @@ import { FORMATS, LEVELS } from "../modules/enums.js";
 
 /** Returns the format of compressed bytes; throws `INVALID_ARGUMENT` if it is unknown. */
 export function checkedFormat({ format = "frame" }: { format?: Format }): Format {
-  checkOneOf("format", format, FORMATS);
+  if (format !== "frame") checkOneOf("format", format, FORMATS);
   return format;
 }
 
 /** Returns `level`, by default `"auto"`, which is replaced by `auto`. Throws `INVALID_ARGUMENT` if it is unknown. */
 export function checkedLevel(level: Level = "auto", auto: Level = "auto"): Level {
+  if (level === "auto") return auto;
   checkOneOf("level", level, LEVELS);
-  return level === "auto" ? auto : level;
+  return level;
 }
 
 /** Throws `INVALID_ARGUMENT` for options that only frames support. */

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::group::Group;
-use super::parts::{Input, Part, PlacedPart, TASK_BYTES, Used, read_all};
+use super::parts::{Input, Part, Parts, PlacedPart, TASK_BYTES, Used, read_all};
 use super::tasks::{Source, spawn_source};
 use super::{Progress, StreamError, StreamOutput};
 use crate::lz4::frame::{FrameBlock, FrameDecoder};
@@ -25,8 +25,13 @@ pub(super) fn decompress<R: Read + Send + 'static>(
     }
     let source = spawn_source(move |sink| read_all(reader, input, sink))?;
     let mut linked = Vec::new();
-    while write_part(&source, &mut decoder, &mut linked, output)? {}
-    output.flush()
+    loop {
+        for part in source.next()? {
+            if !write_part(part, &source, &mut decoder, &mut linked, output)? {
+                return output.flush();
+            }
+        }
+    }
 }
 
 /// Decompresses the frames in `bytes`.
@@ -47,14 +52,14 @@ fn decompress_whole(
     }
 }
 
-/// Writes the content of the next part; returns false at the end. `linked` is a buffer for the content of linked blocks.
+/// Writes the content of a part; returns false at the end. `linked` is a buffer for the content of linked blocks.
 fn write_part(
-    source: &Source<PlacedPart, Used>,
+    (part, end): PlacedPart,
+    source: &Source<Parts, Used>,
     decoder: &mut FrameDecoder,
     linked: &mut Vec<u8>,
     output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
 ) -> Result<bool, StreamError> {
-    let (part, end) = source.next()?;
     let mut write = |content: &[u8], decoder: &mut FrameDecoder| {
         decoder.count(content)?;
         output.write(content)?;
@@ -85,7 +90,7 @@ fn write_part(
 }
 
 /// Gives the input of a group back if no other group needs it.
-fn reuse_input(group: Group, source: &Source<PlacedPart, Used>) {
+fn reuse_input(group: Group, source: &Source<Parts, Used>) {
     if let Some(bytes) = Arc::into_inner(group.bytes) {
         source.reuse(Used::Input(bytes));
     }

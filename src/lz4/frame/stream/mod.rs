@@ -8,11 +8,12 @@ mod group;
 mod parts;
 mod tasks;
 
-use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
 
 use super::FrameOptions;
 use crate::Error;
+use crate::memory::extend;
 
 /// Results shorter than this are collected before they are written.
 const MIN_WRITE_BYTES: usize = 64 << 10;
@@ -81,7 +82,9 @@ pub fn decompress_stream<R: Read + Send + 'static>(
 
 /// The writer of a stream.
 struct StreamOutput<'a, W: Write, P> {
-    writer: BufWriter<&'a mut W>,
+    writer: &'a mut W,
+    /// Results that are too short for a write.
+    held: Vec<u8>,
     progress: P,
     total: Progress,
 }
@@ -89,16 +92,20 @@ struct StreamOutput<'a, W: Write, P> {
 impl<'a, W: Write, P: FnMut(Progress) -> ControlFlow<()>> StreamOutput<'a, W, P> {
     fn new(writer: &'a mut W, progress: P) -> Self {
         Self {
-            writer: BufWriter::with_capacity(MIN_WRITE_BYTES, writer),
+            writer,
+            held: Vec::new(),
             progress,
             total: Progress::default(),
         }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
-        self.writer.write_all(bytes).map_err(StreamError::Write)?;
         self.total.bytes_out += bytes.len() as u64;
-        Ok(())
+        if self.held.len() + bytes.len() < MIN_WRITE_BYTES {
+            return Ok(extend(&mut self.held, bytes)?);
+        }
+        self.write_held()?;
+        self.writer.write_all(bytes).map_err(StreamError::Write)
     }
 
     /// Notes that the results of the first `bytes_in` bytes of input were written, and reports progress.
@@ -110,7 +117,14 @@ impl<'a, W: Write, P: FnMut(Progress) -> ControlFlow<()>> StreamOutput<'a, W, P>
         }
     }
 
+    fn write_held(&mut self) -> Result<(), StreamError> {
+        let written = self.writer.write_all(&self.held);
+        self.held.clear();
+        written.map_err(StreamError::Write)
+    }
+
     fn flush(&mut self) -> Result<(), StreamError> {
+        self.write_held()?;
         self.writer.flush().map_err(StreamError::Write)
     }
 }

@@ -38,6 +38,10 @@ pub(super) enum Part {
 /// A part, and the bytes of input up to its end.
 pub(super) type PlacedPart = (Part, u64);
 
+/// Consecutive parts, at most the last of which the thread pool decodes: parts of little content are not passed to
+/// another thread one by one.
+pub(super) type Parts = Vec<PlacedPart>;
+
 /// A buffer that is no longer used.
 pub(super) enum Used {
     Input(Vec<u8>),
@@ -84,7 +88,7 @@ impl Input {
 pub(super) fn read_all(
     mut reader: impl Read,
     mut input: Input,
-    sink: &Sink<PlacedPart, Used>,
+    sink: &Sink<Parts, Used>,
 ) -> Result<(), Stop> {
     let mut frames = FrameReader::new();
     let mut header = None;
@@ -106,9 +110,9 @@ pub(super) fn read_all(
         if is_last {
             let at = frames.position();
             if let Some(FrameEvent::End { content_checksum }) = frames.finish(&next[..n_rest])? {
-                sink.send((Part::FrameEnd { content_checksum }, at))?;
+                sink.send(vec![(Part::FrameEnd { content_checksum }, at)])?;
             }
-            return Ok(sink.send((Part::End, at))?);
+            return Ok(sink.send(vec![(Part::End, at)])?);
         }
         input = Input::read(next, n_rest, n_wanted, &mut reader)?;
     }
@@ -192,14 +196,11 @@ impl Found {
     }
 
     /// Sends all parts, whose blocks are in `bytes`.
-    fn send(
-        self,
-        bytes: Vec<u8>,
-        free: &mut Free,
-        sink: &Sink<PlacedPart, Used>,
-    ) -> Result<(), Ended> {
+    fn send(self, bytes: Vec<u8>, free: &mut Free, sink: &Sink<Parts, Used>) -> Result<(), Ended> {
         let bytes = Arc::new(bytes);
+        let mut parts = Parts::new();
         for (part, end) in self.parts {
+            let mut is_parallel = false;
             let part = match part {
                 FoundPart::Header(header) => Part::Header(header),
                 FoundPart::FrameEnd { content_checksum } => Part::FrameEnd { content_checksum },
@@ -211,8 +212,7 @@ impl Found {
                     if is_linked {
                         Part::Linked(group)
                     } else {
-                        let is_parallel =
-                            sink.is_parallel && group.max_content >= MIN_SPAWNED_BYTES;
+                        is_parallel = sink.is_parallel && group.max_content >= MIN_SPAWNED_BYTES;
                         free.collect(sink);
                         let mut content = free.contents.pop().unwrap_or_default();
                         let decode = move || group.decode(&mut content).map(|()| (group, content));
@@ -220,7 +220,13 @@ impl Found {
                     }
                 }
             };
-            sink.send((part, end))?;
+            parts.push((part, end));
+            if is_parallel {
+                sink.send(std::mem::take(&mut parts))?;
+            }
+        }
+        if !parts.is_empty() {
+            sink.send(parts)?;
         }
         if let Some(bytes) = Arc::into_inner(bytes) {
             free.inputs.push(bytes);
@@ -237,7 +243,7 @@ struct Free {
 }
 
 impl Free {
-    fn collect(&mut self, sink: &Sink<PlacedPart, Used>) {
+    fn collect(&mut self, sink: &Sink<Parts, Used>) {
         while let Some(used) = sink.reuse() {
             match used {
                 Used::Input(bytes) => self.inputs.push(bytes),
