@@ -29,6 +29,11 @@ impl Encoder {
     /// Returns an encoder for blocks of at most `parse.page_size()` bytes.
     #[must_use]
     pub fn new(parse: &Parse) -> Self {
+        if parse.sequential() {
+            // Its only form needs no special instructions. Finding out which there are takes half a millisecond in a
+            // virtual machine.
+            return Self::with(parse, Matcher::Sequential(Table::new(parse)));
+        }
         #[cfg(not(pagepress_forced_instructions))]
         let instructions = Instructions::best();
         #[cfg(pagepress_forced_instructions)]
@@ -36,14 +41,17 @@ impl Encoder {
         Self::with_instructions(parse, instructions)
     }
 
-    /// Returns an encoder that uses `instructions`, which this machine has.
+    /// Returns an encoder that uses `instructions`, which this machine has, where the level searches windows.
     #[inline(never)]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
-        let matcher = if parse.sequential() {
-            Matcher::Sequential(Table::new(parse))
-        } else {
-            Matcher::Windows(Box::new(MatchFinder::new(parse)), instructions)
-        };
+        if parse.sequential() {
+            return Self::new(parse);
+        }
+        let finder = Box::new(MatchFinder::new(parse));
+        Self::with(parse, Matcher::Windows(finder, instructions))
+    }
+
+    fn with(parse: &Parse, matcher: Matcher) -> Self {
         Self {
             parse: *parse,
             matcher,
