@@ -3,28 +3,34 @@ export const MIN_SHARED_BYTES = 256 * 1024;
 
 /** Estimates until a call of the kind has been timed: milliseconds per byte in the calling thread, and milliseconds to
  * transfer the parts and wake the workers. */
-const FIRST = { compress: 2.4e-6, decompress: 0.8e-6, costMs: 2 };
+const FIRST = { compress: 2e-6, decompress: 0.8e-6, costMs: 2 };
+/** Least cost that is assumed: estimates from long calls are too rough for short ones. */
+const LEAST_COST_MS = 1;
 /** Weight of a new measurement. */
 const NEW = 0.3;
-/** Bytes of a call below which its time is not proportional to them. */
-const MIN_TIMED_BYTES = 64 * 1024;
 /** Least gain in time that is worth the memory of the copies. */
 const LEAST_GAIN = 0.1;
+/** Bytes of a call below which its time is not proportional to them. */
+const MIN_TIMED_BYTES = 64 * 1024;
 /** Share by which a cost above the first estimate returns to it with each call in place: a busy machine becomes quiet. */
 const FORGOTTEN = 0.02;
+/** Maximum bytes of a call that stays in place only to be timed. */
+const MAX_TRIAL_BYTES = 64 * 1024 * 1024;
 
 interface Estimate {
   msPerByte: number;
-  costMs: number;
   /** False until the time per byte is measured. */
   isTimed: boolean;
+  /** Bytes and milliseconds of shared calls, averaged; undefined before the first. */
+  shared?: { nBytes: number; ms: number };
 }
 
 /**
  * Decides by the times of earlier calls which calls to divide among workers.
  *
- * A call of n bytes takes r n in the calling thread and c + r n / w on w workers. The rate r is measured by calls in place, the
- * cost c by shared ones; where sharing does not pay, c grows until calls of that size stay in place.
+ * A call of n bytes takes r n in the calling thread and c + r n / w on w workers. Calls in place measure r, shared ones c, which
+ * grows where sharing does not pay until calls of that size stay in place. After the first shared call one stays in place, to
+ * measure r.
  */
 export class Sharing {
   readonly #nWorkers: number;
@@ -40,8 +46,9 @@ export class Sharing {
     if (nBytes < MIN_SHARED_BYTES) return false;
     // One worker is not faster. It was asked for, to keep the calling thread free.
     if (this.#nWorkers < 2) return true;
-    const { msPerByte, costMs } = this.#estimate(kind);
-    return msPerByte * nBytes * (1 - LEAST_GAIN - 1 / this.#nWorkers) > costMs;
+    const estimate = this.#estimate(kind);
+    if (estimate.shared && !estimate.isTimed && nBytes <= MAX_TRIAL_BYTES) return false;
+    return estimate.msPerByte * nBytes * (1 - LEAST_GAIN - 1 / this.#nWorkers) > this.#costMs(estimate);
   }
 
   noteInPlace(kind: string, nBytes: number, ms: number): void {
@@ -50,20 +57,24 @@ export class Sharing {
     const rate = ms / nBytes;
     estimate.msPerByte = estimate.isTimed ? mix(estimate.msPerByte, rate) : rate;
     estimate.isTimed = true;
-    if (estimate.costMs > FIRST.costMs) estimate.costMs -= FORGOTTEN * (estimate.costMs - FIRST.costMs);
+    const excess = this.#costMs(estimate) - FIRST.costMs;
+    if (estimate.shared && excess > 0) estimate.shared.ms -= FORGOTTEN * excess;
   }
 
   noteShared(kind: string, nBytes: number, ms: number): void {
     const estimate = this.#estimate(kind);
-    const costMs = Math.max(0, ms - (estimate.msPerByte * nBytes) / this.#nWorkers);
-    estimate.costMs = mix(estimate.costMs, costMs);
+    const { shared } = estimate;
+    estimate.shared = shared ? { nBytes: mix(shared.nBytes, nBytes), ms: mix(shared.ms, ms) } : { nBytes, ms };
+  }
+
+  #costMs({ shared, msPerByte }: Estimate): number {
+    return shared ? Math.max(LEAST_COST_MS, shared.ms - (msPerByte * shared.nBytes) / this.#nWorkers) : FIRST.costMs;
   }
 
   #estimate(kind: string): Estimate {
     let estimate = this.#estimates.get(kind);
     if (!estimate) {
-      const msPerByte = kind.startsWith("compress") ? FIRST.compress : FIRST.decompress;
-      estimate = { msPerByte, costMs: FIRST.costMs, isTimed: false };
+      estimate = { msPerByte: kind.startsWith("compress") ? FIRST.compress : FIRST.decompress, isTimed: false };
       this.#estimates.set(kind, estimate);
     }
     return estimate;

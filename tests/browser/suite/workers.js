@@ -165,12 +165,17 @@ function decidesByMeasurement() {
   check(isWorth(slow, "compress pages", 64 * MIB), "another kind of call");
   for (let i = 0; i < 300; i += 1) slow.noteInPlace("compress", MIB, 2.5);
   check(isWorth(slow, "compress", 64 * MIB), "after a long time");
+  const untimed = new Sharing(2);
+  untimed.noteShared("compress", 16 * MIB, 36);
+  check(!isWorth(untimed, "compress", 16 * MIB), "a call in place after the first shared one");
+  untimed.noteInPlace("compress", 16 * MIB, 26);
+  check(!isWorth(untimed, "compress", 16 * MIB), "one thread is faster");
   const quick = new Sharing(8);
   for (let i = 0; i < 20; i += 1) {
     quick.noteInPlace("compress", MIB, 2.5);
     quick.noteShared("compress", MIB, 0.6);
   }
-  check(isWorth(quick, "compress", 512 * 1024), "workers that answer at once");
+  check(isWorth(quick, "compress", MIB) && !isWorth(quick, "compress", MIB / 4), "workers that answer at once");
   check(isWorth(new Sharing(1), "compress", 300_000), "the worker that was asked for");
 }
 
