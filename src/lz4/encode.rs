@@ -38,15 +38,19 @@ impl Encoder {
         let instructions = Instructions::best();
         #[cfg(pagepress_forced_instructions)]
         let instructions = Instructions::forced();
-        Self::with_instructions(parse, instructions)
+        Self::by_windows(parse, instructions)
     }
 
     /// Returns an encoder that uses `instructions`, which this machine has, where the level searches windows.
-    #[inline(never)]
+    #[cfg(any(test, not(target_arch = "wasm32")))]
     pub(super) fn with_instructions(parse: &Parse, instructions: Instructions) -> Self {
-        if parse.sequential() {
-            return Self::new(parse);
+        match parse.sequential() {
+            true => Self::new(parse),
+            false => Self::by_windows(parse, instructions),
         }
+    }
+
+    fn by_windows(parse: &Parse, instructions: Instructions) -> Self {
         let finder = Box::new(MatchFinder::new(parse));
         Self::with(parse, Matcher::Windows(finder, instructions))
     }
