@@ -28,7 +28,7 @@ pub(super) fn share_bytes(n_bytes: usize, unit: usize) -> Option<usize> {
     (n_threads > 1 && n_bytes > share).then_some(share)
 }
 
-/// What is known of the shares, under a lock.
+/// The state of a call, which its threads share under a mutex.
 struct Order<'a, T> {
     /// Shares that no thread has taken.
     shares: Enumerate<Chunks<'a, u8>>,

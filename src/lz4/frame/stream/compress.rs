@@ -75,13 +75,15 @@ pub(super) fn compress<R: Read + Send + 'static>(
     first.read(&mut reader)?;
     output.write(&end)?;
     end.clear();
+    let mut put = |work: &Work, frame: &mut FrameWriter| {
+        frame.note_blocks(work.n_bytes, &work.blocks);
+        output.write(&work.blocks)?;
+        output.advance_to(output.total.bytes_in + work.n_bytes as u64)
+    };
     if first.is_last() {
         // Too little for threads.
         frame.add_content(first.content());
-        let work = first.compress(options)?;
-        frame.note_blocks(work.n_bytes, &work.blocks);
-        output.write(&work.blocks)?;
-        output.advance_to(output.total.bytes_in + work.n_bytes as u64)?;
+        put(&first.compress(options)?, &mut frame)?;
     } else {
         let options = *options;
         let source = spawn_source(move |sink| read_all(reader, first, &options, sink))?;
@@ -89,9 +91,7 @@ pub(super) fn compress<R: Read + Send + 'static>(
             match source.next()? {
                 Item::Blocks(pending) => {
                     let work = pending.wait()??;
-                    frame.note_blocks(work.n_bytes, &work.blocks);
-                    output.write(&work.blocks)?;
-                    output.advance_to(output.total.bytes_in + work.n_bytes as u64)?;
+                    put(&work, &mut frame)?;
                     source.reuse(work);
                 }
                 Item::End(sum) => break sum,

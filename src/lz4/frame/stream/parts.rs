@@ -58,7 +58,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Reads at least `n_bytes` more after the first `n_kept` bytes of `buffer`, unless the input ends.
+    /// Reads at least `n_bytes` more after the first `n_kept` bytes of `bytes`, unless the input ends.
     fn read(
         mut bytes: Vec<u8>,
         n_kept: usize,
@@ -121,7 +121,7 @@ pub(super) fn read_all(
 /// The parts of some input.
 #[derive(Default)]
 struct Found {
-    /// Each with the header of its frame, if it is of a frame.
+    /// Each with the bytes of input up to its end.
     parts: Vec<(FoundPart, u64)>,
     /// Bytes of input up to the end of the last part.
     n_bytes: usize,
