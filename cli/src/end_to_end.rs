@@ -43,26 +43,21 @@ impl Run<'_> {
         let (bytes, page_size, level) = (self.bytes, self.page_size, self.level);
         let mut used = PackedPages::default();
         let mut content = vec![0; bytes.len()];
-        let [mut fresh, mut into] = [Times::default(), Times::default()];
-        for run in 0..=self.runs {
-            let codec = &mut *self.codec;
-            let times = [
-                nanoseconds(|| codec.compress_pages(bytes, page_size, level).map(drop))?,
-                nanoseconds(|| {
+        let codec = &mut *self.codec;
+        speeds_of(self.runs, bytes, || {
+            Ok(Times {
+                compress: nanoseconds(|| codec.compress_pages(bytes, page_size, level).map(drop))?,
+                compress_into: nanoseconds(|| {
                     codec
                         .compress_pages_into(bytes, page_size, level, &mut used)
                         .map(drop)
                 })?,
-                nanoseconds(|| codec.decompress_pages(&used).map(drop))?,
-                nanoseconds(|| codec.decompress_pages_into(&used, &mut content).map(drop))?,
-            ];
-            // The first run allocates what the others use again.
-            if run > 0 {
-                fresh.add(times[0], times[2]);
-                into.add(times[1], times[3]);
-            }
-        }
-        Ok((fresh.speeds(bytes), into.speeds(bytes)))
+                decompress: nanoseconds(|| codec.decompress_pages(&used).map(drop))?,
+                decompress_into: nanoseconds(|| {
+                    codec.decompress_pages_into(&used, &mut content).map(drop)
+                })?,
+            })
+        })
     }
 
     fn frames(&mut self) -> Result<(Speeds, Speeds)> {
@@ -74,48 +69,53 @@ impl Run<'_> {
         };
         let mut used = Vec::new();
         let mut content = vec![0; bytes.len()];
-        let [mut fresh, mut into] = [Times::default(), Times::default()];
-        for run in 0..=self.runs {
-            let codec = &mut *self.codec;
-            used.clear();
-            let times = [
-                nanoseconds(|| codec.compress_frame(bytes, &options).map(drop))?,
-                nanoseconds(|| {
+        let codec = &mut *self.codec;
+        speeds_of(self.runs, bytes, || {
+            Ok(Times {
+                compress: nanoseconds(|| codec.compress_frame(bytes, &options).map(drop))?,
+                compress_into: nanoseconds(|| {
                     codec
                         .compress_frame_into(bytes, &options, &mut used)
                         .map(drop)
                 })?,
-                nanoseconds(|| codec.decompress_frame(&used, None).map(drop))?,
-                nanoseconds(|| codec.decompress_frame_into(&used, &mut content).map(drop))?,
-            ];
-            if run > 0 {
-                fresh.add(times[0], times[2]);
-                into.add(times[1], times[3]);
-            }
-        }
-        Ok((fresh.speeds(bytes), into.speeds(bytes)))
+                decompress: nanoseconds(|| codec.decompress_frame(&used, None).map(drop))?,
+                decompress_into: nanoseconds(|| {
+                    codec.decompress_frame_into(&used, &mut content).map(drop)
+                })?,
+            })
+        })
     }
 }
 
-#[derive(Default)]
+/// Nanoseconds of one call of each kind.
 struct Times {
-    compress: Vec<u64>,
-    decompress: Vec<u64>,
+    compress: u64,
+    compress_into: u64,
+    decompress: u64,
+    decompress_into: u64,
 }
 
-impl Times {
-    fn add(&mut self, compress: u64, decompress: u64) {
-        self.compress.push(compress);
-        self.decompress.push(decompress);
-    }
-
-    fn speeds(self, bytes: &[u8]) -> Speeds {
-        let n_bytes = bytes.len() as u64;
-        Speeds {
-            compress: gigabytes_per_second(n_bytes, self.compress),
-            decompress: gigabytes_per_second(n_bytes, self.decompress),
-        }
-    }
+/// Returns the median speeds of `runs` runs, with results in fresh and in used memory. A run before them allocates what they
+/// use again.
+fn speeds_of(
+    runs: u32,
+    bytes: &[u8],
+    mut run: impl FnMut() -> Result<Times>,
+) -> Result<(Speeds, Speeds)> {
+    run()?;
+    let times = (0..runs).map(|_| run()).collect::<Result<Vec<_>>>()?;
+    let speed = |of: fn(&Times) -> u64| {
+        gigabytes_per_second(bytes.len() as u64, times.iter().map(of).collect())
+    };
+    let fresh = Speeds {
+        compress: speed(|times| times.compress),
+        decompress: speed(|times| times.decompress),
+    };
+    let into = Speeds {
+        compress: speed(|times| times.compress_into),
+        decompress: speed(|times| times.decompress_into),
+    };
+    Ok((fresh, into))
 }
 
 /// Returns the duration of `call`, with the release of its result.
