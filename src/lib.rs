@@ -238,6 +238,7 @@ pub mod lz4;
 #[cfg(cuda_engine)]
 #[cfg_attr(docsrs, doc(cfg(feature = "cuda")))]
 pub mod ptx;
+pub mod snapshot;
 pub mod tensor;
 
 mod clock;

@@ -10,7 +10,7 @@ const dist = join(root, "dist");
 
 /** Returns the sizes of the modules with their glue, and of the minified JavaScript of the entries. */
 export async function measureSizes() {
-  const modules = ["cpu", "seek", "gpu", "tensor"].map(async (name) => {
+  const modules = ["cpu", "seek", "snapshot", "gpu", "tensor"].map(async (name) => {
     const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
     return { part: name, ...sizeOf(files) };
   });

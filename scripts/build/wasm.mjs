@@ -28,6 +28,7 @@ const small = [
 const modules = [
   { name: "cpu", profile: "wasm", features: ["web-files"], isText: true, flags: smallCode },
   { name: "seek", profile: "wasm-seek", features: ["web-seek"], isText: true, flags: smallCode },
+  { name: "snapshot", profile: "wasm-snapshot", features: ["web-files", "web-snapshot"], isText: false, flags: smallCode },
   { name: "gpu", profile: "wasm-gpu", features: ["web-gpu"], isText: true, flags: [] },
   { name: "tensor", profile: "wasm-tensor", features: ["web-tensor"], isText: false, flags: [] },
 ];

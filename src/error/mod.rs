@@ -4,6 +4,7 @@
 use crate::lz4::BlockError;
 use crate::lz4::frame::DetectedFormat;
 use crate::ops::Shape;
+use crate::snapshot::ContentHash;
 
 #[cfg(any(web, web_engine))]
 mod js;
@@ -180,6 +181,35 @@ pub enum Error {
         /// Its message.
         message: String,
     },
+    /// Bytes are no snapshot, or a damaged one.
+    #[cfg_attr(not(no_snapshot), error("not a snapshot, or a damaged one: {what}"))]
+    InvalidSnapshot {
+        /// The rule that they break.
+        what: &'static str,
+    },
+    /// A page of a snapshot has other content than its hash says. Its code is that of [`Error::ChecksumMismatch`].
+    #[cfg_attr(
+        not(no_snapshot),
+        error("page {page} of the snapshot is damaged: its content has another hash")
+    )]
+    PageMismatch {
+        /// Index of the page in the image.
+        page: usize,
+    },
+    /// A snapshot continues another version than the given one.
+    #[cfg_attr(
+        not(no_snapshot),
+        error(
+            "the snapshot continues version {needed}, which is needed to read it; {}",
+            given_base(given)
+        )
+    )]
+    WrongBase {
+        /// Id of the version that the snapshot continues.
+        needed: ContentHash,
+        /// Id of the given version, if there was one.
+        given: Option<ContentHash>,
+    },
     /// The caller cancelled the work.
     #[cfg_attr(not(lz4_only), error("cancelled"))]
     Cancelled,
@@ -189,17 +219,22 @@ impl Error {
     /// Returns true for the errors of engines and tensors in the npm package's CPU module, which has neither: without
     /// their messages it is smaller.
     const fn is_left_out(&self) -> bool {
-        cfg!(lz4_only)
-            && matches!(
-                self,
-                Self::ShapeMismatch { .. }
-                    | Self::LengthMismatch { .. }
-                    | Self::BackendUnavailable { .. }
-                    | Self::DeviceLost { .. }
-                    | Self::KernelCompile { .. }
-                    | Self::Engine { .. }
-                    | Self::Cancelled
-            )
+        let is_snapshot = matches!(
+            self,
+            Self::InvalidSnapshot { .. } | Self::PageMismatch { .. } | Self::WrongBase { .. }
+        );
+        cfg!(no_snapshot) && is_snapshot
+            || cfg!(lz4_only)
+                && matches!(
+                    self,
+                    Self::ShapeMismatch { .. }
+                        | Self::LengthMismatch { .. }
+                        | Self::BackendUnavailable { .. }
+                        | Self::DeviceLost { .. }
+                        | Self::KernelCompile { .. }
+                        | Self::Engine { .. }
+                        | Self::Cancelled
+                )
     }
 
     /// Returns the error of a numeric argument outside its domain.
@@ -246,9 +281,20 @@ impl Error {
             Self::OutOfMemory { .. } => "OUT_OF_MEMORY",
             Self::KernelCompile { .. } => "KERNEL_COMPILE",
             Self::Engine { .. } => "ENGINE",
+            Self::InvalidSnapshot { .. } => "INVALID_SNAPSHOT",
+            Self::PageMismatch { .. } => "CHECKSUM_MISMATCH",
+            Self::WrongBase { .. } => "WRONG_BASE",
             Self::Cancelled => "CANCELLED",
         }
     }
+}
+
+/// Describes the version that was given in place of the needed one.
+#[cfg(not(no_snapshot))]
+fn given_base(given: &Option<ContentHash>) -> String {
+    given.map_or("none was given".into(), |given| {
+        format!("{given} was given")
+    })
 }
 
 /// Converts an error of the compiler to the variant of the same name, text and code.
@@ -283,7 +329,9 @@ impl From<Error> for std::io::Error {
         use std::io::ErrorKind;
         let kind = match error {
             Error::TruncatedFrame { .. } => ErrorKind::UnexpectedEof,
-            Error::CorruptPage { .. }
+            Error::InvalidSnapshot { .. }
+            | Error::PageMismatch { .. }
+            | Error::CorruptPage { .. }
             | Error::MatchBeforeContent { .. }
             | Error::NotLz4 { .. }
             | Error::ChecksumMismatch { .. }
@@ -291,6 +339,7 @@ impl From<Error> for std::io::Error {
             | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
             Error::InvalidArgument { .. }
             | Error::ShapeMismatch { .. }
+            | Error::WrongBase { .. }
             | Error::LengthMismatch { .. } => ErrorKind::InvalidInput,
             Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
                 ErrorKind::Unsupported

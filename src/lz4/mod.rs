@@ -63,7 +63,6 @@ mod sequential;
 mod testing;
 mod wild_copy;
 
-#[cfg(any(gpu_engine, web_files))]
 pub(crate) use batch::check_page_size;
 #[cfg(web_files)]
 pub(crate) use batch::checked_bytes;
@@ -81,6 +80,7 @@ pub use encode::{Encoder, compress_block};
 #[cfg(gpu_engine)]
 pub(crate) use level::CPU_ONLY;
 pub use level::Level;
+pub(crate) use page::fill_word;
 pub use page::{PageEntry, PageKind};
 #[doc(hidden)]
 pub use parse::Parse;

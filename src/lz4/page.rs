@@ -141,7 +141,7 @@ const fn longest_block(page_length: usize) -> usize {
 /// Returns the 64-bit little-endian word that fills `page`, if the length is a multiple of 8 and at least 8, and there
 /// is one.
 #[must_use]
-pub(super) fn fill_word(page: &[u8]) -> Option<u64> {
+pub(crate) fn fill_word(page: &[u8]) -> Option<u64> {
     let first = *page.first_chunk::<FILL_BYTES>()?;
     let periodic = page.len().is_multiple_of(FILL_BYTES)
         && page[..page.len() - FILL_BYTES] == page[FILL_BYTES..];

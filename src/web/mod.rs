@@ -1,6 +1,8 @@
 //! The JavaScript API of the WebAssembly module: classes and functions exported by wasm-bindgen. They convert
 //! arguments, call the implementation, and throw errors with a `code`.
 
+#[cfg(any(web_files, feature = "web-snapshot"))]
+mod arrays;
 #[cfg(feature = "web-faults")]
 mod faults;
 #[cfg(web_files)]
@@ -16,7 +18,9 @@ mod pending;
 mod promise;
 #[cfg(feature = "web-seek")]
 mod seek;
-#[cfg(any(web_files, web_pages))]
+#[cfg(feature = "web-snapshot")]
+mod snapshot;
+#[cfg(any(web_files, web_pages, feature = "web-snapshot"))]
 mod table;
 #[cfg(web_tensor)]
 mod tensor;

@@ -60,6 +60,11 @@ impl FrameOptions {
         Parse::new(self.block_size, self.level)
     }
 
+    /// Appends the header of a frame.
+    pub(crate) fn write_header(&self, out: &mut Vec<u8>) {
+        self.header().write(out);
+    }
+
     /// Returns the header of the frame.
     pub(super) fn header(&self) -> FrameHeader {
         let code = BLOCK_MAX_CODES

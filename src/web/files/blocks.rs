@@ -3,9 +3,9 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::copied;
 use super::frames::{FrameEncoder, WebFrameDecoder};
 use crate::lz4::formats;
+use crate::web::arrays::copied;
 use crate::web::level::Level;
 use crate::{Error, Result};
 

@@ -6,9 +6,9 @@ use std::mem::ManuallyDrop;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::append;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
+use crate::web::arrays::append;
 use crate::web::level::Level;
 use crate::{Error, Result};
 

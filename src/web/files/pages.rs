@@ -3,9 +3,9 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::copied;
 use crate::lz4::{self, Encoder, Parse};
 use crate::memory::{extend, with_room};
+use crate::web::arrays::copied;
 use crate::web::level::Level;
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};
