@@ -10,7 +10,7 @@ const commonJs = join(dist, "commonjs");
 const source = (file) => join(root, "src/npm", file);
 
 /** The entries, by their names in `dist`. */
-const entries = { index: source("index.ts"), inline: source("inline.ts"), tensor: source("tensor/index.ts") };
+const entries = { index: source("index.ts"), inline: source("inline.ts"), snapshot: source("snapshot/index.ts"), tensor: source("tensor/index.ts") };
 /** The worker, a single file: its realm shares no modules with the entries. */
 const worker = { worker: source("worker.ts") };
 /** The command, which imports the package by name. */
@@ -60,8 +60,8 @@ const { ReadableStream, WritableStream } = require("node:stream/web");`;
  * exports its part. The script reads the wasm modules from files, also for `inline`, since bundlers use the ES modules.
  */
 async function buildCommonJs() {
-  const parts = { index: "main", inline: "main", tensor: "tensor" };
-  const contents = `export * as main from "./index.js"; export * as tensor from "./tensor/index.js";`;
+  const parts = { index: "main", inline: "main", snapshot: "snapshot", tensor: "tensor" };
+  const contents = `export * as main from "./index.js"; export * as snapshot from "./snapshot/index.js"; export * as tensor from "./tensor/index.js";`;
   await build({
     ...options,
     stdin: { contents, resolveDir: join(root, "src/npm") },

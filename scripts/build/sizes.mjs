@@ -14,7 +14,7 @@ export async function measureSizes() {
     const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
     return { part: name, ...sizeOf(files) };
   });
-  const entries = ["index", "worker", "tensor"].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
+  const entries = ["index", "worker", "snapshot", "tensor"].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
   return Promise.all([...modules, ...entries]);
 }
 

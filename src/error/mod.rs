@@ -4,7 +4,6 @@
 use crate::lz4::BlockError;
 use crate::lz4::frame::DetectedFormat;
 use crate::ops::Shape;
-use crate::snapshot::ContentHash;
 
 #[cfg(any(web, web_engine))]
 mod js;
@@ -21,7 +20,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// JavaScript sees [`Error::code`] as `error.code`; codes never change meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(lz4_only, error(""))]
+#[cfg_attr(any(lz4_only, no_snapshot), error(""))]
 #[non_exhaustive]
 pub enum Error {
     /// A block is not valid LZ4.
@@ -196,19 +195,20 @@ pub enum Error {
         /// Index of the page in the image.
         page: usize,
     },
-    /// A snapshot continues another version than the given one.
+    /// A snapshot continues another version than the given one. Ids are hexadecimal digits, as
+    /// [`ContentHash`](crate::snapshot::ContentHash) displays them.
     #[cfg_attr(
         not(no_snapshot),
         error(
-            "the snapshot continues version {needed}, which is needed to read it; {}",
-            given_base(given)
+            "the snapshot continues version {needed}, which is needed to read it; the given version is {}",
+            .given.as_deref().unwrap_or("none")
         )
     )]
     WrongBase {
         /// Id of the version that the snapshot continues.
-        needed: ContentHash,
+        needed: String,
         /// Id of the given version, if there was one.
-        given: Option<ContentHash>,
+        given: Option<String>,
     },
     /// The caller cancelled the work.
     #[cfg_attr(not(lz4_only), error("cancelled"))]
@@ -287,14 +287,6 @@ impl Error {
             Self::Cancelled => "CANCELLED",
         }
     }
-}
-
-/// Describes the version that was given in place of the needed one.
-#[cfg(not(no_snapshot))]
-fn given_base(given: &Option<ContentHash>) -> String {
-    given.map_or("none was given".into(), |given| {
-        format!("{given} was given")
-    })
 }
 
 /// Converts an error of the compiler to the variant of the same name, text and code.

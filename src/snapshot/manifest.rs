@@ -192,8 +192,8 @@ impl Version {
             None => None,
             Some(needed) => Some(base.filter(|base| base.id() == needed).ok_or(
                 Error::WrongBase {
-                    needed,
-                    given: base.map(Self::id),
+                    needed: needed.to_string(),
+                    given: base.map(|base| base.id().to_string()),
                 },
             )?),
         };

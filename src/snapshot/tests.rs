@@ -222,11 +222,16 @@ fn chains_are_saved_opened_and_flattened() {
     Taken::open(&last.file(), Some(&flat))
         .expect("the base")
         .assert_is(&[("m", &images[6])]);
-    let wrong = Taken::open(&last.file(), Some(&kept[4])).err();
-    let (needed, given) = (kept[5].version.id(), Some(kept[4].version.id()));
-    assert_eq!(wrong, Some(Error::WrongBase { needed, given }));
+    let wrong = |base| Taken::open(&last.file(), base).err();
+    let needed = kept[5].version.id().to_string();
+    let given = Some(kept[4].version.id().to_string());
+    let expected = Error::WrongBase {
+        needed: needed.clone(),
+        given,
+    };
+    assert_eq!(wrong(Some(&kept[4])), Some(expected));
     assert_eq!(
-        Taken::open(&last.file(), None).err(),
+        wrong(None),
         Some(Error::WrongBase {
             needed,
             given: None

@@ -124,7 +124,7 @@ export interface Modules {
 /** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
   /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame` and `pagepress/tensor.wasm`. */
-  modules?: Modules & { seek?: ModuleSource; tensor?: ModuleSource };
+  modules?: Modules & { seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
 }
 
 /** GPU memory in bytes: of buffers in use, and of pooled buffers that are kept for later calls. */

@@ -4,6 +4,7 @@ import type { CompiledModule, ModuleSource } from "../base/types.js";
 import * as cpuGlue from "../wasm/cpu.js";
 import * as gpuGlue from "../wasm/gpu.js";
 import * as seekGlue from "../wasm/seek.js";
+import type * as Snapshot from "../wasm/snapshot.js";
 import type * as Tensor from "../wasm/tensor.js";
 import { compileSource } from "./compile-source.js";
 import { CpuModule } from "./cpu-module.js";
@@ -14,6 +15,8 @@ import { packageUrl } from "./package-url.js";
 export type GpuModule = Instance<typeof gpuGlue & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
 export type SeekModule = Instance<typeof seekGlue & Glue>;
+/** The module of snapshots, which has all of the CPU module, too. */
+export type SnapshotModule = Instance<typeof Snapshot & Glue>;
 
 /** The loaded form of each module. */
 interface Loaded {
@@ -22,7 +25,7 @@ interface Loaded {
   seek: SeekModule;
 }
 
-type Name = keyof Loaded | "tensor";
+type Name = keyof Loaded | "snapshot" | "tensor";
 
 /** URLs of the WebAssembly files. Bundlers recognise these literal expressions, and file tracers for servers recognise them
  * only in function bodies. */
@@ -30,6 +33,7 @@ const files: Record<Name, () => URL> = {
   cpu() { return new URL("./cpu_bg.wasm", import.meta.url); },
   gpu() { return new URL("./gpu_bg.wasm", import.meta.url); },
   seek() { return new URL("./seek_bg.wasm", import.meta.url); },
+  snapshot() { return new URL("./snapshot_bg.wasm", import.meta.url); },
   tensor() { return new URL("./tensor_bg.wasm", import.meta.url); },
 };
 
@@ -83,6 +87,17 @@ export function loadTensor(glue: TensorModule["glue"], source?: ModuleSource): P
   return once(kept, "tensor", async () => new Instance(await start(glue, compile("tensor", source))));
 }
 
+/** Returns the snapshot module in the same way. It is also the CPU module, unless that was requested before. */
+export function loadSnapshot(glue: SnapshotModule["glue"], source?: ModuleSource): Promise<SnapshotModule> {
+  const kept = loaded as Map<Name, Promise<SnapshotModule>>;
+  return once(kept, "snapshot", async () => {
+    const module = new CpuModule(await start(glue, compile("snapshot", source)));
+    cpu ??= module;
+    if (!loaded.has("cpu")) loaded.set("cpu", Promise.resolve(module));
+    return module as unknown as SnapshotModule;
+  });
+}
+
 /** Returns the compiled module `name`, in the form in which it is sent to workers. */
 export function compile(name: Name, source?: ModuleSource): Promise<CompiledModule> {
   const elsewhere = sources[name];
@@ -95,7 +110,7 @@ function locate(name: Name): URL {
   try {
     return packageUrl(files[name]());
   } catch (cause) {
-    const remedy = name === "tensor" ? "give `modules`" : "import pagepress/inline, or give `modules`";
+    const remedy = name === "tensor" || name === "snapshot" ? "give `modules`" : "import pagepress/inline, or give `modules`";
     const message = `${name}.wasm cannot be loaded: a bundle of this format does not know where it is (import.meta.url); ${remedy}`;
     throw new PagepressError("MODULE_LOAD", message, { cause });
   }

@@ -1,0 +1,7 @@
+export { PagepressError, type PagepressErrorCode } from "../base/errors.js";
+export type { FrameSource } from "../api/frame-source.js";
+export { diff } from "./diff.js";
+export { openSnapshot, previousIdOf } from "./open.js";
+export { type LazyRestore, restore, restoreLazily } from "./restore.js";
+export { snapshot } from "./take.js";
+export type * from "./types.js";

@@ -1,0 +1,8 @@
+import type { ModuleSource } from "../base/types.js";
+import { loadSnapshot, type SnapshotModule } from "../modules/load.js";
+import * as glue from "../wasm/snapshot.js";
+
+/** Returns the module that takes and restores snapshots. */
+export function loaded(source?: ModuleSource): Promise<SnapshotModule> {
+  return loadSnapshot(glue, source);
+}

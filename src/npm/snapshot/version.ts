@@ -1,0 +1,136 @@
+import { checkOptions } from "../base/arguments.js";
+import { type Bytes, joined } from "../base/bytes.js";
+import { disposal } from "../base/disposal.js";
+import { PagepressError, toPagepressError } from "../base/errors.js";
+import { Job } from "../base/job.js";
+import type { CallOptions } from "../base/types.js";
+import { call as callNames } from "../api/options.js";
+import type { SnapshotModule } from "../modules/load.js";
+import type * as Wasm from "../wasm/snapshot.js";
+import { type Layer, layerOf, readParts } from "./layers.js";
+import * as names from "./options.js";
+import { checkedRange } from "./regions.js";
+import type { ByteRangeOptions, PageCounts, RegionInfo, Snapshot } from "./types.js";
+
+/** A version, and the layers that its pages refer to. */
+export class StoredSnapshot implements Snapshot {
+  readonly id: string;
+  readonly previousId: string | null;
+  readonly pageSize: number;
+  readonly regions: readonly RegionInfo[];
+  readonly byteLength: number;
+  readonly counts: PageCounts;
+  /** @internal */
+  readonly module: SnapshotModule;
+  /** @internal */
+  readonly layers: readonly Layer[];
+  readonly #version: Wasm.Version;
+
+  /** Takes a version of the module. @internal */
+  constructor(module: SnapshotModule, raw: Wasm.Version, layers: readonly Layer[]) {
+    const version = module.make(() => raw);
+    this.module = module;
+    this.#version = version;
+    this.layers = layers;
+    this.id = version.id;
+    this.previousId = version.base ?? null;
+    this.pageSize = version.pageSize;
+    this.regions = Array.from(version.lengths, (byteLength, i) => ({ name: version.name(i) as string, byteLength }));
+    this.byteLength = this.regions.reduce((sum, region) => sum + region.byteLength, 0);
+    const [pages, unchanged, filled, copied, stored, storedBytes] = version.counts as unknown as [number, number, number, number, number, number];
+    this.counts = { pages, unchanged, filled, copied, stored, storedBytes };
+  }
+
+  get chainLength(): number {
+    return this.layers.length;
+  }
+
+  /** The version in the module. @internal */
+  get version(): Wasm.Version {
+    return this.#version;
+  }
+
+  read({ signal, ...range }: ByteRangeOptions & { signal?: AbortSignal | undefined } = {}): Promise<Bytes> {
+    return settled({ signal }, null, async (job) => {
+      checkOptions(range, names.range);
+      const { index, start, end } = checkedRange(this.regions, range);
+      const bytes = new Uint8Array(end - start);
+      await this.restoreTo(bytes, index, start, end, job);
+      return bytes;
+    });
+  }
+
+  toFile(options: CallOptions = {}): Promise<Bytes> {
+    checkOptions(options, callNames);
+    return settled(options, this.byteLength, async (job) => {
+      const parts = [];
+      for await (const part of this.fileParts(job)) parts.push(part);
+      return joined(parts);
+    });
+  }
+
+  flatten(options: CallOptions = {}): Promise<Snapshot> {
+    checkOptions(options, callNames);
+    return settled(options, this.byteLength, async (job) => {
+      const parts = this.#version.flatParts();
+      const blocks = await readParts(this.layers, parts, job.signal as AbortSignal | undefined);
+      return new StoredSnapshot(this.module, this.#version.flatten(), [layerOf(blocks)]);
+    });
+  }
+
+  /** Yields the file in parts. @internal */
+  async *fileParts(job: Job): AsyncGenerator<Bytes> {
+    const writer = this.module.make(({ FileWriter }) => new FileWriter(this.#version));
+    let written = 0;
+    try {
+      for (let parts = writer.wanted(); parts; parts = writer.wanted()) {
+        const part = writer.supply(await readParts(this.layers, parts as Float64Array, job.signal as AbortSignal | undefined));
+        written += part.length;
+        yield part;
+        job.report(Math.min(written, this.byteLength), written, "cpu");
+        await job.yieldToEventLoop();
+      }
+    } finally {
+      writer.free();
+    }
+  }
+
+  /** Restores bytes `start..end` of a region to the start of `into`. @internal */
+  async restoreTo(into: Uint8Array, region: number, start: number, end: number, job: Job, onStep?: (length: number) => void): Promise<void> {
+    const restore = this.module.make(({ Restore }) => new Restore(this.#version, region, start, end));
+    const expected = into.length;
+    try {
+      for (let [at, length] = [0, restore.nextBytes]; length > 0; at += length, length = restore.nextBytes) {
+        const staged = await readParts(this.layers, restore.wanted() as Float64Array, job.signal as AbortSignal | undefined);
+        if (into.length !== expected) throw new PagepressError("INVALID_ARGUMENT", "invalid memory: it grew or was transferred; leave it as it is until the call is done");
+        restore.supply(staged, into.subarray(at, at + length));
+        onStep?.(length);
+        await job.yieldToEventLoop();
+      }
+    } finally {
+      restore.free();
+    }
+  }
+
+  /** Frees the page table of this version. Other versions are not affected. */
+  [disposal](): void {
+    this.#version.free();
+  }
+}
+
+/** Runs a call: checks its signal, and converts its errors. */
+export async function settled<T>(options: CallOptions, totalBytes: number | null, work: (job: Job) => Promise<T>): Promise<T> {
+  const job = new Job(options, totalBytes);
+  try {
+    job.check();
+    return await work(job);
+  } catch (error) {
+    throw job.errorOf(error);
+  }
+}
+
+/** Returns the implementation of a snapshot. Throws `INVALID_ARGUMENT` for other objects. */
+export function stored(name: string, snapshot: unknown): StoredSnapshot {
+  if (snapshot instanceof StoredSnapshot) return snapshot;
+  throw toPagepressError(new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${String(snapshot)}; give a snapshot of this package`));
+}
