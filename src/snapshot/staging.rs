@@ -100,9 +100,13 @@ impl Version {
     fn decode(&self, page: usize, block: &[u8], out: &mut [u8]) -> Result<()> {
         let expected = &self.0.pages[page];
         match expected.block {
+            Block::Fill(0) => {
+                out.fill(0);
+                return Ok(());
+            }
             Block::Fill(word) => {
-                for part in out.chunks_mut(8) {
-                    part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
+                for part in out.chunks_exact_mut(8) {
+                    part.copy_from_slice(&word.to_le_bytes());
                 }
                 return Ok(());
             }

@@ -14,23 +14,31 @@ export function layerOf(bytes: Uint8Array<ArrayBuffer>): Layer {
 }
 
 /** Returns the bytes of `parts` one after the other: three numbers for each part, the index of its layer, the offset of its
- * first byte and the offset after the last one. */
-export async function readParts(layers: readonly Layer[], parts: Float64Array, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+ * first byte and the offset after the last one. A single part is not copied. */
+export async function readParts(layers: readonly Layer[], parts: Float64Array, signal?: AbortSignal): Promise<Uint8Array> {
+  if (parts.length === 3) return readPart(layers, parts, signal);
   let length = 0;
   for (let i = 0; i < parts.length; i += 3) length += (parts[i + 2] as number) - (parts[i + 1] as number);
   const all = new Uint8Array(length);
-  let at = 0;
-  for (let i = 0; i < parts.length; i += 3) {
-    const [index, start, end] = parts.subarray(i, i + 3) as unknown as [number, number, number];
-    const layer = layers[index] as Layer;
-    const part = layer.bytes ? layer.bytes.subarray(start, end) : await layer.read(start, end, signal);
-    if (part.length !== end - start) throw shortened(end - start, part.length);
+  for (let [i, at] = [0, 0]; i < parts.length; i += 3) {
+    const read = readPart(layers, parts.subarray(i, i + 3), signal);
+    const part = read instanceof Promise ? await read : read;
     all.set(part, at);
     at += part.length;
   }
   return all;
 }
 
-function shortened(expected: number, actual: number): PagepressError {
-  return new PagepressError("READ", `the file of a version gives ${actual} bytes for ${expected}: it was changed since it was opened`);
+/** Returns the bytes of a part, without a promise if they are in memory. */
+function readPart(layers: readonly Layer[], part: Float64Array, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
+  const [index, start, end] = part as unknown as [number, number, number];
+  const layer = layers[index] as Layer;
+  return layer.bytes?.subarray(start, end) ?? readFile(layer, start, end, signal);
+}
+
+async function readFile(layer: Layer, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const part = await layer.read(start, end, signal);
+  if (part.length === end - start) return part;
+  const message = `the file of a version gives ${part.length} bytes for ${end - start}: it was changed since it was opened`;
+  throw new PagepressError("READ", message);
 }
