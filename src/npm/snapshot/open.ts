@@ -24,8 +24,7 @@ export async function openSnapshot(source: FrameSource, options: OpenSnapshotOpt
     const file = await openSource(source, fetch, signal);
     const manifest = await manifestOf(file, (foot) => module.run(({ Version }) => Version.manifestStart(foot, file.byteLength)), signal);
     const version = module.run(({ Version }) => Version.read(manifest, file.byteLength, base?.version.clone(), maxBytes));
-    const layers = version.base === undefined ? [] : (base?.layers ?? []);
-    return new StoredSnapshot(module, version, [...layers, file]);
+    return new StoredSnapshot(module, version, file, version.base === undefined ? undefined : base);
   });
 }
 

@@ -50,7 +50,7 @@ export async function snapshot(memory: MemoryInput, options: SnapshotOptions = {
         if (length % pageSize !== 0) await blocks.flush();
       }
       const layer = await blocks.finish();
-      return new StoredSnapshot(module, capture.finish(), [...(base?.layers ?? []), layerOf(layer)]);
+      return new StoredSnapshot(module, capture.finish(), layerOf(layer), base);
     } catch (error) {
       await blocks.settle();
       throw error;

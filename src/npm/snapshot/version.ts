@@ -24,14 +24,17 @@ export class StoredSnapshot implements Snapshot {
   readonly module: SnapshotModule;
   /** @internal */
   readonly layers: readonly Layer[];
+  /** The version that this one continues. @internal */
+  readonly previous: StoredSnapshot | undefined;
   readonly #version: Wasm.Version;
 
   /** Takes a version of the module. @internal */
-  constructor(module: SnapshotModule, raw: Wasm.Version, layers: readonly Layer[]) {
+  constructor(module: SnapshotModule, raw: Wasm.Version, layer: Layer, previous?: StoredSnapshot) {
     const version = module.make(() => raw);
     this.module = module;
     this.#version = version;
-    this.layers = layers;
+    this.layers = [...(previous?.layers ?? []), layer];
+    this.previous = previous;
     this.id = version.id;
     this.previousId = version.base ?? null;
     this.pageSize = version.pageSize;
@@ -74,7 +77,7 @@ export class StoredSnapshot implements Snapshot {
     return settled(options, this.byteLength, async (job) => {
       const parts = this.#version.flatParts();
       const blocks = (await readParts(this.layers, parts as Float64Array, job.signal as AbortSignal | undefined)).slice();
-      return new StoredSnapshot(this.module, this.#version.flatten(), [layerOf(blocks)]);
+      return new StoredSnapshot(this.module, this.#version.flatten(), layerOf(blocks));
     });
   }
 
