@@ -22,8 +22,9 @@
 //! not a cryptographic hash: pages are not confused by accident, but a program that knows the algorithm can construct two pages with
 //! one hash. See `docs/decisions/033-content-hash.md`.
 //!
-//! This module has the format and no I/O: callers compress the pages that a [`Capture`] asks for, on any engine, and read the
-//! bytes that a restore wants.
+//! [`Snapshot`] takes, restores and saves versions natively, and [`SnapshotStore`] keeps them in a folder. The types under them have the
+//! format and no I/O: callers of a [`Capture`] compress the pages that it returns, on any engine, and callers of a [`Restore`] read
+//! the bytes that it wants. The npm package has its own I/O.
 
 mod capture;
 mod diff;
@@ -32,6 +33,10 @@ mod hash;
 mod manifest;
 mod pages;
 mod staging;
+#[cfg(not(target_arch = "wasm32"))]
+mod store;
+#[cfg(not(target_arch = "wasm32"))]
+mod stored;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -41,4 +46,8 @@ pub use diff::{ChangedRange, Diff};
 pub use file::FileWriter;
 pub use hash::ContentHash;
 pub use staging::{Piece, Restore};
+#[cfg(not(target_arch = "wasm32"))]
+pub use store::{SnapshotStore, StoredVersion};
+#[cfg(not(target_arch = "wasm32"))]
+pub use stored::{Snapshot, SnapshotOptions};
 pub use version::{Counts, Region, Version};

@@ -383,3 +383,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_format_is_the_same_on_every_target() {
+    // The suites of the npm package expect the same id and the same length.
+    let image: Vec<u8> = (0..10_000_u32).map(|i| (i * i >> 5) as u8).collect();
+    let first = take(&[("memory", &image)], None, PAGE);
+    assert_eq!(
+        first.version.id().to_string(),
+        "7fb34f3d36d40e9bd5117c883125d32e"
+    );
+    assert_eq!(
+        ContentHash::parse(&first.version.id().to_string()),
+        Some(first.version.id())
+    );
+    assert_eq!(
+        ContentHash::of(b"").to_string(),
+        "99aa06d3014798d86001c324468d497f"
+    );
+}

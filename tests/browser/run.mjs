@@ -1,7 +1,8 @@
 // Tests the package in Chromium: in a window and a dedicated worker, with a software GPU and without a GPU.
 //
 // Needs dist/: `npm run build`. An argument selects the cases whose line contains it. PAGEPRESS_STREAM_BYTES is the length
-// of the long stream, PAGEPRESS_GPU_KILLS the number of times that the GPU process is killed.
+// of the long stream, PAGEPRESS_GPU_KILLS the number of times that the GPU process is killed, PAGEPRESS_TAB_CLOSES the
+// number of times that a tab is closed during a save at each place.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,10 +14,12 @@ import { loseGpuProcess } from "./harness/gpu-process.mjs";
 import { watchMemory } from "./harness/memory.mjs";
 import { Report } from "./harness/report.mjs";
 import { serve } from "./harness/server.mjs";
+import { closeTabs, fillStorage } from "./harness/store-crash.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
 const N_GPU_KILLS = Number(process.env.PAGEPRESS_GPU_KILLS ?? 5);
+const N_TAB_CLOSES = Number(process.env.PAGEPRESS_TAB_CLOSES ?? 4);
 /** Maximum resident memory of the renderer process during the long stream. */
 const STREAM_MEMORY_BYTES = 300 * 2 ** 20;
 
@@ -87,6 +90,23 @@ async function runDeviceLoss(report, url) {
   }, 600 + 30 * N_GPU_KILLS);
 }
 
+/** Tests stores of snapshots whose tab is closed or whose storage is full. */
+async function runStoreCrashes(report, url) {
+  const page = `${url}tests/browser/index.html`;
+  const closed = `tabs closed during ${N_TAB_CLOSES} saves at each place [window, worker, none]`;
+  if (closed.includes(process.argv[2] ?? "")) {
+    await report.run(closed, async () => {
+      console.log(`       ${await closeTabs(page, N_TAB_CLOSES)} versions are whole`);
+    }, 600 + 30 * N_TAB_CLOSES);
+  }
+  const full = "stores of snapshots on full storage [window, worker, none]";
+  if (full.includes(process.argv[2] ?? "")) {
+    await report.run(full, async () => {
+      for (const message of await fillStorage(page)) console.log(`       ${message}`);
+    });
+  }
+}
+
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Error("dist/ is missing; run: npm run build");
   const shaders = (await readdir(join(root, "shaders"))).filter((name) => name.endsWith(".wgsl"));
@@ -101,6 +121,7 @@ async function main() {
     await browser.close();
   }
   await runDeviceLoss(report, server.url);
+  await runStoreCrashes(report, server.url);
   await runLongStream(report, server.url);
   await server.close();
   report.finish();

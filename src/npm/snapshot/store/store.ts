@@ -12,6 +12,8 @@ import { openFolder } from "./folder.js";
 import { openDatabase } from "./indexed-db.js";
 import { openOpfs } from "./opfs.js";
 
+/** End of the names of files that hold the id of a named version and the time of its save in milliseconds since 1970. */
+const NAME_SUFFIX = ".version";
 /** Longest name of a version in bytes, after its encoding. */
 const MAX_NAME = 200;
 
@@ -34,13 +36,6 @@ export interface StoredVersion {
 export interface Collected {
   readonly files: number;
   readonly bytes: number;
-}
-
-/** Contents of the file of a name. */
-interface NameEntry {
-  readonly name: string;
-  readonly id: string;
-  readonly savedAt: string;
 }
 
 const storeNames: Names<SnapshotStoreOptions> = { folder: true, backend: true };
@@ -77,20 +72,20 @@ export class SnapshotStore {
       const catalog = new Catalog(await this.#files.list());
       for (const link of chainOf(version)) {
         // A flattened version is written although its chain is there: the chain may be collected then.
-        if (catalog.hasFile(fileOfVersion(link)) || (link.previousId !== null && catalog.has(link.id))) continue;
+        if (catalog.hasFile(fileOfVersion(link)) || (link.previousId !== null && catalog.find(link.id))) continue;
         await this.#write(fileOfVersion(link), link.fileParts(job));
         catalog.add(fileOfVersion(link));
       }
-      const entry: NameEntry = { name, id: version.id, savedAt: new Date().toISOString() };
-      await this.#write(file, once(new TextEncoder().encode(JSON.stringify(entry))));
-      return { ...entry, savedAt: new Date(entry.savedAt) };
+      const savedAt = new Date();
+      await this.#write(file, once(new TextEncoder().encode(`${version.id} ${savedAt.getTime()}\n`)));
+      return { name, id: version.id, savedAt };
     });
   }
 
   /** Returns the version with this name; rejects with `NOT_FOUND` if there is none. Blocks are read when they are needed. */
   load(name: string): Promise<Snapshot> {
     return this.#alone({}, null, async () => {
-      const entry = await this.#entry(fileOfName(name));
+      const entry = await this.#entry(fileOfName(name), name);
       if (!entry) throw new PagepressError("NOT_FOUND", `no version ${JSON.stringify(name)} in ${this.place}`);
       return this.#open(entry.id, new Catalog(await this.#files.list()));
     });
@@ -99,7 +94,7 @@ export class SnapshotStore {
   /** Returns the named versions, the newest first. */
   list(): Promise<StoredVersion[]> {
     return this.#alone({}, null, async () => {
-      const entries = (await this.#entries(await this.#files.list())).map(({ entry }) => ({ ...entry, savedAt: new Date(entry.savedAt) }));
+      const entries = await this.#entries(await this.#files.list());
       return entries.sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
     });
   }
@@ -117,7 +112,7 @@ export class SnapshotStore {
       const files = await this.#files.list();
       const catalog = new Catalog(files);
       const needed = new Set<string>();
-      for (const { entry } of await this.#entries(files)) catalog.needed(entry.id).forEach((file) => needed.add(file));
+      for (const { id } of await this.#entries(files)) catalog.find(id)?.forEach((file) => needed.add(file));
       const old = Date.now() - minAge;
       const unneeded = files.filter(({ name, modified }) => partsOf(name) && !needed.has(name) && modified <= old);
       for (const { name } of unneeded) await this.#files.remove(name);
@@ -135,23 +130,31 @@ export class SnapshotStore {
   }
 
   async #open(id: string, catalog: Catalog): Promise<Snapshot> {
-    const file = catalog.find(id);
-    const source = file && (await this.#files.read(file.name));
-    if (!file || !source) throw new PagepressError("NOT_FOUND", `the file of version ${id} is missing in ${this.place}`);
-    const previous = file.base === null ? undefined : await this.#open(file.base, catalog);
-    return openSnapshot(source, { previous });
+    let previous: Snapshot | undefined;
+    for (const name of catalog.find(id)?.reverse() ?? []) {
+      const source = await this.#files.read(name);
+      if (!source) break;
+      const snapshot = await openSnapshot(source, { previous });
+      if (snapshot.id === id) return snapshot;
+      previous = snapshot;
+    }
+    throw new PagepressError("NOT_FOUND", `a file of version ${id} is missing in ${this.place}`);
   }
 
-  async #entry(file: string): Promise<NameEntry | undefined> {
+  /** Reads the file of a name; returns undefined if there is none, or if it is damaged. */
+  async #entry(file: string, name: string): Promise<StoredVersion | undefined> {
     const source = await this.#files.read(file);
-    return source && (JSON.parse(await new Response(source as Blob).text()) as NameEntry);
+    const text = source === undefined ? "" : await new Response(source as Blob).text();
+    const [, id, milliseconds] = /^([0-9a-f]{32}) (\d+)\n$/.exec(text) ?? [];
+    return id === undefined ? undefined : { name, id, savedAt: new Date(Number(milliseconds)) };
   }
 
-  async #entries(files: readonly StoredFile[]): Promise<{ entry: NameEntry }[]> {
+  async #entries(files: readonly StoredFile[]): Promise<StoredVersion[]> {
     const entries = [];
-    for (const { name } of files) {
-      const entry = name.endsWith(".json") ? await this.#entry(name) : undefined;
-      if (entry) entries.push({ entry });
+    for (const { name: file } of files) {
+      const name = nameInFile(file);
+      const entry = name === undefined ? undefined : await this.#entry(file, name);
+      if (entry) entries.push(entry);
     }
     return entries;
   }
@@ -201,30 +204,27 @@ class Catalog {
     if (parts) this.#bases.set(parts.id, (this.#bases.get(parts.id) ?? new Set()).add(parts.base));
   }
 
-  /** Returns the file of a version whose bases are all there, one that needs no other if there is one. */
-  find(id: string, later: readonly string[] = []): { name: string; base: string | null } | undefined {
-    const bases = this.#bases.get(id);
-    if (!bases) return undefined;
-    if (bases.has(null)) return { name: nameOf(id, null), base: null };
-    // Names of files may be wrong: no version continues itself.
-    const isThere = (base: string | null): base is string => base !== null && base !== id && !later.includes(base) && this.find(base, [...later, id]) !== undefined;
-    const base = [...bases].find(isThere);
-    return base === undefined ? undefined : { name: nameOf(id, base), base };
+  /** Returns the files that a version needs, its own first; undefined if one is missing. Prefers a file that needs no other. */
+  find(id: string): string[] | undefined {
+    // Names of files may be wrong: each version is tried once.
+    const [chain, tried]: [string[], Set<string>] = [[], new Set()];
+    return this.#follow(id, chain, tried) ? chain : undefined;
+  }
+
+  #follow(id: string, chain: string[], tried: Set<string>): boolean {
+    const bases = tried.has(id) ? undefined : this.#bases.get(id);
+    tried.add(id);
+    for (const base of bases?.has(null) ? [null] : (bases ?? [])) {
+      chain.push(nameOf(id, base));
+      if (base === null || this.#follow(base, chain, tried)) return true;
+      chain.pop();
+    }
+    return false;
   }
 
   hasFile(name: string): boolean {
     const parts = partsOf(name);
     return parts !== undefined && this.#bases.get(parts.id)?.has(parts.base) === true;
-  }
-
-  has(id: string): boolean {
-    return this.find(id) !== undefined;
-  }
-
-  /** Returns the files that a version needs. */
-  needed(id: string): string[] {
-    const file = this.find(id);
-    return file ? [file.name, ...(file.base === null ? [] : this.needed(file.base))] : [];
   }
 }
 
@@ -264,7 +264,17 @@ function fileOfName(name: string): string {
   const bytes = new TextEncoder().encode(name);
   const encoded = Array.from(bytes, (byte) => (/[\w-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`)).join("");
   if (encoded.length > MAX_NAME) fail("name", `${encoded.length} bytes`, `give at most ${MAX_NAME} bytes; other characters than letters, digits, _ and - count as 3`);
-  return `${encoded}.json`;
+  return `${encoded}${NAME_SUFFIX}`;
+}
+
+/** Returns the name in the name of its file; undefined for other files. */
+function nameInFile(file: string): string | undefined {
+  if (!file.endsWith(NAME_SUFFIX)) return undefined;
+  try {
+    return decodeURIComponent(file.slice(0, -NAME_SUFFIX.length));
+  } catch {
+    return undefined;
+  }
 }
 
 async function* once(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
