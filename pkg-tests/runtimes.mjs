@@ -1,11 +1,15 @@
 // Tests the package in Node, Deno and Bun, on the CPU and on a software GPU.
 import { strict as assert } from "node:assert";
-import { symlink } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { output, root } from "../scripts/build/run.mjs";
 import { swiftshader } from "../scripts/machine.mjs";
 import { checkOutcomes, checkTensorOutcome } from "./pages.mjs";
+
+/** Number of processes that are killed while they save snapshots. */
+const N_KILLS = Number(process.env.PAGEPRESS_SAVE_KILLS ?? 10);
 
 const bin = (path) => join(root, "node_modules", path);
 
@@ -35,6 +39,31 @@ export async function checkTensorRuntimes(report, place) {
   }
 }
 
+/** Tests snapshots in a folder with a runtime. */
+async function checkSnapshots(place, command, args) {
+  const folder = await mkdtemp(join(place, "snapshots-"));
+  const printed = await output(command, [...args, join(place, "snapshots.mjs"), "round", folder], { cwd: place, env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" } });
+  const changedBytes = 2 ** 22 / 16;
+  assert.deepEqual(JSON.parse(printed), { versions: 2, isEqual: true, changedBytes, place: `folder:${folder}` });
+}
+
+/** Kills processes that save snapshots, and checks that every version with a name is whole. */
+async function killSaves(place, nKills) {
+  const folder = await mkdtemp(join(place, "snapshots-"));
+  const script = join(place, "snapshots.mjs");
+  for (let n = 0; n < nKills; n += 1) {
+    const child = spawn(process.execPath, [script, "save", folder], { cwd: place, stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    const isFirst = new Promise((resolve) => child.stdout.once("data", () => resolve(false)));
+    if ((await Promise.race([ended, isFirst])) !== false) throw new Error("the process that saves has ended");
+    await new Promise((resolve) => setTimeout(resolve, (n * 37) % 211));
+    child.kill("SIGKILL");
+    await ended;
+    const versions = Number(await output(process.execPath, [script, "verify", folder], { cwd: place }));
+    assert(versions > 0, `kill ${n}: no version is left`);
+  }
+}
+
 /** Tests all runtimes with the package installed in `place`. */
 export async function checkRuntimes(report, place) {
   const node = (...asked) => check(place, process.execPath, [], asked);
@@ -51,4 +80,8 @@ export async function checkRuntimes(report, place) {
   await report.run("Deno", () => deno());
   await report.run("Deno, its own GPU", () => deno("gpu"));
   await report.run("Bun", () => check(place, bin(".bin/bun"), ["run"]));
+  await report.run("snapshots in Node", () => checkSnapshots(place, process.execPath, []));
+  await report.run("snapshots in Deno", () => checkSnapshots(place, bin(".bin/deno"), ["run", ...permissions, "--allow-write", "--allow-sys"]));
+  await report.run("snapshots in Bun", () => checkSnapshots(place, bin(".bin/bun"), ["run"]));
+  await report.run(`Node killed during ${N_KILLS} saves of snapshots`, () => killSaves(place, N_KILLS));
 }
