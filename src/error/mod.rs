@@ -78,6 +78,32 @@ pub enum Error {
         /// Offset in the input of the field.
         at: u64,
     },
+    /// A container of LZ4 blocks, such as a Blosc chunk, breaks its format. Its code is that of [`Error::InvalidFrame`].
+    #[cfg_attr(
+        any(not(lz4_only), web_formats),
+        error("invalid {format}: {what} {value:#x} at byte {at}")
+    )]
+    InvalidContainer {
+        /// The format, for example `"Blosc chunk"`.
+        format: &'static str,
+        /// The field, for example `"version"`, `"block size"`.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Offset in the input of the field.
+        at: u64,
+    },
+    /// A container holds data of another compressor than LZ4. Its code is that of [`Error::NotLz4`].
+    #[cfg_attr(
+        any(not(lz4_only), web_formats),
+        error("this {format} is compressed with {name}, not with LZ4")
+    )]
+    OtherCompressor {
+        /// The format, for example `"Blosc chunk"`.
+        format: &'static str,
+        /// The compressor, for example `"zstd"`.
+        name: &'static str,
+    },
     /// The content has another size than the frame header states.
     #[error("content size mismatch: expected {stored} bytes, found {actual}")]
     ContentSizeMismatch {
@@ -230,10 +256,10 @@ impl Error {
         }
         match self {
             Self::CorruptPage { .. } | Self::MatchBeforeContent { .. } => "CORRUPT_PAGE",
-            Self::NotLz4 { .. } => "NOT_LZ4",
+            Self::NotLz4 { .. } | Self::OtherCompressor { .. } => "NOT_LZ4",
             Self::TruncatedFrame { .. } => "TRUNCATED_FRAME",
             Self::ChecksumMismatch { .. } => "CHECKSUM_MISMATCH",
-            Self::InvalidFrame { .. } => "INVALID_FRAME",
+            Self::InvalidFrame { .. } | Self::InvalidContainer { .. } => "INVALID_FRAME",
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
@@ -288,13 +314,14 @@ impl From<Error> for std::io::Error {
             | Error::NotLz4 { .. }
             | Error::ChecksumMismatch { .. }
             | Error::InvalidFrame { .. }
+            | Error::InvalidContainer { .. }
             | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
             Error::InvalidArgument { .. }
             | Error::ShapeMismatch { .. }
             | Error::LengthMismatch { .. } => ErrorKind::InvalidInput,
-            Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
-                ErrorKind::Unsupported
-            }
+            Error::DictionaryNeeded { .. }
+            | Error::OtherCompressor { .. }
+            | Error::BackendUnavailable { .. } => ErrorKind::Unsupported,
             Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
             _ => ErrorKind::Other,
         };

@@ -1,9 +1,15 @@
-//! Formats of LZ4 data: frames, raw blocks, size-prefixed blocks, Hadoop records; each in one call.
+//! Formats of LZ4 data: frames, raw blocks, size-prefixed blocks, Hadoop records; each in one call. Containers of other
+//! formats: [Blosc chunks](blosc), and [chunks of HDF5](hdf5).
 //!
 //! Blocks without a frame have no magic number, no checksum and, if raw, no length, so the caller must name the format.
 
+pub mod blosc;
 mod hadoop;
+pub mod hdf5;
+mod input;
 mod measure;
+mod parts;
+pub mod shuffle;
 
 pub use measure::measure_block;
 pub(crate) use measure::{fault, measure};
