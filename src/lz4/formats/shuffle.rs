@@ -88,6 +88,7 @@ pub(super) fn unshuffle_to(from: &[u8], size: usize, to: &mut [u8]) {
         1 => to.copy_from_slice(planes),
         2 => join::<2>(planes, to),
         4 => join::<4>(planes, to),
+        8 => join_by_eight(planes, 8, to),
         _ => join_by_eight(planes, size, to),
     }
 }
@@ -150,12 +151,10 @@ fn join<const N: usize>(planes: &[u8], to: &mut [u8]) {
 fn split_by_eight(from: &[u8], size: usize, planes: &mut [u8]) {
     let n = from.len() / size;
     for first in (0..size - size % 8).step_by(8) {
-        for i in (0..n - n % 8).step_by(8) {
-            let mut tile = std::array::from_fn(|j| word(from, (i + j) * size + first));
+        for (i, elements) in from.chunks_exact(8 * size).enumerate() {
+            let mut tile = std::array::from_fn(|j| word(&elements[j * size + first..]));
             transpose_bytes(&mut tile);
-            for (k, word) in tile.into_iter().enumerate() {
-                planes[(first + k) * n + i..][..8].copy_from_slice(&word.to_le_bytes());
-            }
+            put_tile(&tile, &mut planes[first * n + 8 * i..], n);
         }
     }
     for (k, i) in remaining(n, size) {
@@ -164,14 +163,16 @@ fn split_by_eight(from: &[u8], size: usize, planes: &mut [u8]) {
 }
 
 /// Undoes [`split_by_eight`].
+#[inline(always)]
 fn join_by_eight(planes: &[u8], size: usize, to: &mut [u8]) {
     let n = to.len() / size;
     for first in (0..size - size % 8).step_by(8) {
-        for i in (0..n - n % 8).step_by(8) {
-            let mut tile = std::array::from_fn(|k| word(planes, (first + k) * n + i));
+        let tiles = eight(&planes[first * n..][..8 * n]);
+        for (i, elements) in to.chunks_exact_mut(8 * size).enumerate() {
+            let mut tile = tiles.map(|plane| u64::from_le_bytes(plane[i]));
             transpose_bytes(&mut tile);
             for (j, word) in tile.into_iter().enumerate() {
-                to[(i + j) * size + first..][..8].copy_from_slice(&word.to_le_bytes());
+                elements[j * size + first..][..8].copy_from_slice(&word.to_le_bytes());
             }
         }
     }
@@ -189,8 +190,22 @@ fn remaining(n: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-fn word(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..]
+/// Returns the whole words of eight equal parts of `bytes`.
+fn eight(bytes: &[u8]) -> [&[[u8; 8]]; 8] {
+    let n = bytes.len() / 8;
+    std::array::from_fn(|k| bytes[k * n..][..n].as_chunks().0)
+}
+
+/// Writes the words of a tile, each `n` bytes behind the one before.
+fn put_tile(tile: &[u64; 8], to: &mut [u8], n: usize) {
+    for (k, word) in tile.iter().enumerate() {
+        to[k * n..][..8].copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Returns the first eight bytes, of at least as many.
+fn word(bytes: &[u8]) -> u64 {
+    bytes
         .first_chunk()
         .map_or(0, |word| u64::from_le_bytes(*word))
 }
@@ -198,13 +213,11 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 /// Splits a plane, whose length is a multiple of eight, into its eight rows.
 fn to_rows(plane: &[u8], rows: &mut [u8]) {
     let n = plane.len() / GROUP;
-    for i in (0..n - n % 8).step_by(8) {
-        let mut tile = std::array::from_fn(|j| word(plane, (i + j) * 8));
+    for (i, part) in plane.as_chunks::<64>().0.iter().enumerate() {
+        let mut tile = std::array::from_fn(|j| word(&part[j * 8..]));
         transpose_bytes(&mut tile);
         transpose_bits(&mut tile);
-        for (k, word) in tile.into_iter().enumerate() {
-            rows[k * n + i..][..8].copy_from_slice(&word.to_le_bytes());
-        }
+        put_tile(&tile, &mut rows[8 * i..], n);
     }
     for i in n - n % 8..n {
         for k in 0..8 {
@@ -217,12 +230,14 @@ fn to_rows(plane: &[u8], rows: &mut [u8]) {
 /// Undoes [`to_rows`].
 fn to_plane(rows: &[u8], plane: &mut [u8]) {
     let n = plane.len() / GROUP;
-    for i in (0..n - n % 8).step_by(8) {
-        let mut tile = std::array::from_fn(|k| word(rows, k * n + i));
+    let tiles = eight(rows);
+    let (parts, _) = plane.as_chunks_mut::<64>();
+    for (i, part) in parts.iter_mut().enumerate() {
+        let mut tile = tiles.map(|row| u64::from_le_bytes(row[i]));
         transpose_bits(&mut tile);
         transpose_bytes(&mut tile);
-        for (j, word) in tile.into_iter().enumerate() {
-            plane[(i + j) * 8..][..8].copy_from_slice(&word.to_le_bytes());
+        for (to, word) in part.as_chunks_mut::<8>().0.iter_mut().zip(tile) {
+            *to = word.to_le_bytes();
         }
     }
     for i in n - n % 8..n {
