@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { root } from "../../scripts/build/run.mjs";
 import { Remedy, run, Skip } from "../../scripts/process.mjs";
 
-/** Installs the tree `name` from its lock file and returns its folder. Throws a `Skip` without a network. */
-export async function installTree(name) {
-  const from = join(root, "pkg-tests/matrix", name);
+/** Installs the tree `name` of `folder` from its lock file and returns the folder of the tree. Throws a `Skip` without a network. */
+export async function installTree(name, folder = "pkg-tests/matrix") {
+  const from = join(root, folder, name);
   const to = join(root, "target/matrix", name);
   await mkdir(to, { recursive: true });
   const hash = createHash("sha256").update(await readFile(join(from, "package-lock.json"))).digest("hex");
