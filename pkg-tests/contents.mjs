@@ -21,7 +21,7 @@ const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
-  ...["command", "npm", "rust"].map((name) => `docs/${name}.md`),
+  ...["command", "npm", "rust", "snapshots"].map((name) => `docs/${name}.md`),
   ...["command", "index", "inline", "tensor", "worker"].map((name) => `dist/${name}.js`),
   ...["index.js", "inline.js", "package.json", "pagepress.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
   ...["index", "inline", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
