@@ -1,8 +1,10 @@
 // The images of a PC: SeaBIOS, and Debian's Linux kernel for i386 with the shell of its installer. They are in two Debian
 // packages, which are downloaded and not installed.
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { root } from "../../scripts/build/run.mjs";
 import { findProgram } from "../../scripts/machine.mjs";
@@ -59,7 +61,8 @@ async function unpack(folder) {
 
 /** Returns a folder with the images, which is filled on first use. Throws a `Skip` where the packages cannot be had. */
 export async function debianImages() {
-  const images = join(root, "target/machines/images");
+  const version = createHash("sha256").update(await readFile(fileURLToPath(import.meta.url))).digest("hex");
+  const images = join(root, "target/machines", `images-${version.slice(0, 12)}`);
   if (existsSync(images)) return images;
   const folder = join(root, "target/machines/debian");
   await rm(folder, { recursive: true, force: true });

@@ -5,6 +5,7 @@
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import binaryen from "binaryen";
 import { output, root, run } from "../../scripts/build/run.mjs";
@@ -23,11 +24,19 @@ import { debianImages } from "./images.mjs";
  */
 const machines = [
   { module: "module", title: "a module with globals", increment: 0.1 },
-  { module: "sqlite", title: "SQLite: sql.js", increment: 0.3 },
-  { module: "pyodide", title: "Python: Pyodide", increment: 0.4, node: true },
-  { module: "pc-program", title: "PC: v86, a program", increment: 0.1, node: true },
-  { module: "pc-linux", title: "PC: v86, Linux", increment: 0.1, images: debianImages },
+  { module: "sqlite", title: "SQLite: sql.js", increment: 0.2 },
+  { module: "pyodide", title: "Python: Pyodide", increment: 0.3, node: true },
+  { module: "pc-program", title: "PC: v86, a program", increment: 0.05, node: true },
+  { module: "pc-linux", title: "PC: v86, Linux", increment: 0.05, images: debianImages },
 ];
+
+/** Returns a database file with a table without rows. */
+async function databaseFile(packages) {
+  const SQL = await createRequire(import.meta.url)(join(packages, "sql.js"))();
+  const db = new SQL.Database();
+  db.run("CREATE TABLE numbers (id INTEGER PRIMARY KEY, text TEXT)");
+  return db.export();
+}
 
 /** Makes a folder with the page, the packed package, the packages of the machines and the examples of the guide. */
 async function makeSite(folder) {
@@ -43,6 +52,7 @@ async function makeSite(folder) {
   assert.deepEqual(await writeExamples(place), examples);
   const text = await readFile(join(place, "module.wat"), "utf8");
   await writeFile(join(place, "module.wasm"), binaryen.parseText(text).emitBinary());
+  await writeFile(join(place, "numbers.sqlite"), await databaseFile(packages));
   await writeFile(join(place, "package.json"), JSON.stringify({ private: true, type: "module" }));
   return place;
 }

@@ -4,12 +4,12 @@ import { freeze as freezeDatabase, start as startDatabase, thaw as thawDatabase 
 const N_ROWS = 40_000;
 
 const rows = (from, to) => `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${to})
-  INSERT INTO numbers SELECT i, printf('%x-%x-%x', i * 2654435761, square(i), i * i * 40503) FROM n`;
+  INSERT INTO numbers SELECT i, printf('%x-%x-%0300x', i * 2654435761, square(i), i * i * 40503) FROM n`;
 
 export async function start() {
-  const machine = await startDatabase();
+  const file = new Uint8Array(await (await fetch("numbers.sqlite")).arrayBuffer());
+  const machine = await startDatabase(file);
   const { db } = machine;
-  db.run("CREATE TABLE numbers (id INTEGER PRIMARY KEY, text TEXT)");
   db.run(rows(0, N_ROWS));
   return { ...machine, statements: [db.prepare("SELECT id, text, square(id) AS square FROM numbers WHERE id < 40000 ORDER BY text")] };
 }

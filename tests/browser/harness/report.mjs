@@ -47,10 +47,10 @@ export class Report {
     console.log(`skipped ${name}: ${reason}`);
   }
 
-  /** Prints the totals and sets exit code 1 if a case failed or none ran. */
+  /** Prints the totals and sets exit code 1 if a case failed, or if there was none. */
   finish() {
     const skipped = this.#skipped > 0 ? `, ${this.#skipped} skipped` : "";
     console.log(`${this.#passed} passed, ${this.#failed} failed${skipped}`);
-    if (this.#failed > 0 || this.#passed === 0) process.exitCode = 1;
+    if (this.#failed > 0 || this.#passed + this.#skipped === 0) process.exitCode = 1;
   }
 }
