@@ -16,6 +16,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(web)");
     println!("cargo::rustc-check-cfg=cfg(web_engine)");
     println!("cargo::rustc-check-cfg=cfg(web_files)");
+    println!("cargo::rustc-check-cfg=cfg(web_formats)");
     println!("cargo::rustc-check-cfg=cfg(web_module)");
     println!("cargo::rustc-check-cfg=cfg(web_pages)");
     println!("cargo::rustc-check-cfg=cfg(web_tensor)");
@@ -38,6 +39,7 @@ fn main() -> io::Result<()> {
     }
     for (feature, name) in [
         ("CARGO_FEATURE_WEB_FILES", "web_files"),
+        ("CARGO_FEATURE_WEB_FORMATS", "web_formats"),
         ("CARGO_FEATURE_WEB_GPU", "web_pages"),
         ("CARGO_FEATURE_WEB_TENSOR", "web_tensor"),
     ] {

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { adapters } from "../scripts/build/javascript.mjs";
 import { root } from "../scripts/build/run.mjs";
 import { measureSizes } from "../scripts/build/sizes.mjs";
 
@@ -9,33 +10,39 @@ import { measureSizes } from "../scripts/build/sizes.mjs";
  * versions of the compiler. */
 const budgets = {
   cpu: 32_300,
+  formats: 28_600,
   seek: 24_000,
+  snapshot: 60_000,
   gpu: 135_000,
   tensor: 187_500,
   "index.js": 20_700,
   "worker.js": 3_300,
+  "snapshot.js": 25_500,
   "tensor.js": 8_700,
+  ...Object.fromEntries(adapters.map((name) => [`adapters/${name}.js`, 6_200])),
 };
 
 const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
-  ...["command", "npm", "rust", "snapshots"].map((name) => `docs/${name}.md`),
-  ...["command", "index", "inline", "tensor", "worker"].map((name) => `dist/${name}.js`),
-  ...["index.js", "inline.js", "package.json", "pagepress.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
-  ...["index", "inline", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
-  ...["cpu", "gpu", "seek", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),
+  ...["adapters", "command", "npm", "rust", "snapshots"].map((name) => `docs/${name}.md`),
+  ...["command", "index", "inline", "snapshot", "tensor", "worker"].map((name) => `dist/${name}.js`),
+  ...["index.js", "inline.js", "package.json", "pagepress.js", "snapshot.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
+  ...["index", "inline", "snapshot/index", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),
+  ...adapters.flatMap((name) => ["", "commonjs/"].map((folder) => `dist/${folder}adapters/${name}.js`)),
+  ...adapters.map((name) => `dist/types/adapters/${name}.d.ts`),
+  ...["cpu", "formats", "gpu", "seek", "snapshot", "tensor"].flatMap((name) => [`dist/${name}_bg.wasm`, `dist/types/wasm/${name}.d.ts`]),
   "package.json",
 ];
 /** Entries and their shared chunks, modules, and types. */
 const allowed =
-  /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/)?[a-z-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
+  /^(dist\/([a-z-]+(-[A-Z0-9]{8})?\.js|(commonjs\/)?adapters\/[a-z0-9-]+\.js|[a-z]+_bg\.wasm|(commonjs\/)?types\/([a-z]+\/){0,2}[a-z0-9-]+\.d\.ts|commonjs\/[a-z]+\.js(on)?)|docs\/[a-z]+\.md|package\.json|[A-Z]+(-[A-Z]+)?(\.md)?)$/;
 /**
- * Maximum number of JavaScript files that a page loads before it compresses on the CPU: the entry, two shared chunks, and a
- * helper of the bundler.
+ * Maximum number of JavaScript files that a page loads before it compresses on the CPU: the entry, three shared chunks (of all
+ * entries, of those but the adapters, of those but tensors too), and a helper of the bundler.
  */
-const MOST_FILES = 4;
+const MOST_FILES = 5;
 
 /** Checks that the tarball has all required files and no others. */
 export function checkFiles(files) {
@@ -56,7 +63,7 @@ export async function checkRequests() {
 
 /** Checks that the modules import only from their generated JavaScript. */
 export async function checkModules() {
-  for (const name of ["cpu", "seek", "gpu", "tensor"]) {
+  for (const name of ["cpu", "formats", "seek", "snapshot", "gpu", "tensor"]) {
     const module = new WebAssembly.Module(await readFile(join(root, `dist/${name}_bg.wasm`)));
     const imported = new Set(WebAssembly.Module.imports(module).map((one) => one.module));
     assert.deepEqual([...imported], [`./${name}_bg.js`], `imports of ${name}`);
@@ -70,7 +77,7 @@ export async function checkManifest() {
     assert.equal(manifest.scripts?.[name], undefined, `script ${name}`);
   }
   assert.equal(manifest.dependencies, undefined);
-  for (const entry of [".", "./inline", "./worker", "./tensor"]) {
+  for (const entry of [".", "./inline", "./worker", "./snapshot", "./tensor", ...adapters.map((name) => `./adapters/${name}`)]) {
     const { default: found } = manifest.exports[entry];
     assert.equal(Object.keys(typeof found === "string" ? manifest.exports[entry] : found)[0], "types", entry);
   }

@@ -63,6 +63,11 @@ function nativeSteps() {
     },
     {
       group: "native",
+      name: "lint, wasm for containers of other formats",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-formats"),
+    },
+    {
+      group: "native",
       name: "lint, wasm for parts of files",
       command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-seek"),
     },
@@ -126,6 +131,7 @@ function otherSteps() {
   return [
     { group: "package", name: "hostile input, in Node", command: node("pkg-tests/hostile.mjs") },
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
+    { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
     { group: "machines", name: "snapshots of SQLite, Python and PCs", command: node("pkg-tests/machines/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
@@ -164,13 +170,13 @@ function otherSteps() {
 export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()];
 
 /** The groups that `npm test` runs. */
-export const groups = ["native", "browser", "package", "page", "supply"];
+export const groups = ["native", "browser", "package", "adapters", "page", "supply"];
 
 /** The groups that run only by name, as they take long or need a nightly toolchain. */
 export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "soak", "fuzz"];
 
 /** The groups that need the built package. */
-const withPackage = ["browser", "package", "matrix", "machines", "page", "release", "soak"];
+const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];
 
 /** Returns the steps of the chosen groups, including the build of the package if one of them needs it. */
 export function choose(chosen) {

@@ -170,7 +170,7 @@ fn wrong_files_in_a_folder_are_harmless() {
         fs::write(folder.path().join(name), b"?").expect("written");
     }
     fs::write(folder.path().join("loop.version"), format!("{a} 5\n")).expect("written");
-    fs::write(folder.path().join("damaged.version"), format!("{a}")).expect("written");
+    fs::write(folder.path().join("damaged.version"), &a).expect("written");
     assert_eq!(store.list().expect("a list").len(), 1);
     assert_eq!(
         store

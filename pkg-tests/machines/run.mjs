@@ -41,7 +41,7 @@ async function databaseFile(packages) {
 /** Makes a folder with the page, the packed package, the packages of the machines and the examples of the guide. */
 async function makeSite(folder) {
   const place = join(folder, "site");
-  const packages = join(await installTree("machines/packages"), "node_modules");
+  const packages = join(await installTree("machines", "pkg-tests"), "node_modules");
   await cp(join(root, "pkg-tests/machines/page"), place, { recursive: true });
   const modules = join(place, "node_modules");
   await mkdir(join(modules, "pagepress"), { recursive: true });

@@ -14,7 +14,7 @@ import { checkJest, checkNodes, checkVitest, nodeOf } from "./runtimes.mjs";
 
 async function main() {
   if (!existsSync(join(root, "dist/index.js"))) throw new Remedy("dist/ is missing; run: npm run build");
-  const [tools, svelteKit, nuxt] = [await installTree("matrix/tools"), await installTree("matrix/sveltekit"), await installTree("matrix/nuxt")];
+  const [tools, svelteKit, nuxt] = [await installTree("tools"), await installTree("sveltekit"), await installTree("nuxt")];
   const report = new Report(process.argv[2]);
   const browsers = await openBrowsers();
   const { folder, remove } = await makeWorkplace();

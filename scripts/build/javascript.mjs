@@ -11,6 +11,9 @@ const source = (file) => join(root, "src/npm", file);
 
 /** The entries, by their names in `dist`. */
 const entries = { index: source("index.ts"), inline: source("inline.ts"), snapshot: source("snapshot/index.ts"), tensor: source("tensor/index.ts") };
+/** The adapters for libraries of other formats, in the folder `adapters`. */
+export const adapters = ["arrow", "hdf5", "lz4-wasm", "lz4js", "mcap", "parquet", "zarr"];
+for (const name of adapters) entries[`adapters/${name}`] = source(`adapters/${name}.ts`);
 /** The worker, a single file: its realm shares no modules with the entries. */
 const worker = { worker: source("worker.ts") };
 /** The command, which imports the package by name. */
@@ -61,7 +64,13 @@ const { ReadableStream, WritableStream } = require("node:stream/web");`;
  */
 async function buildCommonJs() {
   const parts = { index: "main", inline: "main", snapshot: "snapshot", tensor: "tensor" };
-  const contents = `export * as main from "./index.js"; export * as snapshot from "./snapshot/index.js"; export * as tensor from "./tensor/index.js";`;
+  const files = { main: "index", snapshot: "snapshot/index", tensor: "tensor/index" };
+  for (const name of adapters) {
+    const part = name.replace("-", "_");
+    parts[`adapters/${name}`] = part;
+    files[part] = `adapters/${name}`;
+  }
+  const contents = Object.entries(files).map(([part, file]) => `export * as ${part} from "./${file}.js";`).join("\n");
   await build({
     ...options,
     stdin: { contents, resolveDir: join(root, "src/npm") },
@@ -71,8 +80,10 @@ async function buildCommonJs() {
     define: { "import.meta.url": "distUrl" },
     banner: { js: nodeNames },
   });
+  await mkdir(join(commonJs, "adapters"), { recursive: true });
   for (const [name, part] of Object.entries(parts)) {
-    await writeFile(join(commonJs, `${name}.js`), `module.exports = require("./pagepress.js").${part};\n`);
+    const script = name.includes("/") ? "../pagepress.js" : "./pagepress.js";
+    await writeFile(join(commonJs, `${name}.js`), `module.exports = require("${script}").${part};\n`);
   }
   await writeFile(join(commonJs, "package.json"), '{ "type": "commonjs" }\n');
 }

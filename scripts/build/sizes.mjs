@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { minified } from "./javascript.mjs";
+import { adapters, minified } from "./javascript.mjs";
 import { root } from "./run.mjs";
 import { glue } from "./wasm.mjs";
 
@@ -10,11 +10,11 @@ const dist = join(root, "dist");
 
 /** Returns the sizes of the modules with their glue, and of the minified JavaScript of the entries. */
 export async function measureSizes() {
-  const modules = ["cpu", "seek", "snapshot", "gpu", "tensor"].map(async (name) => {
+  const modules = ["cpu", "formats", "seek", "snapshot", "gpu", "tensor"].map(async (name) => {
     const files = [await readFile(join(dist, `${name}_bg.wasm`)), await readFile(join(glue, `${name}.js`))];
     return { part: name, ...sizeOf(files) };
   });
-  const entries = ["index", "worker", "snapshot", "tensor"].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
+  const entries = ["index", "worker", "snapshot", "tensor", ...adapters.map((name) => `adapters/${name}`)].map(async (part) => ({ part: `${part}.js`, ...sizeOf(await minified(part)) }));
   return Promise.all([...modules, ...entries]);
 }
 
@@ -27,6 +27,6 @@ function sizeOf(files) {
 export async function reportSizes() {
   const kb = (n) => `${(n / 1000).toFixed(1)} kB`;
   for (const { part, raw, gzip } of await measureSizes()) {
-    console.log(`${part.padEnd(15)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
+    console.log(`${part.padEnd(22)} ${kb(raw).padStart(9)}, gzip ${kb(gzip)}`);
   }
 }

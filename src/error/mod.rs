@@ -2,6 +2,7 @@
 //! with JavaScript.
 
 use crate::lz4::BlockError;
+use crate::lz4::formats::Container;
 use crate::lz4::frame::DetectedFormat;
 use crate::ops::Shape;
 
@@ -77,6 +78,32 @@ pub enum Error {
         value: u64,
         /// Offset in the input of the field.
         at: u64,
+    },
+    /// A container of LZ4 blocks, such as a Blosc chunk, breaks its format. Its code is that of [`Error::InvalidFrame`].
+    #[cfg_attr(
+        any(not(lz4_only), web_formats),
+        error("invalid {format}: {what} {value:#x} at byte {at}")
+    )]
+    InvalidContainer {
+        /// The format.
+        format: Container,
+        /// The field, for example `"version"`, `"block size"`.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Offset in the input of the field.
+        at: u64,
+    },
+    /// A container holds data of another compressor than LZ4. Its code is that of [`Error::NotLz4`].
+    #[cfg_attr(
+        any(not(lz4_only), web_formats),
+        error("this {format} is compressed with {name}, not with LZ4")
+    )]
+    OtherCompressor {
+        /// The format.
+        format: Container,
+        /// The compressor, for example `"zstd"`.
+        name: &'static str,
     },
     /// The content has another size than the frame header states.
     #[error("content size mismatch: expected {stored} bytes, found {actual}")]
@@ -265,10 +292,10 @@ impl Error {
         }
         match self {
             Self::CorruptPage { .. } | Self::MatchBeforeContent { .. } => "CORRUPT_PAGE",
-            Self::NotLz4 { .. } => "NOT_LZ4",
+            Self::NotLz4 { .. } | Self::OtherCompressor { .. } => "NOT_LZ4",
             Self::TruncatedFrame { .. } => "TRUNCATED_FRAME",
             Self::ChecksumMismatch { .. } => "CHECKSUM_MISMATCH",
-            Self::InvalidFrame { .. } => "INVALID_FRAME",
+            Self::InvalidFrame { .. } | Self::InvalidContainer { .. } => "INVALID_FRAME",
             Self::ContentSizeMismatch { .. } => "CONTENT_SIZE_MISMATCH",
             Self::DictionaryNeeded { .. } => "DICTIONARY_NEEDED",
             Self::OutputLimit { .. } => "OUTPUT_LIMIT",
@@ -328,14 +355,15 @@ impl From<Error> for std::io::Error {
             | Error::NotLz4 { .. }
             | Error::ChecksumMismatch { .. }
             | Error::InvalidFrame { .. }
+            | Error::InvalidContainer { .. }
             | Error::ContentSizeMismatch { .. } => ErrorKind::InvalidData,
             Error::InvalidArgument { .. }
             | Error::ShapeMismatch { .. }
             | Error::WrongBase { .. }
             | Error::LengthMismatch { .. } => ErrorKind::InvalidInput,
-            Error::DictionaryNeeded { .. } | Error::BackendUnavailable { .. } => {
-                ErrorKind::Unsupported
-            }
+            Error::DictionaryNeeded { .. }
+            | Error::OtherCompressor { .. }
+            | Error::BackendUnavailable { .. } => ErrorKind::Unsupported,
             Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
             _ => ErrorKind::Other,
         };

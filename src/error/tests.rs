@@ -49,6 +49,22 @@ fn texts_have_all_fields() {
             "invalid LZ4 frame: version 0x2 at byte 4",
         ),
         (
+            Error::InvalidContainer {
+                format: crate::lz4::formats::Container::Blosc,
+                what: "block size",
+                value: 16,
+                at: 8,
+            },
+            "invalid Blosc chunk: block size 0x10 at byte 8",
+        ),
+        (
+            Error::OtherCompressor {
+                format: crate::lz4::formats::Container::Blosc,
+                name: "zstd",
+            },
+            "this Blosc chunk is compressed with zstd, not with LZ4",
+        ),
+        (
             Error::ContentSizeMismatch {
                 stored: 10,
                 actual: 11,

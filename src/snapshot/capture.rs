@@ -13,8 +13,6 @@ use rayon::prelude::*;
 /// Bytes of pages that one task of the thread pool hashes.
 #[cfg(not(target_arch = "wasm32"))]
 const TASK_BYTES: usize = 256 << 10;
-/// Most layers of a version.
-const MAX_LAYERS: u16 = 4096;
 
 /// A version in the making: [`add`](Self::add) takes the image in parts and returns the pages to compress, and
 /// [`store`](Self::store) takes the places of their blocks.
@@ -213,14 +211,7 @@ impl Base {
                 expected: "give that of the previous version",
             });
         }
-        if table.n_layers >= MAX_LAYERS {
-            let expected = "flatten the previous version";
-            return Err(Error::invalid(
-                "number of layers",
-                table.n_layers.into(),
-                expected,
-            ));
-        }
+        version.check_chain()?;
         let pages_of = |region: &Region| {
             let found = table.layout.find(&region.name);
             found.map_or(0..0, |found| table.layout.pages_of(found))

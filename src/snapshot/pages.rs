@@ -23,6 +23,11 @@ impl Layout {
     /// [`Error::InvalidArgument`] for an unsupported page size, two regions of one name, no region, or more than 2^32 - 1 pages.
     pub fn new(page_size: u32, regions: Vec<Region>) -> Result<Self> {
         check_page_size(page_size)?;
+        if regions.is_empty() || regions.len() > MAX_REGIONS {
+            let expected = "give 1 to 1,024";
+            let n_regions = regions.len() as u64;
+            return Err(Error::invalid("number of regions", n_regions, expected));
+        }
         let mut starts = Vec::new();
         reserve(&mut starts, regions.len() + 1)?;
         let mut n_pages = 0_u64;
@@ -44,11 +49,6 @@ impl Layout {
                     expected: "give each region a name of its own with at most 255 bytes",
                 });
             }
-        }
-        if regions.is_empty() || regions.len() > MAX_REGIONS {
-            let expected = "give 1 to 65,535";
-            let n_regions = regions.len() as u64;
-            return Err(Error::invalid("number of regions", n_regions, expected));
         }
         starts.push(n_pages as usize);
         Ok(Self {
@@ -92,5 +92,5 @@ impl Layout {
 
 /// Most bytes of the name of a region.
 pub(super) const MAX_NAME_BYTES: usize = 255;
-/// Most regions of an image.
-const MAX_REGIONS: usize = 65_535;
+/// Most regions of an image: each name is compared with all others.
+const MAX_REGIONS: usize = 1024;

@@ -328,8 +328,8 @@ fn misuse_is_refused() {
     assert!(capture.finish().is_err(), "no bytes");
     let first = take(&[("a", &image(1))], None, PAGE);
     assert!(Capture::new(8192, vec![region("a", 1)], Some(&first.version)).is_err());
-    for range in [0..u64::MAX, 5..4] {
-        assert!(Restore::new(&first.version, 0, range).is_err());
+    for (start, end) in [(0, u64::MAX), (5, 4)] {
+        assert!(Restore::new(&first.version, 0, start..end).is_err());
     }
     assert!(Restore::new(&first.version, 1, 0..0).is_err());
     let mut restore = Restore::new(&first.version, 0, 0..8 * 4096).expect("in range");
@@ -387,7 +387,7 @@ proptest! {
 #[test]
 fn the_format_is_the_same_on_every_target() {
     // The suites of the npm package expect the same id and the same length.
-    let image: Vec<u8> = (0..10_000_u32).map(|i| (i * i >> 5) as u8).collect();
+    let image: Vec<u8> = (0..10_000_u32).map(|i| ((i * i) >> 5) as u8).collect();
     let first = take(&[("memory", &image)], None, PAGE);
     assert_eq!(
         first.version.id().to_string(),

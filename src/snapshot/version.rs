@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use super::hash::{ContentHash, PagesByHash, insert};
 use super::pages::Layout;
-use crate::Result;
 use crate::lz4::frame::{put, put_word};
 use crate::memory::with_room;
+use crate::{Error, Result};
+
+/// Most layers of a version.
+const MAX_LAYERS: u16 = 4096;
 
 /// A part of an image with a name of its own, such as a linear memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +99,9 @@ impl Version {
         origins: Vec<Origin>,
         base: Option<&Self>,
     ) -> Result<Self> {
+        if let Some(base) = base {
+            base.check_chain()?;
+        }
         let id = id_of(&layout, &pages)?;
         Ok(Self(Arc::new(Table {
             layout,
@@ -105,6 +111,18 @@ impl Version {
             base: base.map(Self::id),
             n_layers: base.map_or(1, |base| base.0.n_layers + 1),
         })))
+    }
+
+    /// Fails if no version can continue this one.
+    pub(super) fn check_chain(&self) -> Result<()> {
+        match self.0.n_layers < MAX_LAYERS {
+            true => Ok(()),
+            false => Err(Error::invalid(
+                "number of layers",
+                self.0.n_layers.into(),
+                "flatten the previous version",
+            )),
+        }
     }
 
     /// Returns the id, which depends on nothing but the page size and the names, lengths and contents of the regions.

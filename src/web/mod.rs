@@ -1,15 +1,17 @@
 //! The JavaScript API of the WebAssembly module: classes and functions exported by wasm-bindgen. They convert
 //! arguments, call the implementation, and throw errors with a `code`.
 
-#[cfg(any(web_files, feature = "web-snapshot"))]
-mod arrays;
+#[cfg(any(web_files, web_formats, feature = "web-snapshot"))]
+mod bytes;
 #[cfg(feature = "web-faults")]
 mod faults;
 #[cfg(web_files)]
 mod files;
+#[cfg(web_formats)]
+mod formats;
 #[cfg(web_pages)]
 mod gpu;
-#[cfg(any(web_files, web_pages))]
+#[cfg(any(web_files, web_formats, web_pages))]
 mod level;
 mod panic;
 #[cfg(web_engine)]

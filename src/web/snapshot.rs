@@ -7,7 +7,7 @@ use std::cell::Cell;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::arrays::{append, copied};
+use super::bytes::{append, copied};
 use super::table::{entries, read_entry};
 use crate::memory::zeros;
 use crate::snapshot::{Capture, FileWriter, Piece, Region, Restore, Version};

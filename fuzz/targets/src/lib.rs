@@ -12,6 +12,7 @@
 )]
 
 mod block;
+mod containers;
 mod frame;
 mod pages;
 mod random;
@@ -24,6 +25,7 @@ mod seek;
 mod wgsl_ptx;
 
 pub use block::block;
+pub use containers::containers;
 pub use frame::frame;
 pub use pages::pages;
 pub use raw_blocks::raw_blocks;
@@ -40,8 +42,9 @@ const LIMIT: u64 = 8 << 20;
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("block", block),
+    ("containers", containers),
     ("frame", frame),
     ("pages", pages),
     ("raw_blocks", raw_blocks),
@@ -52,8 +55,9 @@ pub const TARGETS: [(&str, Target); 8] = [
 ];
 
 /// Least number of inputs per execution of a target.
-pub const PER_EXECUTION: [(&str, u64); 8] = [
+pub const PER_EXECUTION: [(&str, u64); 9] = [
     ("block", block::INPUTS),
+    ("containers", containers::INPUTS),
     ("frame", frame::INPUTS),
     ("pages", pages::INPUTS),
     ("raw_blocks", raw_blocks::INPUTS),

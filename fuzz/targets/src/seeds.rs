@@ -1,5 +1,7 @@
 //! The seed files of the corpus.
 
+use pagepress::lz4::formats::blosc::{self, BloscOptions, Shuffle};
+use pagepress::lz4::formats::hdf5;
 use pagepress::lz4::frame::{FrameOptions, compress};
 use pagepress::lz4::{Encoder, Level, Parse};
 
@@ -18,6 +20,9 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
             for target in ["block", "pages", "raw_blocks"] {
                 all.push((target, format!("seed_{i}_{name}"), block.clone()));
             }
+        }
+        for (name, bytes) in containers(&content[..content.len().min(2000)]) {
+            all.push(("containers", format!("seed_{i}_{name}"), bytes));
         }
         let start = content[..content.len().min(600)].to_vec();
         all.push(("round_trip", format!("seed_{i}"), start.clone()));
@@ -59,6 +64,29 @@ const TEXTS: [&str; 4] = [
     "struct S { a: vec3<f32>, @size(32) b: u32, c: array<i32> } @group(0) @binding(1) var<storage> s: S; var<workgroup> w: array<atomic<u32>, 32>;\n@compute @workgroup_size(32) fn main() { atomicAdd(&w[u32(s.c[0])], s.b); workgroupBarrier(); loop { if atomicLoad(&w[0]) > 2u { break; } } }",
     "enable f16; @compute @workgroup_size(1) fn main() { var x = 1.0h; switch u32(x) { case 0, 1u: { return; } default { x = -x; } } }",
 ];
+
+/// Returns a container of each kind.
+fn containers(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {
+    let chunk = |shuffle| {
+        let options = BloscOptions {
+            element_size: 4,
+            shuffle,
+            block_size: 1024,
+            ..BloscOptions::default()
+        };
+        blosc::compress(content, &options).expect("fits")
+    };
+    let whole = &content[..content.len() / 4 * 4];
+    let level = Level::Sequential;
+    let lz4 = hdf5::compress_lz4(content, Some(1000), level).expect("fits");
+    let bits = hdf5::compress_bitshuffle(whole, 4, Some(64), level).expect("fits");
+    [
+        ("blosc_byte", chunk(Shuffle::Byte)),
+        ("blosc_bit", chunk(Shuffle::Bit)),
+        ("hdf5_lz4", lz4),
+        ("hdf5_bitshuffle", bits),
+    ]
+}
 
 fn contents() -> Vec<Vec<u8>> {
     let mut random = Random::of(b"contents");

@@ -1,9 +1,15 @@
-//! Formats of LZ4 data: frames, raw blocks, size-prefixed blocks, Hadoop records; each in one call.
+//! Formats of LZ4 data: frames, raw blocks, size-prefixed blocks, Hadoop records; each in one call. Containers of other
+//! formats: [Blosc chunks](blosc), and [chunks of HDF5](hdf5).
 //!
 //! Blocks without a frame have no magic number, no checksum and, if raw, no length, so the caller must name the format.
 
+pub mod blosc;
 mod hadoop;
+pub mod hdf5;
+mod input;
 mod measure;
+mod parts;
+pub mod shuffle;
 
 pub use measure::measure_block;
 pub(crate) use measure::{fault, measure};
@@ -19,6 +25,9 @@ const SIZE_BYTES: usize = 4;
 /// Longest content of a block in bytes that liblz4 accepts.
 const MOST_BLOCK_CONTENT: usize = 0x7e00_0000;
 
+/// Most bytes that are allocated for each byte of a block that has not been measured.
+const MOST_ROOM: u64 = 8;
+
 /// A format of LZ4 data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -32,6 +41,21 @@ pub enum Format {
     SizePrefixed,
     /// Records of blocks as Hadoop's `Lz4Codec` writes them, and Arrow and Parquet as `LZ4_HADOOP`.
     Hadoop,
+}
+
+/// A container of LZ4 blocks of another format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Container {
+    /// A chunk of Blosc.
+    #[error("Blosc chunk")]
+    Blosc,
+    /// A chunk of HDF5 by the LZ4 filter, number 32004.
+    #[error("LZ4 chunk of HDF5")]
+    Hdf5Lz4,
+    /// A chunk of HDF5 by the bitshuffle filter, number 32008.
+    #[error("bitshuffle chunk of HDF5")]
+    Bitshuffle,
 }
 
 /// Compresses `content`. A frame has the default options and this level.
@@ -129,23 +153,39 @@ struct Content {
 }
 
 impl Content {
-    /// Appends the content of a block, which is measured first, so that only the memory it needs is allocated.
+    /// Appends the content of a block. The block is measured first, so that only the memory it needs is allocated, unless the
+    /// limit is as low: callers who know the size of the content give it as the limit.
     fn push(&mut self, block: &[u8]) -> Result<()> {
-        let page = self.n_blocks;
-        let corrupt = |source| Error::CorruptPage { page, source };
-        let start = self.bytes.len();
-        let n_bytes = measure_block(block).map_err(corrupt)?;
-        let (end, limit) = (n_bytes.saturating_add(start as u64), self.limit);
-        if end > limit {
-            return Err(Error::OutputLimit { limit });
-        }
+        let (page, start) = (self.n_blocks, self.bytes.len());
+        let room = self.limit.saturating_sub(start as u64);
+        let is_low = room <= MOST_ROOM * block.len() as u64;
+        let n_bytes = if is_low { room } else { self.measured(block)? };
         // `reserve` reports a size that exceeds memory.
         let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
         reserve(&mut self.bytes, n_bytes)?;
         self.bytes.resize(start + n_bytes, 0);
-        decode(block, &mut self.bytes[start..], 0).map_err(corrupt)?;
+        let decoded = decode(block, &mut self.bytes[start..], 0);
+        if decoded.is_err() {
+            // Content beyond the limit is another error than a fault.
+            self.bytes.truncate(start);
+            self.measured(block)?;
+        }
+        let end = decoded.map_err(|source| Error::CorruptPage { page, source })?;
+        self.bytes.truncate(start + end);
         self.n_blocks += 1;
         Ok(())
+    }
+
+    /// Returns the bytes of content of a block, within the limit.
+    fn measured(&self, block: &[u8]) -> Result<u64> {
+        let page = self.n_blocks;
+        let corrupt = |source| Error::CorruptPage { page, source };
+        let n_bytes = measure_block(block).map_err(corrupt)?;
+        let limit = self.limit;
+        if n_bytes.saturating_add(self.bytes.len() as u64) > limit {
+            return Err(Error::OutputLimit { limit });
+        }
+        Ok(n_bytes)
     }
 
     /// Fails unless `stored` bytes were appended since the content had `start` bytes.

@@ -14,7 +14,7 @@ export const compressor: Names<CompressorOptions> = {
   modules: true, device: true, calibration: true, onDeviceLost: true,
 };
 export const configuration: Names<Configuration> = { modules: true, createWorker: true, workers: true };
-export const modules: Names<Required<Configuration>["modules"]> = { cpu: true, gpu: true, seek: true, snapshot: true, tensor: true };
+export const modules: Names<Required<Configuration>["modules"]> = { cpu: true, formats: true, gpu: true, seek: true, snapshot: true, tensor: true };
 export const compressSync: Names<CompressSyncOptions> = { ...frame, format: true, maxOutputSize: true };
 export const compress: Names<CompressOptions> = { ...compressSync, ...call, transfer: true };
 export const decompressSync: Names<DecompressSyncOptions> = { format: true, maxOutputSize: true, into: true };

@@ -123,8 +123,9 @@ export interface Modules {
 
 /** Options of `configure`. */
 export interface Configuration extends Pick<CompressorOptions, "createWorker" | "workers"> {
-  /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame` and `pagepress/tensor.wasm`. */
-  modules?: Modules & { seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
+  /** Sources of the WebAssembly modules, including `pagepress/seek.wasm` for `openFrame`, `pagepress/tensor.wasm`,
+   * `pagepress/snapshot.wasm`, and `pagepress/formats.wasm` for adapters. */
+  modules?: Modules & { formats?: ModuleSource; seek?: ModuleSource; snapshot?: ModuleSource; tensor?: ModuleSource };
 }
 
 /** GPU memory in bytes: of buffers in use, and of pooled buffers that are kept for later calls. */

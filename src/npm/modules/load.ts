@@ -11,6 +11,9 @@ import { CpuModule } from "./cpu-module.js";
 import { type Glue, Instance } from "./instance.js";
 import { packageUrl } from "./package-url.js";
 
+/** A module whose generated JavaScript only some scripts contain. */
+export type ModuleWith<G> = Instance<G & Glue>;
+
 /** The modules that use a GPU, for pages and for tensors, and the module that reads parts of files. */
 export type GpuModule = Instance<typeof gpuGlue & Glue>;
 export type TensorModule = Instance<typeof Tensor & Glue>;
@@ -25,12 +28,16 @@ interface Loaded {
   seek: SeekModule;
 }
 
-type Name = keyof Loaded | "snapshot" | "tensor";
+type Name = keyof Loaded | Separate | "snapshot";
+
+/** The modules whose generated JavaScript is a parameter of `loadWith`. */
+type Separate = "formats" | "tensor";
 
 /** URLs of the WebAssembly files. Bundlers recognise these literal expressions, and file tracers for servers recognise them
  * only in function bodies. */
 const files: Record<Name, () => URL> = {
   cpu() { return new URL("./cpu_bg.wasm", import.meta.url); },
+  formats() { return new URL("./formats_bg.wasm", import.meta.url); },
   gpu() { return new URL("./gpu_bg.wasm", import.meta.url); },
   seek() { return new URL("./seek_bg.wasm", import.meta.url); },
   snapshot() { return new URL("./snapshot_bg.wasm", import.meta.url); },
@@ -81,10 +88,10 @@ export function load<N extends keyof Loaded>(name: N, source?: ModuleSource): Pr
   return once(kept, name, () => starts[name](compile(name, source)));
 }
 
-/** Returns the tensor module in the same way. `glue` is a parameter so that only scripts that use tensors contain it. */
-export function loadTensor(glue: TensorModule["glue"], source?: ModuleSource): Promise<TensorModule> {
-  const kept = loaded as Map<Name, Promise<TensorModule>>;
-  return once(kept, "tensor", async () => new Instance(await start(glue, compile("tensor", source))));
+/** Returns a module in the same way. `glue` is a parameter so that only scripts that use the module contain it. */
+export function loadWith<G extends object>(name: Separate, glue: G & Glue, source?: ModuleSource): Promise<ModuleWith<G>> {
+  const kept = loaded as Map<Name, Promise<ModuleWith<G>>>;
+  return once(kept, name, async () => new Instance(await start(glue, compile(name, source))));
 }
 
 /** Returns the snapshot module in the same way. It is also the CPU module, unless that was requested before. */
@@ -110,7 +117,8 @@ function locate(name: Name): URL {
   try {
     return packageUrl(files[name]());
   } catch (cause) {
-    const remedy = name === "tensor" || name === "snapshot" ? "give `modules`" : "import pagepress/inline, or give `modules`";
+    const isInline = ["cpu", "gpu", "seek"].includes(name);
+    const remedy = isInline ? "import pagepress/inline, or give `modules`" : "give `modules`";
     const message = `${name}.wasm cannot be loaded: a bundle of this format does not know where it is (import.meta.url); ${remedy}`;
     throw new PagepressError("MODULE_LOAD", message, { cause });
   }

@@ -1,16 +1,32 @@
+import { type Bytes, joined } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 
 /** The blocks that a version stores: in memory, or in a file that is read in parts. */
 export interface Layer {
-  readonly byteLength: number;
-  /** The blocks, if they are in memory. */
-  readonly bytes?: Uint8Array<ArrayBuffer>;
+  /** Returns bytes that are in memory. */
+  at?(start: number, end: number): Uint8Array;
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Returns a layer in memory. */
-export function layerOf(bytes: Uint8Array<ArrayBuffer>): Layer {
-  return { byteLength: bytes.length, bytes, read: async (start, end) => bytes.subarray(start, end) };
+/** Returns a layer of arrays in memory, one after the other. They are not joined, since that takes as long as to write them. */
+export function layerOf(arrays: readonly Uint8Array[]): Layer {
+  const starts = arrays.map(() => 0);
+  for (let i = 1; i < arrays.length; i += 1) starts[i] = (starts[i - 1] as number) + (arrays[i - 1] as Uint8Array).length;
+  const at = (start: number, end: number): Uint8Array => {
+    let i = arrays.length - 1;
+    while (i > 0 && (starts[i] as number) > start) i -= 1;
+    const parts = [];
+    for (let from = start; i < arrays.length; i += 1) {
+      const [array, first] = [arrays[i] as Uint8Array, starts[i] as number];
+      const part = array.subarray(from - first, end - first);
+      if (part.length === end - start) return part;
+      parts.push(part);
+      from = first + array.length;
+      if (from >= end) break;
+    }
+    return joined(parts as Bytes[]);
+  };
+  return { at, read: async (start, end) => at(start, end) };
 }
 
 /** Returns the bytes of `parts` one after the other: three numbers for each part, the index of its layer, the offset of its
@@ -33,7 +49,7 @@ export async function readParts(layers: readonly Layer[], parts: Float64Array, s
 function readPart(layers: readonly Layer[], part: Float64Array, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
   const [index, start, end] = part as unknown as [number, number, number];
   const layer = layers[index] as Layer;
-  return layer.bytes?.subarray(start, end) ?? readFile(layer, start, end, signal);
+  return layer.at?.(start, end) ?? readFile(layer, start, end, signal);
 }
 
 async function readFile(layer: Layer, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {

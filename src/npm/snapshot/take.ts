@@ -1,8 +1,9 @@
 import type { Compressor } from "../api/compressor.js";
 import { sharedCompressor } from "../api/one-shot.js";
 import { checkOptions, checkUnchanged } from "../base/arguments.js";
-import { type Bytes, join } from "../base/bytes.js";
+import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
+import { nextTask } from "../base/task.js";
 import type { Level, PackedPages } from "../base/types.js";
 import type * as Wasm from "../wasm/snapshot.js";
 import { layerOf } from "./layers.js";
@@ -15,7 +16,7 @@ import { settled, stored, StoredSnapshot } from "./version.js";
 /** Bytes of memory that are hashed in one step: a multiple of every page size. */
 const STEP_BYTES = 2 ** 20;
 /** Bytes of changed pages that are compressed in one call. */
-const BATCH_BYTES = 2 ** 23;
+const BATCH_BYTES = 2 ** 22;
 
 /** Takes a snapshot of `memory`. Pages that are filled with one word, equal to pages of `previous` or equal to each other are
  * stored as an entry; the others are compressed.
@@ -65,7 +66,9 @@ class Blocks {
   readonly #pageSize: number;
   readonly #level: Level;
   readonly #job: Job;
-  #batch: Bytes;
+  /** The pages so far, and an array whose pages have been compressed or are being compressed. */
+  #batch: Bytes = new Uint8Array();
+  #other: Bytes = new Uint8Array();
   #filled = 0;
   #running: Promise<PackedPages> | undefined;
   readonly #packed: Bytes[] = [];
@@ -78,7 +81,6 @@ class Blocks {
     this.#pageSize = pageSize;
     this.#level = level;
     this.#job = job;
-    this.#batch = new Uint8Array(STEP_BYTES);
   }
 
   /** Adds the next bytes of the memory. */
@@ -97,6 +99,8 @@ class Blocks {
     const batch = this.#batch.subarray(0, this.#filled);
     this.#filled = 0;
     await this.#store();
+    // The compressor's job counts from here.
+    await nextTask();
     this.#compressor ??= await sharedCompressor();
     this.#running = this.#compressor.compressPages(batch, {
       pageSize: this.#pageSize,
@@ -105,14 +109,14 @@ class Blocks {
     });
     // An error is thrown where the result is awaited.
     this.#running.catch(() => undefined);
-    this.#batch = new Uint8Array(STEP_BYTES);
+    [this.#batch, this.#other] = [this.#other, this.#batch];
   }
 
   /** Returns the blocks of all pages. */
-  async finish(): Promise<Bytes> {
+  async finish(): Promise<Bytes[]> {
     await this.flush();
     await this.#store();
-    return join(this.#packed);
+    return this.#packed;
   }
 
   /** Waits for a running call, and ignores its result. */
@@ -132,7 +136,7 @@ class Blocks {
   /** Enlarges the batch to `length` bytes. */
   #reserve(length: number): void {
     if (length <= this.#batch.length) return;
-    const larger = new Uint8Array(Math.min(2 * Math.max(length, this.#batch.length), BATCH_BYTES));
+    const larger = new Uint8Array(length > STEP_BYTES ? BATCH_BYTES : STEP_BYTES);
     larger.set(this.#batch.subarray(0, this.#filled));
     this.#batch = larger;
   }

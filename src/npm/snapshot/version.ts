@@ -77,7 +77,7 @@ export class StoredSnapshot implements Snapshot {
     return settled(options, this.byteLength, async (job) => {
       const parts = this.#version.flatParts();
       const blocks = (await readParts(this.layers, parts as Float64Array, job.signal as AbortSignal | undefined)).slice();
-      return new StoredSnapshot(this.module, this.#version.flatten(), layerOf(blocks));
+      return new StoredSnapshot(this.module, this.#version.flatten(), layerOf([blocks]));
     });
   }
 

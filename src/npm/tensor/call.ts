@@ -1,5 +1,5 @@
 import type { ModuleSource } from "../base/types.js";
-import { loadTensor, type TensorModule } from "../modules/load.js";
+import { loadWith, type TensorModule } from "../modules/load.js";
 import * as glue from "../wasm/tensor.js";
 
 /** The tensor module. All callers of the functions below have awaited `loadTensors`. */
@@ -7,7 +7,7 @@ let module!: TensorModule;
 
 /** Loads the tensor module, and returns its generated JavaScript. */
 export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
-  module = await loadTensor(glue, source);
+  module = await loadWith("tensor", glue, source);
   return module.glue;
 }
 

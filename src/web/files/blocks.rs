@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use super::frames::{FrameEncoder, WebFrameDecoder};
 use crate::lz4::formats;
-use crate::web::arrays::copied;
+use crate::web::bytes::copied;
 use crate::web::level::Level;
 use crate::{Error, Result};
 

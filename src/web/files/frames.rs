@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter};
 use crate::memory::reserve;
-use crate::web::arrays::append;
+use crate::web::bytes::append;
 use crate::web::level::Level;
 use crate::{Error, Result};
 

@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::lz4::{self, Encoder, Parse};
 use crate::memory::{extend, with_room};
-use crate::web::arrays::copied;
+use crate::web::bytes::copied;
 use crate::web::level::Level;
 use crate::web::table::{entries, read_entry};
 use crate::{Error, Result};

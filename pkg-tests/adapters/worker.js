@@ -1,0 +1,3 @@
+import { runAll } from "./run-all.js";
+
+postMessage(await runAll());
