@@ -26,7 +26,7 @@ const wanted = [
   "LICENSE-APACHE",
   "LICENSE-MIT",
   "README.md",
-  ...["adapters", "command", "npm", "rust"].map((name) => `docs/${name}.md`),
+  ...["adapters", "command", "npm", "rust", "snapshots"].map((name) => `docs/${name}.md`),
   ...["command", "index", "inline", "snapshot", "tensor", "worker"].map((name) => `dist/${name}.js`),
   ...["index.js", "inline.js", "package.json", "pagepress.js", "snapshot.js", "tensor.js"].map((name) => `dist/commonjs/${name}`),
   ...["index", "inline", "snapshot/index", "tensor/index", "worker"].map((name) => `dist/types/${name}.d.ts`),

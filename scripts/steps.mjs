@@ -133,6 +133,7 @@ function otherSteps() {
     { group: "package", name: "packed tarball", command: node("pkg-tests/run.mjs") },
     { group: "adapters", name: "adapters with their libraries", command: node("pkg-tests/adapters/run.mjs") },
     { group: "matrix", name: "packed tarball, older and other tools", command: node("pkg-tests/matrix/run.mjs") },
+    { group: "machines", name: "snapshots of SQLite, Python and PCs", command: node("pkg-tests/machines/run.mjs") },
     { group: "page", name: "page", command: node("www/test.mjs") },
     { group: "supply", name: "licences, bans, sources, advisories", command: check("deny") },
     { group: "supply", name: "npm audit", command: check("audit") },
@@ -172,10 +173,10 @@ export const steps = () => [...nativeSteps(), ...browserSteps(), ...otherSteps()
 export const groups = ["native", "browser", "package", "adapters", "page", "supply"];
 
 /** The groups that run only by name, as they take long or need a nightly toolchain. */
-export const longGroups = ["release", "matrix", "miri", "sanitizers", "emulated", "soak", "fuzz"];
+export const longGroups = ["release", "matrix", "machines", "miri", "sanitizers", "emulated", "soak", "fuzz"];
 
 /** The groups that need the built package. */
-const withPackage = ["adapters", "browser", "package", "matrix", "page", "release", "soak"];
+const withPackage = ["adapters", "browser", "package", "matrix", "machines", "page", "release", "soak"];
 
 /** Returns the steps of the chosen groups, including the build of the package if one of them needs it. */
 export function choose(chosen) {

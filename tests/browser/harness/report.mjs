@@ -6,6 +6,7 @@ export class Report {
   #filter;
   #passed = 0;
   #failed = 0;
+  #skipped = 0;
 
   /** Runs only cases whose name contains `filter`. */
   constructor(filter = "") {
@@ -39,9 +40,17 @@ export class Report {
     }
   }
 
-  /** Prints the totals and sets exit code 1 if a case failed or none ran. */
+  /** Adds a case that cannot run on this machine. */
+  skip(name, reason) {
+    if (!this.wants(name)) return;
+    this.#skipped += 1;
+    console.log(`skipped ${name}: ${reason}`);
+  }
+
+  /** Prints the totals and sets exit code 1 if a case failed, or if there was none. */
   finish() {
-    console.log(`${this.#passed} passed, ${this.#failed} failed`);
-    if (this.#failed > 0 || this.#passed === 0) process.exitCode = 1;
+    const skipped = this.#skipped > 0 ? `, ${this.#skipped} skipped` : "";
+    console.log(`${this.#passed} passed, ${this.#failed} failed${skipped}`);
+    if (this.#failed > 0 || this.#passed + this.#skipped === 0) process.exitCode = 1;
   }
 }

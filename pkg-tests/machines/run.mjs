@@ -1,0 +1,134 @@
+// Freezes machines from npm in Chromium, reloads the page, thaws them, and compares their results with those of a run without a
+// freeze. Some also in Node.
+//
+// Needs dist/: `npm run build`, and the network once. An argument selects the cases whose line contains it.
+import { strict as assert } from "node:assert";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import binaryen from "binaryen";
+import { output, root, run } from "../../scripts/build/run.mjs";
+import { exitWith, Remedy, Skip } from "../../scripts/process.mjs";
+import { launch, openPage } from "../../tests/browser/harness/chromium.mjs";
+import { Report } from "../../tests/browser/harness/report.mjs";
+import { serve } from "../../tests/browser/harness/server.mjs";
+import { makeWorkplace, pack } from "../install.mjs";
+import { installTree } from "../matrix/install.mjs";
+import { writeExamples } from "./guide.mjs";
+import { debianImages } from "./images.mjs";
+
+/**
+ * The machines: the module of the page, what it is, and the maximum length of an increment as a part of the length of the first
+ * version's file. Those with `node` run in Node, too.
+ */
+const machines = [
+  { module: "module", title: "a module with globals", increment: 0.1 },
+  { module: "sqlite", title: "SQLite: sql.js", increment: 0.2 },
+  { module: "pyodide", title: "Python: Pyodide", increment: 0.3, node: true },
+  { module: "pc-program", title: "PC: v86, a program", increment: 0.05, node: true },
+  { module: "pc-linux", title: "PC: v86, Linux", increment: 0.05, images: debianImages },
+];
+
+/** Returns a database file with a table without rows. */
+async function databaseFile(packages) {
+  const SQL = await createRequire(import.meta.url)(join(packages, "sql.js"))();
+  const db = new SQL.Database();
+  db.run("CREATE TABLE numbers (id INTEGER PRIMARY KEY, text TEXT)");
+  return db.export();
+}
+
+/** Makes a folder with the page, the packed package, the packages of the machines and the examples of the guide. */
+async function makeSite(folder) {
+  const place = join(folder, "site");
+  const packages = join(await installTree("machines", "pkg-tests"), "node_modules");
+  await cp(join(root, "pkg-tests/machines/page"), place, { recursive: true });
+  const modules = join(place, "node_modules");
+  await mkdir(join(modules, "pagepress"), { recursive: true });
+  const { tarball } = await pack(folder);
+  await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", join(modules, "pagepress")]);
+  for (const name of ["pyodide", "sql.js", "v86"]) await symlink(join(packages, name), join(modules, name));
+  const examples = ["module", "sqlite", "pyodide", "v86"].map((name) => `guide/${name}.js`);
+  assert.deepEqual(await writeExamples(place), examples);
+  const text = await readFile(join(place, "module.wat"), "utf8");
+  await writeFile(join(place, "module.wasm"), binaryen.parseText(text).emitBinary());
+  await writeFile(join(place, "numbers.sqlite"), await databaseFile(packages));
+  await writeFile(join(place, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  return place;
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
+const milliseconds = ({ ms, blockedMs }) => `${Math.round(ms)} ms, longest task ${blockedMs.toFixed(1)} ms`;
+
+function print(name, { byteLength, fileBytes, counts, ...times }) {
+  const pages = `${counts.stored} of ${counts.pages} pages stored`;
+  console.log(`       ${name}: ${megabytes(byteLength)}, file ${megabytes(fileBytes)}, ${pages}; ${milliseconds(times)}`);
+}
+
+/** Returns a function that runs calls of page.js, each in a page that has just been loaded. */
+async function inChromium(browser, url) {
+  const page = await openPage(browser, "about:blank");
+  const call = async (name, ...args) => {
+    await page.goto(url);
+    await page.waitForFunction(() => globalThis.machines);
+    const value = await page.evaluate(([method, values]) => globalThis.machines[method](...values), [name, args]);
+    assert.deepEqual(page.faults, []);
+    return value;
+  };
+  return { call, close: () => page.context().close() };
+}
+
+/** Returns a function that runs calls of page.js, each in a process of its own. */
+function inNode(place) {
+  const call = async (...args) => JSON.parse(await output(process.execPath, ["node.mjs", ...args], { cwd: place }));
+  return { call, close: async () => undefined };
+}
+
+/** Tests a machine: takes two versions, and thaws each of them where nothing is left of the machine. */
+async function checkMachine({ call, close }, { module, increment }) {
+  const expected = await call("whole", module);
+  const { first, second, changedBytes } = await call("freezeTwice", module);
+  print("first version", first);
+  print("second version", second);
+  console.log(`       changed between them: ${megabytes(changedBytes)}`);
+  assert.equal(second.chainLength, 2);
+  assert.ok(second.fileBytes < increment * first.fileBytes, `an increment of ${second.fileBytes} bytes after ${first.fileBytes}`);
+  for (const label of ["first", "second"]) {
+    const { result, restored, taken, thawed, again } = await call("thawStored", module, label);
+    console.log(`       ${label} version restored to arrays: ${milliseconds(restored)}; taken of arrays: ${milliseconds(taken)}`);
+    console.log(`       ${label} version thawed: ${milliseconds(thawed)}`);
+    print("frozen again at once", again);
+    assert.deepEqual(result, expected, `the ${label} version`);
+    assert.ok(again.fileBytes < increment * first.fileBytes, `an increment of ${again.fileBytes} bytes after a thaw`);
+  }
+  await close();
+}
+
+async function main() {
+  if (!existsSync(join(root, "dist/snapshot.js"))) throw new Remedy("dist/ is missing; run: npm run build");
+  const report = new Report(process.argv[2]);
+  const { folder, remove } = await makeWorkplace();
+  const browser = await launch("none");
+  try {
+    const place = await makeSite(folder);
+    const site = await serve(place);
+    for (const machine of machines) {
+      if (!report.wants(`${machine.title} [Chromium]`) && !report.wants(`${machine.title} [Node]`)) continue;
+      const images = await machine.images?.().catch((error) => error);
+      if (images instanceof Skip) {
+        report.skip(machine.title, images.message);
+        continue;
+      }
+      if (images) await symlink(images, join(place, "images"));
+      await report.run(`${machine.title} [Chromium]`, async () => checkMachine(await inChromium(browser, site.url), machine));
+      if (machine.node) await report.run(`${machine.title} [Node]`, () => checkMachine(inNode(place), machine));
+    }
+    await site.close();
+  } finally {
+    await browser.close();
+    await remove();
+  }
+  report.finish();
+}
+
+await exitWith(main);
