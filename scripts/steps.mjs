@@ -68,6 +68,11 @@ function nativeSteps() {
     },
     {
       group: "native",
+      name: "lint, wasm for files and snapshots",
+      command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-files,web-snapshot"),
+    },
+    {
+      group: "native",
       name: "lint, wasm for parts of files",
       command: clippy("--lib", ...wasm, "--no-default-features", "--features", "web-seek"),
     },

@@ -22,6 +22,7 @@ mod repair;
 mod round_trip;
 mod seeds;
 mod seek;
+mod snapshots;
 mod wgsl_ptx;
 
 pub use block::block;
@@ -33,6 +34,7 @@ pub use reader::reader;
 pub use round_trip::round_trip;
 pub use seeds::seeds;
 pub use seek::seek;
+pub use snapshots::snapshots;
 pub use wgsl_ptx::wgsl_ptx;
 
 /// Most bytes of content of a frame.
@@ -42,7 +44,7 @@ const LIMIT: u64 = 8 << 20;
 pub type Target = fn(&[u8]) -> u64;
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("block", block),
     ("containers", containers),
     ("frame", frame),
@@ -51,11 +53,12 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("reader", reader),
     ("round_trip", round_trip),
     ("seek", seek),
+    ("snapshots", snapshots),
     ("wgsl_ptx", wgsl_ptx),
 ];
 
 /// Least number of inputs per execution of a target.
-pub const PER_EXECUTION: [(&str, u64); 9] = [
+pub const PER_EXECUTION: [(&str, u64); 10] = [
     ("block", block::INPUTS),
     ("containers", containers::INPUTS),
     ("frame", frame::INPUTS),
@@ -64,6 +67,7 @@ pub const PER_EXECUTION: [(&str, u64); 9] = [
     ("reader", reader::INPUTS),
     ("round_trip", round_trip::INPUTS),
     ("seek", seek::INPUTS),
+    ("snapshots", snapshots::INPUTS),
     ("wgsl_ptx", wgsl_ptx::INPUTS),
 ];
 

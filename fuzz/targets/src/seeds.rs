@@ -26,6 +26,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         }
         let start = content[..content.len().min(600)].to_vec();
         all.push(("round_trip", format!("seed_{i}"), start.clone()));
+        all.push(("snapshots", format!("seed_{i}"), start.clone()));
         all.push(("seek", format!("seed_{i}"), start));
         for options in 0..8u32 {
             let file = frame(&content, options);

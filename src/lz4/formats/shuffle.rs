@@ -167,7 +167,7 @@ fn split_by_eight(from: &[u8], size: usize, planes: &mut [u8]) {
 fn join_by_eight(planes: &[u8], size: usize, to: &mut [u8]) {
     let n = to.len() / size;
     for first in (0..size - size % 8).step_by(8) {
-        let tiles = eight(&planes[first * n..][..8 * n]);
+        let tiles = eight(&planes[first * n..], n);
         for (i, elements) in to.chunks_exact_mut(8 * size).enumerate() {
             let mut tile = tiles.map(|plane| u64::from_le_bytes(plane[i]));
             transpose_bytes(&mut tile);
@@ -190,9 +190,10 @@ fn remaining(n: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Returns the whole words of eight equal parts of `bytes`.
-fn eight(bytes: &[u8]) -> [&[[u8; 8]]; 8] {
-    let n = bytes.len() / 8;
+/// Returns the whole words of the first eight parts of `n` bytes. With the `n` of a loop's bound, compilers see that no index is
+/// out of bounds.
+#[inline(always)]
+fn eight(bytes: &[u8], n: usize) -> [&[[u8; 8]]; 8] {
     std::array::from_fn(|k| bytes[k * n..][..n].as_chunks().0)
 }
 
@@ -230,7 +231,7 @@ fn to_rows(plane: &[u8], rows: &mut [u8]) {
 /// Undoes [`to_rows`].
 fn to_plane(rows: &[u8], plane: &mut [u8]) {
     let n = plane.len() / GROUP;
-    let tiles = eight(rows);
+    let tiles = eight(rows, n);
     let (parts, _) = plane.as_chunks_mut::<64>();
     for (i, part) in parts.iter_mut().enumerate() {
         let mut tile = tiles.map(|row| u64::from_le_bytes(row[i]));
@@ -249,6 +250,7 @@ fn to_plane(rows: &[u8], plane: &mut [u8]) {
 }
 
 /// Exchanges rows and columns of the square of bytes whose rows are the words. Its own inverse.
+#[inline(always)]
 fn transpose_bytes(words: &mut [u64; 8]) {
     exchange(words, 4, 32, 0x0000_0000_ffff_ffff);
     exchange(words, 2, 16, 0x0000_ffff_0000_ffff);
@@ -256,6 +258,7 @@ fn transpose_bytes(words: &mut [u64; 8]) {
 }
 
 /// Exchanges, in each of the eight columns of bytes, the number of a bit with the number of its word. Its own inverse.
+#[inline(always)]
 fn transpose_bits(words: &mut [u64; 8]) {
     exchange(words, 4, 4, 0x0f0f_0f0f_0f0f_0f0f);
     exchange(words, 2, 2, 0x3333_3333_3333_3333);
@@ -263,6 +266,7 @@ fn transpose_bits(words: &mut [u64; 8]) {
 }
 
 /// Exchanges, for words `i` and `i + step`, the bits `mask << shift` of the first with the bits `mask` of the second.
+#[inline(always)]
 fn exchange(words: &mut [u64; 8], step: usize, shift: u32, mask: u64) {
     for i in (0..8).filter(|i| i & step == 0) {
         let bits = (words[i] >> shift ^ words[i + step]) & mask;
