@@ -54,4 +54,7 @@ async function thawStored(name, label) {
   return { result: machine.result, restored: times(restored), taken: times(taken), thawed: times(thawed), again: await figures(again.value, again) };
 }
 
-globalThis.machines = { whole, freezeTwice, thawStored };
+/** Measures a second without work. */
+const idle = () => measured(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+
+globalThis.machines = { idle, whole, freezeTwice, thawStored };
