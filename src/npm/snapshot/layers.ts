@@ -3,6 +3,8 @@ import { PagepressError } from "../base/errors.js";
 
 /** The blocks that a version stores: in memory, or in a file that is read in parts. */
 export interface Layer {
+  /** Bytes of a file. */
+  readonly byteLength?: number;
   /** Returns bytes that are in memory. */
   at?(start: number, end: number): Uint8Array;
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
@@ -27,6 +29,20 @@ export function layerOf(arrays: readonly Uint8Array[]): Layer {
     return joined(parts as Bytes[]);
   };
   return { at, read: async (start, end) => at(start, end) };
+}
+
+/** Maximum bytes of files that are read at once. */
+const MAX_READ_BYTES = 2 ** 28;
+
+/** Returns `layers` with those of files in memory, unless they are large: one long read takes less time than many short ones. */
+export async function readLayers(layers: readonly Layer[], signal?: AbortSignal): Promise<readonly Layer[]> {
+  const total = layers.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+  if (total > MAX_READ_BYTES) return layers;
+  const inMemory = async (layer: Layer): Promise<Layer> => {
+    const { byteLength } = layer;
+    return byteLength === undefined ? layer : layerOf([await readFile(layer, 0, byteLength, signal)]);
+  };
+  return Promise.all(layers.map(inMemory));
 }
 
 /** Returns the bytes of `parts` one after the other: three numbers for each part, the index of its layer, the offset of its

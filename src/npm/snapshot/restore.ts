@@ -4,8 +4,9 @@ import { call as callNames } from "../api/options.js";
 import type { Job } from "../base/job.js";
 import { SerialQueue } from "../base/serial-queue.js";
 import * as names from "./options.js";
+import { readLayers } from "./layers.js";
 import { bytesForRegion, checkedRange, type NamedMemory, namedMemories } from "./regions.js";
-import type { ByteRangeOptions, MemoryInput, RestoreOptions, Snapshot } from "./types.js";
+import type { ByteRangeOptions, MemoryInput, RegionInfo, RestoreOptions, Snapshot } from "./types.js";
 import { settled, stored, type StoredSnapshot } from "./version.js";
 
 /** Writes the content of `snapshot` to `into`: one memory, or memories with the names of the regions. A memory of WebAssembly
@@ -21,16 +22,19 @@ export async function restore(snapshot: Snapshot, into: MemoryInput, options: Re
   const ranges = isPart ? [checkedRange(from.regions, range)] : allOf(from);
   const total = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
   const memories = namedMemories(into);
+  // All memories are checked before one is written to.
+  const targets = ranges.map(({ index }) => memoryOf(memories, (from.regions[index] as RegionInfo).name, ranges.length === 1));
   await settled({ signal, onProgress }, total, async (job) => {
     let done = 0;
-    for (const { index, start, end } of ranges) {
-      const region = from.regions[index] as Snapshot["regions"][number];
-      const bytes = bytesForRegion(memoryOf(memories, region.name), isPart ? end : region.byteLength);
-      await from.restoreTo(bytes.subarray(start, end), index, start, end, job, (length) => {
+    const layers = isPart ? from.layers : await readLayers(from.layers, signal);
+    for (const [i, { index, start, end }] of ranges.entries()) {
+      const { byteLength } = from.regions[index] as RegionInfo;
+      const bytes = bytesForRegion(targets[i] as NamedMemory, isPart ? end : byteLength);
+      await from.restoreTo(bytes.subarray(start, end), { index, start, end, layers }, job, (length) => {
         done += length;
         job.report(done, done, "cpu");
       });
-      if (!isPart) bytes.fill(0, region.byteLength);
+      if (!isPart) bytes.fill(0, byteLength);
     }
   });
 }
@@ -76,7 +80,7 @@ export class LazyRestore {
 
   async #restore(index: number, start: number, end: number, job: Job): Promise<void> {
     const { pageSize, regions } = this.#from;
-    const [done, region] = [this.#done[index] as Uint8Array, regions[index] as Snapshot["regions"][number]];
+    const [done, region] = [this.#done[index] as Uint8Array, regions[index] as RegionInfo];
     const last = Math.ceil(end / pageSize);
     for (let page = Math.floor(start / pageSize); page < last; page += 1) {
       if (done[page]) continue;
@@ -84,8 +88,8 @@ export class LazyRestore {
       const known = missing.indexOf(1);
       const n = known < 0 ? missing.length : known;
       const [from, to] = [page * pageSize, Math.min((page + n) * pageSize, region.byteLength)];
-      const bytes = bytesForRegion(memoryOf(this.#memories, region.name), region.byteLength);
-      await this.#from.restoreTo(bytes.subarray(from, to), index, from, to, job);
+      const bytes = bytesForRegion(memoryOf(this.#memories, region.name, regions.length === 1), region.byteLength);
+      await this.#from.restoreTo(bytes.subarray(from, to), { index, start: from, end: to }, job);
       done.fill(1, page, page + n);
       this.#restoredBytes += to - from;
       job.report(this.#restoredBytes, this.#restoredBytes, "cpu");
@@ -98,7 +102,7 @@ export class LazyRestore {
 export function restoreLazily(snapshot: Snapshot, into: MemoryInput): LazyRestore {
   const from = stored("snapshot", snapshot);
   const memories = namedMemories(into);
-  for (const { name, byteLength } of from.regions) bytesForRegion(memoryOf(memories, name), byteLength);
+  for (const { name, byteLength } of from.regions) bytesForRegion(memoryOf(memories, name, from.regions.length === 1), byteLength);
   return new LazyRestore(from, memories);
 }
 
@@ -106,8 +110,8 @@ function allOf({ regions }: StoredSnapshot): { index: number; start: number; end
   return regions.map(({ byteLength }, index) => ({ index, start: 0, end: byteLength }));
 }
 
-/** Returns the memory for a region: the one of its name, or the only one. */
-function memoryOf(memories: readonly NamedMemory[], name: string): NamedMemory {
-  const found = memories.find((memory) => memory.name === name) ?? (memories.length === 1 ? memories[0] : undefined);
+/** Returns the memory for a region: the one of its name or, if no other region is restored, the only one. */
+function memoryOf(memories: readonly NamedMemory[], name: string, isOnly: boolean): NamedMemory {
+  const found = memories.find((memory) => memory.name === name) ?? (isOnly && memories.length === 1 ? memories[0] : undefined);
   return found ?? fail("into", `memories ${memories.map((memory) => memory.name).join(", ")}`, `give one for region ${name}, too`);
 }

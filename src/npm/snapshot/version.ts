@@ -12,6 +12,14 @@ import * as names from "./options.js";
 import { checkedRange } from "./regions.js";
 import type { ByteRangeOptions, PageCounts, RegionInfo, Snapshot } from "./types.js";
 
+/** Bytes of the region of number `index`, and the layers to read them from. */
+interface Range {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+  readonly layers?: readonly Layer[];
+}
+
 /** A version, and the layers that its pages refer to. */
 export class StoredSnapshot implements Snapshot {
   readonly id: string;
@@ -58,7 +66,7 @@ export class StoredSnapshot implements Snapshot {
       checkOptions(range, names.range);
       const { index, start, end } = checkedRange(this.regions, range);
       const bytes = new Uint8Array(end - start);
-      await this.restoreTo(bytes, index, start, end, job);
+      await this.restoreTo(bytes, { index, start, end }, job);
       return bytes;
     });
   }
@@ -99,12 +107,12 @@ export class StoredSnapshot implements Snapshot {
   }
 
   /** Restores bytes `start..end` of a region to the start of `into`. @internal */
-  async restoreTo(into: Uint8Array, region: number, start: number, end: number, job: Job, onStep?: (length: number) => void): Promise<void> {
-    const restore = this.module.make(({ Restore }) => new Restore(this.#version, region, start, end));
+  async restoreTo(into: Uint8Array, { index, start, end, layers = this.layers }: Range, job: Job, onStep?: (length: number) => void): Promise<void> {
+    const restore = this.module.make(({ Restore }) => new Restore(this.#version, index, start, end));
     const expected = into.length;
     try {
       for (let [at, length] = [0, restore.nextBytes]; length > 0; at += length, length = restore.nextBytes) {
-        const staged = await readParts(this.layers, restore.wanted() as Float64Array, job.signal as AbortSignal | undefined);
+        const staged = await readParts(layers, restore.wanted() as Float64Array, job.signal as AbortSignal | undefined);
         if (into.length !== expected) throw new PagepressError("INVALID_ARGUMENT", "invalid memory: it grew or was transferred; leave it as it is until the call is done");
         restore.supply(staged, into.subarray(at, at + length));
         onStep?.(length);

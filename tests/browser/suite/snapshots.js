@@ -144,6 +144,13 @@ async function reportsErrors() {
   await rejects(restore(first, new WebAssembly.Memory({ initial: 0, maximum: 1 })), "INVALID_ARGUMENT", PagepressError);
   await rejects(restore(first, bytes, { start: 9e9 }), "INVALID_ARGUMENT", PagepressError);
   await rejects(restore({}, bytes), "INVALID_ARGUMENT", PagepressError);
+  // One memory is not the memory of two regions.
+  const two = await snapshot({ a: new Uint8Array(9000).fill(1), b: new Uint8Array(10).fill(2) });
+  const alone = new Uint8Array(9000);
+  for (const into of [alone, { a: alone }]) await rejects(restore(two, into), "INVALID_ARGUMENT", PagepressError);
+  check(alone.every((byte) => byte === 0), "nothing is restored");
+  await restore(two, alone, { region: "a" });
+  check(alone.every((byte) => byte === 1), "the region that is named");
   await rejects(first.read({ region: "other" }), "INVALID_ARGUMENT", PagepressError);
 }
 
