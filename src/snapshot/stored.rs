@@ -91,6 +91,9 @@ impl Snapshot {
         {
             pages.clear();
             capture.add(part, &mut pages)?;
+            if pages.is_empty() {
+                continue;
+            }
             let (packed, _) = codec.compress_pages(&pages, options.page_size, options.level)?;
             capture.store(&packed.table, layer.len() as u64)?;
             extend(&mut layer, &packed.packed)?;

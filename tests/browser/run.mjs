@@ -14,7 +14,7 @@ import { loseGpuProcess } from "./harness/gpu-process.mjs";
 import { watchMemory } from "./harness/memory.mjs";
 import { Report } from "./harness/report.mjs";
 import { serve } from "./harness/server.mjs";
-import { closeTabs, fillStorage } from "./harness/store-crash.mjs";
+import { closeTabs, fillStorage, saveFromTwoTabs } from "./harness/store-crash.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const STREAM_BYTES = Number(process.env.PAGEPRESS_STREAM_BYTES ?? 256e6);
@@ -99,6 +99,8 @@ async function runStoreCrashes(report, url) {
       console.log(`       ${await closeTabs(page, N_TAB_CLOSES)} versions are whole`);
     }, 600 + 30 * N_TAB_CLOSES);
   }
+  const two = "snapshots saved from two tabs at once [window, worker, none]";
+  if (two.includes(process.argv[2] ?? "")) await report.run(two, () => saveFromTwoTabs(page));
   const full = "stores of snapshots on full storage [window, worker, none]";
   if (full.includes(process.argv[2] ?? "")) {
     await report.run(full, async () => {

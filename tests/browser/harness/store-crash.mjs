@@ -66,6 +66,24 @@ export async function closeTabs(url, nCloses) {
   return saved;
 }
 
+/** Saves from two tabs at once, of which one collects what the other has not named yet, and checks all versions. */
+export async function saveFromTwoTabs(url) {
+  const browser = await launch("none");
+  try {
+    for (const { backend, isWorker } of places) {
+      const context = await browser.newContext();
+      const tabs = [await open(context, url, isWorker), await open(context, url, isWorker)];
+      const save = (tab, seed) => tab.evaluate(([to, of]) => globalThis.call("save", to, of), [backend, seed]);
+      for (const round of [1, 2, 3]) await Promise.all(tabs.map((tab, i) => save(tab, 2 * round + i)));
+      const versions = await tabs[0].evaluate(([at]) => globalThis.call("verify", at), [backend]);
+      if (versions !== 6) throw new Error(`${backend}: ${versions} of 6 versions`);
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
 /** Fills the storage of an origin at each place, and returns the messages of the errors. */
 export async function fillStorage(url) {
   const browser = await launch("none");
