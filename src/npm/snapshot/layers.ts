@@ -1,3 +1,4 @@
+import type { StopSignal } from "../base/abort.js";
 import { type Bytes, joined } from "../base/bytes.js";
 import { PagepressError } from "../base/errors.js";
 
@@ -35,7 +36,7 @@ export function layerOf(arrays: readonly Uint8Array[]): Layer {
 const MAX_READ_BYTES = 2 ** 28;
 
 /** Returns `layers` with those of files in memory, unless they are large: one long read takes less time than many short ones. */
-export async function readLayers(layers: readonly Layer[], signal?: AbortSignal): Promise<readonly Layer[]> {
+export async function readLayers(layers: readonly Layer[], signal?: StopSignal): Promise<readonly Layer[]> {
   const total = layers.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
   if (total > MAX_READ_BYTES) return layers;
   const inMemory = async (layer: Layer): Promise<Layer> => {
@@ -47,7 +48,7 @@ export async function readLayers(layers: readonly Layer[], signal?: AbortSignal)
 
 /** Returns the bytes of `parts` one after the other: three numbers for each part, the index of its layer, the offset of its
  * first byte and the offset after the last one. A single part is not copied. */
-export async function readParts(layers: readonly Layer[], parts: Float64Array, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readParts(layers: readonly Layer[], parts: Float64Array, signal?: StopSignal): Promise<Uint8Array> {
   if (parts.length === 3) return readPart(layers, parts, signal);
   let length = 0;
   for (let i = 0; i < parts.length; i += 3) length += (parts[i + 2] as number) - (parts[i + 1] as number);
@@ -62,14 +63,15 @@ export async function readParts(layers: readonly Layer[], parts: Float64Array, s
 }
 
 /** Returns the bytes of a part, without a promise if they are in memory. */
-function readPart(layers: readonly Layer[], part: Float64Array, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
+function readPart(layers: readonly Layer[], part: Float64Array, signal?: StopSignal): Uint8Array | Promise<Uint8Array> {
   const [index, start, end] = part as unknown as [number, number, number];
   const layer = layers[index] as Layer;
   return layer.at?.(start, end) ?? readFile(layer, start, end, signal);
 }
 
-async function readFile(layer: Layer, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
-  const part = await layer.read(start, end, signal);
+async function readFile(layer: Layer, start: number, end: number, signal?: StopSignal): Promise<Uint8Array> {
+  // The signals of callers are `AbortSignal`s.
+  const part = await layer.read(start, end, signal as AbortSignal | undefined);
   if (part.length === end - start) return part;
   const message = `the file of a version gives ${part.length} bytes for ${end - start}: it was changed since it was opened`;
   throw new PagepressError("READ", message);

@@ -45,8 +45,15 @@ export function bytesForRegion(named: NamedMemory, byteLength: number): Uint8Arr
   return bytes;
 }
 
-/** Returns the index and the bytes of the range of a region. Throws `INVALID_ARGUMENT` if there is none. */
-export function checkedRange(regions: readonly RegionInfo[], { region, start = 0, end }: ByteRangeOptions): { index: number; start: number; end: number } {
+/** Bytes of the region of number `index`. */
+export interface RegionRange {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns the range of bytes that options name. Throws `INVALID_ARGUMENT` if no region has it. */
+export function checkedRange(regions: readonly RegionInfo[], { region, start = 0, end }: ByteRangeOptions): RegionRange {
   const names = regions.map(({ name }) => name);
   if (region === undefined && regions.length > 1) fail("region", "none", `give one of ${names.join(", ")}`);
   const index = region === undefined ? 0 : names.indexOf(region);

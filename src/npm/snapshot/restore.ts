@@ -5,7 +5,7 @@ import type { Job } from "../base/job.js";
 import { SerialQueue } from "../base/serial-queue.js";
 import * as names from "./options.js";
 import { readLayers } from "./layers.js";
-import { bytesForRegion, checkedRange, type NamedMemory, namedMemories } from "./regions.js";
+import { bytesForRegion, checkedRange, type NamedMemory, namedMemories, type RegionRange } from "./regions.js";
 import type { ByteRangeOptions, MemoryInput, RegionInfo, RestoreOptions, Snapshot } from "./types.js";
 import { settled, stored, type StoredSnapshot } from "./version.js";
 
@@ -106,7 +106,7 @@ export function restoreLazily(snapshot: Snapshot, into: MemoryInput): LazyRestor
   return new LazyRestore(from, memories);
 }
 
-function allOf({ regions }: StoredSnapshot): { index: number; start: number; end: number }[] {
+function allOf({ regions }: StoredSnapshot): RegionRange[] {
   return regions.map(({ byteLength }, index) => ({ index, start: 0, end: byteLength }));
 }
 

@@ -1,7 +1,6 @@
-import { checkOptions } from "../base/arguments.js";
+import { checkOptions, fail } from "../base/arguments.js";
 import { type Bytes, joined } from "../base/bytes.js";
 import { disposal } from "../base/disposal.js";
-import { PagepressError, toPagepressError } from "../base/errors.js";
 import { Job } from "../base/job.js";
 import type { CallOptions } from "../base/types.js";
 import { call as callNames } from "../api/options.js";
@@ -9,14 +8,11 @@ import type { SnapshotModule } from "../modules/load.js";
 import type * as Wasm from "../wasm/snapshot.js";
 import { type Layer, layerOf, readParts } from "./layers.js";
 import * as names from "./options.js";
-import { checkedRange } from "./regions.js";
+import { checkedRange, type RegionRange } from "./regions.js";
 import type { ByteRangeOptions, PageCounts, RegionInfo, Snapshot } from "./types.js";
 
-/** Bytes of the region of number `index`, and the layers to read them from. */
-interface Range {
-  readonly index: number;
-  readonly start: number;
-  readonly end: number;
+/** Bytes to restore, and the layers to read them from. */
+interface Range extends RegionRange {
   readonly layers?: readonly Layer[];
 }
 
@@ -48,7 +44,7 @@ export class StoredSnapshot implements Snapshot {
     this.pageSize = version.pageSize;
     this.regions = Array.from(version.lengths, (byteLength, i) => ({ name: version.name(i) as string, byteLength }));
     this.byteLength = this.regions.reduce((sum, region) => sum + region.byteLength, 0);
-    const [pages, unchanged, filled, copied, stored, storedBytes] = version.counts as unknown as [number, number, number, number, number, number];
+    const [pages = 0, unchanged = 0, filled = 0, copied = 0, stored = 0, storedBytes = 0] = version.counts;
     this.counts = { pages, unchanged, filled, copied, stored, storedBytes };
   }
 
@@ -71,7 +67,7 @@ export class StoredSnapshot implements Snapshot {
     });
   }
 
-  toFile(options: CallOptions = {}): Promise<Bytes> {
+  async toFile(options: CallOptions = {}): Promise<Bytes> {
     checkOptions(options, callNames);
     return settled(options, this.byteLength, async (job) => {
       const parts = [];
@@ -80,11 +76,11 @@ export class StoredSnapshot implements Snapshot {
     });
   }
 
-  flatten(options: CallOptions = {}): Promise<Snapshot> {
+  async flatten(options: CallOptions = {}): Promise<Snapshot> {
     checkOptions(options, callNames);
     return settled(options, this.byteLength, async (job) => {
       const parts = this.#version.flatParts();
-      const blocks = (await readParts(this.layers, parts as Float64Array, job.signal as AbortSignal | undefined)).slice();
+      const blocks = (await readParts(this.layers, parts as Float64Array, job.signal)).slice();
       return new StoredSnapshot(this.module, this.#version.flatten(), layerOf([blocks]));
     });
   }
@@ -95,7 +91,7 @@ export class StoredSnapshot implements Snapshot {
     let written = 0;
     try {
       for (let parts = writer.wanted(); parts; parts = writer.wanted()) {
-        const part = writer.supply(await readParts(this.layers, parts as Float64Array, job.signal as AbortSignal | undefined));
+        const part = writer.supply(await readParts(this.layers, parts as Float64Array, job.signal));
         written += part.length;
         yield part;
         job.report(Math.min(written, this.byteLength), written, "cpu");
@@ -107,13 +103,14 @@ export class StoredSnapshot implements Snapshot {
   }
 
   /** Restores bytes `start..end` of a region to the start of `into`. @internal */
-  async restoreTo(into: Uint8Array, { index, start, end, layers = this.layers }: Range, job: Job, onStep?: (length: number) => void): Promise<void> {
+  async restoreTo(into: Uint8Array, range: Range, job: Job, onStep?: (length: number) => void): Promise<void> {
+    const { index, start, end, layers = this.layers } = range;
     const restore = this.module.make(({ Restore }) => new Restore(this.#version, index, start, end));
     const expected = into.length;
     try {
       for (let [at, length] = [0, restore.nextBytes]; length > 0; at += length, length = restore.nextBytes) {
-        const staged = await readParts(layers, restore.wanted() as Float64Array, job.signal as AbortSignal | undefined);
-        if (into.length !== expected) throw new PagepressError("INVALID_ARGUMENT", "invalid memory: it grew or was transferred; leave it as it is until the call is done");
+        const staged = await readParts(layers, restore.wanted() as Float64Array, job.signal);
+        if (into.length !== expected) fail("memory", "one that grew or was transferred", "leave it as it is until the call is done");
         restore.supply(staged, into.subarray(at, at + length));
         onStep?.(length);
         await job.yieldToEventLoop();
@@ -143,5 +140,5 @@ export async function settled<T>(options: CallOptions, totalBytes: number | null
 /** Returns the implementation of a snapshot. Throws `INVALID_ARGUMENT` for other objects. */
 export function stored(name: string, snapshot: unknown): StoredSnapshot {
   if (snapshot instanceof StoredSnapshot) return snapshot;
-  throw toPagepressError(new PagepressError("INVALID_ARGUMENT", `invalid ${name}: ${String(snapshot)}; give a snapshot of this package`));
+  return fail(name, String(snapshot), "give a snapshot of this package");
 }

@@ -12,6 +12,12 @@ interface Paths {
   resolve(path: string): string;
 }
 
+interface FileHandle {
+  writeFile(bytes: Uint8Array): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
 interface FileSystem {
   existsSync(path: string): boolean;
   openAsBlob?(path: string): Promise<Blob>;
@@ -21,7 +27,7 @@ interface FileSystem {
     stat(path: string): Promise<{ size: number; mtimeMs: number }>;
     statfs(path: string): Promise<{ bsize: number; blocks: number; bavail: number }>;
     readFile(path: string): Promise<Uint8Array>;
-    open(path: string, flags: "wx"): Promise<{ writeFile(bytes: Uint8Array): Promise<void>; sync(): Promise<void>; close(): Promise<void> }>;
+    open(path: string, flags: "wx"): Promise<FileHandle>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string, options: { force: true }): Promise<void>;
   };

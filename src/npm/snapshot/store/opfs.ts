@@ -46,9 +46,9 @@ class OpfsFiles implements Files {
 
   async list(): Promise<StoredFile[]> {
     const files = [];
-    for (const file of await this.#all()) {
+    for (const { name, size, lastModified } of await this.#all()) {
       // A file that was created and not yet written is empty.
-      if (file.size > 0 && !file.name.startsWith(TEMPORARY)) files.push({ name: file.name, byteLength: file.size, modified: file.lastModified });
+      if (size > 0 && !name.startsWith(TEMPORARY)) files.push({ name, byteLength: size, modified: lastModified });
     }
     return files;
   }

@@ -1,4 +1,4 @@
-import { checkOptions, fail } from "../../base/arguments.js";
+import { checkOneOf, checkOptions, fail } from "../../base/arguments.js";
 import { disposal } from "../../base/disposal.js";
 import { PagepressError } from "../../base/errors.js";
 import { SerialQueue } from "../../base/serial-queue.js";
@@ -64,7 +64,7 @@ export class SnapshotStore {
   }
 
   /** Saves `snapshot` under `name`, which may exist. Also saves the versions that it continues, as far as they are missing. */
-  save(name: string, snapshot: Snapshot, options: CallOptions = {}): Promise<StoredVersion> {
+  async save(name: string, snapshot: Snapshot, options: CallOptions = {}): Promise<StoredVersion> {
     checkOptions(options, callNames);
     const version = stored("snapshot", snapshot);
     const file = fileOfName(name);
@@ -83,7 +83,7 @@ export class SnapshotStore {
   }
 
   /** Returns the version with this name; rejects with `NOT_FOUND` if there is none. Blocks are read when they are needed. */
-  load(name: string): Promise<Snapshot> {
+  async load(name: string): Promise<Snapshot> {
     return this.#alone({}, null, async () => {
       const entry = await this.#entry(fileOfName(name), name);
       if (!entry) throw new PagepressError("NOT_FOUND", `no version ${JSON.stringify(name)} in ${this.place}`);
@@ -100,13 +100,13 @@ export class SnapshotStore {
   }
 
   /** Removes a name. `collect` removes the files that no name needs any more. */
-  delete(name: string): Promise<void> {
+  async delete(name: string): Promise<void> {
     return this.#alone({}, null, () => this.#files.remove(fileOfName(name)));
   }
 
   /** Removes the files of versions that no name needs, and what interrupted calls have left. In a folder, which other processes
    * may use, only files of at least `minAge` milliseconds, by default an hour. */
-  collect({ minAge = this.#files.minAge }: { minAge?: number } = {}): Promise<Collected> {
+  async collect({ minAge = this.#files.minAge }: { minAge?: number } = {}): Promise<Collected> {
     return this.#alone({}, null, async () => {
       await this.#files.tidy();
       const files = await this.#files.list();
@@ -230,11 +230,13 @@ class Catalog {
 
 async function openFiles(name: string, { folder, backend }: SnapshotStoreOptions): Promise<Files> {
   if (typeof name !== "string" || name === "") fail("name", String(name), "give the name of a store");
-  if (backend !== undefined && backend !== "opfs" && backend !== "indexeddb") fail("backend", String(backend), 'give "opfs" or "indexeddb"');
-  const hasBrowserStorage = typeof navigator === "object" && (typeof indexedDB === "object" || navigator.storage?.getDirectory !== undefined);
-  if (folder !== undefined || !hasBrowserStorage) return openFolder(folder ?? `pagepress-snapshots/${encodeURIComponent(name)}`);
-  const files = (backend === "indexeddb" ? undefined : await openOpfs(name)) ?? (backend === "opfs" ? undefined : await openDatabase(name));
-  return files ?? fail("backend", String(backend ?? "none"), "this browser offers no storage here: private windows and sandboxed frames have none");
+  if (backend !== undefined) checkOneOf("backend", backend, ["opfs", "indexeddb"]);
+  const isBrowser = typeof indexedDB === "object" || (typeof navigator === "object" && navigator.storage?.getDirectory !== undefined);
+  if (folder !== undefined || !isBrowser) return openFolder(folder ?? `pagepress-snapshots/${encodeURIComponent(name)}`);
+  let files = backend === "indexeddb" ? undefined : await openOpfs(name);
+  if (!files && backend !== "opfs") files = await openDatabase(name);
+  const remedy = "this browser offers no storage here: private windows and sandboxed frames have none";
+  return files ?? fail("backend", backend ?? "none", remedy);
 }
 
 /** Returns a version and the versions that it continues, the first one first. */
@@ -262,8 +264,13 @@ function partsOf(name: string): { id: string; base: string | null } | undefined 
 function fileOfName(name: string): string {
   if (typeof name !== "string" || name === "") return fail("name", String(name), "give a text that is not empty");
   const bytes = new TextEncoder().encode(name);
-  const encoded = Array.from(bytes, (byte) => (/[\w-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`)).join("");
-  if (encoded.length > MAX_NAME) fail("name", `${encoded.length} bytes`, `give at most ${MAX_NAME} bytes; other characters than letters, digits, _ and - count as 3`);
+  const encode = (byte: number): string => {
+    const character = String.fromCharCode(byte);
+    return /[\w-]/.test(character) ? character : `%${byte.toString(16).padStart(2, "0")}`;
+  };
+  const encoded = Array.from(bytes, encode).join("");
+  const most = `give at most ${MAX_NAME} bytes; other characters than letters, digits, _ and - count as 3 a byte`;
+  if (encoded.length > MAX_NAME) fail("name", `${encoded.length} bytes`, most);
   return `${encoded}${NAME_SUFFIX}`;
 }
 
