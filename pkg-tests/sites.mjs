@@ -37,13 +37,13 @@ export async function startVite(place, vite = "vite") {
   return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
-/** Builds with Vite and serves the result; `command` is the script of Vite. */
-export async function buildWithVite(place, command = join(root, "node_modules/vite/bin/vite.js")) {
+/** Builds with Vite and serves the result, by default under the strict policy; `command` is the script of Vite. */
+export async function buildWithVite(place, command = join(root, "node_modules/vite/bin/vite.js"), sent = headers) {
   const out = join(place, "built");
   await mkdir(out, { recursive: true });
   const args = ["build", place, "--outDir", out, "--base", "./", "--logLevel", "error"];
   await run(process.execPath, [command, ...args], { cwd: place });
-  return serve(out, headers);
+  return serve(out, sent);
 }
 
 export async function buildWithWebpack(place) {

@@ -15,11 +15,12 @@ import { launch, openPage } from "../../tests/browser/harness/chromium.mjs";
 import { Report } from "../../tests/browser/harness/report.mjs";
 import { serve } from "../../tests/browser/harness/server.mjs";
 import { makeWorkplace, pack } from "../install.mjs";
+import { buildWithVite, startVite } from "../sites.mjs";
 import { installTree } from "../matrix/install.mjs";
 import { installPython } from "./python.mjs";
 
 const here = join(root, "pkg-tests/adapters");
-const scripts = ["arrays.js", "cases.js", "content.js", "page.js", "run-all.js", "tables.js", "types.ts", "worker.js"];
+const scripts = ["arrays.js", "cases.js", "content.js", "page.js", "run-all.js", "tables.js", "types.ts", "window.js", "worker.js"];
 
 /** Copies the files of the packed package, and the scripts of the test, to the folder of the libraries. */
 async function prepare(tree) {
@@ -110,6 +111,32 @@ async function checkPages(report, tree) {
   }
 }
 
+/** Runs the cases in a page of Vite: of its development server, and as it builds the page. */
+async function checkVite(report, tree) {
+  const place = join(tree, "vite");
+  await rm(place, { recursive: true, force: true });
+  await mkdir(place);
+  for (const file of scripts) await cp(join(tree, file), join(place, file));
+  await cp(join(tree, "files"), join(place, "public/files"), { recursive: true });
+  await writeFile(join(place, "index.html"), '<!doctype html><title>adapters</title><script type="module" src="window.js"></script>\n');
+  // numcodecs makes functions of text, which the strict policy of other tests refuses.
+  const sites = { "Vite, development": () => startVite(place), "Vite, built": () => buildWithVite(place, undefined, {}) };
+  for (const [name, start] of Object.entries(sites)) {
+    const [site, browser] = [await start(), await launch("none")];
+    try {
+      const page = await openPage(browser, site.url);
+      await page.waitForFunction(() => globalThis.result, null, { timeout: 180_000 }).catch((error) => {
+        throw new Error([error.message, ...page.faults].join("\n"));
+      });
+      const result = await page.evaluate(() => globalThis.result);
+      for (const [of, error] of Object.entries(result)) await report.run(`${name} / ${of}`, async () => assert.equal(error, null));
+    } finally {
+      await browser.close();
+      await site.close();
+    }
+  }
+}
+
 await exitWith(async () => {
   if (!existsSync(join(root, "dist/adapters/arrow.js"))) throw new Remedy("dist/ is missing; run: npm run build");
   const python = await installPython();
@@ -126,5 +153,7 @@ await exitWith(async () => {
   await report.run("types", () => checkTypes(tree));
   const failed = await report.run("Chromium", () => checkPages(report, tree));
   if (failed) console.error(failed.message);
+  const failedVite = await report.run("Vite", () => checkVite(report, tree));
+  if (failedVite) console.error(failedVite.message);
   report.finish();
 });
