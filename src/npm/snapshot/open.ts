@@ -1,6 +1,7 @@
 import { openSource, type FrameSource, type Source } from "../api/frame-source.js";
 import { checkOptions, checkSize } from "../base/arguments.js";
 import { PagepressError } from "../base/errors.js";
+import type { SnapshotModule } from "../modules/load.js";
 import { loaded } from "./module.js";
 import * as names from "./options.js";
 import type { OpenSnapshotOptions, Snapshot } from "./types.js";
@@ -21,11 +22,22 @@ export async function openSnapshot(source: FrameSource, options: OpenSnapshotOpt
   return settled({ signal }, null, async () => {
     const base = previous && stored("previous", previous);
     const module = await loaded(modules?.snapshot);
-    const file = await openSource(source, fetch, signal);
-    const manifest = await manifestOf(file, (foot) => module.run(({ Version }) => Version.manifestStart(foot, file.byteLength)), signal);
-    const version = module.run(({ Version }) => Version.read(manifest, file.byteLength, base?.version.clone(), maxBytes));
-    return new StoredSnapshot(module, version, file, version.base === undefined ? undefined : base);
+    return openFile(module, await openSource(source, fetch, signal), base, maxBytes, signal);
   });
+}
+
+/** Opens a file that is read in parts. */
+export async function openFile(
+  module: SnapshotModule,
+  file: Source,
+  base: StoredSnapshot | undefined,
+  maxBytes = MAX_IMAGE_BYTES,
+  signal?: AbortSignal,
+): Promise<StoredSnapshot> {
+  const { byteLength } = file;
+  const manifest = await manifestOf(file, (foot) => module.run(({ Version }) => Version.manifestStart(foot, byteLength)), signal);
+  const version = module.run(({ Version }) => Version.read(manifest, byteLength, base?.version.clone(), maxBytes));
+  return new StoredSnapshot(module, version, file, version.base === undefined ? undefined : base);
 }
 
 /** Returns the manifest of a file, whose start `startOf` computes from the last bytes of the file. */

@@ -1,4 +1,4 @@
-import type { FrameSource } from "../../api/frame-source.js";
+import type { Source } from "../../api/frame-source.js";
 
 /** A file of a store. */
 export interface StoredFile {
@@ -16,8 +16,8 @@ export interface Files {
   readonly minAge: number;
   /** Returns all files, without those whose writing was interrupted. */
   list(): Promise<StoredFile[]>;
-  /** Returns a file; undefined if there is none. */
-  read(name: string): Promise<Exclude<FrameSource, URL | string> | undefined>;
+  /** Opens a file; returns undefined if there is none. */
+  read(name: string): Promise<Source | undefined>;
   /** Writes or replaces a file. */
   write(name: string, parts: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<void>;
   /** Removes a file if there is one. */

@@ -1,3 +1,4 @@
+import type { Source } from "../../api/frame-source.js";
 import { builtin } from "../../base/builtin.js";
 import type { Files, StoredFile } from "./files.js";
 
@@ -13,6 +14,7 @@ interface Paths {
 }
 
 interface FileHandle {
+  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   writeFile(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -20,14 +22,12 @@ interface FileHandle {
 
 interface FileSystem {
   existsSync(path: string): boolean;
-  openAsBlob?(path: string): Promise<Blob>;
   promises: {
     mkdir(path: string, options: { recursive: true }): Promise<unknown>;
     readdir(path: string): Promise<string[]>;
     stat(path: string): Promise<{ size: number; mtimeMs: number }>;
     statfs(path: string): Promise<{ bsize: number; blocks: number; bavail: number }>;
-    readFile(path: string): Promise<Uint8Array>;
-    open(path: string, flags: "wx"): Promise<FileHandle>;
+    open(path: string, flags: "r" | "wx"): Promise<FileHandle>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string, options: { force: true }): Promise<void>;
   };
@@ -65,11 +65,20 @@ class FolderFiles implements Files {
     return files;
   }
 
-  async read(name: string): Promise<Blob | Uint8Array | undefined> {
+  async read(name: string): Promise<Source | undefined> {
     const path = this.#path(name);
     if (!this.#fs.existsSync(path)) return undefined;
-    // Bun and Deno may lack `openAsBlob`.
-    return this.#fs.openAsBlob ? this.#fs.openAsBlob(path) : new Uint8Array(await this.#fs.promises.readFile(path));
+    const { size } = await this.#fs.promises.stat(path);
+    // Opened for each read, since nothing closes a snapshot.
+    const read = async (start: number, end: number): Promise<Uint8Array> => {
+      const file = await this.#fs.promises.open(path, "r");
+      try {
+        return await readRange(file, start, end);
+      } finally {
+        await file.close();
+      }
+    };
+    return { byteLength: size, isRemote: false, read };
   }
 
   async write(name: string, parts: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<void> {
@@ -107,4 +116,15 @@ class FolderFiles implements Files {
   }
 
   close(): void {}
+}
+
+/** Returns the bytes of a range, or fewer at the end of the file. */
+async function readRange(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(end - start);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) return bytes.subarray(0, at);
+    at += bytesRead;
+  }
+  return bytes;
 }

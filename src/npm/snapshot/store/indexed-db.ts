@@ -1,3 +1,4 @@
+import { openSource, type Source } from "../../api/frame-source.js";
 import type { Files, StoredFile } from "./files.js";
 
 const PREFIX = "pagepress-snapshots:";
@@ -38,8 +39,9 @@ class DatabaseFiles implements Files {
     });
   }
 
-  async read(name: string): Promise<Blob | undefined> {
-    return (await result(this.#table("readonly").get(name) as IDBRequest<Row | undefined>))?.bytes;
+  async read(name: string): Promise<Source | undefined> {
+    const row = await result(this.#table("readonly").get(name) as IDBRequest<Row | undefined>);
+    return row && openSource(row.bytes, {});
   }
 
   async write(name: string, parts: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<void> {

@@ -1,3 +1,4 @@
+import { openSource, type Source } from "../../api/frame-source.js";
 import type { Files, StoredFile } from "./files.js";
 
 /** Folder of all stores in the origin private file system. */
@@ -53,10 +54,10 @@ class OpfsFiles implements Files {
     return files;
   }
 
-  async read(name: string): Promise<Blob | undefined> {
+  async read(name: string): Promise<Source | undefined> {
     try {
       const file = await (await this.#directory.getFileHandle(name)).getFile();
-      return file.size > 0 ? file : undefined;
+      return file.size > 0 ? await openSource(file, {}) : undefined;
     } catch (error) {
       return missing(error);
     }

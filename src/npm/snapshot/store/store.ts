@@ -4,7 +4,8 @@ import { PagepressError } from "../../base/errors.js";
 import { SerialQueue } from "../../base/serial-queue.js";
 import type { CallOptions } from "../../base/types.js";
 import { call as callNames, type Names } from "../../api/options.js";
-import { openSnapshot } from "../open.js";
+import { loaded } from "../module.js";
+import { openFile } from "../open.js";
 import type { Snapshot } from "../types.js";
 import { settled, stored, type StoredSnapshot } from "../version.js";
 import type { Files, StoredFile } from "./files.js";
@@ -130,11 +131,12 @@ export class SnapshotStore {
   }
 
   async #open(id: string, catalog: Catalog): Promise<Snapshot> {
-    let previous: Snapshot | undefined;
+    const module = await loaded();
+    let previous: StoredSnapshot | undefined;
     for (const name of catalog.find(id)?.reverse() ?? []) {
       const source = await this.#files.read(name);
       if (!source) break;
-      const snapshot = await openSnapshot(source, { previous });
+      const snapshot: StoredSnapshot = await openFile(module, source, previous);
       if (snapshot.id === id) return snapshot;
       previous = snapshot;
     }
@@ -144,7 +146,7 @@ export class SnapshotStore {
   /** Reads the file of a name; returns undefined if there is none, or if it is damaged. */
   async #entry(file: string, name: string): Promise<StoredVersion | undefined> {
     const source = await this.#files.read(file);
-    const text = source === undefined ? "" : await new Response(source as Blob).text();
+    const text = source === undefined ? "" : new TextDecoder().decode(await source.read(0, source.byteLength));
     const [, id, milliseconds] = /^([0-9a-f]{32}) (\d+)\n$/.exec(text) ?? [];
     return id === undefined ? undefined : { name, id, savedAt: new Date(Number(milliseconds)) };
   }
