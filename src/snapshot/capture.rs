@@ -14,6 +14,9 @@ use rayon::prelude::*;
 #[cfg(not(target_arch = "wasm32"))]
 const TASK_BYTES: usize = 256 << 10;
 
+/// Largest offset of a block in a layer, so that no sum of offset and length overflows.
+const MAX_OFFSET: u64 = 1 << 62;
+
 /// A version in the making: [`add`](Self::add) takes the image in parts and returns the pages to compress, and
 /// [`store`](Self::store) takes the places of their blocks.
 #[derive(Debug)]
@@ -106,10 +109,17 @@ impl Capture {
                     expected,
                 ));
             }
+            let offset = at
+                .checked_add(entry.offset)
+                .filter(|&start| start <= MAX_OFFSET);
+            let Some(offset) = offset else {
+                let expected = "give offsets below 2^62";
+                return Err(Error::invalid("offset of a block", entry.offset, expected));
+            };
             self.pages[page].block = Block::At {
                 layer: self.layer(),
                 length: entry.length,
-                offset: entry.offset + at,
+                offset,
             };
             self.n_stored += 1;
         }

@@ -326,6 +326,22 @@ fn misuse_is_refused() {
     };
     assert!(capture.store(&[entry], 0).is_err(), "no page to store");
     assert!(capture.finish().is_err(), "no bytes");
+    let mut capture = Capture::new(4096, vec![region("a", 4096)], None).expect("in range");
+    capture.add(&noise(4096, 1), &mut out).expect("a page");
+    for (at, offset) in [(u64::MAX, 4), (0, u64::MAX - 3), (1 << 62, 4)] {
+        let entry = crate::lz4::PageEntry { offset, ..entry };
+        assert!(
+            capture.store(&[entry], at).is_err(),
+            "offset {at} + {offset}"
+        );
+    }
+    let file = take(&[("a", &image(1))], None, PAGE).file();
+    let foot = &file[file.len() - Version::FOOT_BYTES..];
+    let range = Version::manifest_range(foot, file.len() as u64).expect("a manifest");
+    let manifest = &file[range.start as usize..];
+    for n_bytes in [0, range.end - range.start, u64::MAX] {
+        assert!(Version::read(manifest, n_bytes, None, 1 << 30).is_err());
+    }
     let first = take(&[("a", &image(1))], None, PAGE);
     assert!(Capture::new(8192, vec![region("a", 1)], Some(&first.version)).is_err());
     for (start, end) in [(0, u64::MAX), (5, 4)] {

@@ -69,7 +69,9 @@ impl Version {
         }
         let kinds = read_runs(&mut fields, layout.n_pages())?;
         let pages = Pages::read(&mut fields, &layout, &kinds, base)?;
-        let version = pages.place(layout, base, file_bytes - manifest.len() as u64)?;
+        let before = file_bytes.checked_sub(manifest.len() as u64);
+        let before = before.ok_or_else(|| invalid("the manifest is longer than the file"))?;
+        let version = pages.place(layout, base, before)?;
         match version.id() == head.id {
             true => Ok(version),
             false => Err(invalid("the id is that of another content")),
