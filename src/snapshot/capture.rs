@@ -1,8 +1,8 @@
 //! [`Capture`]: takes the next version of an image.
 
 use super::hash::{ContentHash, PagesByHash, insert};
-use super::pages::Layout;
-use super::version::{Block, Origin, Page, Region, Version};
+use super::pages::{Layout, Region};
+use super::version::{Block, Origin, Page, Version};
 use crate::lz4::{PageEntry, PageKind, fill_word};
 use crate::memory::{extend, reserve, with_room};
 use crate::{Error, Result};

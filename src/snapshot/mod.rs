@@ -11,7 +11,7 @@
 //! that one; [`Version::flatten`] makes a version that needs no other.
 //!
 //! # Files
-//! A version is saved as an LZ4 file (see `file.rs`). One without a base restores the image with `lz4 -d`: it has a frame for
+//! A version is saved as an LZ4 file (see `frames.rs`). One without a base restores the image with `lz4 -d`: it has a frame for
 //! each region, with a block for each page. An increment has one frame with the pages that it added. A manifest follows in a
 //! skippable frame, which every LZ4 program skips (see `manifest.rs`): the regions, the id of the version, that of its base,
 //! and an entry for each page.
@@ -29,6 +29,8 @@
 mod capture;
 mod diff;
 mod file;
+mod flatten;
+mod frames;
 mod hash;
 mod manifest;
 mod pages;
@@ -45,9 +47,10 @@ pub use capture::Capture;
 pub use diff::{ChangedRange, Diff};
 pub use file::FileWriter;
 pub use hash::ContentHash;
+pub use pages::Region;
 pub use staging::{Piece, Restore};
 #[cfg(not(target_arch = "wasm32"))]
 pub use store::{SnapshotStore, StoredVersion};
 #[cfg(not(target_arch = "wasm32"))]
 pub use stored::{Snapshot, SnapshotOptions};
-pub use version::{Counts, Region, Version};
+pub use version::{Counts, Version};

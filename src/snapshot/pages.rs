@@ -1,11 +1,19 @@
-//! [`Layout`]: the division of an image into regions and pages.
+//! [`Region`] and [`Layout`]: the division of an image into regions and pages.
 
 use std::ops::Range;
 
-use super::version::Region;
 use crate::lz4::check_page_size;
 use crate::memory::reserve;
 use crate::{Error, Result};
+
+/// A part of an image with a name of its own, such as a linear memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// The name, by which regions of two versions are matched; at most 255 bytes.
+    pub name: String,
+    /// Length in bytes.
+    pub n_bytes: u64,
+}
 
 /// The regions of an image and the pages of each. Every region starts with a page of its own, and its last page may be shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]

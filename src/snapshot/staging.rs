@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::hash::ContentHash;
-use super::version::{Block, Region, Version};
+use super::pages::Region;
+use super::version::{Block, Version};
 use crate::lz4::decompress_block;
 use crate::memory::{reserve, with_room, zeros};
 use crate::{Error, Result};

@@ -3,23 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::hash::{ContentHash, PagesByHash, insert};
-use super::pages::Layout;
+use super::hash::ContentHash;
+use super::pages::{Layout, Region};
 use crate::lz4::frame::{put, put_word};
 use crate::memory::with_room;
 use crate::{Error, Result};
 
 /// Most layers of a version.
 const MAX_LAYERS: u16 = 4096;
-
-/// A part of an image with a name of its own, such as a linear memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
-    /// The name, by which regions of two versions are matched; at most 255 bytes.
-    pub name: String,
-    /// Length in bytes.
-    pub n_bytes: u64,
-}
 
 /// The place of a page's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,49 +179,6 @@ impl Version {
             }
         }
         counts
-    }
-
-    /// Returns a version of the same image and id that needs no base, and the parts of this version's layers whose bytes, one after the
-    /// other, are its layer. Blocks that no page needs are left out.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub fn flatten(&self) -> Result<(Self, Vec<super::Piece>)> {
-        let table = &*self.0;
-        let n_pages = table.pages.len();
-        let mut seen = PagesByHash::default();
-        let mut origins = with_room(n_pages)?;
-        for (i, page) in table.pages.iter().enumerate() {
-            origins.push(match (page.block, seen.get(&page.hash)) {
-                (Block::Fill(_), _) => Origin::Fill,
-                (_, Some(&earlier)) => Origin::Same(earlier),
-                (_, None) => {
-                    insert(&mut seen, page.hash, i)?;
-                    Origin::Added
-                }
-            });
-        }
-        let is_added = |&page: &usize| origins[page] == Origin::Added;
-        let staged = self.stage((0..n_pages).filter(is_added))?;
-        let mut pages = with_room(n_pages)?;
-        let mut offsets = staged.positions.into_iter();
-        for (page, origin) in table.pages.iter().zip(&origins) {
-            let block = match (page.block, origin) {
-                (Block::At { length, .. }, Origin::Added) => Block::At {
-                    layer: 0,
-                    length,
-                    offset: offsets.next().unwrap_or_default(),
-                },
-                (_, Origin::Same(earlier)) => {
-                    let earlier: &Page = &pages[*earlier as usize];
-                    earlier.block
-                }
-                (block, _) => block,
-            };
-            pages.push(Page { block, ..*page });
-        }
-        let flat = Self::new(table.layout.clone(), pages, origins, None)?;
-        Ok((flat, staged.pieces))
     }
 
     /// Returns the pages that hold a range of bytes of a region.

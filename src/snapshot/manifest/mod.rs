@@ -18,7 +18,7 @@
 //! | 4 | bytes of the whole frame |
 //! | 4 | [`FOOT_SIGNATURE`] |
 //!
-//! A block with the length of its page is not compressed. Positions of blocks follow from their lengths, see `src/snapshot/file.rs`.
+//! A block with the length of its page is not compressed. Positions of blocks follow from their lengths, see `src/snapshot/frames.rs`.
 
 mod read;
 mod write;

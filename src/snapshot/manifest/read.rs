@@ -6,10 +6,10 @@ use super::{
 };
 use crate::lz4::fill_word;
 use crate::memory::{reserve, with_room};
-use crate::snapshot::file::{Frames, HEADER_BYTES, SIZE_BYTES, block_bytes};
+use crate::snapshot::frames::{Frames, HEADER_BYTES, SIZE_BYTES, block_bytes};
 use crate::snapshot::hash::ContentHash;
-use crate::snapshot::pages::Layout;
-use crate::snapshot::version::{Block, Origin, Page, Region, Table, Version};
+use crate::snapshot::pages::{Layout, Region};
+use crate::snapshot::version::{Block, Origin, Page, Table, Version};
 use crate::{Error, Result};
 
 impl Version {
