@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::BlockError;
-use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN, TOKEN_MAX};
-use super::parse::MIN_MATCH;
+use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN};
+use super::parse::{MIN_MATCH, TOKEN_MAX};
 use crate::memory::as_uninit;
 
 /// Decodes an LZ4 block that must fill `page` exactly.

@@ -1,10 +1,8 @@
 //! The fast path of the block decoder: sequences in wild copies, as long as both ends are far.
 
-use super::parse::MIN_MATCH;
+use super::parse::{MIN_MATCH, TOKEN_MAX};
 use super::wild_copy::{STEP, copy_16, wild_copy};
 
-/// Nibble of a token after which more bytes of the length follow.
-pub(super) const TOKEN_MAX: usize = 15;
 /// The fast path takes a sequence only if so many bytes of the block are left: a token, a step of literals, an offset.
 pub(super) const INPUT_MARGIN: usize = 1 + STEP + 2;
 /// And only if so many bytes of output are left: a step of literals, and two steps after the longest literals that fit

@@ -85,6 +85,7 @@ pub use page::{PageEntry, PageKind};
 #[doc(hidden)]
 pub use parse::Parse;
 pub(crate) use parse::is_page_size;
+pub(crate) use parse::{LAST_LITERALS, MIN_MATCH, TOKEN_MAX};
 pub use parse::{MAX_BLOCK_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 /// True where code size matters more than a specialised copy of the code for each case.

@@ -18,9 +18,11 @@ pub const MAX_BLOCK_SIZE: u32 = 4 << 20;
 /// A match starts at least this many bytes before the end of the block (rule of the format).
 pub(super) const MATCH_START_MARGIN: usize = 12;
 /// The last bytes of a block are literals (rule of the format).
-pub(super) const LAST_LITERALS: usize = 5;
+pub(crate) const LAST_LITERALS: usize = 5;
 /// Shortest match that LZ4 can express, in bytes.
-pub(super) const MIN_MATCH: usize = 4;
+pub(crate) const MIN_MATCH: usize = 4;
+/// Largest length that a token holds; further bytes continue it.
+pub(crate) const TOKEN_MAX: usize = 15;
 
 pub(super) const HASH_MULTIPLIER: u32 = 2_654_435_761;
 /// Multiplier of the fifth byte, where five bytes are hashed. The match finder relies on this: if the words of two

@@ -1,10 +1,8 @@
 //! Encodes sequences (literals, then a match) as bytes of an LZ4 block.
 
-use super::parse::MIN_MATCH;
+use super::parse::{MIN_MATCH, TOKEN_MAX};
 use super::wild_copy::{STEP, wild_copy};
 
-/// Largest value of a nibble of the token; more bytes of the length follow it.
-const TOKEN_MAX: usize = 15;
 /// Bytes that a short sequence may write: a token, one step of literals, an offset, one byte of length.
 const SHORT_WRITES: usize = 1 + STEP + 2 + 1;
 

@@ -12,21 +12,13 @@ use super::pages::Layout;
 use super::version::{Block, Origin};
 use crate::Result;
 use crate::lz4::frame::put;
+use crate::lz4::{LAST_LITERALS, MIN_MATCH, TOKEN_MAX};
 use crate::memory::{reserve, with_room};
 
-/// Bytes of the header of a frame, with its magic number.
-pub(super) const HEADER_BYTES: u64 = 15;
-/// Bytes of the size of a block, and of the end mark.
-pub(super) const SIZE_BYTES: u64 = 4;
 /// Bytes of the word of a filled page.
 const WORD_BYTES: usize = 8;
-/// Literals at the end of a block, which the format requires.
-const LAST_LITERALS: usize = 5;
 /// Shorter filled pages are not compressed.
 const MIN_FILL: usize = 32;
-/// Bytes of the shortest match, and largest value of half a token.
-const MIN_MATCH: usize = 4;
-const TOKEN_MAX: usize = 15;
 
 /// The frames of a file: each has pages of the version, in order.
 pub(super) struct Frames {

@@ -2,9 +2,7 @@
 
 use crate::Error;
 use crate::lz4::BlockError;
-use crate::lz4::parse::MIN_MATCH;
-
-const TOKEN_MAX: usize = 15;
+use crate::lz4::parse::{MIN_MATCH, TOKEN_MAX};
 
 /// Returns the bytes of content of an independent block, or the error that decoding it would give.
 ///

@@ -4,6 +4,8 @@ use super::FrameHeader;
 
 /// Bytes of a size, a checksum or a magic number in a frame.
 pub(super) const WORD_BYTES: usize = 4;
+/// Bytes of the size of a block, and of the end mark.
+pub(crate) const SIZE_BYTES: u64 = WORD_BYTES as u64;
 /// Bit that marks a stored block. Legacy frames have no such blocks.
 const STORED_BIT: u32 = 1 << 31;
 /// Most bytes of content from one byte of a compressed block: a byte that continues the length of a match.

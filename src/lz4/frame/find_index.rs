@@ -4,14 +4,12 @@ use std::ops::Range;
 
 use super::index::FrameIndex;
 use super::map::{Stage, TAIL_BYTES};
-use super::{FrameEvent, FrameMap, FrameReader, Step, word};
+use super::{FrameEvent, FrameMap, FrameReader, HEADER_BYTES, Step, word};
 use crate::Result;
 use crate::memory::extend;
 
 /// Bytes that are read to find the footer of an index, which is shorter.
 const FOOT_BYTES: u64 = 64;
-/// Longest header of an indexed frame, with its magic number.
-const HEADER_BYTES: u64 = 15;
 
 impl FrameMap {
     /// Takes bytes of the end of the file, and searches them for indexes as far as they reach.

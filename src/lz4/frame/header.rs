@@ -17,6 +17,9 @@ const BLOCK_MAX_RESERVED: u8 = 0x8f;
 /// Codes of the largest block content: 4 is 64 KiB, each next code four times as much, up to 7.
 const BLOCK_MAX_CODES: std::ops::RangeInclusive<u8> = 4..=7;
 
+/// Bytes of the header of a frame with a content size, with its magic number.
+pub(crate) const HEADER_BYTES: u64 = 15;
+
 /// Options of a new frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameOptions {

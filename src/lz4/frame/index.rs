@@ -2,7 +2,9 @@
 //!
 //! [`super`] documents its format.
 
-use super::{BlockSize, FrameHeader, SKIPPABLE_MAGIC, WORD_BYTES, checksum, put, put_word, word};
+use super::{
+    BlockSize, FrameHeader, SIZE_BYTES, SKIPPABLE_MAGIC, WORD_BYTES, checksum, put, put_word, word,
+};
 use crate::memory::reserve;
 use crate::{Error, Result};
 
@@ -18,7 +20,6 @@ const HEAD_BYTES: usize = 8;
 const VERSION: u32 = 1;
 const BLOCK_CHECKSUMS: u16 = 1;
 const CONTENT_CHECKSUM: u16 = 2;
-const SIZE_BYTES: u64 = WORD_BYTES as u64;
 const CHECKSUM_BYTES: u64 = WORD_BYTES as u64;
 /// Largest content of a block of a frame.
 const MAX_CONTENT: u32 = 4 << 20;

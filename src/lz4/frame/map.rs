@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::index::FrameIndex;
 use super::{
-    BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, Step, WORD_BYTES,
+    BlockSize, ContentRead, FrameEvent, FrameHeader, FrameReader, HISTORY_BYTES, SIZE_BYTES, Step,
     word,
 };
 use crate::lz4::BlockError;
@@ -27,7 +27,6 @@ pub(super) const WINDOW_BYTES: u64 = 1 << 20;
 pub(super) const TAIL_BYTES: u64 = 64 << 10;
 /// Size fields within so many bytes are requested at once.
 const SIZES_BYTES: u64 = 4 << 10;
-pub(super) const SIZE_BYTES: u64 = WORD_BYTES as u64;
 
 /// A block and its place in the file.
 #[derive(Debug, Clone, Copy)]

@@ -61,8 +61,8 @@ mod stream;
 mod window;
 mod write;
 
-pub(crate) use block_size::BlockSize;
 use block_size::WORD_BYTES;
+pub(crate) use block_size::{BlockSize, SIZE_BYTES};
 pub(crate) use checksum::checksum;
 
 #[cfg(gpu_engine)]
@@ -70,6 +70,7 @@ pub(crate) use content::FrameContent;
 pub use content_read::ContentRead;
 pub use decode::{FrameDecoder, decompress, decompress_into};
 pub use detect::DetectedFormat;
+pub(crate) use header::HEADER_BYTES;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 #[cfg(any(web_files, web_pages, test))]

@@ -5,8 +5,9 @@ use super::{
     MOVED, RUN_BITS, SAME, SIGNATURE, UNCHANGED,
 };
 use crate::lz4::fill_word;
+use crate::lz4::frame::{HEADER_BYTES, SIZE_BYTES};
 use crate::memory::{reserve, with_room};
-use crate::snapshot::frames::{Frames, HEADER_BYTES, SIZE_BYTES, block_bytes};
+use crate::snapshot::frames::{Frames, block_bytes};
 use crate::snapshot::hash::ContentHash;
 use crate::snapshot::pages::{Layout, Region};
 use crate::snapshot::version::{Block, Origin, Page, Table, Version};
