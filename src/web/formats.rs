@@ -9,15 +9,15 @@ use crate::Result;
 use crate::lz4::formats::blosc::{self, BloscOptions};
 use crate::lz4::formats::hdf5;
 
-/// How content is rearranged before it is compressed.
+/// The shuffle of the elements of content before it is compressed.
 #[wasm_bindgen]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shuffle {
-    /// Not at all.
+    /// No shuffle.
     None,
-    /// By bytes.
+    /// Byte shuffle.
     Byte,
-    /// By bits.
+    /// Bit shuffle.
     Bit,
 }
 

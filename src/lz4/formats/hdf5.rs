@@ -175,7 +175,7 @@ fn by_blocks(
     let (mut to, mut planes) = (zeros(bytes.len())?, zeros(room)?);
     let parts = to.chunks_mut(room.max(1)).zip(bytes.chunks(room.max(1)));
     for (to, from) in parts {
-        // What is left of eight elements stays as it is.
+        // Elements after the last eight are not shuffled.
         convert(from, element_size, &mut planes, to);
     }
     Ok(to)

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// Elements whose bits share a byte.
 pub(super) const GROUP: usize = 8;
 
-/// Shuffles the bytes of elements of `element_size` bytes. An incomplete element at the end stays as it is.
+/// Shuffles the bytes of elements of `element_size` bytes. The bytes of an incomplete element at the end are copied.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an element size of 0; [`Error::OutOfMemory`].
@@ -29,7 +29,7 @@ pub fn unshuffle(bytes: &[u8], element_size: usize) -> Result<Vec<u8>> {
     converted(bytes, element_size, unshuffle_to)
 }
 
-/// Shuffles the bits of elements of `element_size` bytes. What is left after the last eight whole elements stays as it is.
+/// Shuffles the bits of elements of `element_size` bytes. Bytes after the last eight whole elements are copied.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an element size of 0; [`Error::OutOfMemory`].

@@ -42,15 +42,15 @@ const MOST_PARTS: usize = 16;
 const LEAST_PART: usize = 128;
 const LENGTH_BYTES: usize = 4;
 
-/// How content is rearranged before it is compressed.
+/// The shuffle of the elements of content before it is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Shuffle {
-    /// Not at all.
+    /// No shuffle.
     None,
-    /// By bytes ([`super::shuffle::shuffle`]).
+    /// Byte shuffle ([`super::shuffle::shuffle`]).
     #[default]
     Byte,
-    /// By bits ([`super::shuffle::bit_shuffle`]).
+    /// Bit shuffle ([`super::shuffle::bit_shuffle`]).
     Bit,
 }
 

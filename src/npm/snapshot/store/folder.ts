@@ -7,7 +7,7 @@ const TEMPORARY = ".tmp-";
 /** Milliseconds that other processes have between writing a version and its name. */
 const GRACE = 3_600_000;
 
-/** What is used of `node:path` and `node:fs`, whose types a program for browsers does not have. */
+/** The functions of `node:path` and `node:fs` that stores call. Programs for browsers do not have Node's types. */
 interface Paths {
   join(...parts: string[]): string;
   resolve(path: string): string;

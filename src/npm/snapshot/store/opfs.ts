@@ -6,7 +6,7 @@ const FOLDER = "pagepress-snapshots";
 /** Start of the names of unfinished files. */
 const TEMPORARY = "tmp-";
 
-/** What the type library lacks of file handles. */
+/** A file handle with the methods that TypeScript's library does not declare. */
 interface FileHandle extends FileSystemFileHandle {
   /** Only in dedicated workers. */
   createSyncAccessHandle?(): Promise<SyncAccessHandle>;

@@ -22,7 +22,7 @@ const MAX_NAME = 200;
 export interface SnapshotStoreOptions {
   /** Path of a folder, in Node, Deno and Bun. Default there: `"pagepress-snapshots/NAME"`. */
   folder?: string;
-  /** Where to store in a browser. Default: the origin private file system, or IndexedDB where there is none. */
+  /** The storage of a browser. Default: the origin private file system, or IndexedDB where there is none. */
   backend?: "opfs" | "indexeddb";
 }
 
@@ -59,7 +59,7 @@ export class SnapshotStore {
     return settled({}, null, async () => new SnapshotStore(await openFiles(name, options)));
   }
 
-  /** Where the versions are: `"opfs:NAME"`, `"indexeddb:NAME"` or `"folder:PATH"`. */
+  /** The location of the versions: `"opfs:NAME"`, `"indexeddb:NAME"` or `"folder:PATH"`. */
   get place(): string {
     return this.#files.place;
   }
