@@ -28,20 +28,20 @@ interface Loaded {
   seek: SeekModule;
 }
 
-type Name = keyof Loaded | Separate | "snapshot";
+/** The modules that only entries of their own use: their generated JavaScript is a parameter, and so is their file. */
+type Separate = "formats" | "snapshot" | "tensor";
 
-/** The modules whose generated JavaScript is a parameter of `loadWith`. */
-type Separate = "formats" | "tensor";
+type Name = keyof Loaded | Separate;
 
-/** URLs of the WebAssembly files. Bundlers recognise these literal expressions, and file tracers for servers recognise them
- * only in function bodies. */
-const files: Record<Name, () => URL> = {
+/** Returns the URL of the WebAssembly file of a module. Bundlers copy the files named by literal expressions
+ * `new URL("./NAME_bg.wasm", import.meta.url)`, so each stands in a script that every user of the module contains, and no
+ * other. File tracers for servers recognise them only in function bodies. */
+export type File = () => URL;
+
+const files: Record<keyof Loaded, File> = {
   cpu() { return new URL("./cpu_bg.wasm", import.meta.url); },
-  formats() { return new URL("./formats_bg.wasm", import.meta.url); },
   gpu() { return new URL("./gpu_bg.wasm", import.meta.url); },
   seek() { return new URL("./seek_bg.wasm", import.meta.url); },
-  snapshot() { return new URL("./snapshot_bg.wasm", import.meta.url); },
-  tensor() { return new URL("./tensor_bg.wasm", import.meta.url); },
 };
 
 /** Starts each module. Their JavaScript is not imported dynamically: service workers do not support that, nor do workers
@@ -88,17 +88,17 @@ export function load<N extends keyof Loaded>(name: N, source?: ModuleSource): Pr
   return once(kept, name, () => starts[name](compile(name, source)));
 }
 
-/** Returns a module in the same way. `glue` is a parameter so that only scripts that use the module contain it. */
-export function loadWith<G extends object>(name: Separate, glue: G & Glue, source?: ModuleSource): Promise<ModuleWith<G>> {
+/** Returns the module of an entry of its own in the same way. */
+export function loadWith<G extends object>(name: Separate, glue: G & Glue, file: File, source?: ModuleSource): Promise<ModuleWith<G>> {
   const kept = loaded as Map<Name, Promise<ModuleWith<G>>>;
-  return once(kept, name, async () => new Instance(await start(glue, compile(name, source))));
+  return once(kept, name, async () => new Instance(await start(glue, compileFrom(name, file, source))));
 }
 
 /** Returns the snapshot module in the same way. It is also the CPU module, unless that was requested before. */
-export function loadSnapshot(glue: SnapshotModule["glue"], source?: ModuleSource): Promise<SnapshotModule> {
+export function loadSnapshot(glue: SnapshotModule["glue"], file: File, source?: ModuleSource): Promise<SnapshotModule> {
   const kept = loaded as Map<Name, Promise<SnapshotModule>>;
   return once(kept, "snapshot", async () => {
-    const module = new CpuModule(await start(glue, compile("snapshot", source)));
+    const module = new CpuModule(await start(glue, compileFrom("snapshot", file, source)));
     cpu ??= module;
     if (!loaded.has("cpu")) loaded.set("cpu", Promise.resolve(module));
     return module as unknown as SnapshotModule;
@@ -106,19 +106,22 @@ export function loadSnapshot(glue: SnapshotModule["glue"], source?: ModuleSource
 }
 
 /** Returns the compiled module `name`, in the form in which it is sent to workers. */
-export function compile(name: Name, source?: ModuleSource): Promise<CompiledModule> {
+export function compile(name: keyof Loaded, source?: ModuleSource): Promise<CompiledModule> {
+  return compileFrom(name, files[name], source);
+}
+
+function compileFrom(name: Name, file: File, source?: ModuleSource): Promise<CompiledModule> {
   const elsewhere = sources[name];
-  const find = () => source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? locate(name);
+  const find = () => source ?? (typeof elsewhere === "function" ? elsewhere() : elsewhere) ?? locate(name, file);
   return once(compiled, name, async () => compileSource(find()));
 }
 
 /** Returns the URL of the file of the module `name`. */
-function locate(name: Name): URL {
+function locate(name: Name, file: File): URL {
   try {
-    return packageUrl(files[name]());
+    return packageUrl(file());
   } catch (cause) {
-    const isInline = ["cpu", "gpu", "seek"].includes(name);
-    const remedy = isInline ? "import pagepress/inline, or give `modules`" : "give `modules`";
+    const remedy = name in files ? "import pagepress/inline, or give `modules`" : "give `modules`";
     const message = `${name}.wasm cannot be loaded: a bundle of this format does not know where it is (import.meta.url); ${remedy}`;
     throw new PagepressError("MODULE_LOAD", message, { cause });
   }

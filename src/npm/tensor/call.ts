@@ -5,9 +5,14 @@ import * as glue from "../wasm/tensor.js";
 /** The tensor module. All callers of the functions below have awaited `loadTensors`. */
 let module!: TensorModule;
 
+/** Returns the URL of the module. */
+function file(): URL {
+  return new URL("./tensor_bg.wasm", import.meta.url);
+}
+
 /** Loads the tensor module, and returns its generated JavaScript. */
 export async function loadTensors(source?: ModuleSource): Promise<TensorModule["glue"]> {
-  module = await loadWith("tensor", glue, source);
+  module = await loadWith("tensor", glue, file, source);
   return module.glue;
 }
 
