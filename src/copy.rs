@@ -66,7 +66,9 @@ pub(crate) fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
             room.write_copy_of_slice(bytes);
         },
     };
-    if bytes.len() <= SHARE_BYTES || !has_threads() {
+    // A thread of the pool copies alone: the others are at work too.
+    let alone = rayon::current_thread_index().is_some();
+    if bytes.len() <= SHARE_BYTES || alone || !has_threads() {
         return copy(room, bytes);
     }
     room.par_chunks_mut(SHARE_BYTES)

@@ -439,3 +439,38 @@ fn frames_and_batches_equal_those_of_the_cpu() {
         assert!(matches!(device.check(), Err(Error::DeviceLost { .. })));
     });
 }
+
+/// On so many bytes every core feeds the GPU.
+#[test]
+fn calls_on_all_cores_equal_those_of_the_cpu() {
+    const N_BYTES: usize = (129 << 20) + 4321;
+    with_cuda(|device| {
+        let part = mixed(3 << 20, 11);
+        let bytes: Vec<u8> = part.iter().copied().cycle().take(N_BYTES).collect();
+        let mut codec = Codec::with_device(device.clone()).unwrap();
+        for page_size in [4096, 65_536] {
+            let mut expected = lz4::compress_pages(&bytes, page_size, Level::Fast).unwrap();
+            let (found, report) = codec
+                .compress_pages(&bytes, page_size, Level::Fast)
+                .unwrap();
+            assert!(found == expected, "{page_size}");
+            assert_eq!(report.engine, "cuda");
+            assert!(report.timings.kernel_ns.unwrap() <= report.timings.total_ns);
+            assert!(
+                codec.decompress_pages(&found).unwrap().0 == bytes,
+                "{page_size}"
+            );
+            let middle = expected.table.len() / 2;
+            expected.table[middle].length ^= 1;
+            let mut out = vec![0xa5; bytes.len()];
+            let (status, _) = codec
+                .decompress_pages_status_into(&expected, &mut out)
+                .unwrap();
+            let (twin, twin_status) = lz4::decompress_pages_status(&expected).unwrap();
+            assert!(out == twin && status == twin_status, "{page_size}");
+            // The asynchronous form uses one thread.
+            let compressed = codec.compress_pages_async(&bytes, page_size, Level::Fast);
+            assert!(block_on(compressed).unwrap().0 == found, "{page_size}");
+        }
+    });
+}

@@ -255,3 +255,29 @@ fn memory_that_runs_out_is_said_or_does_with_less() {
         assert_eq!(squares(device, 64, false).unwrap(), expected(64, 3, 7));
     });
 }
+
+/// The device is lost at several times in calls on which all cores work.
+#[test]
+fn calls_on_all_cores_bring_a_lost_device_back() {
+    alone("calls_on_all_cores_bring_a_lost_device_back", |device| {
+        let part = mixed(3 << 20, 12);
+        let bytes: Vec<u8> = part.iter().copied().cycle().take(130 << 20).collect();
+        let expected = lz4::compress_pages(&bytes, 4096, Level::Fast).unwrap();
+        let mut codec = Codec::with_device(device.clone()).unwrap();
+        for delay in [0, 2, 5, 9, 14, 20] {
+            let device = codec.device().unwrap().clone();
+            let loser = std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(delay));
+                device.destroy();
+            });
+            let compressed = codec.compress_pages(&bytes, 4096, Level::Fast);
+            assert!(compressed.unwrap().0 == expected, "{delay} ms");
+            loser.join().unwrap();
+            codec.device().unwrap().destroy();
+            assert!(
+                codec.decompress_pages(&expected).unwrap().0 == bytes,
+                "{delay} ms"
+            );
+        }
+    });
+}

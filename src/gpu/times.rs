@@ -90,6 +90,15 @@ impl BusyTime {
         }
     }
 
+    /// Adds the work that `other` counted.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn join(&mut self, other: Self) {
+        self.n_submissions += other.n_submissions;
+        self.is_unmeasured |= other.is_unmeasured;
+        self.total_ns += other.total_ns;
+        self.spans.extend(other.spans);
+    }
+
     /// Returns the total in nanoseconds; `None` without submissions, and if one of them was not measured.
     pub(crate) fn ns(&self) -> Option<u64> {
         if self.is_unmeasured || self.n_submissions == 0 {

@@ -161,6 +161,12 @@ impl GpuCodec {
         self.pipeline.device()
     }
 
+    /// Allows the next calls to block their thread and others of the pool, or not.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::batch) const fn set_may_block(&mut self, may_block: bool) {
+        self.pipeline.may_block = may_block;
+    }
+
     /// Sets the number of pages per job for this page size.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {

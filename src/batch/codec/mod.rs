@@ -193,6 +193,23 @@ pub(crate) fn on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Timings
 /// Blocking forms. Native only.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
+    /// Runs a call that may block this thread and others of the pool.
+    pub(in crate::batch) fn blocking<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> T {
+        self.set_may_block(true);
+        let done = call(self);
+        self.set_may_block(false);
+        done
+    }
+
+    fn set_may_block(&mut self, may_block: bool) {
+        #[cfg(gpu_engine)]
+        if let Some(gpu) = &mut self.gpu {
+            gpu.set_may_block(may_block);
+        }
+        #[cfg(not(gpu_engine))]
+        let _ = may_block;
+    }
+
     /// Blocking form of [`new_async`](Self::new_async).
     ///
     /// # Errors

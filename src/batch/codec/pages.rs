@@ -213,7 +213,9 @@ impl Codec {
         page_size: u32,
         level: Level,
     ) -> Result<(PackedPages, Report)> {
-        crate::batch::block_on(self.compress_pages_async(bytes, page_size, level))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_pages_async(bytes, page_size, level))
+        })
     }
 
     /// Blocking form of [`compress_pages_into_async`](Self::compress_pages_into_async).
@@ -227,7 +229,9 @@ impl Codec {
         level: Level,
         pages: &mut PackedPages,
     ) -> Result<Report> {
-        crate::batch::block_on(self.compress_pages_into_async(bytes, page_size, level, pages))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_pages_into_async(bytes, page_size, level, pages))
+        })
     }
 
     /// Blocking form of [`decompress_pages_async`](Self::decompress_pages_async).
@@ -235,7 +239,7 @@ impl Codec {
     /// # Errors
     /// As the asynchronous form.
     pub fn decompress_pages(&mut self, pages: &PackedPages) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(self.decompress_pages_async(pages))
+        self.blocking(|codec| crate::batch::block_on(codec.decompress_pages_async(pages)))
     }
 
     /// Blocking form of [`decompress_pages_into_async`](Self::decompress_pages_into_async).
@@ -243,7 +247,7 @@ impl Codec {
     /// # Errors
     /// As the asynchronous form.
     pub fn decompress_pages_into(&mut self, pages: &PackedPages, out: &mut [u8]) -> Result<Report> {
-        crate::batch::block_on(self.decompress_pages_into_async(pages, out))
+        self.blocking(|codec| crate::batch::block_on(codec.decompress_pages_into_async(pages, out)))
     }
 
     /// Blocking form of [`decompress_pages_status_into_async`](Self::decompress_pages_status_into_async).
@@ -255,6 +259,8 @@ impl Codec {
         pages: &PackedPages,
         out: &mut [u8],
     ) -> Result<(Vec<Option<BlockError>>, Report)> {
-        crate::batch::block_on(self.decompress_pages_status_into_async(pages, out))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.decompress_pages_status_into_async(pages, out))
+        })
     }
 }

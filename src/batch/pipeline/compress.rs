@@ -17,6 +17,8 @@ use crate::Result;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::copy::fill;
 use crate::gpu::{
     Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission,
     Waitable,
@@ -36,6 +38,12 @@ const MAX_HELD_BYTES: u64 = 512 << 20;
 struct Running {
     /// Index of its slot in the ring.
     slot: usize,
+    /// Its number among the jobs of the call.
+    #[cfg_attr(
+        target_arch = "wasm32",
+        allow(dead_code, reason = "one thread finishes all jobs")
+    )]
+    order: usize,
     n_pages: usize,
     /// Bytes of the pages.
     #[cfg(web_pages)]
@@ -72,34 +80,49 @@ impl Pipeline {
             self.batch_pages,
             self.device.capabilities(),
         );
+        let jobs = plan.enumerate();
+        self.compress_jobs(source, jobs, page_size, level, sink, &mut meter)
+            .await?;
+        Ok(meter.timings(clock))
+    }
+
+    /// Compresses the pages of `jobs`: of each its number among those of the call, and its range of bytes.
+    pub(super) async fn compress_jobs(
+        &mut self,
+        source: Source<'_>,
+        jobs: impl Iterator<Item = (usize, Range<u64>)>,
+        page_size: u32,
+        level: Level,
+        sink: &mut Sink<'_>,
+        meter: &mut Meter,
+    ) -> Result<()> {
         let mut running: VecDeque<Running> = VecDeque::new();
         let mut n_held = 0;
-        for (k, range) in plan.enumerate() {
+        for (k, (order, range)) in jobs.enumerate() {
             if sink.wants_total() {
                 n_held += range.end - range.start;
                 if n_held > MAX_HELD_BYTES {
                     n_held = range.end - range.start;
-                    self.drain(&mut running, sink, &mut meter).await?;
+                    self.drain(&mut running, sink, meter).await?;
                 }
             } else if running.len() == self.ring.len() {
-                self.finish(&mut running, sink, &mut meter).await?;
+                self.finish(&mut running, sink, meter).await?;
             }
             let slot = k % self.ring.len();
             let job = self
-                .start(slot, source, range, page_size, level, &mut meter)
+                .start(slot, source, range, page_size, level, meter)
                 .await?;
-            running.push_back(job);
+            running.push_back(Running { order, ..job });
             // Half of the jobs in flight keep the bus and the device busy while the host waits for an older one.
             let behind = (self.ring.len() / 2).max(1);
             if let Some(before) = running.len().checked_sub(1 + behind) {
-                self.measure(&mut running[before], &mut meter).await?;
+                self.measure(&mut running[before], meter).await?;
                 if !sink.wants_total() {
                     self.read_back(&mut running[before], sink)?;
                 }
             }
         }
-        self.drain(&mut running, sink, &mut meter).await?;
-        Ok(meter.timings(clock))
+        self.drain(&mut running, sink, meter).await
     }
 
     /// Uploads the pages of a job and submits its kernels.
@@ -155,6 +178,7 @@ impl Pipeline {
         )?;
         Ok(Running {
             slot,
+            order: 0,
             n_pages,
             #[cfg(web_pages)]
             n_bytes,
@@ -269,7 +293,19 @@ impl Pipeline {
                 download
                     .read_async(part, |bytes| append(packed, bytes))
                     .await??;
-                entries(&job.table, base, &pages.packed, &mut pages.table)?;
+                let blocks = &pages.packed[base..];
+                entries(&job.table, base as u64, blocks, &mut pages.table)?;
+            }
+            #[cfg(not(target_arch = "wasm32"))]
+            Sink::Placed(placing) => {
+                let (start, room) = placing.take(job.order, job.packed_bytes as usize)?;
+                let mut table = Vec::new();
+                let place = |blocks: &[u8]| {
+                    fill(room, blocks);
+                    entries(&job.table, start, blocks, &mut table)
+                };
+                download.read_async(part, place).await??;
+                placing.keep(job.order, table);
             }
             #[cfg(web_pages)]
             Sink::Js(blocks) => {
@@ -301,13 +337,12 @@ impl Pipeline {
     }
 }
 
-/// Appends the table entries of a job whose blocks start at byte `base` of `packed`.
-fn entries(words: &[u32], base: usize, packed: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
-    let blocks = &packed[base..];
+/// Appends the table entries of a job whose `blocks` are at byte `start` of the output.
+fn entries(words: &[u32], start: u64, blocks: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
         let entry = table_entry([entry[0], entry[1]], blocks)?;
-        table.push(entry.behind(base as u64));
+        table.push(entry.behind(start));
     }
     Ok(())
 }

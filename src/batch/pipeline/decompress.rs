@@ -105,6 +105,16 @@ impl Pipeline {
         target: &mut Target<'_>,
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         let clock = Clock::start();
+        let (status, meter) = self.decompress_metered(pages, target).await?;
+        Ok((status, meter.timings(clock)))
+    }
+
+    /// As [`decompress`](Self::decompress), with the times as a meter.
+    pub(super) async fn decompress_metered(
+        &mut self,
+        pages: &Packed<'_>,
+        target: &mut Target<'_>,
+    ) -> Result<(Vec<Option<BlockError>>, Meter)> {
         let mut meter = self.meter();
         let mut status = memory::with_room(pages.table.len())?;
         let plan = plan::decompress(
@@ -130,7 +140,7 @@ impl Pipeline {
             self.finish_decompression(&mut running, pages, target, &mut status, &mut meter)
                 .await?;
         }
-        Ok((status, meter.timings(clock)))
+        Ok((status, meter))
     }
 
     /// Uploads the blocks of a job and submits its kernel.

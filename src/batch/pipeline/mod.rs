@@ -8,9 +8,13 @@ pub(crate) mod job;
 #[cfg(web_pages)]
 pub(crate) mod js;
 pub(crate) mod piece;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod ring;
 pub(crate) mod sink;
 pub(crate) mod source;
 pub(crate) mod status;
+#[cfg(not(target_arch = "wasm32"))]
+mod workers;

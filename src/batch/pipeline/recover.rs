@@ -25,7 +25,10 @@ impl Pipeline {
         let mut may_reopen = true;
         self.begin();
         loop {
-            match self.compress(source, page_size, level, &mut sink).await {
+            match self
+                .compress_once(source, page_size, level, &mut sink)
+                .await
+            {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
                 done => return self.end(done),
             }
@@ -41,11 +44,43 @@ impl Pipeline {
         let mut may_reopen = true;
         self.begin();
         loop {
-            match self.decompress(pages, &mut target).await {
+            match self.decompress_once(pages, &mut target).await {
                 Err(error) => self.recover(error, &mut may_reopen).await?,
                 done => return self.end(done),
             }
         }
+    }
+
+    /// Runs [`compress`](Self::compress), on several threads where that is faster.
+    async fn compress_once(
+        &mut self,
+        source: Source<'_>,
+        page_size: u32,
+        level: Level,
+        sink: &mut Sink<'_>,
+    ) -> Result<Timings> {
+        #[cfg(not(target_arch = "wasm32"))]
+        if let (Source::Bytes(bytes), Sink::Packed(pages)) = (source, &mut *sink)
+            && let Some(n) = self.n_workers(bytes.len() as u64)
+        {
+            return self.compress_on_workers(n, bytes, page_size, level, pages);
+        }
+        self.compress(source, page_size, level, sink).await
+    }
+
+    /// Runs [`decompress`](Self::decompress), on several threads where that is faster.
+    async fn decompress_once(
+        &mut self,
+        pages: &Packed<'_>,
+        target: &mut Target<'_>,
+    ) -> Result<(Vec<Option<BlockError>>, Timings)> {
+        #[cfg(not(target_arch = "wasm32"))]
+        if let (Source::Bytes(_), Target::Bytes(out)) = (pages.blocks, &mut *target)
+            && let Some(n) = self.n_workers(pages.n_bytes)
+        {
+            return self.decompress_on_workers(n, pages, out);
+        }
+        self.decompress(pages, target).await
     }
 
     /// Opens the same device again after a loss.
@@ -63,6 +98,8 @@ impl Pipeline {
                 *may_reopen = false;
                 self.reopen_async().await.map_err(|_| error)?;
             }
+            #[cfg(not(target_arch = "wasm32"))]
+            Error::OutOfMemory { .. } if self.has_fewer_workers() => {}
             Error::OutOfMemory { .. } if self.batch_pages / 2 >= MIN_BATCH_PAGES => {
                 self.batch_pages /= 2
             }

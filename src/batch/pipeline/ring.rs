@@ -20,6 +20,15 @@ pub(crate) struct Pipeline {
     pub(in crate::batch) overlap: bool,
     /// Maximum number of pages of a job.
     pub(in crate::batch) batch_pages: u64,
+    /// True if calls may block their thread and others of the pool.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::batch) may_block: bool,
+    /// Pipelines on the same device, one for each thread that works on a call.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) workers: Vec<Self>,
+    /// Most workers of a call.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) most_workers: usize,
     /// Number of device losses that were recovered.
     pub(in crate::batch) n_devices_lost: u64,
     /// True from the start of a call until it succeeds. A dropped future leaves it set, with jobs in flight.
@@ -72,6 +81,14 @@ impl Meter {
         self.download.add(times.download);
     }
 
+    /// Adds the times of jobs of the same call that another thread ran.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::batch) fn join(&mut self, other: Self) {
+        self.upload.join(other.upload);
+        self.kernels.join(other.kernels);
+        self.download.join(other.download);
+    }
+
     pub(in crate::batch) fn timings(&self, clock: Clock) -> Timings {
         Timings {
             upload_ns: self.upload.ns(),
@@ -92,6 +109,12 @@ impl Pipeline {
             ring,
             overlap,
             batch_pages,
+            #[cfg(not(target_arch = "wasm32"))]
+            may_block: false,
+            #[cfg(not(target_arch = "wasm32"))]
+            workers: Vec::new(),
+            #[cfg(not(target_arch = "wasm32"))]
+            most_workers: super::workers::MAX_WORKERS,
             n_devices_lost: 0,
             is_unsettled: false,
             #[cfg(web_pages)]
@@ -127,6 +150,8 @@ impl Pipeline {
 
     /// Drops the staging buffers of abandoned jobs.
     pub(in crate::batch) fn forget_jobs(&mut self) {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.workers.clear();
         self.ring
             .iter_mut()
             .for_each(|slot| *slot = RingSlot::default());

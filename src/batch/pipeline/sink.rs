@@ -28,6 +28,9 @@ pub(crate) enum Sink<'a> {
     Packed(&'a mut PackedPages),
     /// Keeps the pinned buffers that the device wrote: zero-copy.
     Pinned(&'a mut Vec<PinnedPart>),
+    /// Writes to the memory of a job among those of other threads.
+    #[cfg(not(target_arch = "wasm32"))]
+    Placed(&'a dyn super::placement::Placing),
     /// Appends to a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a mut JsBlocks),
@@ -41,6 +44,8 @@ impl Sink<'_> {
     pub(super) fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
         match self {
             Self::Pinned(parts) => parts.clear(),
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Placed(_) => {}
             #[cfg(web_pages)]
             Self::Js(blocks) => **blocks = JsBlocks::default(),
             #[cfg(web_pages)]
@@ -66,6 +71,8 @@ impl Sink<'_> {
     pub(super) fn wants_total(&self) -> bool {
         match self {
             Self::Packed(_) | Self::Pinned(_) => false,
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Placed(_) => false,
             #[cfg(web_pages)]
             Self::Js(_) | Self::JsFrame(_) => true,
         }
@@ -81,6 +88,8 @@ impl Sink<'_> {
                 let _ = jobs;
                 Ok(())
             }
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Placed(_) => Ok(()),
             #[cfg(web_pages)]
             Self::Js(blocks) => blocks.reserve(jobs.map(|(n_bytes, _)| n_bytes).sum()),
             #[cfg(web_pages)]
