@@ -65,7 +65,7 @@ const PAGES_PER_TILE: u32 = 1024;
 /// Afterwards, `TileSums[0]` is the number of words used in `Packed`.
 ///
 /// `page_size` is 4096, 8192, 16384, 32768 or 65536; the last page may be shorter. `n_bytes > 0`, at most
-/// [`MAX_PAGES_PER_JOB`] pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
+/// `MAX_PAGES_PER_JOB` pages and less than 4 GiB. [`Sequential`](Level::Sequential), which only the CPU can write, is
 /// compressed as Fast. `compute_units` are those of the device, if known.
 ///
 /// # Errors

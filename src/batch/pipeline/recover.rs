@@ -59,8 +59,10 @@ impl Pipeline {
         level: Level,
         sink: &mut Sink<'_>,
     ) -> Result<Timings> {
+        // Without page faults in the output one thread is as fast: measured 1.05 to 1.1 times.
         #[cfg(not(target_arch = "wasm32"))]
         if let (Source::Bytes(bytes), Sink::Packed(pages)) = (source, &mut *sink)
+            && pages.packed.capacity() < bytes.len()
             && let Some(n) = self.n_workers(bytes.len() as u64)
         {
             return self.compress_on_workers(n, bytes, page_size, level, pages);

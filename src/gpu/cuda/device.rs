@@ -81,7 +81,7 @@ impl CudaDevice {
     /// Opens the GPU at `index` of [`list`](super::list).
     ///
     /// # Errors
-    /// [`Error::BackendUnavailable`] with the reason: no driver, a driver or GPU that is too old, no such index.
+    /// [`Error::BackendUnavailable`](crate::Error::BackendUnavailable) with the reason: no driver, a driver or GPU that is too old, no such index.
     pub fn open(index: usize) -> Result<Self> {
         open(index, &DeviceRequest::default())
     }
@@ -89,7 +89,7 @@ impl CudaDevice {
     /// Returns the newest CUDA version that the driver supports, for example `"13.0"`.
     ///
     /// # Errors
-    /// [`Error::BackendUnavailable`] with the reason: no driver, or one that is too old.
+    /// [`Error::BackendUnavailable`](crate::Error::BackendUnavailable) with the reason: no driver, or one that is too old.
     pub fn driver_version() -> Result<String> {
         driver::version()
             .map(driver::readable)
@@ -100,7 +100,7 @@ impl CudaDevice {
     /// used.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`](crate::Error::DeviceLost).
     pub fn memory_bytes(&self) -> Result<(u64, u64)> {
         self.0.check()?;
         self.0.context.memory()
@@ -127,7 +127,7 @@ impl CudaDevice {
     /// Loads a kernel from PTX: the output of [`compile_wgsl`](crate::ptx::compile_wgsl), or other PTX.
     ///
     /// # Errors
-    /// [`Error::KernelCompile`] with the driver's log.
+    /// [`Error::KernelCompile`](crate::Error::KernelCompile) with the driver's log.
     ///
     /// # Safety
     /// The entry point accepts the parameters that `ptx.params` names, as [`compile_wgsl`](crate::ptx::compile_wgsl)
@@ -143,7 +143,7 @@ impl CudaDevice {
     /// Wraps device memory of other CUDA code as a buffer. The caller still owns the memory; it is not freed here.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for an address that is 0 or not a multiple of 16, and for lengths that
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an address that is 0 or not a multiple of 16, and for lengths that
     /// [`allocate_memory`](Backend::allocate_memory) rejects.
     ///
     /// # Safety
@@ -157,7 +157,7 @@ impl CudaDevice {
     /// Checks that the device was not lost.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] with the driver's code and its meaning.
+    /// [`Error::DeviceLost`](crate::Error::DeviceLost) with the driver's code and its meaning.
     pub fn check(&self) -> Result<()> {
         self.0.check()
     }
@@ -184,7 +184,7 @@ impl CudaDevice {
         self.0.budget.fail(n_before, n_failing)
     }
 
-    /// Destroys the device: everything submitted later fails with [`Error::DeviceLost`].
+    /// Destroys the device: everything submitted later fails with [`Error::DeviceLost`](crate::Error::DeviceLost).
     pub fn destroy(&self) {
         self.0.given_up.store(true, Ordering::Release);
     }

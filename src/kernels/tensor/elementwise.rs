@@ -61,7 +61,7 @@ pub struct Elementwise<'a> {
     pub a: Source,
     /// The second tensor, required if a step has two operands.
     pub b: Option<Source>,
-    /// At most [`MAX_STEPS`] steps, of which at most one has two operands. Without steps, `a` is copied.
+    /// At most `MAX_STEPS` steps, of which at most one has two operands. Without steps, `a` is copied.
     pub steps: &'a [Step],
 }
 

@@ -20,7 +20,7 @@ const MAX_WIDTH: u64 = 256;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
-/// binding, see [`takes_row`].
+/// binding, see `takes_row`.
 pub fn norm_job(
     norm: Norm,
     [rows, cols]: [u64; 2],

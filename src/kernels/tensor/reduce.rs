@@ -64,7 +64,7 @@ pub const fn takes_rows(rows: u64, cols: u64, max_binding_bytes: u64) -> bool {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
-/// [`takes_rows`].
+/// `takes_rows`.
 pub fn reduce_rows_job(
     reduction: Reduction,
     rows: u64,
@@ -196,7 +196,7 @@ pub const fn takes_columns(outer: u64, rows: u64, inner: u64, max_binding_bytes:
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for rows that are too long, see
-/// [`takes_columns`].
+/// `takes_columns`.
 pub fn reduce_columns_job(
     reduction: Reduction,
     [outer, rows, inner]: [u64; 3],

@@ -36,7 +36,7 @@ impl SoftmaxLimits {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a length of 0, and for a row that is larger than a
-/// binding, see [`takes_row`].
+/// binding, see `takes_row`.
 pub fn softmax_job(
     rows: u64,
     cols: u64,
