@@ -20,11 +20,24 @@ pub(crate) trait Output: Send {
     /// True if bytes behind the content must not be written, also for a moment, unless content follows there.
     fn is_given(&self) -> bool;
 
-    /// Returns the memory behind the content: `n_bytes`, or as many as memory of the caller has left.
+    /// Returns the content from byte `start` on, and the memory behind it: `n_bytes`, or as many as memory of the caller has left.
+    ///
+    /// # Safety
+    /// Callers write only initialised bytes to the memory.
+    unsafe fn content_and_room(
+        &mut self,
+        start: usize,
+        n_bytes: usize,
+    ) -> Result<(&[u8], &mut [MaybeUninit<u8>])>;
+
+    /// Returns the memory behind the content, as [`content_and_room`](Self::content_and_room).
     ///
     /// # Safety
     /// Callers write only initialised bytes to it.
-    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]>;
+    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]> {
+        // SAFETY: the contracts are the same.
+        unsafe { Ok(self.content_and_room(self.len(), n_bytes)?.1) }
+    }
 
     /// Adds the first `n_bytes` of the room to the content.
     ///
@@ -62,9 +75,22 @@ impl Output for Vec<u8> {
         false
     }
 
-    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]> {
+    unsafe fn content_and_room(
+        &mut self,
+        start: usize,
+        n_bytes: usize,
+    ) -> Result<(&[u8], &mut [MaybeUninit<u8>])> {
         reserve_result(self, n_bytes)?;
-        Ok(&mut self.spare_capacity_mut()[..n_bytes])
+        let length = self.len();
+        let spare = std::ptr::from_mut(&mut self.spare_capacity_mut()[..n_bytes]);
+        // SAFETY: the spare capacity begins behind the `length` initialised bytes, so the two do not overlap, and both stay
+        // borrowed with the vector.
+        Ok(unsafe {
+            (
+                &std::slice::from_raw_parts(self.as_ptr(), length)[start..],
+                &mut *spare,
+            )
+        })
     }
 
     unsafe fn add(&mut self, n_bytes: usize) {
@@ -107,11 +133,17 @@ impl Output for Given<'_> {
         true
     }
 
-    unsafe fn room(&mut self, n_bytes: usize) -> Result<&mut [MaybeUninit<u8>]> {
-        let rest = &mut self.memory[self.length..];
+    unsafe fn content_and_room(
+        &mut self,
+        start: usize,
+        n_bytes: usize,
+    ) -> Result<(&[u8], &mut [MaybeUninit<u8>])> {
+        let (content, rest) = self.memory.split_at_mut(self.length);
         let n_bytes = n_bytes.min(rest.len());
         // SAFETY: callers write only initialised bytes, by this function's contract.
-        Ok(unsafe { as_uninit(&mut rest[..n_bytes]) })
+        Ok((&content[start..], unsafe {
+            as_uninit(&mut rest[..n_bytes])
+        }))
     }
 
     unsafe fn add(&mut self, n_bytes: usize) {

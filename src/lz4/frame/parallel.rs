@@ -20,6 +20,10 @@ use crate::{Error, Result};
 
 /// Most bytes of content in one task of the thread pool, unless a block is larger.
 const SHARE_BYTES: usize = 128 << 10;
+/// Most bytes of content that are decoded while the content before them is hashed, unless [`MIN_BLOCKS`] are larger.
+const HASHED_BYTES: usize = 2 << 20;
+/// So many blocks at least occupy several cores.
+const MIN_BLOCKS: usize = 4;
 /// Most blocks in one group, which bounds the memory for their states.
 const MAX_BLOCKS: usize = 1 << 16;
 
@@ -117,10 +121,10 @@ impl FrameDecoder {
         let start = out.len();
         if frame.header.linked {
             self.append_linked(&group.blocks, out)?;
-        } else {
-            frame.independent_group(group, &self.scratch, out)?;
+            return self.add(out.content(start));
         }
-        self.count(out.content(start))
+        frame.independent_group(group, &self.scratch, out)?;
+        self.count(out.len() - start)
     }
 
     /// Decodes linked blocks that follow the content so far, and appends their content to `out`.
@@ -139,20 +143,24 @@ impl FrameDecoder {
         out.extend(self.window.content())
     }
 
-    /// Counts and hashes content of the frame that was decoded.
-    pub(super) fn count(&mut self, content: &[u8]) -> Result<()> {
+    /// Hashes and counts content of the frame that was decoded.
+    pub(super) fn add(&mut self, content: &[u8]) -> Result<()> {
         if let Some(frame) = &mut self.frame {
             frame.content.add(content);
         }
-        let added = content.len() as u64;
-        self.check_limit(added)?;
-        self.n_bytes += added;
+        self.count(content.len())
+    }
+
+    /// Counts bytes of content that were decoded.
+    fn count(&mut self, n_bytes: usize) -> Result<()> {
+        self.check_limit(n_bytes as u64)?;
+        self.n_bytes += n_bytes as u64;
         Ok(())
     }
 }
 
 impl Frame {
-    /// Decodes a group. A block that is shorter than its place leaves it partly written, and no content follows the last block,
+    /// Decodes and hashes a group. A block that is shorter than its place leaves it partly written, and no content follows the last block,
     /// which so gets no place in memory of a caller.
     fn independent_group(
         &mut self,
@@ -160,23 +168,39 @@ impl Frame {
         scratch: &Scratch,
         out: &mut dyn Output,
     ) -> Result<()> {
-        let header = self.header;
-        match group.blocks.as_slice() {
-            [blocks @ .., last] if group.ends && out.is_given() => {
-                self.independent(blocks, scratch, out)?;
-                let most = last.max_content(&header);
-                scratch.with(most, |memory| out.extend(content(last, memory)?))?
-            }
-            blocks => self.independent(blocks, scratch, out),
+        let mut hashed = out.len();
+        let blocks = match group.blocks.as_slice() {
+            [blocks @ .., _] if group.ends && out.is_given() => blocks,
+            blocks => blocks,
+        };
+        for part in blocks.chunks(self.blocks_per_hash()) {
+            self.independent(part, scratch, out, &mut hashed)?;
         }
+        for last in &group.blocks[blocks.len()..] {
+            let most = last.max_content(&self.header);
+            scratch.with(most, |memory| out.extend(content(last, memory)?))??;
+        }
+        self.content.add(out.content(hashed));
+        Ok(())
     }
 
-    /// Blocks of a frame mostly have the same content size, so the size of the first one is the size of all places.
+    /// Returns the number of blocks that are decoded while the content before them is hashed.
+    fn blocks_per_hash(&self) -> usize {
+        if !self.header.content_checksum {
+            return MAX_BLOCKS;
+        }
+        let block_bytes = self.slot.unwrap_or(self.header.block_max_size as usize);
+        (HASHED_BYTES / block_bytes.max(1)).max(MIN_BLOCKS)
+    }
+
+    /// Decodes blocks while the content from byte `hashed` of `out` on is hashed. Blocks of a frame mostly have the same content
+    /// size, so the size of the first one is the size of all places.
     fn independent(
         &mut self,
         group: &[FrameBlock<'_>],
         scratch: &Scratch,
         out: &mut dyn Output,
+        hashed: &mut usize,
     ) -> Result<()> {
         let header = self.header;
         let mut group = group;
@@ -196,8 +220,9 @@ impl Frame {
             false => block.data.len(),
         };
         let total = group.iter().map(expected).sum();
+        let decoded = out.len();
         // SAFETY: `decode_to_place` and `gather` write only initialised bytes.
-        let mut free = unsafe { out.room(total) }?;
+        let (before, mut free) = unsafe { out.content_and_room(*hashed, total) }?;
         let mut work = Vec::new();
         reserve(&mut work, group.len())?;
         for block in group {
@@ -216,11 +241,14 @@ impl Frame {
                 *done = decode_to_place(block, place, block.max_content(&header), scratch);
             }
         };
-        if per_share == group.len() {
+        if per_share == work.len() {
             decode_all(&mut work);
+            self.content.add(before);
         } else {
-            work.par_chunks_mut(per_share).for_each(decode_all);
+            let decode = || work.par_chunks_mut(per_share).for_each(decode_all);
+            rayon::join(decode, || self.content.add(before));
         }
+        *hashed = decoded;
         self.gather(
             work.into_iter()
                 .map(|work| (work.place.len(), work.done))

@@ -61,7 +61,7 @@ fn write_part(
     output: &mut StreamOutput<impl Write, impl FnMut(Progress) -> ControlFlow<()>>,
 ) -> Result<bool, StreamError> {
     let mut write = |content: &[u8], decoder: &mut FrameDecoder| {
-        decoder.count(content)?;
+        decoder.add(content)?;
         output.write(content)?;
         output.advance_to(end)
     };
