@@ -283,17 +283,26 @@ fn a_batch_of_pages_becomes_a_frame() {
         pages::text(10_000, 1),
     ]
     .concat();
-    let options = FrameOptions {
-        block_size: 4096,
-        ..FrameOptions::default()
-    };
-    let packed = pagepress::lz4::compress_pages(&input, 4096, Level::Fast).expect("compresses");
-    let mut frame = Vec::new();
-    let mut writer = pagepress::lz4::frame::FrameWriter::new(&options, &mut frame).expect("starts");
-    writer
-        .push_pages(&input, &packed.packed, &packed.table, 4096, &mut frame)
-        .expect("fits");
-    writer.finish(&mut frame).expect("ends");
-    assert!(frame == compress(&input, &options).expect("compresses"));
-    assert!(lz4_ok(&["-d", "-c"], &frame) == input);
+    // The second is large enough for its content to be hashed on another core.
+    for input in [input.clone(), input.repeat(50)] {
+        let options = FrameOptions {
+            block_size: 4096,
+            block_checksums: true,
+            index: true,
+            level: Level::Fast,
+            ..FrameOptions::default()
+        };
+        let packed = pagepress::lz4::compress_pages(&input, 4096, Level::Fast).expect("compresses");
+        let (table, packed) = (&packed.table, &packed.packed);
+        let mut frame = Vec::new();
+        let new = pagepress::lz4::frame::FrameWriter::new(&options, &mut frame);
+        let mut writer = new.expect("starts");
+        // Content before the batch is part of the checksum.
+        writer.push(&input[..4096], &mut frame).expect("fits");
+        let pushed = writer.push_pages(&input[4096..], packed, &table[1..], 4096, &mut frame);
+        pushed.expect("fits");
+        writer.finish(&mut frame).expect("ends");
+        assert!(frame == compress(&input, &options).expect("compresses"));
+        assert!(lz4_ok(&["-d", "-c"], &frame) == input);
+    }
 }

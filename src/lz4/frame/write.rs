@@ -106,6 +106,19 @@ impl FrameWriter {
         block: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<()> {
+        self.append(content, kind, block, out)?;
+        self.add_content(content);
+        Ok(())
+    }
+
+    /// Appends one block that is already compressed, without adding its content to the checksum.
+    fn append(
+        &mut self,
+        content: &[u8],
+        kind: PageKind,
+        block: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         if content.len() > self.options.block_size as usize
             || (kind == PageKind::Lz4 && block.is_empty())
         {
@@ -115,7 +128,6 @@ impl FrameWriter {
                 expected: "give a block that is not empty, for at most the block size of the frame",
             });
         }
-        self.count(content);
         let block = match kind {
             PageKind::Lz4 => block,
             PageKind::Stored => content,
@@ -123,7 +135,7 @@ impl FrameWriter {
         };
         let start = out.len();
         push_block(content, block, self.options.block_checksums, out)?;
-        self.note(&out[start..], content.len());
+        self.note_blocks(content.len(), &out[start..]);
         Ok(())
     }
 
@@ -149,14 +161,25 @@ impl FrameWriter {
             let (n_entries, n_pages) = (table.len(), pages.len());
             return Err(invalid(format!("{n_entries} entries for {n_pages} pages")));
         }
-        for (page, entry) in pages.zip(table) {
-            let block = entry.block(packed, page.len()).ok_or_else(|| {
-                let PageEntry { offset, length, .. } = entry;
-                invalid(format!("offset {offset}, length {length}"))
-            })?;
-            self.push_block(page, entry.kind, block, out)?;
-        }
-        Ok(())
+        let mut sum = std::mem::replace(&mut self.sum, Checksum::new());
+        let is_hashed = self.options.content_checksum;
+        let append = || {
+            pages.zip(table).try_for_each(|(page, entry)| {
+                let block = entry.block(packed, page.len()).ok_or_else(|| {
+                    let PageEntry { offset, length, .. } = entry;
+                    invalid(format!("offset {offset}, length {length}"))
+                })?;
+                self.append(page, entry.kind, block, out)
+            })
+        };
+        let hash = || {
+            if is_hashed {
+                sum.add(content);
+            }
+        };
+        let ((), appended) = beside(content.len(), hash, append);
+        self.sum = sum;
+        appended
     }
 
     /// Adds content to the checksum, if there is one, without counting it: for content that is compressed elsewhere.
@@ -182,7 +205,6 @@ impl FrameWriter {
 
     /// Counts `n_bytes` of content that was compressed elsewhere. The index, if there is one, needs its `blocks` with
     /// their sizes and checksums; all but the last block of the frame are full.
-    #[cfg(any(test, web_files, not(target_arch = "wasm32")))]
     pub(crate) fn note_blocks(&mut self, n_bytes: usize, blocks: &[u8]) {
         self.n_bytes += n_bytes as u64;
         self.note(blocks, n_bytes);
@@ -226,6 +248,20 @@ impl FrameWriter {
         self.n_bytes += content.len() as u64;
         self.add_content(content);
     }
+}
+
+/// Runs both, on two cores natively if the content of `n_bytes` is worth it.
+fn beside<A: Send, B: Send>(
+    n_bytes: usize,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(not(target_arch = "wasm32"))]
+    if share_bytes(n_bytes, 1).is_some() {
+        return rayon::join(first, second);
+    }
+    let _ = n_bytes;
+    (first(), second())
 }
 
 /// Returns the most bytes of the blocks of `n_bytes` of content.
