@@ -312,6 +312,9 @@ fn pages_of(blocks: &[FrameBlock<'_>], block_size: u32) -> Result<PackedPages> {
         page_size: block_size,
         n_bytes,
     };
+    let padded = |block: &FrameBlock<'_>| block.data.len().next_multiple_of(4);
+    memory::reserve_result(&mut pages.packed, blocks.iter().map(padded).sum())?;
+    memory::reserve(&mut pages.table, blocks.len())?;
     for block in blocks {
         let kind = if block.compressed {
             PageKind::Lz4
@@ -323,7 +326,6 @@ fn pages_of(blocks: &[FrameBlock<'_>], block_size: u32) -> Result<PackedPages> {
             length: block.data.len() as u32,
             kind,
         };
-        memory::reserve(&mut pages.packed, block.data.len() + 4)?;
         pages.packed.extend_from_slice(block.data);
         pages
             .packed
