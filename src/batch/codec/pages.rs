@@ -200,8 +200,8 @@ fn no_gpu() -> Error {
     }
 }
 
-/// Blocking forms. Native only. On CUDA, calls on 128 MiB of pages and more use all threads of rayon's pool to copy and to submit
-/// jobs.
+/// Blocking forms. Native only. On CUDA, calls on 128 MiB of pages and more use up to 16 threads of rayon's pool to copy and to
+/// submit jobs, with up to 560 MiB of pinned staging memory, which the codec keeps.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
     /// Blocking form of [`compress_pages_async`](Self::compress_pages_async), on CUDA up to 1.3 times as fast for 128 MiB and more.
