@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod corpus;
