@@ -38,6 +38,10 @@ pub(crate) struct Pipeline {
     pub(in crate::batch) on_progress: super::js::OnProgress,
 }
 
+/// Most threads that work on a call: more do not copy faster.
+#[cfg(not(target_arch = "wasm32"))]
+const MAX_WORKERS: usize = 16;
+
 /// Staging buffers of one job in flight.
 #[derive(Debug, Default)]
 pub(in crate::batch) struct RingSlot {
@@ -114,7 +118,7 @@ impl Pipeline {
             #[cfg(not(target_arch = "wasm32"))]
             workers: Vec::new(),
             #[cfg(not(target_arch = "wasm32"))]
-            most_workers: super::workers::MAX_WORKERS,
+            most_workers: MAX_WORKERS,
             n_devices_lost: 0,
             is_unsettled: false,
             #[cfg(web_pages)]

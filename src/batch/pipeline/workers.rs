@@ -31,8 +31,6 @@ const MIN_BYTES: u64 = 128 << 20;
 const JOB_BYTES: u64 = 8 << 20;
 /// Jobs in flight of a worker.
 const SLOTS: usize = 2;
-/// Most workers: more do not copy faster.
-pub(super) const MAX_WORKERS: usize = 16;
 
 impl Pipeline {
     /// Returns the number of workers for a call on pages of `n_bytes`; `None` if one thread does it.
