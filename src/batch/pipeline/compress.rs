@@ -98,11 +98,12 @@ impl Pipeline {
     ) -> Result<()> {
         let mut running: VecDeque<Running> = VecDeque::new();
         let mut n_held = 0;
-        for (k, (order, range)) in jobs.enumerate() {
+        for (k, job) in jobs.enumerate() {
             if sink.wants_total() {
-                n_held += range.end - range.start;
+                let n_bytes = job.1.end - job.1.start;
+                n_held += n_bytes;
                 if n_held > MAX_HELD_BYTES {
-                    n_held = range.end - range.start;
+                    n_held = n_bytes;
                     self.drain(&mut running, sink, meter).await?;
                 }
             } else if running.len() == self.ring.len() {
@@ -110,9 +111,9 @@ impl Pipeline {
             }
             let slot = k % self.ring.len();
             let job = self
-                .start(slot, source, range, page_size, level, meter)
+                .start(slot, source, job, page_size, level, meter)
                 .await?;
-            running.push_back(Running { order, ..job });
+            running.push_back(job);
             // Half of the jobs in flight keep the bus and the device busy while the host waits for an older one.
             let behind = (self.ring.len() / 2).max(1);
             if let Some(before) = running.len().checked_sub(1 + behind) {
@@ -130,7 +131,7 @@ impl Pipeline {
         &mut self,
         slot: usize,
         source: Source<'_>,
-        range: Range<u64>,
+        (order, range): (usize, Range<u64>),
         page_size: u32,
         level: Level,
         meter: &mut Meter,
@@ -178,7 +179,7 @@ impl Pipeline {
         )?;
         Ok(Running {
             slot,
-            order: 0,
+            order,
             n_pages,
             #[cfg(web_pages)]
             n_bytes,
