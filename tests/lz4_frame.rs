@@ -275,34 +275,52 @@ fn streams_write_the_same_bytes_and_report_progress() {
     assert!(content == input);
 }
 
-#[test]
-fn a_batch_of_pages_becomes_a_frame() {
-    let input = [
+fn content_of_a_batch() -> Vec<u8> {
+    let kinds = [
         pages::zeros(8192, 0),
         pages::random(4096, 1),
         pages::text(10_000, 1),
-    ]
-    .concat();
-    // The second is large enough for its content to be hashed on another core.
-    for input in [input.clone(), input.repeat(50)] {
-        let options = FrameOptions {
-            block_size: 4096,
-            block_checksums: true,
-            index: true,
-            level: Level::Fast,
-            ..FrameOptions::default()
-        };
-        let packed = pagepress::lz4::compress_pages(&input, 4096, Level::Fast).expect("compresses");
-        let (table, packed) = (&packed.table, &packed.packed);
-        let mut frame = Vec::new();
-        let new = pagepress::lz4::frame::FrameWriter::new(&options, &mut frame);
-        let mut writer = new.expect("starts");
-        // Content before the batch is part of the checksum.
-        writer.push(&input[..4096], &mut frame).expect("fits");
-        let pushed = writer.push_pages(&input[4096..], packed, &table[1..], 4096, &mut frame);
-        pushed.expect("fits");
-        writer.finish(&mut frame).expect("ends");
-        assert!(frame == compress(&input, &options).expect("compresses"));
-        assert!(lz4_ok(&["-d", "-c"], &frame) == input);
-    }
+    ];
+    kinds.concat()
+}
+
+#[test]
+fn a_batch_of_pages_becomes_a_frame() {
+    let input = content_of_a_batch();
+    let options = FrameOptions {
+        block_size: 4096,
+        ..FrameOptions::default()
+    };
+    let packed = pagepress::lz4::compress_pages(&input, 4096, Level::Fast).expect("compresses");
+    let mut frame = Vec::new();
+    let mut writer = pagepress::lz4::frame::FrameWriter::new(&options, &mut frame).expect("starts");
+    writer
+        .push_pages(&input, &packed.packed, &packed.table, 4096, &mut frame)
+        .expect("fits");
+    writer.finish(&mut frame).expect("ends");
+    assert!(frame == compress(&input, &options).expect("compresses"));
+    assert!(lz4_ok(&["-d", "-c"], &frame) == input);
+}
+
+/// The batch is large enough for its content to be hashed on another core.
+#[test]
+fn a_large_batch_follows_other_content_of_a_frame() {
+    let input = content_of_a_batch().repeat(50);
+    let options = FrameOptions {
+        block_size: 4096,
+        block_checksums: true,
+        index: true,
+        level: Level::Fast,
+        ..FrameOptions::default()
+    };
+    let packed = pagepress::lz4::compress_pages(&input, 4096, Level::Fast).expect("compresses");
+    let (table, packed) = (&packed.table, &packed.packed);
+    let mut frame = Vec::new();
+    let mut writer = pagepress::lz4::frame::FrameWriter::new(&options, &mut frame).expect("starts");
+    writer.push(&input[..4096], &mut frame).expect("fits");
+    let pushed = writer.push_pages(&input[4096..], packed, &table[1..], 4096, &mut frame);
+    pushed.expect("fits");
+    writer.finish(&mut frame).expect("ends");
+    assert!(frame == compress(&input, &options).expect("compresses"));
+    assert!(lz4_ok(&["-d", "-c"], &frame) == input);
 }
