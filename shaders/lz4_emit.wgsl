@@ -42,11 +42,6 @@ fn shifted(v: u32, at: i32) -> u32 {
     return select(0u, select(right, left, at >= 0), at > -4 && at < 4);
 }
 
-// Returns a mask of the first n bytes of a word.
-fn first_bits(n: u32) -> u32 {
-    return select((1u << (8 * (n & 3))) - 1, 0xffffffffu, n >= 4);
-}
-
 // A sequence, with the places of its parts in the block.
 struct Sequence {
     place: u32,

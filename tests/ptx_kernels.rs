@@ -181,11 +181,12 @@ fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
         let [old, new] = [75, 80].map(|sm| compile(&launch, sm, Bounds::Unchecked));
         let is_warp = new.workgroup_size == [32, 1, 1];
         let has_agree = launch.kernel.name == "lz4_parse" && is_warp;
-        let has_vote = launch.kernel.name == "lz4_decompress";
-        let has_funnel = ["lz4_parse", "lz4_emit", "lz4_decompress"].contains(&launch.kernel.name);
+        let has_merge = launch.kernel.name == "lz4_copy";
+        let has_funnel =
+            ["lz4_parse", "lz4_emit", "lz4_tokens", "lz4_copy"].contains(&launch.kernel.name);
         for (instruction, expected) in [
             ("redux.sync.max.u32", [false, has_agree]),
-            ("vote.sync.any.pred", [has_vote; 2]),
+            ("redux.sync.or.b32", [false, has_merge]),
             ("shf.r.wrap.b32", [has_funnel; 2]),
         ] {
             let is_there = [&old, &new].map(|compiled| has(&compiled.text, instruction));
@@ -194,8 +195,8 @@ fn intrinsics_are_lowered_in_the_kernels_that_use_them() {
                 found.insert(instruction);
             }
         }
-        // With `vote.sync`, the counter of the portable vote is not allocated.
-        assert!(!has_vote || new.shared_bytes == 0, "{name}");
+        // With `redux.sync`, the words of the portable `merge` are not allocated.
+        assert!(!has_merge || new.shared_bytes == 0, "{name}");
     }
     assert_eq!(found.len(), 3, "{found:?}");
 }
@@ -207,7 +208,7 @@ fn the_shader_library_has_the_text_of_each_intrinsic() {
     for (file, intrinsic) in [
         ("bits.wgsl", intrinsics::FUNNEL),
         ("agree.wgsl", intrinsics::AGREE),
-        ("vote.wgsl", intrinsics::VOTE),
+        ("merge.wgsl", intrinsics::MERGE),
     ] {
         let text = std::fs::read_to_string(library.join(file)).unwrap();
         assert!(text.contains(intrinsic), "{file} lacks:\n{intrinsic}");

@@ -11,13 +11,14 @@ pub const MAX_PAGES_PER_JOB: u32 = 1 << 20;
 const PLACE_WGSL: &str = shader!("lz4_place.wgsl");
 
 /// All kernels of the codec, in the order in which they process a page.
-pub const KERNELS: [&KernelInfo; 6] = [
+pub const KERNELS: [&KernelInfo; 7] = [
     &BEGIN,
     &PARSE,
     &PLACE_TILES,
     &PLACE_SUMS,
     &EMIT,
-    &DECOMPRESS,
+    &TOKENS,
+    &COPY,
 ];
 
 static BEGIN: KernelInfo = kernel("lz4_begin", PLACE_WGSL, &[R, W, W, U]);
@@ -33,11 +34,16 @@ static EMIT: KernelInfo = kernel(
     shader!("lz4_emit.wgsl"),
     &[R, R, R, R, R, W, W, U],
 );
-static DECOMPRESS: KernelInfo = kernel(
-    "lz4_decompress",
-    shader!("lz4_decompress.wgsl"),
-    &[R, R, W, W, U],
-);
+static TOKENS: KernelInfo = {
+    let wgsl = shader!("lz4_tokens.wgsl");
+    // SAFETY: `lz4_tokens` trusts neither table nor blocks: it compares every entry of the table with `n_packed_words`, and
+    // every read with the end of the block, but for the words that it loads before that comparison: they begin at the end
+    // of the block at most. A window holds words below `n_packed_words`. Each sequence but the last has at least four bytes
+    // of its page, so a page has at most PAGE_SIZE / 4 entries. A step of a loop consumes input. It writes the workgroup
+    // memory that it reads: all staged entries at first, words of a window before the window includes them.
+    unsafe { KernelInfo::trusted("lz4_tokens", wgsl, &[R, R, W, W, U], true) }
+};
+static COPY: KernelInfo = kernel("lz4_copy", shader!("lz4_copy.wgsl"), &[R, R, R, W, W, U]);
 
 const R: Access = Access::Read;
 const W: Access = Access::ReadWrite;
@@ -52,8 +58,10 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     // - `lz4_place_tiles`, `lz4_place_sums` compare pages with `n_pages` and tiles with `n_tiles`.
     // - `lz4_emit` follows `sequences`, `sizes`, `places` and `tile_sums`, which the launches before it wrote in the same
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
-    // - `lz4_decompress` trusts neither table nor blocks: it compares every read with the end of the block, every block
-    //   with `n_packed_words` and every write with the end of the page; a step of its loop consumes input or ends the page.
+    // - `lz4_copy` follows the entries that `lz4_tokens` wrote in the same submission for each page with a number of entries
+    //   in its status: literals lie in the block, matches begin in the page and behind their sources, and the last entry is
+    //   the end of the page, so a lane finds an entry for each byte before it. In every iteration, the first lane of a row
+    //   that waits has sources before it, so its loop ends.
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }
@@ -154,7 +162,7 @@ pub fn compress_job(
 }
 
 /// Returns the launches that decompress `Packed` and `Table` into `Pages` (`n_bytes`), and write one word per page to
-/// `Status`. A page that fails is filled with zeros and does not affect others.
+/// `Status`. A page that fails is filled with zeros and does not affect others. `Sequences` is scratch.
 ///
 /// `packed_bytes` is the size of the packed buffer, above 0 and less than 16 GiB; the kernel rejects table entries that
 /// exceed it. `n_bytes` and `page_size` are as for [`compress_job`].
@@ -168,22 +176,45 @@ pub fn decompress_job(n_bytes: u64, page_size: u32, packed_bytes: u64) -> Result
         let expected = "give more than 0 and less than 16 GiB";
         return Err(Error::invalid("packed bytes", packed_bytes, expected));
     }
-    let lanes = decompress_lanes(page_size);
-    let slots = [Slot::Packed, Slot::Table, Slot::Pages, Slot::Status];
-    let params = Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
+    let params = || Arg::Params(vec![n_bytes as u32, n_pages, packed_words, 0]);
+    let tokens = {
+        let pages = pages_per_workgroup(n_pages);
+        let slots = [Slot::Packed, Slot::Table, Slot::Sequences, Slot::Status];
+        Launch {
+            kernel: &TOKENS,
+            overrides: vec![("PAGE_SIZE", page_size), ("PAGES", pages)],
+            grid: [n_pages.div_ceil(pages), 1, 1],
+            args: with_params(&slots, params()),
+        }
+    };
+    let copy = {
+        let lanes = copy_lanes(page_size);
+        let slots = [
+            Slot::Packed,
+            Slot::Table,
+            Slot::Sequences,
+            Slot::Pages,
+            Slot::Status,
+        ];
+        Launch {
+            kernel: &COPY,
+            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
+            grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
+            args: with_params(&slots, params()),
+        }
+    };
     Ok(Job {
         buffers: vec![
             (Slot::Packed, 4 * u64::from(packed_words)),
             (Slot::Table, 8 * u64::from(n_pages)),
+            (
+                Slot::Sequences,
+                u64::from(n_pages) * u64::from(page_size) * 2,
+            ),
             (Slot::Pages, n_bytes.next_multiple_of(4)),
             (Slot::Status, 4 * u64::from(n_pages)),
         ],
-        launches: vec![Launch {
-            kernel: &DECOMPRESS,
-            overrides: vec![("PAGE_SIZE", page_size), ("LANES", lanes)],
-            grid: [n_pages.div_ceil(32 / lanes).min(MAX_GRID), 1, 1],
-            args: with_params(&slots, params),
-        }],
+        launches: vec![tokens, copy],
     })
 }
 
@@ -214,11 +245,38 @@ fn pages_per_parser(n_pages: u32, n_parsers: u32) -> u32 {
     }
 }
 
-/// Returns the number of invocations that decompress one page together: few, since all follow the same chain of
-/// sequences, but more for the largest pages, of which there are few.
-fn decompress_lanes(page_size: u32) -> u32 {
-    match page_size {
-        0..=32768 => 4,
+/// Returns the number of pages whose tokens one workgroup reads. Few pages are spread over more workgroups, and several
+/// lanes of each load its block: then the latency of each token counts, otherwise the number of instructions.
+fn pages_per_workgroup(n_pages: u32) -> u32 {
+    match n_pages {
+        0x10000.. => 32,
+        0x8000.. => 16,
         _ => 8,
+    }
+}
+
+/// Returns the number of words in a row of `lz4_copy`. In a longer row, more matches have their source in the row itself, and
+/// wait; large pages have fewer sequences in it.
+fn copy_lanes(page_size: u32) -> u32 {
+    match page_size {
+        0..=8192 => 8,
+        _ => 16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_is_in_a_workgroup_of_each_launch() {
+        for n_pages in [1, 7, 8, 9, 0x7fff, 0x8001, 0x10000, MAX_PAGES_PER_JOB] {
+            let job = decompress_job(u64::from(n_pages) * 4096 - 5, 4096, 1 << 30);
+            let job = job.expect("sizes of a job");
+            let tokens = &job.launches[0];
+            let pages = tokens.overrides[1].1;
+            assert!(tokens.grid[0] * pages >= n_pages && tokens.grid[0] <= MAX_GRID);
+            assert!((tokens.grid[0] - 1) * pages < n_pages);
+        }
     }
 }

@@ -35,7 +35,13 @@ pub fn launches() -> BTreeMap<String, Launch> {
     }
     for page_size in [4096, 8192, 16_384, 32_768, 65_536] {
         let n_bytes = 3000 * u64::from(page_size) - 5;
-        let mut jobs = vec![decompress_job(n_bytes, page_size, n_bytes / 2)];
+        // Workgroups of 8, 16 and 32 pages.
+        let mut jobs = [3000, 40_000, 65_536]
+            .map(|n_pages| n_pages * u64::from(page_size) - 5)
+            .into_iter()
+            .filter(|&n_bytes| n_bytes <= u32::MAX.into())
+            .map(|n_bytes| decompress_job(n_bytes, page_size, n_bytes / 2))
+            .collect::<Vec<_>>();
         for level in [Level::Fast, Level::High] {
             let of = |compute_units| compress_job(n_bytes, page_size, level, compute_units);
             jobs.extend([of(None), of(Some(ROOMY))]);

@@ -16,6 +16,7 @@ mod common;
 mod corpus;
 mod corrupt;
 mod crossed;
+mod guarded;
 mod mutated;
 mod pages;
 mod subject;

@@ -6,20 +6,13 @@
 
 use pagepress::batch::{ResidentPages, ResidentPart, decompress_resident_async};
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{
-    Backend, Buffer, GpuDevice, KernelArg, KernelSource, Place, Recorder, Sized64, Waitable,
-};
-use pagepress::internals::lz4::decompress_job;
-use pagepress::kernels::{Arg, Slot};
+use pagepress::gpu::{Backend, Buffer, GpuDevice, Place, Recorder, Sized64};
 use pagepress::lz4::{self, BlockError, Level, PackedPages, PageEntry, PageKind};
 
 use crate::common::pages::{Random, every_generator};
+use crate::guarded::{self, CANARY, GUARD, assert_canaries, download, table_bytes, upload};
 use crate::subject::{PAGE_SIZES, Subject};
 
-/// Value of guard bytes around the regions, which must not change.
-const CANARY: u8 = 0xa5;
-/// Guard bytes before and after a region; a multiple of the required alignment of binding offsets.
-const GUARD: usize = 4096;
 /// Period, in batches, of the launches with canaries on both sides of every buffer.
 const GUARDED: usize = 8;
 
@@ -54,7 +47,7 @@ pub fn mutated_pages_have_the_twins_status(subject: &Subject) {
         let pages = pool.mutated(n, &mut random);
         let (expected, statuses) = lz4::decompress_pages_status(&pages).unwrap();
         let (found, errors) = match batch % GUARDED {
-            0 => guarded(&subject.device, &pages),
+            0 => guarded::decompress(&subject.device, &pages, batch / GUARDED),
             _ => device.decompress(&pages, pool),
         };
         let what = format!(
@@ -250,19 +243,6 @@ fn lie(entry: &mut PageEntry, packed_bytes: usize, page_size: usize, random: &mu
     }
 }
 
-fn table_bytes(pages: &PackedPages) -> Vec<u8> {
-    let words = pages
-        .table
-        .iter()
-        .flat_map(|entry| entry.to_words().expect("it fits"));
-    words.flat_map(u32::to_le_bytes).collect()
-}
-
-fn assert_canaries(bytes: &[u8], what: &str) {
-    let changed = bytes.iter().position(|&byte| byte != CANARY);
-    assert_eq!(changed, None, "{what}: a canary was written");
-}
-
 /// Device memory for the resident calls, reused from batch to batch. A valid page precedes the damaged pages and is
 /// decompressed before them; canaries follow them.
 struct Regions<'a> {
@@ -340,87 +320,4 @@ impl<'a> Regions<'a> {
         assert_eq!(outcome.errors[0], None);
         (found, outcome.errors[1..].to_vec())
     }
-}
-
-/// Decompresses with a separate launch on slices of larger buffers, with canaries before and after each slice.
-pub fn guarded(device: &GpuDevice, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockError>>) {
-    let job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
-        .expect("sizes of a job");
-    let table = table_bytes(pages);
-    let guard = [CANARY; GUARD];
-    let buffers: Vec<(Slot, Buffer, usize, Vec<u8>)> = job
-        .buffers
-        .iter()
-        .map(|&(slot, n_bytes)| {
-            let mut region = vec![CANARY; n_bytes as usize];
-            match slot {
-                Slot::Packed => region.copy_from_slice(&pages.packed),
-                Slot::Table => region.copy_from_slice(&table),
-                _ => {}
-            }
-            let bytes = [&guard[..], &region, &guard].concat();
-            (slot, upload(device, &bytes), region.len(), bytes)
-        })
-        .collect();
-    let launch = &job.launches[0];
-    let overrides: Vec<(&str, f64)> = launch
-        .overrides
-        .iter()
-        .map(|&(n, v)| (n, v.into()))
-        .collect();
-    // SAFETY: `decompress_job` created the launch, and every slice below has exactly the size that the job states. The
-    // test checks that the kernel stays in bounds without the engine's checks.
-    let source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
-    let kernel = block_on(device.compile_kernel(&source)).unwrap();
-    let args: Vec<_> = launch
-        .args
-        .iter()
-        .map(|arg| match arg {
-            Arg::Params(words) => KernelArg::Params(words),
-            Arg::Buffer(slot) | Arg::Slice(slot, _) => {
-                let (_, buffer, n_bytes, _) = buffers.iter().find(|b| b.0 == *slot).unwrap();
-                KernelArg::Slice(buffer, GUARD as u64..(GUARD + n_bytes) as u64)
-            }
-        })
-        .collect();
-    let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();
-    block_on(launched.wait_async()).unwrap();
-    let (mut content, mut errors) = (Vec::new(), Vec::new());
-    for (slot, buffer, n_bytes, bytes) in &buffers {
-        let now = download(device, buffer, bytes.len());
-        assert_canaries(&now[..GUARD], "before a buffer");
-        assert_canaries(&now[GUARD + n_bytes..], "behind a buffer");
-        let region = &now[GUARD..GUARD + n_bytes];
-        match slot {
-            Slot::Pages => content = region[..pages.n_bytes as usize].to_vec(),
-            Slot::Status => errors = region.chunks_exact(4).map(status).collect(),
-            _ => assert!(now == *bytes, "blocks or table were written"),
-        }
-    }
-    (content, errors)
-}
-
-fn status(word: &[u8]) -> Option<BlockError> {
-    let code = u32::from_le_bytes(word.try_into().unwrap());
-    let all = [
-        BlockError::Truncated,
-        BlockError::OutputOverrun,
-        BlockError::ZeroOffset,
-        BlockError::OffsetTooFar,
-        BlockError::OutputUnderrun,
-        BlockError::BadTableEntry,
-    ];
-    let found = all.into_iter().find(|&error| error as u32 == code);
-    assert!(code == 0 || found.is_some(), "status {code}");
-    found
-}
-
-fn upload(device: &GpuDevice, bytes: &[u8]) -> Buffer {
-    let buffer = device.allocate_memory(bytes.len() as u64).unwrap();
-    block_on(device.upload_async(&buffer, 0, bytes)).unwrap();
-    buffer
-}
-
-fn download(device: &GpuDevice, buffer: &Buffer, n_bytes: usize) -> Vec<u8> {
-    block_on(device.download_async(buffer, 0..n_bytes as u64)).unwrap()
 }

@@ -42,18 +42,19 @@ pub const AGREE: &str = "fn agree(round: ptr<function, u32>, code: u32) -> u32 {
     return select(0u, all & 255, (all >> 8) == *round);
 }";
 
-/// Returns true if any invocation of the workgroup votes yes, and synchronises the workgroup. In a workgroup of one warp it
-/// becomes one `vote.sync.any`, without the counter in workgroup memory.
+/// Returns the bitwise OR of the bits that the invocations of the workgroup pass, and synchronises the workgroup. In a
+/// workgroup of one warp it becomes one `redux.sync`, from `sm_80` on, without the words in workgroup memory.
 ///
-/// The source declares `var<workgroup> sh_votes: atomic<u32>`, which no other function may name. `votes` points to the number
-/// of votes after the previous call, and to 0 before the first one; only calls of `vote` may use it.
-pub const VOTE: &str = "fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
-    if yes {
-        atomicAdd(&sh_votes, 1u);
+/// The source declares `var<workgroup> sh_merged: array<atomic<u32>, 2>`, which no other function may name. `round` points to
+/// the parity of the number of calls so far, which is 0 before the first one; only calls of `merge` may use it.
+pub const MERGE: &str = "fn merge(round: ptr<function, u32>, bits: u32) -> u32 {
+    let now = *round;
+    *round = now ^ 1u;
+    if bits != 0 {
+        atomicOr(&sh_merged[now], bits);
     }
-    let before = *votes;
-    *votes = workgroupUniformLoad(&sh_votes);
-    return *votes != before;
+    atomicStore(&sh_merged[now ^ 1u], 0u);
+    return workgroupUniformLoad(&sh_merged[now]);
 }";
 
 /// A function with a lowering of its own.
@@ -63,15 +64,15 @@ pub(crate) enum Intrinsic {
     Funnel,
     /// [`AGREE`]
     Agree,
-    /// [`VOTE`]
-    Vote,
+    /// [`MERGE`]
+    Merge,
 }
 
 /// Intrinsics with the names and texts of their functions.
 const ALL: [(Intrinsic, &str, &str); 3] = [
     (Intrinsic::Funnel, "funnel", FUNNEL),
     (Intrinsic::Agree, "agree", AGREE),
-    (Intrinsic::Vote, "vote", VOTE),
+    (Intrinsic::Merge, "merge", MERGE),
 ];
 
 /// Returns the intrinsic that a function with this name and text is.
@@ -128,6 +129,6 @@ mod tests {
         let no_space = known.replace("return (", "return(");
         assert_eq!(find("funnel", &no_space), Some(Intrinsic::Funnel));
         assert_eq!(find("other", &known.replace("funnel", "other")), None);
-        assert_eq!(find("vote", &known.replace("funnel", "vote")), None);
+        assert_eq!(find("merge", &known.replace("funnel", "merge")), None);
     }
 }

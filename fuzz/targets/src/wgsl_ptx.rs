@@ -11,8 +11,9 @@ use super::random::Random;
 pub const INPUTS: u64 = 4;
 
 /// Kernels of the crate whose shaders are mutated.
-const KERNELS: [&str; 12] = [
-    "lz4_decompress",
+const KERNELS: [&str; 13] = [
+    "lz4_tokens",
+    "lz4_copy",
     "lz4_emit",
     "lz4_parse",
     "lz4_place_tiles",

@@ -9,7 +9,7 @@ use super::piece::Piece;
 use super::plan::{self, Blocks, Gathered, Packed};
 use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::source::Source;
-use super::status::{UNFINISHED, block_error};
+use super::status::{block_error, is_unfinished};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::fill;
@@ -263,7 +263,8 @@ impl Pipeline {
         let mut for_cpu = job.oversized;
         for (page, &code) in job.pages.clone().zip(&codes) {
             let entry = &pages.table[page];
-            if code == UNFINISHED && target.takes_blocks() && pages.blocks.block(entry)?.is_some() {
+            if is_unfinished(code) && target.takes_blocks() && pages.blocks.block(entry)?.is_some()
+            {
                 for_cpu.push(page);
                 status.push(None);
             } else {

@@ -5,9 +5,14 @@ use crate::Result;
 use crate::lz4::BlockError;
 use crate::memory;
 
-/// Status of a page whose decoding the driver stopped early: lavapipe ends an invocation after 65,535 loop iterations. The
-/// content of the page is undefined.
-pub(crate) const UNFINISHED: u32 = 7;
+/// Lowest byte of the status of a page whose decoding the driver stopped early: lavapipe ends the loops of an invocation after
+/// 65,535 iterations. The content of the page is undefined.
+const UNFINISHED: u32 = 7;
+
+/// Returns true if the driver stopped the decoding of a page with this status.
+pub(crate) const fn is_unfinished(code: u32) -> bool {
+    code & 0xff == UNFINISHED
+}
 
 /// Returns the error of a status word; `None` for 0.
 ///
@@ -25,7 +30,7 @@ pub(crate) fn block_error(code: u32) -> Result<Option<BlockError>> {
     if code == 0 {
         return Ok(None);
     }
-    if code == UNFINISHED {
+    if is_unfinished(code) {
         let message = "the driver stopped a loop of the kernel early";
         return Err(broken(message.into()));
     }

@@ -240,7 +240,10 @@ mod tests {
         };
         for kernel in crate::kernels::lz4::KERNELS {
             let source = KernelSource::of(kernel, &[]);
-            let has_funnel = matches!(kernel.name, "lz4_parse" | "lz4_emit" | "lz4_decompress");
+            let has_funnel = matches!(
+                kernel.name,
+                "lz4_parse" | "lz4_emit" | "lz4_tokens" | "lz4_copy"
+            );
             assert_eq!(has_funnel, kernel.wgsl.contains("fn funnel("));
             assert!(!has_int64(&translate(&source, false).unwrap()));
             let words = translate(&source, true).unwrap();

@@ -17,10 +17,11 @@ impl Lowering<'_> {
         let span = self.module.functions.get_span(function);
         let text = self.wgsl.get(span.to_range()?)?;
         let is_warp = self.n_invocations() <= 32;
+        let has_redux = self.options.sm >= super::subgroup::REDUX_SM;
         intrinsics::find(name, text).filter(|intrinsic| match intrinsic {
             Intrinsic::Funnel => true,
-            Intrinsic::Agree => is_warp && self.options.sm >= super::subgroup::REDUX_SM,
-            Intrinsic::Vote => is_warp && self.owns_its_variables(function),
+            Intrinsic::Agree => is_warp && has_redux,
+            Intrinsic::Merge => is_warp && has_redux && self.owns_its_variables(function),
         })
     }
 
@@ -45,7 +46,7 @@ impl Lowering<'_> {
         match self.intrinsic_of(callee) {
             Some(Intrinsic::Funnel) => self.funnel(arguments),
             Some(Intrinsic::Agree) => self.agree(callee, arguments),
-            Some(Intrinsic::Vote) => Ok(self.vote(arguments)),
+            Some(Intrinsic::Merge) => Ok(self.merge(arguments)),
             None => Ok(None),
         }
     }
@@ -54,17 +55,18 @@ impl Lowering<'_> {
     pub(super) fn needs_memory(&self, entry: &Function, variable: Handle<GlobalVariable>) -> bool {
         let functions = self.module.functions.iter();
         let mut others =
-            functions.filter(|(handle, _)| self.intrinsic_of(*handle) != Some(Intrinsic::Vote));
+            functions.filter(|(handle, _)| self.intrinsic_of(*handle) != Some(Intrinsic::Merge));
         let names = |function: &Function| global_variables(function).any(|v| v == variable);
         names(entry) || others.any(|(_, function)| names(function))
     }
 
-    fn vote(&mut self, arguments: &[Value]) -> Option<Value> {
-        let [Value::Pointer(_), Value::Leaves(yes)] = arguments else {
+    fn merge(&mut self, arguments: &[Value]) -> Option<Value> {
+        let [Value::Pointer(_), Value::Leaves(bits)] = arguments else {
             return None;
         };
         let mask = self.warp_mask();
-        Some(Operand::from(self.kernel.vote_any(yes[0], mask)).into())
+        let merged = self.kernel.reduce_warp(WarpReduction::Or, bits[0], mask);
+        Some(Operand::from(merged).into())
     }
 
     fn funnel(&mut self, arguments: &[Value]) -> Result<Option<Value>> {

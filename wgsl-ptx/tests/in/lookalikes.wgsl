@@ -1,4 +1,4 @@
-// Functions with the names of intrinsics that are none: `funnel` and `agree` have other bodies, and the counter of `vote` is
+// Functions with the names of intrinsics that are none: `funnel` and `agree` have other bodies, and the words of `merge` are
 // read outside of it.
 // grid: 1 1 1
 // output: 160
@@ -7,7 +7,7 @@
 
 const AGREED: u32 = 3;
 var<workgroup> sh_words: array<atomic<u32>, 8>;
-var<workgroup> sh_votes: atomic<u32>;
+var<workgroup> sh_merged: array<atomic<u32>, 2>;
 
 fn funnel(a: u32, b: u32, s: u32) -> u32 {
     return (a << s) | ((b >> 1) >> (31 - s));
@@ -22,13 +22,14 @@ fn agree(round: ptr<function, u32>, code: u32) -> u32 {
     return select(0u, 255 - (all & 255), (all >> 8) == *round);
 }
 
-fn vote(votes: ptr<function, u32>, yes: bool) -> bool {
-    if yes {
-        atomicAdd(&sh_votes, 1u);
+fn merge(round: ptr<function, u32>, bits: u32) -> u32 {
+    let now = *round;
+    *round = now ^ 1u;
+    if bits != 0 {
+        atomicOr(&sh_merged[now], bits);
     }
-    let before = *votes;
-    *votes = workgroupUniformLoad(&sh_votes);
-    return *votes != before;
+    atomicStore(&sh_merged[now ^ 1u], 0u);
+    return workgroupUniformLoad(&sh_merged[now]);
 }
 
 @compute @workgroup_size(32)
@@ -38,7 +39,9 @@ fn main(@builtin(local_invocation_index) i: u32) {
     var round = 0u;
     output[at + 1] = agree(&round, select(0u, i * 5, i % 7 == 3));
     output[at + 2] = agree(&round, 0u) + round;
-    var votes = 0u;
-    output[at + 3] = select(0u, 1u, vote(&votes, i % 3 == 0)) + select(0u, 2u, vote(&votes, false));
-    output[at + 4] = atomicLoad(&sh_votes) + votes;
+    var parity = 0u;
+    output[at + 3] = merge(&parity, i * 3) + merge(&parity, 0u);
+    let before = atomicLoad(&sh_merged[0]);
+    workgroupBarrier();
+    output[at + 4] = before + merge(&parity, select(0u, 64u, i == 7)) + parity;
 }

@@ -1,0 +1,147 @@
+//! Decompression by launches of its own, on slices of larger buffers with canaries before and after each.
+
+use pagepress::gpu::runtime::block_on;
+use pagepress::gpu::{Backend, Buffer, GpuDevice, KernelArg, KernelSource, Waitable};
+use pagepress::internals::lz4::decompress_job;
+use pagepress::kernels::{Arg, Launch, Slot};
+use pagepress::lz4::{BlockError, PackedPages};
+
+/// Value of guard bytes around the regions, which must not change.
+pub const CANARY: u8 = 0xa5;
+/// Guard bytes before and after a region; a multiple of the required alignment of binding offsets.
+pub const GUARD: usize = 4096;
+
+/// A buffer with its slot, the size of its region in bytes, and its content on upload.
+struct Guarded {
+    slot: Slot,
+    buffer: Buffer,
+    n_bytes: usize,
+    bytes: Vec<u8>,
+}
+
+/// Decompresses pages with canaries around every buffer. `variant` selects the number of pages that a workgroup reads, which
+/// a job selects by its number of pages.
+pub fn decompress(
+    device: &GpuDevice,
+    pages: &PackedPages,
+    variant: usize,
+) -> (Vec<u8>, Vec<Option<BlockError>>) {
+    let mut job = decompress_job(pages.n_bytes, pages.page_size, pages.packed.len() as u64)
+        .expect("sizes of a job");
+    for launch in &mut job.launches {
+        spread(launch, pages.table.len() as u32, [8, 16, 32][variant % 3]);
+    }
+    let table = table_bytes(pages);
+    let guard = [CANARY; GUARD];
+    let buffers = job.buffers.iter().map(|&(slot, n_bytes)| {
+        let mut region = vec![CANARY; n_bytes as usize];
+        match slot {
+            Slot::Packed => region.copy_from_slice(&pages.packed),
+            Slot::Table => region.copy_from_slice(&table),
+            _ => {}
+        }
+        let bytes = [&guard[..], &region, &guard].concat();
+        Guarded {
+            slot,
+            buffer: upload(device, &bytes),
+            n_bytes: region.len(),
+            bytes,
+        }
+    });
+    let buffers: Vec<Guarded> = buffers.collect();
+    for launch in &job.launches {
+        run(device, launch, &buffers);
+    }
+    let (mut content, mut errors) = (Vec::new(), Vec::new());
+    for Guarded {
+        slot,
+        buffer,
+        n_bytes,
+        bytes,
+    } in &buffers
+    {
+        let now = download(device, buffer, bytes.len());
+        assert_canaries(&now[..GUARD], "before a buffer");
+        assert_canaries(&now[GUARD + n_bytes..], "behind a buffer");
+        let region = &now[GUARD..GUARD + n_bytes];
+        match slot {
+            Slot::Pages => content = region[..pages.n_bytes as usize].to_vec(),
+            Slot::Status => errors = region.chunks_exact(4).map(status).collect(),
+            Slot::Sequences => {}
+            _ => assert!(now == *bytes, "blocks or table were written"),
+        }
+    }
+    (content, errors)
+}
+
+/// Gives each workgroup of a launch that reads tokens this number of pages.
+fn spread(launch: &mut Launch, n_pages: u32, pages: u32) {
+    if let Some((_, value)) = launch.overrides.iter_mut().find(|o| o.0 == "PAGES") {
+        *value = pages;
+        launch.grid = [n_pages.div_ceil(pages), 1, 1];
+    }
+}
+
+fn run(device: &GpuDevice, launch: &Launch, buffers: &[Guarded]) {
+    let overrides: Vec<(&str, f64)> = launch
+        .overrides
+        .iter()
+        .map(|&(n, v)| (n, v.into()))
+        .collect();
+    // SAFETY: `decompress_job` created the launch, or `spread` changed it to a form of it that other jobs have, and every slice
+    // below has exactly the size that the job states. The test checks that the kernel stays in bounds without the engine's
+    // checks.
+    let source = unsafe { KernelSource::of(launch.kernel, &overrides).without_checks() };
+    let kernel = block_on(device.compile_kernel(&source)).unwrap();
+    let args: Vec<_> = launch
+        .args
+        .iter()
+        .map(|arg| match arg {
+            Arg::Params(words) => KernelArg::Params(words),
+            Arg::Buffer(slot) | Arg::Slice(slot, _) => {
+                let found = buffers.iter().find(|b| b.slot == *slot).unwrap();
+                KernelArg::Slice(&found.buffer, GUARD as u64..(GUARD + found.n_bytes) as u64)
+            }
+        })
+        .collect();
+    let launched = device.launch_kernel(&kernel, launch.grid, &args).unwrap();
+    block_on(launched.wait_async()).unwrap();
+}
+
+fn status(word: &[u8]) -> Option<BlockError> {
+    let code = u32::from_le_bytes(word.try_into().unwrap());
+    let all = [
+        BlockError::Truncated,
+        BlockError::OutputOverrun,
+        BlockError::ZeroOffset,
+        BlockError::OffsetTooFar,
+        BlockError::OutputUnderrun,
+        BlockError::BadTableEntry,
+    ];
+    let found = all.into_iter().find(|&error| error as u32 == code);
+    assert!(code == 0 || found.is_some(), "status {code}");
+    found
+}
+
+pub fn table_bytes(pages: &PackedPages) -> Vec<u8> {
+    let words = pages
+        .table
+        .iter()
+        .flat_map(|entry| entry.to_words().expect("it fits"));
+    words.flat_map(u32::to_le_bytes).collect()
+}
+
+pub fn assert_canaries(bytes: &[u8], what: &str) {
+    let changed = bytes.iter().position(|&byte| byte != CANARY);
+    assert_eq!(changed, None, "{what}: a canary was written");
+}
+
+pub fn upload(device: &GpuDevice, bytes: &[u8]) -> Buffer {
+    let buffer = device.allocate_memory(bytes.len() as u64).unwrap();
+    block_on(device.upload_async(&buffer, 0, bytes)).unwrap();
+    buffer
+}
+
+pub fn download(device: &GpuDevice, buffer: &Buffer, n_bytes: usize) -> Vec<u8> {
+    block_on(device.download_async(buffer, 0..n_bytes as u64)).unwrap()
+}
