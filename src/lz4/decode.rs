@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::BlockError;
 use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN};
+use super::frame::{Checksum, Trail};
 use super::parse::{MIN_MATCH, TOKEN_MAX};
 use crate::memory::as_uninit;
 
@@ -39,7 +40,31 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
     // SAFETY: `decode_at` writes only initialised bytes.
     let out = unsafe { as_uninit(out) };
     // SAFETY: all of `out` is initialised.
-    unsafe { decode_at(block, out, start) }
+    unsafe { decode_at::<false>(block, out, start, 0, &mut Trail::NONE) }
+}
+
+/// As [`decode`], but matches reach back to `base` only. `sum` is of the content before byte `summed` of `out`; some of the
+/// content between `summed` and the end is added to it. Returns the end of what was added, too.
+pub(crate) fn decode_and_sum(
+    block: &[u8],
+    out: &mut [u8],
+    start: usize,
+    base: usize,
+    sum: &mut Checksum,
+    summed: usize,
+) -> Result<(usize, usize), BlockError> {
+    // SAFETY: `decode_at` writes only initialised bytes.
+    let out = unsafe { as_uninit(out) };
+    let Some(mut trail) = sum.trail(out, summed) else {
+        let end = unsafe { decode_at::<false>(block, out, start, base, &mut Trail::NONE) }?;
+        return Ok((end, summed));
+    };
+    let first = trail.at().addr() - summed;
+    // SAFETY: all of `out` is initialised.
+    let end = unsafe { decode_at::<true>(block, out, start, base, &mut trail) }?;
+    let n_summed = trail.at().addr() - first;
+    sum.follow(&trail, n_summed - summed);
+    Ok((end, n_summed))
 }
 
 /// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
@@ -48,7 +73,7 @@ pub(crate) fn decode_uninit<'a>(
     out: &'a mut [MaybeUninit<u8>],
 ) -> Result<&'a mut [u8], BlockError> {
     // SAFETY: `out[..0]` is empty.
-    let n_bytes = unsafe { decode_at(block, out, 0) }?;
+    let n_bytes = unsafe { decode_at::<false>(block, out, 0, 0, &mut Trail::NONE) }?;
     // SAFETY: `decode_at` initialised the bytes up to the end of the content.
     Ok(unsafe { out[..n_bytes].assume_init_mut() })
 }
@@ -57,19 +82,22 @@ pub(crate) fn decode_uninit<'a>(
 ///
 /// # Safety
 /// `out[..start]` is initialised.
-unsafe fn decode_at(
+unsafe fn decode_at<const SUMS: bool>(
     block: &[u8],
     out: &mut [MaybeUninit<u8>],
     start: usize,
+    base: usize,
+    trail: &mut Trail,
 ) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,
         ip: 0,
         op: start,
+        base,
     };
     loop {
-        cursor.fast_sequences();
+        cursor.fast_sequences::<SUMS>(trail);
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -82,13 +110,15 @@ struct Cursor<'a> {
     ip: usize,
     /// Next byte to write; `out` is initialised up to here.
     op: usize,
+    /// First byte of `out` that matches may reach.
+    base: usize,
 }
 
 impl Cursor<'_> {
     /// Decodes sequences on the fast path, until one is wrong, or too close to the end of the block or of the output.
     /// That sequence is left to the exact path.
     #[inline(always)]
-    fn fast_sequences(&mut self) {
+    fn fast_sequences<const SUMS: bool>(&mut self, trail: &mut Trail) {
         let (Some(last_ip), Some(last_op)) = (
             self.block.len().checked_sub(INPUT_MARGIN),
             self.out.len().checked_sub(OUTPUT_MARGIN),
@@ -97,14 +127,14 @@ impl Cursor<'_> {
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
         let fast = FastPath {
-            out,
+            out: out.wrapping_add(self.base),
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
         loop {
             // SAFETY: both pointers are at their start or at the end of a sequence.
-            (ip, op) = unsafe { fast.short_sequences(ip, op) };
+            (ip, op) = unsafe { fast.short_sequences::<SUMS>(ip, op, trail) };
             if ip > fast.last_ip || op > fast.last_op {
                 break;
             }
@@ -174,7 +204,7 @@ impl Cursor<'_> {
         self.ip += 2;
         match usize::from(u16::from_le_bytes(*bytes)) {
             0 => Err(BlockError::ZeroOffset),
-            offset if offset > self.op => Err(BlockError::OffsetTooFar),
+            offset if offset > self.op - self.base => Err(BlockError::OffsetTooFar),
             offset => Ok(offset),
         }
     }

@@ -1,5 +1,6 @@
 //! The fast path of the block decoder: sequences in wild copies, as long as both ends are far.
 
+use super::frame::Trail;
 use super::parse::{MIN_MATCH, TOKEN_MAX};
 use super::wild_copy::{STEP, copy_16, wild_copy};
 
@@ -14,6 +15,8 @@ const SHORT_INPUT_MARGIN: usize = 2 + 2 * STEP + 3;
 /// Output: two steps of literals, three of the match.
 const SHORT_OUTPUT_MARGIN: usize = 2 * STEP + 3 * STEP;
 
+const SUMMED: usize = 4096;
+
 /// Longest run of literals or match of the fast path, so that sums do not overflow.
 const MOST_LENGTH: usize = 1 << 28;
 
@@ -23,7 +26,7 @@ const MOST_LENGTH: usize = 1 << 28;
 /// Block and output are slices that `Cursor::fast_sequences` borrows for the lifetime of this value.
 #[derive(Clone, Copy)]
 pub(super) struct FastPath {
-    /// Start of the output.
+    /// First byte of the output that matches may reach.
     pub(super) out: *mut u8,
     /// Last position in the block at which the fast path may begin a sequence: [`INPUT_MARGIN`] before the end.
     pub(super) last_ip: *const u8,
@@ -40,16 +43,23 @@ impl FastPath {
     /// # Safety
     /// `ip` is inside the block or at its end, and `op` inside the output or at its end.
     #[inline(always)]
-    pub(super) unsafe fn short_sequences(
+    pub(super) unsafe fn short_sequences<const SUMS: bool>(
         self,
         mut ip: *const u8,
         mut op: *mut u8,
+        trail: &mut Trail,
     ) -> (*const u8, *mut u8) {
         // Addresses, of which 0 is before every position: the block or the output may be shorter than its margin.
         let less = SHORT_INPUT_MARGIN - INPUT_MARGIN;
         let last_ip = self.last_ip.addr().saturating_sub(less);
         let less = SHORT_OUTPUT_MARGIN - OUTPUT_MARGIN;
-        let last_op = self.last_op.addr().saturating_sub(less);
+        let mut last_op = self.last_op.addr().saturating_sub(less);
+        let mut sums = *trail;
+        if SUMS {
+            // SAFETY: the output is initialised up to `op`.
+            unsafe { sums.extend(op) };
+            last_op = last_op.min(op.addr() + SUMMED);
+        }
         while ip.addr() <= last_ip && op.addr() <= last_op {
             // SAFETY: the short margins are left of the block and of the output, by the comparison above. Of the block,
             // that is token, byte of length, the two steps that hold the literals, offset, byte of length. The two
@@ -57,6 +67,9 @@ impl FastPath {
             // output, so the match begins inside; it is a step or more where steps are copied, and half a step or
             // more where half steps are, so reads end before `to` or in what this sequence has written.
             unsafe {
+                if SUMS {
+                    sums.step();
+                }
                 let token = usize::from(*ip);
                 let mut n_literals = token >> 4;
                 let mut from = ip.add(1);
@@ -98,6 +111,9 @@ impl FastPath {
                 copy_18(start, to);
                 (ip, op) = (from.add(2), to.add(length));
             }
+        }
+        if SUMS {
+            *trail = sums;
         }
         (ip, op)
     }

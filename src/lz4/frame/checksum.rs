@@ -4,6 +4,8 @@
 //! accumulators, and is vectorised. The accumulators stay scalar, since each of their steps depends on the last and a
 //! vector's latency is longer.
 
+use std::mem::MaybeUninit;
+
 const PRIMES: [u32; 5] = [
     0x9e37_79b1,
     0x85eb_ca77,
@@ -83,6 +85,110 @@ impl Checksum {
 
     const fn n_held(&self) -> usize {
         self.n_bytes as usize % STRIPE_BYTES
+    }
+
+    /// Returns a sum that goes on at byte `at` of `out`; `None` if it would begin inside a stripe.
+    pub(crate) fn trail(&self, out: &[MaybeUninit<u8>], at: usize) -> Option<Trail> {
+        let at = out.get(at..)?.as_ptr().cast();
+        (self.n_held() == 0).then_some(Trail {
+            lanes: Lanes::new(self.lanes),
+            at,
+            end: at,
+        })
+    }
+
+    /// Takes over the sum of `n_bytes` more.
+    pub(crate) fn follow(&mut self, trail: &Trail, n_bytes: usize) {
+        self.lanes = trail.lanes.values();
+        self.n_bytes += n_bytes as u64;
+    }
+}
+
+/// A sum of content that is computed beside other work, a stripe at a time: the instructions of a stripe are few, and their
+/// latency is hidden behind that work.
+#[derive(Clone, Copy)]
+pub(crate) struct Trail {
+    lanes: Lanes,
+    at: *const u8,
+    end: *const u8,
+}
+
+impl Trail {
+    pub(crate) const NONE: Self = Self { lanes: Lanes::ZERO, at: std::ptr::null(), end: std::ptr::null() };
+
+    pub(crate) fn at(&self) -> *const u8 {
+        self.at
+    }
+
+    /// # Safety
+    /// The memory from the position to `end` is initialised content.
+    #[inline(always)]
+    pub(crate) unsafe fn extend(&mut self, end: *const u8) {
+        let n_bytes = end.addr().saturating_sub(self.at.addr()) / STRIPE_BYTES * STRIPE_BYTES;
+        self.end = self.at.wrapping_add(n_bytes);
+    }
+
+    /// Adds the next stripe, if there is one.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) {
+        if self.at < self.end {
+            unsafe {
+                self.lanes.add(self.at);
+                self.at = self.at.add(STRIPE_BYTES);
+            }
+        }
+    }
+}
+
+/// The four accumulators.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[derive(Clone, Copy)]
+struct Lanes(std::arch::wasm32::v128);
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+impl Lanes {
+    const ZERO: Self = Self(std::arch::wasm32::u32x4(0, 0, 0, 0));
+
+    fn new([a, b, c, d]: [u32; 4]) -> Self {
+        Self(std::arch::wasm32::u32x4(a, b, c, d))
+    }
+
+    fn values(self) -> [u32; 4] {
+        use std::arch::wasm32::u32x4_extract_lane as lane;
+        [lane::<0>(self.0), lane::<1>(self.0), lane::<2>(self.0), lane::<3>(self.0)]
+    }
+
+    #[inline(always)]
+    unsafe fn add(&mut self, stripe: *const u8) {
+        use std::arch::wasm32::*;
+        let words = unsafe { v128_load(stripe.cast()) };
+        let sum = i32x4_add(self.0, i32x4_mul(words, u32x4_splat(PRIMES[1])));
+        let turned = v128_or(i32x4_shl(sum, 13), u32x4_shr(sum, 19));
+        self.0 = i32x4_mul(turned, u32x4_splat(PRIMES[0]));
+    }
+}
+
+/// The four accumulators.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[derive(Clone, Copy)]
+struct Lanes([u32; 4]);
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+impl Lanes {
+    const ZERO: Self = Self([0; 4]);
+
+    fn new(values: [u32; 4]) -> Self {
+        Self(values)
+    }
+
+    fn values(self) -> [u32; 4] {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn add(&mut self, stripe: *const u8) {
+        let stripe = unsafe { &*stripe.cast::<Stripe>() };
+        step(&mut self.0, &products(stripe));
     }
 }
 

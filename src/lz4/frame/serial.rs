@@ -47,8 +47,8 @@ impl FrameDecoder {
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
-                    let Some(frame) = &self.frame else { continue };
-                    if let Err(error) = self.window.push(&block, &frame.header) {
+                    let Some(frame) = &mut self.frame else { continue };
+                    if let Err(error) = self.window.push(&block, &frame.header, frame.content.sum()) {
                         return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
                     }
                 }
@@ -86,7 +86,7 @@ impl FrameDecoder {
         self.check_limit(added.len() as u64)?;
         self.n_bytes += added.len() as u64;
         if let Some(frame) = &mut self.frame {
-            frame.content.add(added);
+            frame.content.add_rest(added, self.window.n_summed() - from);
         }
         Ok(())
     }

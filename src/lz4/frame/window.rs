@@ -4,10 +4,10 @@
 //! The memory is zeroed once and reused by all blocks and frames of a decoder, so that memory is touched only for
 //! content that exists, however large a block could be.
 
-use super::{FrameBlock, FrameHeader, HISTORY_BYTES};
+use super::{Checksum, FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
-use crate::lz4::decode::decode;
+use crate::lz4::decode::{decode, decode_and_sum};
 use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
@@ -24,6 +24,8 @@ pub(super) struct Window {
     start: usize,
     /// End of the content.
     end: usize,
+    /// End of the content of the current frame that is in its checksum, if it has one.
+    summed: usize,
 }
 
 impl Window {
@@ -34,6 +36,7 @@ impl Window {
             frame_start: 0,
             start: 0,
             end: 0,
+            summed: 0,
         }
     }
 
@@ -58,16 +61,24 @@ impl Window {
             self.frame_start = 0;
         }
         self.start = self.end;
+        self.summed = self.end;
     }
 
     /// Starts a frame, whose matches do not reach into earlier content.
     pub(super) const fn begin_frame(&mut self) {
         self.frame_start = self.end;
+        self.summed = self.end;
     }
 
     /// Returns the content since [`begin`](Self::begin).
     pub(super) fn content(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
+    }
+
+    /// Returns the bytes of the content since [`begin`](Self::begin), and of the current frame, that are in its checksum.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(super) const fn n_summed(&self) -> usize {
+        self.summed - self.start
     }
 
     /// Drops the content since [`begin`](Self::begin) from byte `n_bytes` on.
@@ -77,7 +88,7 @@ impl Window {
     }
 
     /// Decodes a block of a frame after the content so far.
-    pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
+    pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader, mut sum: Option<&mut Checksum>) -> Result<()> {
         let most = block.max_content(header);
         let mut capacity = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
@@ -98,13 +109,21 @@ impl Window {
                 self.end
             };
             let history = self.end - base;
-            match decode(block.data, &mut self.bytes[base..end], history) {
+            let decoded = match &mut sum {
+                None => decode(block.data, &mut self.bytes[base..end], history).map(|end| (base + end, self.summed)),
+                Some(sum) => {
+                    let from = base.min(self.summed);
+                    decode_and_sum(block.data, &mut self.bytes[from..end], self.end - from, base - from, sum, self.summed - from)
+                        .map(|(end, summed)| (from + end, from + summed))
+                }
+            };
+            match decoded {
                 Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
                 }
-                Ok(end) => {
-                    self.end = base + end;
+                Ok((end, summed)) => {
+                    (self.end, self.summed) = (end, summed);
                     return Ok(());
                 }
             }
@@ -122,6 +141,7 @@ impl Window {
         self.bytes = bytes;
         self.frame_start = self.frame_start.saturating_sub(kept);
         self.start -= kept;
+        self.summed -= kept;
         self.end -= kept;
         Ok(())
     }
