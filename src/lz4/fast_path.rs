@@ -94,15 +94,32 @@ impl FastPath {
                 let length = MIN_MATCH + (token & TOKEN_MAX);
                 if length == MIN_MATCH + TOKEN_MAX {
                     let more = usize::from(*from.add(2));
-                    if more > 3 * STEP - (MIN_MATCH + TOKEN_MAX) || offset < STEP {
+                    if offset < STEP || more == 255 {
                         break;
                     }
+                    let end = to.add(length + more);
                     copy_16(start, to);
                     copy_16(start.add(STEP), to.add(STEP));
                     if more > 2 * STEP - (MIN_MATCH + TOKEN_MAX) {
+                        if end.addr() > last_op {
+                            break;
+                        }
+                        if SUMS {
+                            sums.step();
+                        }
                         copy_16(start.add(2 * STEP), to.add(2 * STEP));
+                        copy_16(start.add(3 * STEP), to.add(3 * STEP));
+                        let mut done = 4 * STEP;
+                        while done < length + more {
+                            copy_16(start.add(done), to.add(done));
+                            copy_16(start.add(done + STEP), to.add(done + STEP));
+                            done += 2 * STEP;
+                            if SUMS {
+                                sums.step();
+                            }
+                        }
                     }
-                    (ip, op) = (from.add(3), to.add(length + more));
+                    (ip, op) = (from.add(3), end);
                     continue;
                 }
                 if offset < HALF {
