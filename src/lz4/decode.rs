@@ -4,8 +4,9 @@ use std::mem::MaybeUninit;
 
 use super::BlockError;
 use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN};
-use super::frame::{Checksum, Trail};
+use super::frame::Checksum;
 use super::parse::{MIN_MATCH, TOKEN_MAX};
+use super::trail::Trail;
 use crate::memory::as_uninit;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
@@ -40,31 +41,43 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
     // SAFETY: `decode_at` writes only initialised bytes.
     let out = unsafe { as_uninit(out) };
     // SAFETY: all of `out` is initialised.
-    unsafe { decode_at::<false>(block, out, start, 0, &mut Trail::NONE) }
+    unsafe { decode_at(block, out, start) }
 }
 
-/// As [`decode`], but matches reach back to `base` only. `sum` is of the content before byte `summed` of `out`; some of the
-/// content between `summed` and the end is added to it. Returns the end of what was added, too.
+/// Positions in the output of [`decode_and_sum`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Positions {
+    /// First byte that matches may reach.
+    pub(crate) base: usize,
+    /// First byte of the block's content.
+    pub(crate) start: usize,
+    /// First byte of content that is not in the sum.
+    pub(crate) summed: usize,
+}
+
+/// As [`decode`], and adds content from `summed` on to `sum`, but not all of it. Returns the end of the content, and the first
+/// byte that is not in the sum. An error leaves the sum as it was.
 pub(crate) fn decode_and_sum(
     block: &[u8],
     out: &mut [u8],
-    start: usize,
-    base: usize,
+    Positions {
+        base,
+        start,
+        summed,
+    }: Positions,
     sum: &mut Checksum,
-    summed: usize,
 ) -> Result<(usize, usize), BlockError> {
-    // SAFETY: `decode_at` writes only initialised bytes.
-    let out = unsafe { as_uninit(out) };
-    let Some(mut trail) = sum.trail(out, summed) else {
-        let end = unsafe { decode_at::<false>(block, out, start, base, &mut Trail::NONE) }?;
-        return Ok((end, summed));
+    let Some(mut trail) = Trail::new(sum, summed) else {
+        return Ok((
+            base + decode(block, &mut out[base..], start - base)?,
+            summed,
+        ));
     };
-    let first = trail.at().addr() - summed;
+    // SAFETY: `sequences` writes only initialised bytes.
+    let out = unsafe { as_uninit(out) };
     // SAFETY: all of `out` is initialised.
-    let end = unsafe { decode_at::<true>(block, out, start, base, &mut trail) }?;
-    let n_summed = trail.at().addr() - first;
-    sum.follow(&trail, n_summed - summed);
-    Ok((end, n_summed))
+    let end = unsafe { sequences(block, out, base, start, Some(&mut trail)) }?;
+    Ok((end, trail.finish(sum, summed)))
 }
 
 /// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
@@ -73,7 +86,7 @@ pub(crate) fn decode_uninit<'a>(
     out: &'a mut [MaybeUninit<u8>],
 ) -> Result<&'a mut [u8], BlockError> {
     // SAFETY: `out[..0]` is empty.
-    let n_bytes = unsafe { decode_at::<false>(block, out, 0, 0, &mut Trail::NONE) }?;
+    let n_bytes = unsafe { decode_at(block, out, 0) }?;
     // SAFETY: `decode_at` initialised the bytes up to the end of the content.
     Ok(unsafe { out[..n_bytes].assume_init_mut() })
 }
@@ -82,22 +95,37 @@ pub(crate) fn decode_uninit<'a>(
 ///
 /// # Safety
 /// `out[..start]` is initialised.
-unsafe fn decode_at<const SUMS: bool>(
+#[inline(never)]
+unsafe fn decode_at(
     block: &[u8],
     out: &mut [MaybeUninit<u8>],
     start: usize,
+) -> Result<usize, BlockError> {
+    // SAFETY: the contract of `sequences` is this function's contract.
+    unsafe { sequences(block, out, 0, start, None) }
+}
+
+/// As [`decode_at`], with matches that reach back to `base` only, and with a trail that is before `start`.
+///
+/// # Safety
+/// `out[..start]` is initialised.
+#[inline(always)]
+unsafe fn sequences(
+    block: &[u8],
+    out: &mut [MaybeUninit<u8>],
     base: usize,
-    trail: &mut Trail,
+    start: usize,
+    mut trail: Option<&mut Trail>,
 ) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,
+        base,
         ip: 0,
         op: start,
-        base,
     };
     loop {
-        cursor.fast_sequences::<SUMS>(trail);
+        cursor.fast_sequences(trail.as_deref_mut());
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -107,18 +135,18 @@ unsafe fn decode_at<const SUMS: bool>(
 struct Cursor<'a> {
     block: &'a [u8],
     out: &'a mut [MaybeUninit<u8>],
+    /// First byte of `out` that matches may reach.
+    base: usize,
     ip: usize,
     /// Next byte to write; `out` is initialised up to here.
     op: usize,
-    /// First byte of `out` that matches may reach.
-    base: usize,
 }
 
 impl Cursor<'_> {
     /// Decodes sequences on the fast path, until one is wrong, or too close to the end of the block or of the output.
     /// That sequence is left to the exact path.
     #[inline(always)]
-    fn fast_sequences<const SUMS: bool>(&mut self, trail: &mut Trail) {
+    fn fast_sequences(&mut self, mut trail: Option<&mut Trail>) {
         let (Some(last_ip), Some(last_op)) = (
             self.block.len().checked_sub(INPUT_MARGIN),
             self.out.len().checked_sub(OUTPUT_MARGIN),
@@ -127,14 +155,15 @@ impl Cursor<'_> {
         };
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
         let fast = FastPath {
-            out: out.wrapping_add(self.base),
+            out,
+            base: out.wrapping_add(self.base),
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
         loop {
-            // SAFETY: both pointers are at their start or at the end of a sequence.
-            (ip, op) = unsafe { fast.short_sequences::<SUMS>(ip, op, trail) };
+            // SAFETY: both pointers are at their start or at the end of a sequence. The output is initialised up to there.
+            (ip, op) = unsafe { fast.short_sequences(ip, op, trail.as_deref_mut()) };
             if ip > fast.last_ip || op > fast.last_op {
                 break;
             }

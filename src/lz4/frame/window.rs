@@ -7,7 +7,7 @@
 use super::{Checksum, FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
-use crate::lz4::decode::{decode, decode_and_sum};
+use crate::lz4::decode::{Positions, decode, decode_and_sum};
 use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
@@ -24,7 +24,7 @@ pub(super) struct Window {
     start: usize,
     /// End of the content.
     end: usize,
-    /// End of the content of the current frame that is in its checksum, if it has one.
+    /// End of the content that is in the checksum of the current frame, or the start of its content in this call.
     summed: usize,
 }
 
@@ -60,14 +60,12 @@ impl Window {
             self.end -= kept;
             self.frame_start = 0;
         }
-        self.start = self.end;
-        self.summed = self.end;
+        (self.start, self.summed) = (self.end, self.end);
     }
 
     /// Starts a frame, whose matches do not reach into earlier content.
     pub(super) const fn begin_frame(&mut self) {
-        self.frame_start = self.end;
-        self.summed = self.end;
+        (self.frame_start, self.summed) = (self.end, self.end);
     }
 
     /// Returns the content since [`begin`](Self::begin).
@@ -75,7 +73,7 @@ impl Window {
         &self.bytes[self.start..self.end]
     }
 
-    /// Returns the bytes of the content since [`begin`](Self::begin), and of the current frame, that are in its checksum.
+    /// Returns the bytes of [`content`](Self::content) up to the last one that is in the checksum of the current frame.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(super) const fn n_summed(&self) -> usize {
         self.summed - self.start
@@ -87,8 +85,13 @@ impl Window {
         self.end = self.end.min(self.start + n_bytes);
     }
 
-    /// Decodes a block of a frame after the content so far.
-    pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader, mut sum: Option<&mut Checksum>) -> Result<()> {
+    /// Decodes a block of a frame after the content so far, and adds some of the content to `sum`.
+    pub(super) fn push(
+        &mut self,
+        block: &FrameBlock<'_>,
+        header: &FrameHeader,
+        mut sum: Option<&mut Checksum>,
+    ) -> Result<()> {
         let most = block.max_content(header);
         let mut capacity = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
@@ -109,25 +112,36 @@ impl Window {
                 self.end
             };
             let history = self.end - base;
-            let decoded = match &mut sum {
-                None => decode(block.data, &mut self.bytes[base..end], history).map(|end| (base + end, self.summed)),
-                Some(sum) => {
-                    let from = base.min(self.summed);
-                    decode_and_sum(block.data, &mut self.bytes[from..end], self.end - from, base - from, sum, self.summed - from)
-                        .map(|(end, summed)| (from + end, from + summed))
-                }
-            };
-            match decoded {
+            match self.decode(block.data, base, end, sum.as_deref_mut()) {
                 Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
                 }
-                Ok((end, summed)) => {
-                    (self.end, self.summed) = (end, summed);
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
             }
         }
+    }
+
+    /// Decodes a block to the memory up to `most`. Its matches reach back to `base`.
+    fn decode(
+        &mut self,
+        block: &[u8],
+        base: usize,
+        most: usize,
+        sum: Option<&mut Checksum>,
+    ) -> std::result::Result<(), BlockError> {
+        let Some(sum) = sum else {
+            let out = &mut self.bytes[base..most];
+            self.end = base + decode(block, out, self.end - base)?;
+            return Ok(());
+        };
+        let positions = Positions {
+            base,
+            start: self.end,
+            summed: self.summed,
+        };
+        (self.end, self.summed) = decode_and_sum(block, &mut self.bytes[..most], positions, sum)?;
+        Ok(())
     }
 
     fn reserve(&mut self, most: usize, is_linked: bool) -> Result<()> {
