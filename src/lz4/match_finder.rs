@@ -275,12 +275,13 @@ impl MatchFinder {
                 );
                 bits |= u64::from(agreeing) << i;
             }
+            let buckets = table.buckets.as_mut_ptr();
             // In reverse, so that of positions with the same bucket the lowest one is written last and remains.
             for group in (0..rolled(WINDOW / 8)).rev() {
                 for i in (0..8).rev() {
                     let bucket = *window.buckets.get_unchecked(8 * group + i);
                     let pair = *window.pairs.get_unchecked(8 * group + L::PAIR[i]);
-                    *table.buckets.get_unchecked_mut(bucket as usize) = pair;
+                    buckets.add(bucket as usize).write(pair);
                 }
             }
             bits
