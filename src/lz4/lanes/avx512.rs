@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm512_cmpeq_epi32_mask, _mm512_extracti64x4_epi64, _mm512_i32gather_epi64, _mm512_inserti64x4,
     _mm512_loadu_si512, _mm512_mask_blend_epi32, _mm512_movepi32_mask, _mm512_movm_epi32,
     _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_set1_epi32,
-    _mm512_setr_epi32, _mm512_shuffle_epi8, _mm512_srl_epi32, _mm512_storeu_si512,
+    _mm512_setr_epi32, _mm512_setr_epi64, _mm512_shuffle_epi8, _mm512_srl_epi32, _mm512_storeu_si512,
     _mm512_sub_epi32, _mm512_xor_si512,
 };
 
@@ -59,11 +59,9 @@ unsafe impl Lanes for Avx512 {
     unsafe fn gather(table: *const u64, indexes: *const u32) -> (Self, Self) {
         // SAFETY: sixteen indexes may be read, and the pairs of `table` that they name, by the contract of `Lanes`.
         unsafe {
-            let indexes = _mm512_loadu_si512(indexes.cast());
-            let table = table.cast();
-            let first = _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(indexes), table);
-            let second =
-                _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(indexes), table);
+            let pair = |i: usize| table.add(*indexes.add(i) as usize).read() as i64;
+            let first = _mm512_setr_epi64(pair(0), pair(1), pair(2), pair(3), pair(4), pair(5), pair(6), pair(7));
+            let second = _mm512_setr_epi64(pair(8), pair(9), pair(10), pair(11), pair(12), pair(13), pair(14), pair(15));
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
             let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
             (
