@@ -103,8 +103,8 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return content.finish();
   }
 
-  /** Decompresses a frame that is short or declares little content, or a format without frames, in one call of the module; returns undefined for other
-   * frames. */
+  /** Decompresses a frame that is short or declares little content, or a format without frames, in one call of the module;
+   * returns undefined for other frames. */
   decompressAtOnce(bytes: Uint8Array, format: Format, { limit, into }: OutputTarget): Bytes | undefined {
     const size = declaredSize(limit, bytes);
     const isShort = size <= SHORT_CONTENT_BYTES && bytes.length <= (size > 0 ? SHORT_CONTENT_BYTES : SHORT_BYTES);
