@@ -47,7 +47,7 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
 /// Positions in the output of [`decode_and_sum`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Positions {
-    /// First byte that matches may reach.
+    /// First byte that matches may reach, at or before `start`.
     pub(crate) base: usize,
     /// First byte of the block's content.
     pub(crate) start: usize,
@@ -75,8 +75,8 @@ pub(crate) fn decode_and_sum(
     };
     // SAFETY: `sequences` writes only initialised bytes.
     let out = unsafe { as_uninit(out) };
-    // SAFETY: all of `out` is initialised.
-    let end = unsafe { sequences(block, out, base, start, Some(&mut trail)) }?;
+    // SAFETY: all of `out` is initialised, and the base is not after the start.
+    let end = unsafe { sequences(block, out, base.min(start), start, Some(&mut trail)) }?;
     Ok((end, trail.finish(sum, summed)))
 }
 
@@ -105,10 +105,10 @@ unsafe fn decode_at(
     unsafe { sequences(block, out, 0, start, None) }
 }
 
-/// As [`decode_at`], with matches that reach back to `base` only, and with a trail that is before `start`.
+/// As [`decode_at`], with matches that reach back to `base` only, and with a trail.
 ///
 /// # Safety
-/// `out[..start]` is initialised.
+/// `out[..start]` is initialised, and `base <= start`.
 #[inline(always)]
 unsafe fn sequences(
     block: &[u8],

@@ -26,7 +26,7 @@ const MOST_LENGTH: usize = 1 << 28;
 pub(super) struct FastPath {
     /// Start of the output.
     pub(super) out: *mut u8,
-    /// First byte of the output that matches may reach.
+    /// First byte of the output that matches may reach, not after the first one that is decoded.
     pub(super) base: *mut u8,
     /// Last position in the block at which the fast path may begin a sequence: [`INPUT_MARGIN`] before the end.
     pub(super) last_ip: *const u8,
@@ -61,7 +61,7 @@ impl FastPath {
             .as_ref()
             .map(|trail| unsafe { trail.stripes(self.out, op) });
         if stripes.is_some() {
-            last_op = last_op.min(op.addr() + SUMMED_BYTES);
+            last_op = last_op.min(op.addr().saturating_add(SUMMED_BYTES));
         }
         while ip.addr() <= last_ip && op.addr() <= last_op {
             if let Some(stripes) = &mut stripes {

@@ -81,8 +81,8 @@ pub fn compress(
     Ok(made)
 }
 
-/// Decompresses `bytes` in one call, after [`make_room`] if they are long. If `into` is an array, writes to its start and returns that part of it. Returns
-/// undefined for frames that are too long for one call.
+/// Decompresses `bytes` in one call, after [`make_room`] if they are long. If `into` is an array, writes to its start and
+/// returns that part of it. Returns undefined for frames that are too long for one call.
 ///
 /// An error is returned instead of thrown: results of functions that throw pass through an array and a table, which takes
 /// as long as decoding a hundred bytes. Errors are those of the compressed data; `OUTPUT_LIMIT` also if `into` is too short;
