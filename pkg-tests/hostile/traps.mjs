@@ -9,7 +9,7 @@ import { checkMemory, memoryInUse, outcomeOf, pagepress, textOf } from "./check.
 const { compressSync, createCompressor, decompressSync, openFrame } = pagepress;
 /** The first input byte at which the patched modules trap. */
 const POISON = 0xee;
-/** The output limit of a raw block at which they trap, before its input is in their memory. */
+/** The output limit of a raw block at which they trap. */
 const POISONED_LIMIT = 12_345;
 const nTraps = Number(process.argv[2]);
 const file = (name) => new URL(`../../dist/${name}_bg.wasm`, import.meta.url);
@@ -39,7 +39,7 @@ async function poisoned(name, exports) {
 }
 
 const modules = {
-  cpu: poisoned("cpu", { decompress: { limit: 2 }, frameencoder_push: { at: 1 }, compressPages: { at: 0 }, pagedecoder_new: { at: 1 } }),
+  cpu: poisoned("cpu", { decompress: { limit: 3 }, frameencoder_push: { at: 1 }, compressPages: { at: 0 }, pagedecoder_new: { at: 1 } }),
   seek: poisoned("seek", { framemap_supply: { at: 1 } }),
 };
 const alone = await createCompressor({ backend: "cpu", workers: 0, modules });

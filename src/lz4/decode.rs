@@ -4,7 +4,9 @@ use std::mem::MaybeUninit;
 
 use super::BlockError;
 use super::fast_path::{FastPath, INPUT_MARGIN, OUTPUT_MARGIN};
+use super::frame::Checksum;
 use super::parse::{MIN_MATCH, TOKEN_MAX};
+use super::trail::Trail;
 use crate::memory::as_uninit;
 
 /// Decodes an LZ4 block that must fill `page` exactly.
@@ -42,6 +44,42 @@ pub(crate) fn decode(block: &[u8], out: &mut [u8], start: usize) -> Result<usize
     unsafe { decode_at(block, out, start) }
 }
 
+/// Positions in the output of [`decode_and_sum`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Positions {
+    /// First byte that matches may reach, at or before `start`.
+    pub(crate) base: usize,
+    /// First byte of the block's content.
+    pub(crate) start: usize,
+    /// First byte of content that is not in the sum.
+    pub(crate) summed: usize,
+}
+
+/// As [`decode`], and adds content from `summed` on to `sum`, but not all of it. Returns the end of the content, and the first
+/// byte that is not in the sum. An error leaves the sum as it was.
+pub(crate) fn decode_and_sum(
+    block: &[u8],
+    out: &mut [u8],
+    Positions {
+        base,
+        start,
+        summed,
+    }: Positions,
+    sum: &mut Checksum,
+) -> Result<(usize, usize), BlockError> {
+    let Some(mut trail) = Trail::new(sum, summed) else {
+        return Ok((
+            base + decode(block, &mut out[base..], start - base)?,
+            summed,
+        ));
+    };
+    // SAFETY: `sequences` writes only initialised bytes.
+    let out = unsafe { as_uninit(out) };
+    // SAFETY: all of `out` is initialised, and the base is not after the start.
+    let end = unsafe { sequences(block, out, base.min(start), start, Some(&mut trail)) }?;
+    Ok((end, trail.finish(sum, summed)))
+}
+
 /// Decodes an LZ4 block into memory that may be uninitialised; returns its content, which is the start of `out`.
 pub(crate) fn decode_uninit<'a>(
     block: &[u8],
@@ -57,19 +95,37 @@ pub(crate) fn decode_uninit<'a>(
 ///
 /// # Safety
 /// `out[..start]` is initialised.
+#[inline(never)]
 unsafe fn decode_at(
     block: &[u8],
     out: &mut [MaybeUninit<u8>],
     start: usize,
 ) -> Result<usize, BlockError> {
+    // SAFETY: the contract of `sequences` is this function's contract.
+    unsafe { sequences(block, out, 0, start, None) }
+}
+
+/// As [`decode_at`], with matches that reach back to `base` only, and with a trail.
+///
+/// # Safety
+/// `out[..start]` is initialised, and `base <= start`.
+#[inline(always)]
+unsafe fn sequences(
+    block: &[u8],
+    out: &mut [MaybeUninit<u8>],
+    base: usize,
+    start: usize,
+    mut trail: Option<&mut Trail>,
+) -> Result<usize, BlockError> {
     let mut cursor = Cursor {
         block,
         out,
+        base,
         ip: 0,
         op: start,
     };
     loop {
-        cursor.fast_sequences();
+        cursor.fast_sequences(trail.as_deref_mut());
         if cursor.sequence()? {
             return Ok(cursor.op);
         }
@@ -79,6 +135,8 @@ unsafe fn decode_at(
 struct Cursor<'a> {
     block: &'a [u8],
     out: &'a mut [MaybeUninit<u8>],
+    /// First byte of `out` that matches may reach.
+    base: usize,
     ip: usize,
     /// Next byte to write; `out` is initialised up to here.
     op: usize,
@@ -88,7 +146,7 @@ impl Cursor<'_> {
     /// Decodes sequences on the fast path, until one is wrong, or too close to the end of the block or of the output.
     /// That sequence is left to the exact path.
     #[inline(always)]
-    fn fast_sequences(&mut self) {
+    fn fast_sequences(&mut self, mut trail: Option<&mut Trail>) {
         let (Some(last_ip), Some(last_op)) = (
             self.block.len().checked_sub(INPUT_MARGIN),
             self.out.len().checked_sub(OUTPUT_MARGIN),
@@ -98,13 +156,14 @@ impl Cursor<'_> {
         let (block, out) = (self.block.as_ptr(), self.out.as_mut_ptr().cast::<u8>());
         let fast = FastPath {
             out,
+            base: out.wrapping_add(self.base),
             last_ip: block.wrapping_add(last_ip),
             last_op: out.wrapping_add(last_op),
         };
         let (mut ip, mut op) = (block.wrapping_add(self.ip), out.wrapping_add(self.op));
         loop {
-            // SAFETY: both pointers are at their start or at the end of a sequence.
-            (ip, op) = unsafe { fast.short_sequences(ip, op) };
+            // SAFETY: both pointers are at their start or at the end of a sequence. The output is initialised up to there.
+            (ip, op) = unsafe { fast.short_sequences(ip, op, trail.as_deref_mut()) };
             if ip > fast.last_ip || op > fast.last_op {
                 break;
             }
@@ -174,7 +233,7 @@ impl Cursor<'_> {
         self.ip += 2;
         match usize::from(u16::from_le_bytes(*bytes)) {
             0 => Err(BlockError::ZeroOffset),
-            offset if offset > self.op => Err(BlockError::OffsetTooFar),
+            offset if offset > self.op - self.base => Err(BlockError::OffsetTooFar),
             offset => Ok(offset),
         }
     }

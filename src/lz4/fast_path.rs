@@ -1,6 +1,7 @@
 //! The fast path of the block decoder: sequences in wild copies, as long as both ends are far.
 
 use super::parse::{MIN_MATCH, TOKEN_MAX};
+use super::trail::{SUMMED_BYTES, Trail};
 use super::wild_copy::{STEP, copy_16, wild_copy};
 
 /// The fast path takes a sequence only if so many bytes of the block are left: a token, a step of literals, an offset.
@@ -11,7 +12,7 @@ pub(super) const OUTPUT_MARGIN: usize = STEP + 2 * STEP;
 /// The loop of short sequences needs more of both. Block: a token, a byte of length, two steps of literals, an offset,
 /// a byte of length.
 const SHORT_INPUT_MARGIN: usize = 2 + 2 * STEP + 3;
-/// Output: two steps of literals, three of the match.
+/// Output: two steps of literals, three of the match. Two of them are as many as a longer match may write behind its end.
 const SHORT_OUTPUT_MARGIN: usize = 2 * STEP + 3 * STEP;
 
 /// Longest run of literals or match of the fast path, so that sums do not overflow.
@@ -25,6 +26,8 @@ const MOST_LENGTH: usize = 1 << 28;
 pub(super) struct FastPath {
     /// Start of the output.
     pub(super) out: *mut u8,
+    /// First byte of the output that matches may reach, not after the first one that is decoded.
+    pub(super) base: *mut u8,
     /// Last position in the block at which the fast path may begin a sequence: [`INPUT_MARGIN`] before the end.
     pub(super) last_ip: *const u8,
     /// Last position in the output at which it may: [`OUTPUT_MARGIN`] before the end.
@@ -32,30 +35,44 @@ pub(super) struct FastPath {
 }
 
 impl FastPath {
-    /// Decodes sequences from `ip` to `op` for as long as they are short: at most two steps of literals and three of a
-    /// match. Returns the positions of the first one that is not, that is wrong, or that is too close to an end.
+    /// Decodes sequences from `ip` to `op` for as long as they are short: at most two steps of literals, and a match whose
+    /// length has at most one byte after the token. Returns the positions of the first one that is not, that is wrong, or
+    /// that is too close to an end. With a trail it hashes earlier output, and stops after [`SUMMED_BYTES`].
     ///
     /// The loop has no other paths, since V8 keeps values of a loop in registers only if there are few of them.
     ///
     /// # Safety
-    /// `ip` is inside the block or at its end, and `op` inside the output or at its end.
+    /// `ip` is inside the block or at its end, and `op` inside the output or at its end. The output is initialised up to
+    /// `op`.
     #[inline(always)]
     pub(super) unsafe fn short_sequences(
         self,
         mut ip: *const u8,
         mut op: *mut u8,
+        trail: Option<&mut Trail>,
     ) -> (*const u8, *mut u8) {
         // Addresses, of which 0 is before every position: the block or the output may be shorter than its margin.
         let less = SHORT_INPUT_MARGIN - INPUT_MARGIN;
         let last_ip = self.last_ip.addr().saturating_sub(less);
         let less = SHORT_OUTPUT_MARGIN - OUTPUT_MARGIN;
-        let last_op = self.last_op.addr().saturating_sub(less);
+        let mut last_op = self.last_op.addr().saturating_sub(less);
+        // SAFETY: the output is initialised up to `op` by this function's contract, and stays so.
+        let mut stripes = trail
+            .as_ref()
+            .map(|trail| unsafe { trail.stripes(self.out, op) });
+        if stripes.is_some() {
+            last_op = last_op.min(op.addr().saturating_add(SUMMED_BYTES));
+        }
         while ip.addr() <= last_ip && op.addr() <= last_op {
+            if let Some(stripes) = &mut stripes {
+                stripes.step();
+            }
             // SAFETY: the short margins are left of the block and of the output, by the comparison above. Of the block,
             // that is token, byte of length, the two steps that hold the literals, offset, byte of length. The two
-            // steps of output hold the literals, too, and three follow. The offset is compared with the start of the
-            // output, so the match begins inside; it is a step or more where steps are copied, and half a step or
-            // more where half steps are, so reads end before `to` or in what this sequence has written.
+            // steps of output hold the literals, too, and three follow. A longer match ends before the last position, by
+            // the comparison below, and its pairs of steps less than two steps later. The offset is compared with the
+            // base, so the match begins inside the output; it is a step or more where steps are copied, and half a step
+            // or more where half steps are, so reads end before `to` or in what this sequence has written.
             unsafe {
                 let token = usize::from(*ip);
                 let mut n_literals = token >> 4;
@@ -74,22 +91,34 @@ impl FastPath {
                 let to = op.add(n_literals);
                 let offset =
                     usize::from(u16::from_le_bytes(from.cast::<[u8; 2]>().read_unaligned()));
-                if offset.wrapping_sub(1) >= to.addr() - self.out.addr() {
+                if offset.wrapping_sub(1) >= to.addr() - self.base.addr() {
                     break;
                 }
                 let start = to.wrapping_sub(offset).cast_const();
                 let length = MIN_MATCH + (token & TOKEN_MAX);
                 if length == MIN_MATCH + TOKEN_MAX {
                     let more = usize::from(*from.add(2));
-                    if more > 3 * STEP - (MIN_MATCH + TOKEN_MAX) || offset < STEP {
+                    let end = to.wrapping_add(length + more);
+                    if offset < STEP || more == 255 {
                         break;
                     }
                     copy_16(start, to);
                     copy_16(start.add(STEP), to.add(STEP));
                     if more > 2 * STEP - (MIN_MATCH + TOKEN_MAX) {
-                        copy_16(start.add(2 * STEP), to.add(2 * STEP));
+                        if end.addr() > last_op {
+                            break;
+                        }
+                        if let Some(stripes) = &mut stripes {
+                            stripes.step();
+                        }
+                        let mut done = 2 * STEP;
+                        while done < length + more {
+                            copy_16(start.add(done), to.add(done));
+                            copy_16(start.add(done + STEP), to.add(done + STEP));
+                            done += 2 * STEP;
+                        }
                     }
-                    (ip, op) = (from.add(3), to.add(length + more));
+                    (ip, op) = (from.add(3), end);
                     continue;
                 }
                 if offset < HALF {
@@ -98,6 +127,9 @@ impl FastPath {
                 copy_18(start, to);
                 (ip, op) = (from.add(2), to.add(length));
             }
+        }
+        if let (Some(trail), Some(stripes)) = (trail, &stripes) {
+            trail.follow(stripes, self.out);
         }
         (ip, op)
     }
@@ -137,7 +169,7 @@ impl FastPath {
             (ip, op) = (ip.add(n_literals), op.add(n_literals));
             let offset = usize::from(u16::from_le_bytes(ip.cast::<[u8; 2]>().read_unaligned()));
             ip = ip.add(2);
-            let n_before = op.addr() - self.out.addr();
+            let n_before = op.addr() - self.base.addr();
             // The pattern of a short offset is read from the HALF bytes before `op`.
             if offset.wrapping_sub(1) >= n_before || n_before < HALF {
                 return None;

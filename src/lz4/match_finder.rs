@@ -129,6 +129,8 @@ struct Table {
 #[repr(align(64))]
 struct Window {
     buckets: [u32; WINDOW],
+    /// The newer half of each pair.
+    entries: [u32; WINDOW],
     pairs: [u64; WINDOW],
 }
 
@@ -208,6 +210,7 @@ impl MatchFinder {
         }
         let mut window = Window {
             buckets: [0; _],
+            entries: [0; _],
             pairs: [0; _],
         };
         let mut padded = [0; 1 + WINDOW_READS];
@@ -252,7 +255,7 @@ impl MatchFinder {
         // SAFETY: reads end at byte 80 = WINDOW_READS from `from` on at the latest: 60 + 4 + 16 with four lanes, 56 + 4
         // + 16 with eight, 48 + 4 + 24 with sixteen; `is_one_run` reads 67. `at + WINDOW` is at most the number of
         // sources and seconds, by this function's contract, and L::N divides WINDOW. Bucket numbers are at most
-        // 2^bucket_bits, as `compare` guarantees, and the table has one bucket more than that.
+        // 2^bucket_bits, as `hash` guarantees, and the table has one bucket more than that.
         unsafe {
             let sources = candidates.sources.as_mut_ptr().add(at);
             if is_one_run(from) {
@@ -262,25 +265,22 @@ impl MatchFinder {
                 return u64::MAX;
             }
             let seconds = candidates.seconds.as_mut_ptr().add(at);
+            for i in (0..WINDOW).step_by(L::N) {
+                table.hash::<L>(from.add(i), start, i, kind, window);
+            }
             let mut bits = 0;
             for i in (0..WINDOW).step_by(L::N) {
-                let agreeing = table.compare::<L>(
-                    from.add(i),
-                    start,
-                    i,
-                    kind,
-                    window,
-                    sources.add(i),
-                    seconds.add(i),
-                );
+                let agreeing =
+                    table.compare::<L>(start, i, kind, window, sources.add(i), seconds.add(i));
                 bits |= u64::from(agreeing) << i;
             }
+            let buckets = table.buckets.as_mut_ptr();
             // In reverse, so that of positions with the same bucket the lowest one is written last and remains.
             for group in (0..rolled(WINDOW / 8)).rev() {
                 for i in (0..8).rev() {
                     let bucket = *window.buckets.get_unchecked(8 * group + i);
                     let pair = *window.pairs.get_unchecked(8 * group + L::PAIR[i]);
-                    *table.buckets.get_unchecked_mut(bucket as usize) = pair;
+                    buckets.add(bucket as usize).write(pair);
                 }
             }
             bits
@@ -295,33 +295,24 @@ impl Table {
         ((1 << self.tag_bits) - 1) << (16 + self.bucket_bits + self.hash_bits - 32)
     }
 
-    /// Compares one vector of positions, from `i` of the window on, with the table as it was before the window, and
-    /// prepares their insertion: bucket numbers in `window` are at most 2^bucket_bits. Returns a bit mask of agreeing
-    /// positions.
+    /// Hashes one vector of positions, from `i` of the window on: writes their buckets, at most 2^bucket_bits, and their entries
+    /// to `window`.
     ///
     /// # Safety
     /// The machine has the instructions of `L`; `i` is a multiple of L::N below [`WINDOW`]; the byte before `from` is
-    /// readable, and the bytes from `from` up to those that [`Lanes::words`] reads four bytes after `from`; L::N values
-    /// are writable at `source` and at `second`.
+    /// readable, and the bytes from `from` up to those that [`Lanes::words`] reads four bytes after `from`.
     #[inline(always)]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "they are in registers, as fields of a structure would not be"
-    )]
-    unsafe fn compare<L: Lanes>(
+    unsafe fn hash<L: Lanes>(
         &self,
         from: *const u8,
         start: usize,
         i: usize,
         kind: Kind,
         window: &mut Window,
-        source: *mut u32,
-        second: *mut u32,
-    ) -> u32 {
-        // SAFETY: reads are from one byte before `from` to four bytes after it, and L::N values are written at `source`
-        // and `second`: this function's contract. The arrays of `window` have WINDOW values, at least L::N from `i` on,
-        // as L::N divides WINDOW. `COUNT` is at least as long as any L::N. Bucket numbers are the upper bucket_bits
-        // bits of a product, or 2^bucket_bits, and the table has one bucket more than that.
+    ) {
+        // SAFETY: reads are from one byte before `from` to four bytes after it: this function's contract. The arrays of
+        // `window` have WINDOW values, at least L::N from `i` on, as L::N divides WINDOW. `COUNT` is at least as long as
+        // any L::N.
         unsafe {
             let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
             let words = L::words(from);
@@ -335,13 +326,42 @@ impl Table {
             L::splat(1 << self.bucket_bits)
                 .select(buckets, run)
                 .store(window.buckets.as_mut_ptr().add(i));
-            let hash_mask = L::splat((1 << self.hash_bits) - 1);
             let hash = product
                 .shift_right(32 - self.bucket_bits - self.hash_bits)
-                .and(hash_mask);
-            let flip = L::splat(FLIP);
-            let entry = p.xor(flip).mul(L::splat(1 << self.hash_bits)).or(hash);
+                .and(L::splat((1 << self.hash_bits) - 1));
+            p.xor(L::splat(FLIP))
+                .mul(L::splat(1 << self.hash_bits))
+                .or(hash)
+                .store(window.entries.as_mut_ptr().add(i));
+        }
+    }
 
+    /// Compares one vector of hashed positions, from `i` of the window on, with the table as it was before the window, and
+    /// writes the pairs to insert to `window`. Returns a bit mask of agreeing positions.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `L`; `i` is a multiple of L::N below [`WINDOW`]; [`hash`](Self::hash) has hashed
+    /// the window; L::N values are writable at `source` and at `second`.
+    #[inline(always)]
+    unsafe fn compare<L: Lanes>(
+        &self,
+        start: usize,
+        i: usize,
+        kind: Kind,
+        window: &mut Window,
+        source: *mut u32,
+        second: *mut u32,
+    ) -> u32 {
+        // SAFETY: L::N values are written at `source` and `second`: this function's contract. The arrays of `window` have
+        // WINDOW values, at least L::N from `i` on, as L::N divides WINDOW. `COUNT` is at least as long as any L::N.
+        // Bucket numbers are at most 2^bucket_bits, as `hash` wrote them, and the table has one bucket more than that.
+        unsafe {
+            let p = L::add(L::splat((start + i) as u32), L::load(COUNT.as_ptr()));
+            let buckets = L::load(window.buckets.as_ptr().add(i));
+            let run = buckets.equal(L::splat(1 << self.bucket_bits));
+            let entry = L::load(window.entries.as_ptr().add(i));
+            let hash_mask = L::splat((1 << self.hash_bits) - 1);
+            let flip = L::splat(FLIP);
             let (b, a) = L::gather(self.buckets.as_ptr(), window.buckets.as_ptr().add(i));
             L::store_pairs(a, entry, window.pairs.as_mut_ptr().add(i));
             // The first window cannot match in an empty table.

@@ -61,6 +61,7 @@ mod sequence_writer;
 mod sequential;
 #[cfg(not(target_arch = "wasm32"))]
 mod testing;
+mod trail;
 mod wild_copy;
 
 pub(crate) use batch::check_page_size;

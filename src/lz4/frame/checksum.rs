@@ -2,7 +2,8 @@
 //!
 //! Four accumulators take one word of each 16-byte stripe. The multiplication of the words is independent of the
 //! accumulators, and is vectorised. The accumulators stay scalar, since each of their steps depends on the last and a
-//! vector's latency is longer.
+//! vector's latency is longer. Only [`Lanes`] are a vector: they are for work that hides the latency, and take fewer
+//! instructions.
 
 const PRIMES: [u32; 5] = [
     0x9e37_79b1,
@@ -11,9 +12,9 @@ const PRIMES: [u32; 5] = [
     0x27d4_eb2f,
     0x1656_67b1,
 ];
-const STRIPE_BYTES: usize = 16;
+pub(crate) const STRIPE_BYTES: usize = 16;
 
-type Stripe = [u8; STRIPE_BYTES];
+pub(crate) type Stripe = [u8; STRIPE_BYTES];
 
 /// An incremental xxHash32.
 #[derive(Debug)]
@@ -83,6 +84,72 @@ impl Checksum {
 
     const fn n_held(&self) -> usize {
         self.n_bytes as usize % STRIPE_BYTES
+    }
+
+    /// Returns the accumulators, to go on with whole stripes; `None` inside a stripe.
+    pub(crate) fn lanes(&self) -> Option<Lanes> {
+        (self.n_held() == 0).then(|| Lanes::new(self.lanes))
+    }
+
+    /// Takes over the accumulators after `n_bytes` more, a multiple of [`STRIPE_BYTES`].
+    pub(crate) fn advance(&mut self, lanes: Lanes, n_bytes: usize) {
+        debug_assert!(n_bytes.is_multiple_of(STRIPE_BYTES));
+        self.lanes = lanes.values();
+        self.n_bytes += n_bytes as u64;
+    }
+}
+
+/// The accumulators between two stripes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lanes(Vector);
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+type Vector = std::arch::wasm32::v128;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+impl Lanes {
+    fn new([a, b, c, d]: [u32; 4]) -> Self {
+        Self(std::arch::wasm32::u32x4(a, b, c, d))
+    }
+
+    fn values(self) -> [u32; 4] {
+        use std::arch::wasm32::u32x4_extract_lane as lane;
+        let Self(all) = self;
+        [
+            lane::<0>(all),
+            lane::<1>(all),
+            lane::<2>(all),
+            lane::<3>(all),
+        ]
+    }
+
+    /// Adds a stripe.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, stripe: &Stripe) {
+        use std::arch::wasm32::{i32x4_add, i32x4_mul, i32x4_shl, u32x4_shr, u32x4_splat, v128_or};
+        let sum = i32x4_add(self.0, product_vector(stripe));
+        let turned = v128_or(i32x4_shl(sum, 13), u32x4_shr(sum, 32 - 13));
+        self.0 = i32x4_mul(turned, u32x4_splat(PRIMES[0]));
+    }
+}
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+type Vector = [u32; 4];
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+impl Lanes {
+    const fn new(values: [u32; 4]) -> Self {
+        Self(values)
+    }
+
+    const fn values(self) -> [u32; 4] {
+        self.0
+    }
+
+    /// Adds a stripe.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, stripe: &Stripe) {
+        step(&mut self.0, &products(stripe));
     }
 }
 
@@ -168,16 +235,24 @@ fn step(lanes: &mut [u32; 4], products: &[u32; 4]) {
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 fn products(stripe: &Stripe) -> [u32; 4] {
-    use std::arch::wasm32::{i32x4_mul, u32x4_extract_lane, u32x4_splat, v128_load};
-    // SAFETY: a stripe has the 16 bytes of a vector.
-    let words = unsafe { v128_load(stripe.as_ptr().cast()) };
-    let products = i32x4_mul(words, u32x4_splat(PRIMES[1]));
+    use std::arch::wasm32::u32x4_extract_lane;
+    let products = product_vector(stripe);
     [
         u32x4_extract_lane::<0>(products),
         u32x4_extract_lane::<1>(products),
         u32x4_extract_lane::<2>(products),
         u32x4_extract_lane::<3>(products),
     ]
+}
+
+/// Multiplies the words of a stripe by the second prime.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+fn product_vector(stripe: &Stripe) -> Vector {
+    use std::arch::wasm32::{i32x4_mul, u32x4_splat, v128_load};
+    // SAFETY: a stripe has the 16 bytes of a vector.
+    let words = unsafe { v128_load(stripe.as_ptr().cast()) };
+    i32x4_mul(words, u32x4_splat(PRIMES[1]))
 }
 
 /// Multiplies the words of a stripe by the second prime.
@@ -197,6 +272,8 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
     use super::*;
     use twox_hash::XxHash32;
 
@@ -214,6 +291,14 @@ mod tests {
                 whole.chunks(step).for_each(|part| sum.add(part));
                 assert_eq!(sum.value(), expected, "{length} bytes by {step}");
             }
+            let mut sum = Checksum::new();
+            let (stripes, rest) = whole.as_chunks();
+            let mut lanes = sum.lanes().expect("no stripe has begun");
+            stripes.iter().for_each(|stripe| lanes.add(stripe));
+            sum.advance(lanes, length - rest.len());
+            sum.add(rest);
+            assert_eq!(sum.value(), expected, "{length} bytes by stripes");
+            assert_eq!(sum.lanes().is_some(), rest.is_empty());
         }
     }
 }

@@ -31,6 +31,19 @@ impl FrameContent {
         }
     }
 
+    /// As [`add`](Self::add), for bytes of which the first `n_summed` are in the [`sum`](Self::sum) already.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(super) fn add_rest(&mut self, decoded: &[u8], n_summed: usize) {
+        self.n_bytes += n_summed as u64;
+        self.add(&decoded[n_summed..]);
+    }
+
+    /// Returns the hash, if the frame has a content checksum.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(super) fn sum(&mut self) -> Option<&mut Checksum> {
+        self.header.content_checksum.then_some(&mut self.sum)
+    }
+
     /// Compares the content with the size in the header and with the checksum after the end mark, if the frame has
     /// them.
     pub(crate) fn end(self, content_checksum: Option<u32>) -> Result<()> {

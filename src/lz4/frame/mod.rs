@@ -63,7 +63,7 @@ mod write;
 
 use block_size::WORD_BYTES;
 pub(crate) use block_size::{BlockSize, SIZE_BYTES};
-pub(crate) use checksum::checksum;
+pub(crate) use checksum::{Checksum, Lanes, STRIPE_BYTES, checksum};
 
 #[cfg(gpu_engine)]
 pub(crate) use content::FrameContent;

@@ -138,7 +138,7 @@ impl FrameDecoder {
         };
         self.window.begin(frame.header.linked);
         for block in blocks {
-            self.window.push(block, &frame.header)?;
+            self.window.push(block, &frame.header, None)?;
         }
         out.extend(self.window.content())
     }

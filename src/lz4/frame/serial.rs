@@ -47,8 +47,11 @@ impl FrameDecoder {
             match event {
                 Some(FrameEvent::Header(header)) => self.start(header)?,
                 Some(FrameEvent::Block(block)) => {
-                    let Some(frame) = &self.frame else { continue };
-                    if let Err(error) = self.window.push(&block, &frame.header) {
+                    let Some(frame) = &mut self.frame else {
+                        continue;
+                    };
+                    let (header, sum) = (frame.header, frame.content.sum());
+                    if let Err(error) = self.window.push(&block, &header, sum) {
                         return Err(self.fault_behind(&input[consumed..]).unwrap_or(error));
                     }
                 }
@@ -80,13 +83,14 @@ impl FrameDecoder {
         }
     }
 
-    /// Counts and hashes the content of this call from byte `from` on.
+    /// Counts the content of this call from byte `from` on, and hashes what the window has not.
     fn count_content(&mut self, from: usize) -> Result<()> {
         let added = &self.window.content()[from..];
         self.check_limit(added.len() as u64)?;
         self.n_bytes += added.len() as u64;
         if let Some(frame) = &mut self.frame {
-            frame.content.add(added);
+            let n_summed = self.window.n_summed() - from;
+            frame.content.add_rest(added, n_summed);
         }
         Ok(())
     }

@@ -4,10 +4,10 @@
 //! The memory is zeroed once and reused by all blocks and frames of a decoder, so that memory is touched only for
 //! content that exists, however large a block could be.
 
-use super::{FrameBlock, FrameHeader, HISTORY_BYTES};
+use super::{Checksum, FrameBlock, FrameHeader, HISTORY_BYTES};
 use crate::Result;
 use crate::lz4::BlockError;
-use crate::lz4::decode::decode;
+use crate::lz4::decode::{Positions, decode, decode_and_sum};
 use crate::lz4::formats::fault;
 use crate::memory::zeros;
 
@@ -24,6 +24,8 @@ pub(super) struct Window {
     start: usize,
     /// End of the content.
     end: usize,
+    /// End of the content that is in the checksum of the current frame, or the start of its content in this call.
+    summed: usize,
 }
 
 impl Window {
@@ -34,6 +36,7 @@ impl Window {
             frame_start: 0,
             start: 0,
             end: 0,
+            summed: 0,
         }
     }
 
@@ -57,17 +60,23 @@ impl Window {
             self.end -= kept;
             self.frame_start = 0;
         }
-        self.start = self.end;
+        (self.start, self.summed) = (self.end, self.end);
     }
 
     /// Starts a frame, whose matches do not reach into earlier content.
     pub(super) const fn begin_frame(&mut self) {
-        self.frame_start = self.end;
+        (self.frame_start, self.summed) = (self.end, self.end);
     }
 
     /// Returns the content since [`begin`](Self::begin).
     pub(super) fn content(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
+    }
+
+    /// Returns the bytes of [`content`](Self::content) up to the last one that is in the checksum of the current frame.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(super) const fn n_summed(&self) -> usize {
+        self.summed - self.start
     }
 
     /// Drops the content since [`begin`](Self::begin) from byte `n_bytes` on.
@@ -76,8 +85,13 @@ impl Window {
         self.end = self.end.min(self.start + n_bytes);
     }
 
-    /// Decodes a block of a frame after the content so far.
-    pub(super) fn push(&mut self, block: &FrameBlock<'_>, header: &FrameHeader) -> Result<()> {
+    /// Decodes a block of a frame after the content so far, and adds some of the content to `sum`.
+    pub(super) fn push(
+        &mut self,
+        block: &FrameBlock<'_>,
+        header: &FrameHeader,
+        mut sum: Option<&mut Checksum>,
+    ) -> Result<()> {
         let most = block.max_content(header);
         let mut capacity = most;
         if let (Some(size), true) = (header.content_size, block.compressed) {
@@ -98,17 +112,36 @@ impl Window {
                 self.end
             };
             let history = self.end - base;
-            match decode(block.data, &mut self.bytes[base..end], history) {
+            match self.decode(block.data, base, end, sum.as_deref_mut()) {
                 Err(BlockError::OutputOverrun) if capacity < most => capacity = most,
                 Err(source) => {
                     return Err(fault(block.index, block.data, history as u64, source));
                 }
-                Ok(end) => {
-                    self.end = base + end;
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
             }
         }
+    }
+
+    /// Decodes a block to the memory up to `most`. Its matches reach back to `base`.
+    fn decode(
+        &mut self,
+        block: &[u8],
+        base: usize,
+        most: usize,
+        sum: Option<&mut Checksum>,
+    ) -> std::result::Result<(), BlockError> {
+        let Some(sum) = sum else {
+            let out = &mut self.bytes[base..most];
+            self.end = base + decode(block, out, self.end - base)?;
+            return Ok(());
+        };
+        let positions = Positions {
+            base,
+            start: self.end,
+            summed: self.summed,
+        };
+        (self.end, self.summed) = decode_and_sum(block, &mut self.bytes[..most], positions, sum)?;
+        Ok(())
     }
 
     fn reserve(&mut self, most: usize, is_linked: bool) -> Result<()> {
@@ -122,6 +155,7 @@ impl Window {
         self.bytes = bytes;
         self.frame_start = self.frame_start.saturating_sub(kept);
         self.start -= kept;
+        self.summed -= kept;
         self.end -= kept;
         Ok(())
     }

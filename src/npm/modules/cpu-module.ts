@@ -14,7 +14,8 @@ const INPUT_BYTES = 2 ** 20;
 const CONTENT_BYTES = 2 ** 18;
 /** Maximum bytes of input that is compressed or decompressed in one call of the module. */
 const SHORT_BYTES = 2 ** 16;
-/** Maximum declared content of a short frame that is decompressed in one call. */
+/** Maximum declared content of a frame that is decompressed in one call, and maximum bytes of such a frame. More would leave
+ * the CPU's caches. */
 const SHORT_CONTENT_BYTES = 2 ** 20;
 
 /** Returns true if `bytes` are short enough to be compressed or decompressed in one call of the module. */
@@ -66,7 +67,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     if (format !== "frame" || isShortInput(bytes)) {
       const { blockSize, contentChecksum, blockChecksums, index } = options;
       const [number, level] = [FORMATS.indexOf(format), levelNumber(options.level, "sequential")];
-      const made = this.run((cpu) => cpu.compress(bytes, number, level, blockSize, contentChecksum, blockChecksums, index));
+      const made = this.#take(bytes, (cpu) => cpu.compress(bytes, number, level, blockSize, contentChecksum, blockChecksums, index));
       checkLimit(made.length, maxOutputSize);
       return made;
     }
@@ -102,12 +103,29 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     return content.finish();
   }
 
-  /** Decompresses a short frame, or a format without frames, in one call of the module; returns undefined for other
-   * frames. */
+  /** Decompresses a frame that is short or declares little content, or a format without frames, in one call of the module;
+   * returns undefined for other frames. */
   decompressAtOnce(bytes: Uint8Array, format: Format, { limit, into }: OutputTarget): Bytes | undefined {
-    const isShort = isShortInput(bytes) && declaredSize(limit, bytes) <= SHORT_CONTENT_BYTES;
+    const size = declaredSize(limit, bytes);
+    const isShort = size <= SHORT_CONTENT_BYTES && bytes.length <= (size > 0 ? SHORT_CONTENT_BYTES : SHORT_BYTES);
     if (format === "frame" && !isShort) return undefined;
-    return this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf(format), limit, into)) as Bytes | undefined;
+    return this.#decompress(bytes, format, limit, into);
+  }
+
+  #decompress(bytes: Uint8Array, format: Format, limit: number, into?: Bytes): Bytes | undefined {
+    return this.#take(bytes, (cpu) => {
+      const made = cpu.decompress(bytes, FORMATS.indexOf(format), limit, into);
+      if (made instanceof Error) throw made;
+      return made;
+    });
+  }
+
+  /** Calls `work`, which passes `bytes` to the module. */
+  #take<T>(bytes: Uint8Array, work: (cpu: typeof Cpu) => T): T {
+    return this.run((cpu) => {
+      if (!isShortInput(bytes)) cpu.makeRoom(bytes.length);
+      return work(cpu);
+    });
   }
 
   /** Decompresses `bytes` to `content`, and yields the number of bytes of input processed so far after each step. */
@@ -125,7 +143,7 @@ export class CpuModule extends Instance<typeof Cpu & Glue> {
     } catch (error) {
       const isNoFrame = error instanceof PagepressError && error.code === "NOT_LZ4" && frames.position === 0;
       // This call throws the same error, with the name of the format that the bytes seem to have.
-      if (isNoFrame) this.run((cpu) => cpu.decompress(bytes, FORMATS.indexOf("frame"), 0, undefined));
+      if (isNoFrame) this.#decompress(bytes, "frame", 0);
       throw error;
     } finally {
       frames.free();

@@ -3,9 +3,10 @@
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::frames::{FrameEncoder, WebFrameDecoder};
+use super::frames::WebFrameDecoder;
 use crate::lz4::formats;
-use crate::web::bytes::copied;
+use crate::lz4::frame::{FrameOptions, compress_into};
+use crate::memory::with_room;
 use crate::web::level::Level;
 use crate::{Error, Result};
 
@@ -34,13 +35,28 @@ impl From<Format> for formats::Format {
     }
 }
 
-/// Compresses `content` in one call. All options except `level` apply to frames only.
+/// Bytes of a frame around a single stored block: header, size and checksum of the block, end mark and checksum.
+const AROUND_BYTES: usize = 15 + 8 + 8;
+
+/// Makes sure that there is memory for an argument of `nBytes`. Arguments that are slices are copied by code that cannot
+/// report an error: it stops the module.
+///
+/// # Errors
+/// `OUT_OF_MEMORY`.
+#[wasm_bindgen(js_name = makeRoom)]
+pub fn make_room(n_bytes: usize) -> std::result::Result<(), JsValue> {
+    // Compilers may leave out an allocation that is not used.
+    std::hint::black_box(with_room::<u8>(n_bytes)?);
+    Ok(())
+}
+
+/// Compresses `content` in one call, after [`make_room`] if it is long. All options except `level` apply to frames only.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an unsupported block size, or content that is too long for one block; `OUT_OF_MEMORY`.
 #[wasm_bindgen]
 pub fn compress(
-    content: &Uint8Array,
+    content: &[u8],
     format: Format,
     level: Level,
     block_size: u32,
@@ -48,68 +64,66 @@ pub fn compress(
     block_checksums: bool,
     index: bool,
 ) -> std::result::Result<Vec<u8>, JsValue> {
-    let content = copied(content)?;
     if format != Format::Frame {
-        let blocks = formats::compress_to_blocks(&content, format.into(), level.into())?;
+        let blocks = formats::compress_to_blocks(content, format.into(), level.into())?;
         return Ok(blocks);
     }
-    let mut frame = FrameEncoder::new(
+    let options = FrameOptions {
         block_size,
-        level,
+        level: level.into(),
         content_checksum,
         block_checksums,
+        content_size: Some(content.len() as u64),
         index,
-        Some(content.len() as f64),
-    )?;
-    frame.push(&content, true)?;
-    Ok(frame.take())
+    };
+    let mut made = with_room(content.len() + AROUND_BYTES)?;
+    compress_into(content, &options, &mut made)?;
+    Ok(made)
 }
 
-/// Decompresses `bytes` in one call. If `into` is an array, writes to its start and returns that part of it. Returns
-/// undefined for frames that are too long for one call.
+/// Decompresses `bytes` in one call, after [`make_room`] if they are long. If `into` is an array, writes to its start and
+/// returns that part of it. Returns undefined for frames that are too long for one call.
 ///
-/// # Errors
-/// Errors of the compressed data; `OUTPUT_LIMIT` also if `into` is too short; `OUT_OF_MEMORY`.
-#[wasm_bindgen]
+/// An error is returned instead of thrown: results of functions that throw pass through an array and a table, which takes
+/// as long as decoding a hundred bytes. Errors are those of the compressed data; `OUTPUT_LIMIT` also if `into` is too short;
+/// and `OUT_OF_MEMORY`.
+#[must_use]
+#[wasm_bindgen(unchecked_return_type = "Uint8Array<ArrayBuffer> | Error | undefined")]
 pub fn decompress(
-    bytes: &Uint8Array,
+    bytes: &[u8],
     format: Format,
     max_output_size: f64,
-    into: &JsValue,
-) -> std::result::Result<Option<Uint8Array>, JsValue> {
-    Ok(decompress_at_once(
-        bytes,
-        format,
-        max_output_size as u64,
-        into,
-    )?)
+    into: Option<Uint8Array>,
+) -> JsValue {
+    match decompress_at_once(bytes, format, max_output_size as u64, into) {
+        Ok(content) => content.into(),
+        Err(error) => error.into(),
+    }
 }
 
 fn decompress_at_once(
-    bytes: &Uint8Array,
+    bytes: &[u8],
     format: Format,
     limit: u64,
-    into: &JsValue,
+    into: Option<Uint8Array>,
 ) -> Result<Option<Uint8Array>> {
-    let bytes = copied(bytes)?;
     if format != Format::Frame {
-        let content = formats::decompress_blocks(&bytes, format.into(), Some(limit))?;
+        let content = formats::decompress_blocks(bytes, format.into(), Some(limit))?;
         return given(&content, into).map(Some);
     }
     let mut frames = WebFrameDecoder::new(limit as f64, usize::MAX);
-    match frames.decompress_at_once(&bytes) {
+    match frames.decompress_at_once(bytes) {
         Ok(Some(content)) => given(content, into).map(Some),
         Ok(None) => Ok(None),
-        Err(error) => Err(error.with_detected_format(&bytes)),
+        Err(error) => Err(error.with_detected_format(bytes)),
     }
 }
 
 /// Copies `content` to a new array, or to the start of the array `into`.
-fn given(content: &[u8], into: &JsValue) -> Result<Uint8Array> {
-    if into.is_undefined() {
+fn given(content: &[u8], into: Option<Uint8Array>) -> Result<Uint8Array> {
+    let Some(into) = into else {
         return Ok(content.into());
-    }
-    let into: &Uint8Array = into.unchecked_ref();
+    };
     let (needed, actual) = (content.len() as u64, into.length().into());
     if needed > actual {
         return Err(Error::OutputTooSmall { needed, actual });

@@ -102,7 +102,37 @@ async function readsSeveral() {
   await cpu.dispose();
 }
 
+/** Frames that declare up to 1 MiB are decompressed in one call of the module, longer ones in steps. */
+async function readsAroundOneCall() {
+  const cpu = await createCompressor({ backend: "cpu", workers: 0 });
+  const most = 2 ** 20;
+  const text = kinds.text(most + 1);
+  for (const length of [most - 1, most, most + 1]) {
+    const bytes = text.subarray(0, length);
+    for (const options of [{}, { contentChecksum: false }, { blockSize: 4096 }, { blockSize: 5001 }]) {
+      const frame = await cpu.compress(bytes, options);
+      const wrong = frame.slice();
+      wrong[frame.length - 1] ^= 1;
+      for (const [name, decompress] of ways(cpu)) {
+        const what = `${length} bytes, ${name}`;
+        same(await decompress(frame), bytes, what);
+        const into = new Uint8Array(length + 5);
+        same(await decompress(frame, { into }), bytes, `${what}, into`);
+        await rejects(decompress(frame, { into: into.subarray(6) }), "OUTPUT_LIMIT", PagepressError);
+        const code = options.contentChecksum === false ? "INVALID_FRAME" : "CHECKSUM_MISMATCH";
+        await rejects(decompress(wrong), code, PagepressError);
+      }
+    }
+  }
+  // The first frame declares little, but more follows than a call returns.
+  const [little, much] = [text.subarray(0, 100), new Uint8Array(17 * most)];
+  const file = joined(await cpu.compress(little), await cpu.compress(much));
+  for (const [name, decompress] of ways(cpu)) same(await decompress(file), joined(little, much), `much behind little, ${name}`);
+  await cpu.dispose();
+}
+
 export const cases = [
   ["wrong content sizes are detected", findsWrongSizes],
   ["several frames of all kinds are read", readsSeveral],
+  ["frames about as long as one call reads", readsAroundOneCall],
 ];
