@@ -102,7 +102,7 @@ fn join(kernel: &str) -> io::Result<String> {
     Ok(joined)
 }
 
-/// Returns the files named in the comment lines `// import: lib/bits, lib/vote` of a shader.
+/// Returns the files named in the comment lines `// import: lib/bits, lib/merge` of a shader.
 fn imports(wgsl: &str) -> impl Iterator<Item = &str> {
     wgsl.lines()
         .filter_map(|line| line.strip_prefix("// import: "))

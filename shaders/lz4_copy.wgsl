@@ -7,7 +7,7 @@
 //
 // packed     the blocks; up to 32 bytes behind them may be read, and are not used
 // table      one pair per page, checked by lz4_tokens.wgsl
-// sequences  the entries that lz4_tokens.wgsl describes
+// sequences  the entries that lz4_tokens.wgsl describes; the entry behind those of a page may be read, and is not used
 // pages      PAGE_SIZE bytes each, n_bytes in total, rounded up to whole words; up to 32 bytes behind them may be read
 // status     one word per page: UNFINISHED | number of entries << 8, which becomes 0. A page with another status, or without
 //            entries, is filled with zeros
@@ -105,15 +105,16 @@ fn find_entries(page: ptr<function, Page>, word: ptr<function, Word>, row: u32, 
     (*page).entry += countOneBits(begins);
     (*word).own = sequences[k];
     (*word).before = sequences[max(k, 1u) - 1];
-    (*page).candidate = sequences[(*page).entry + (*page).lane].x;
+    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
 }
 
-// Finds the sources of the matches of the word at byte p of the page.
-fn find_matches(word: ptr<function, Word>, p: u32, row: u32) {
+// Finds the sources of the matches of the word at byte p of the page. A word that is not inside the page has no matches,
+// whatever its entries say.
+fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
     let begin = ((*word).own.x & 0xffff) + 1;
     let literals = begin - ((*word).own.x >> 16);
-    (*word).n_literal = min(begin - p, 4u);
-    (*word).n_before = u32(clamp(i32(literals - p), 0, 4));
+    (*word).n_literal = select(4u, min(begin - p, 4u), is_inside);
+    (*word).n_before = select(0u, u32(clamp(i32(literals - p), 0, 4)), is_inside);
     let has_before = (*word).n_before > 0;
     let has_after = (*word).n_literal < 4;
     var distance = (*word).before.y & 0xffff;
@@ -143,13 +144,14 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32) {
 
 // Prepares the word at byte p, once its entries are found: finds the sources of its matches, and loads its literals.
 fn prepare(page: ptr<function, Page>, word: ptr<function, Word>, p: u32, row: u32) {
-    find_matches(word, p, row);
+    let is_inside = p < (*page).n;
+    find_matches(word, p, row, is_inside);
     var place = p + u32(i32((*word).own.y) >> 16);
     if PAGE_SIZE == 65536 {
         place = ((place + 4) & (*page).place_mask) - 4;
     }
     (*word).literal_shift = (place & 3) * 8;
-    if (*word).n_literal > (*word).n_before && p < (*page).n {
+    if (*word).n_literal > (*word).n_before && is_inside {
         // The literals may begin up to three bytes behind `place`, which may lie before `packed`.
         let i = (*page).block + (i32(place) >> 2);
         (*word).literals = vec2(packed[max(i, 0)], packed[i + 1]);
@@ -221,8 +223,9 @@ fn write_row(page: ptr<function, Page>, word: ptr<function, Word>, next: ptr<fun
     }
 }
 
-fn open_page(page: ptr<function, Page>, index: u32) {
+fn begin_page(page: ptr<function, Page>, index: u32) {
     (*page).n = 0u;
+    (*page).entry = 0u;
     (*page).end = 0u;
     if index >= params.n_pages {
         return;
@@ -241,11 +244,11 @@ fn open_page(page: ptr<function, Page>, index: u32) {
     (*page).place_mask = select(0xffffffffu, 0xffffu, length <= 65500);
     (*page).entry = index * (PAGE_SIZE / 4);
     (*page).end = (*page).entry + n_entries;
-    (*page).candidate = sequences[(*page).entry + (*page).lane].x;
+    (*page).candidate = sequences[min((*page).entry + (*page).lane, (*page).end)].x;
 }
 
 // Ends a page: clears the padding of its last word, or all of a page that has a fault.
-fn close_page(page: ptr<function, Page>, index: u32) {
+fn end_page(page: ptr<function, Page>, index: u32) {
     if index >= params.n_pages {
         return;
     }
@@ -278,7 +281,7 @@ fn lz4_copy(
     var round = 0u;
     for (var first = workgroup.x * group; first < params.n_pages; first += n_workgroups.x * group) {
         let index = first + i / LANES;
-        open_page(&page, index);
+        begin_page(&page, index);
         // Words of even and odd rows, in turn: to move loaded words from one variable to another, the compiler would wait.
         var even: Word;
         var odd: Word;
@@ -289,6 +292,6 @@ fn lz4_copy(
             write_row(&page, &even, &odd, row, &round);
             write_row(&page, &odd, &even, row + ROW, &round);
         }
-        close_page(&page, index);
+        end_page(&page, index);
     }
 }

@@ -147,7 +147,7 @@ fn read_extension(block: ptr<function, Block>) -> u32 {
 }
 
 // Reads any sequence, and returns MORE or the status of the page.
-fn read_any_sequence(block: ptr<function, Block>) -> u32 {
+fn any_sequence(block: ptr<function, Block>) -> u32 {
     if (*block).read >= (*block).end {
         return TRUNCATED;
     }
@@ -204,7 +204,7 @@ fn read_any_sequence(block: ptr<function, Block>) -> u32 {
 
 // Reads a sequence, and returns MORE or the status of the page. Most have at most one byte of extension to each length, and
 // are right and not the last: they need two words of the block.
-fn read_sequence(block: ptr<function, Block>) -> u32 {
+fn next_sequence(block: ptr<function, Block>) -> u32 {
     let token = (*block).ahead;
     var n_literals = (token >> 4) & 15;
     var literals = (*block).read + 1;
@@ -230,7 +230,7 @@ fn read_sequence(block: ptr<function, Block>) -> u32 {
     }
     let begin = (*block).write + n_literals;
     if extension == 255 || read >= (*block).end || offset - 1 >= begin || begin + n_match > (*block).n {
-        return read_any_sequence(block);
+        return any_sequence(block);
     }
     stage_entry(block, literals, n_literals, offset);
     (*block).write += n_match;
@@ -340,7 +340,7 @@ fn lz4_tokens(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) wo
     var window: Window;
     for (var k = 0u; k < PAGE_SIZE / 4; k++) {
         if code == MORE {
-            code = read_sequence(&block);
+            code = next_sequence(&block);
             if code != MORE {
                 atomicSub(&sh_unfinished, 1u);
             }
