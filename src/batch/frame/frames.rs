@@ -6,6 +6,8 @@ use crate::batch::codec::choose::Plan;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lz4::frame::expected_content;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter, Given, Output, give_back};
 use crate::lz4::{PackedPages, is_page_size};
 use crate::{Error, Result};
@@ -161,6 +163,8 @@ impl Codec {
         progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Vec<u8>, Report)> {
         let mut out = Vec::new();
+        #[cfg(not(target_arch = "wasm32"))]
+        out.expect(expected_content(bytes).min(limit.unwrap_or(u64::MAX)));
         let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
         let report = decompressed.await?;
         Ok((out, report))

@@ -39,6 +39,8 @@ mod content;
 mod content_read;
 mod decode;
 mod detect;
+#[cfg(not(target_arch = "wasm32"))]
+mod expected;
 mod find_index;
 mod header;
 mod index;
@@ -70,6 +72,8 @@ pub(crate) use content::FrameContent;
 pub use content_read::ContentRead;
 pub use decode::{FrameDecoder, decompress, decompress_into};
 pub use detect::DetectedFormat;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use expected::expected_content;
 pub(crate) use header::HEADER_BYTES;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
