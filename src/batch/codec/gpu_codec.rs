@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use super::CodecOptions;
+#[cfg(not(target_arch = "wasm32"))]
+use super::aside::aside;
 use super::choose::Plan;
 use crate::batch::pipeline::decompress::Target;
 use crate::batch::pipeline::plan::Packed;
@@ -15,6 +17,7 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::engine::{BackendChoice, Rejected};
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
+use crate::lz4::frame::{Checksum, FrameOptions};
 use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
 use crate::memory::reserve_result;
 use crate::{Error, Result};
@@ -189,6 +192,28 @@ impl GpuCodec {
             .pipeline
             .compress_safely(source, page_size, level, sink);
         compressed.await
+    }
+
+    /// Compresses `content` to blocks of a frame, which are appended to `out`. Returns `sum` after adding the content.
+    pub(in crate::batch) async fn compress_frame(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        sum: Option<Checksum>,
+        out: &mut Vec<u8>,
+    ) -> Result<(Option<Checksum>, Timings)> {
+        self.prepare(options.block_size);
+        let pipeline = &mut self.pipeline;
+        #[cfg(not(target_arch = "wasm32"))]
+        if let (true, Some(mut sum)) = (pipeline.may_block, sum.clone()) {
+            let run = || {
+                let run = pipeline.compress_frame_safely(content, options, None, out);
+                crate::gpu::runtime::block_on(run)
+            };
+            return aside(|| sum.add(content), run).map(|(_, timings)| (Some(sum), timings));
+        }
+        let run = pipeline.compress_frame_safely(content, options, sum, out);
+        run.await
     }
 
     /// Decompresses checked pages to memory of their length, all of which is initialised after success. Writes only

@@ -1,5 +1,7 @@
 //! [`Codec`]: pages and frames on any engine.
 
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+pub(in crate::batch) mod aside;
 pub(crate) mod choose;
 #[cfg(gpu_engine)]
 pub(crate) mod gpu_codec;
@@ -180,6 +182,14 @@ impl Codec {
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(in crate::batch) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
+    }
+}
+
+#[cfg(gpu_engine)]
+pub(in crate::batch) fn no_gpu() -> crate::Error {
+    crate::Error::BackendUnavailable {
+        backend: "GPU",
+        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 
 use super::choose::Plan;
-use super::{Codec, Report, on_host};
 #[cfg(gpu_engine)]
-use crate::Error;
+use super::no_gpu;
+use super::{Codec, Report, on_host};
 use crate::Result;
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
@@ -189,14 +189,6 @@ impl Codec {
         };
         let (status, timings) = on_host(|| lz4::decompress_all(pages, out))?;
         Ok((status, Report::cpu(reason, timings)))
-    }
-}
-
-#[cfg(gpu_engine)]
-fn no_gpu() -> Error {
-    Error::BackendUnavailable {
-        backend: "GPU",
-        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
     }
 }
 

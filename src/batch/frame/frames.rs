@@ -3,13 +3,17 @@
 use std::ops::ControlFlow;
 
 use crate::batch::codec::choose::Plan;
+#[cfg(gpu_engine)]
+use crate::batch::codec::no_gpu;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
+#[cfg(gpu_engine)]
+use crate::gpu::Backend;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::lz4::frame::expected_content;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter, Given, Output, give_back};
-use crate::lz4::{PackedPages, is_page_size};
+use crate::lz4::is_page_size;
 use crate::{Error, Result};
 
 /// Progress of a call.
@@ -96,11 +100,10 @@ impl Codec {
         let clock = Clock::start();
         let mut writer = FrameWriter::new(options, out)?;
         writer.reserve(content.len(), out)?;
-        let mut packed = PackedPages::default();
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
         for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
-            let pushed = self.push_chunk(&mut writer, options, chunk, &mut packed, out);
+            let pushed = self.push_chunk(&mut writer, options, chunk, out);
             report.add(pushed.await?);
             done.bytes_in += chunk.len() as u64;
             done.bytes_out = out.len() as u64;
@@ -113,17 +116,14 @@ impl Codec {
         Ok(report)
     }
 
-    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size. `packed` is memory
-    /// for pages of a GPU, to be used again.
+    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size.
     pub(in crate::batch) async fn push_chunk(
         &mut self,
         writer: &mut FrameWriter,
         options: &FrameOptions,
         chunk: &[u8],
-        packed: &mut PackedPages,
         out: &mut Vec<u8>,
     ) -> Result<Report> {
-        let _ = &packed;
         let (page_size, level) = (options.block_size, options.level);
         let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
             format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
@@ -131,13 +131,16 @@ impl Codec {
             match self.plan_compress(chunk, page_size, level).await? {
                 Plan::Cpu(reason) => reason,
                 #[cfg(gpu_engine)]
-                Plan::Gpu(_) => {
-                    let compressed =
-                        self.compress_pages_into_async(chunk, page_size, level, packed);
-                    let report = compressed.await?;
-                    writer.push_pages(chunk, &packed.packed, &packed.table, page_size, out)?;
-                    return Ok(report);
-                }
+                Plan::Gpu(reason) => match self.push_blocks(writer, options, chunk, out).await {
+                    Ok((engine, timings)) => {
+                        return Ok(Report {
+                            engine,
+                            reason,
+                            timings,
+                        });
+                    }
+                    Err(error) => self.give_up(error)?,
+                },
             }
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
@@ -146,6 +149,25 @@ impl Codec {
             reason,
             timings,
         })
+    }
+
+    /// Appends the blocks of `chunk` to a frame, from the GPU. Writer and `out` are as before after an error.
+    #[cfg(gpu_engine)]
+    async fn push_blocks(
+        &mut self,
+        writer: &mut FrameWriter,
+        options: &FrameOptions,
+        chunk: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(&'static str, Timings)> {
+        let gpu = self.gpu.as_mut().ok_or_else(no_gpu)?;
+        writer.reserve_most(chunk.len(), out)?;
+        let start = out.len();
+        let run = gpu.compress_frame(chunk, options, writer.checksum(), out);
+        let (sum, timings) = run.await?;
+        writer.set_checksum(sum);
+        writer.note_blocks(chunk.len(), &out[start..]);
+        Ok((gpu.device().name(), timings))
     }
 
     /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.
@@ -315,9 +337,10 @@ impl Codec {
         content: &[u8],
         options: &FrameOptions,
     ) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(
-            self.compress_frame_async(content, options, |_| ControlFlow::Continue(())),
-        )
+        let go_on = |_| ControlFlow::Continue(());
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_frame_async(content, options, go_on))
+        })
     }
 
     /// Blocking form of [`compress_frame_into_async`](Self::compress_frame_into_async).
@@ -331,7 +354,9 @@ impl Codec {
         out: &mut Vec<u8>,
     ) -> Result<Report> {
         let go_on = |_| ControlFlow::Continue(());
-        crate::batch::block_on(self.compress_frame_into_async(content, options, out, go_on))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_frame_into_async(content, options, out, go_on))
+        })
     }
 
     /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
@@ -343,10 +368,12 @@ impl Codec {
         bytes: &[u8],
         limit: Option<u64>,
     ) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(
-            self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())),
-        )
+        let go_on = |_| ControlFlow::Continue(());
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.decompress_frame_async(bytes, limit, go_on))
+        })
     }
+
     /// Blocking form of [`decompress_frame_into_async`](Self::decompress_frame_into_async).
     ///
     /// # Errors
@@ -357,6 +384,8 @@ impl Codec {
         out: &mut [u8],
     ) -> Result<(usize, Report)> {
         let go_on = |_| ControlFlow::Continue(());
-        crate::batch::block_on(self.decompress_frame_into_async(bytes, out, go_on))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.decompress_frame_into_async(bytes, out, go_on))
+        })
     }
 }

@@ -94,7 +94,7 @@ impl Pipeline {
     }
 
     /// Prepares another attempt, or returns `error` if there is none to make.
-    async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
+    pub(super) async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
         match error {
             Error::DeviceLost { .. } if *may_reopen => {
                 *may_reopen = false;

@@ -76,9 +76,28 @@ impl Pipeline {
         level: Level,
         pages: &mut PackedPages,
     ) -> Result<Timings> {
-        let clock = Clock::start();
         check_page_size(page_size)?;
         Sink::Packed(pages).begin(bytes.len() as u64, page_size)?;
+        let placement = Placement::new(pages.packed.spare_capacity_mut(), None);
+        let timings = self.place_on_workers(n_workers, bytes, page_size, level, &placement)?;
+        let (n_packed, tables) = placement.finish();
+        // SAFETY: the jobs took the first `n_packed` bytes of the spare capacity, without gaps, and each wrote all that it took
+        // before it succeeded, as all have.
+        unsafe { pages.packed.set_len(n_packed) };
+        tables.iter().for_each(|table| pages.table.extend(table));
+        Ok(timings)
+    }
+
+    /// Compresses pages to the places of their jobs.
+    pub(super) fn place_on_workers(
+        &mut self,
+        n_workers: usize,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        placement: &Placement<'_>,
+    ) -> Result<Timings> {
+        let clock = Clock::start();
         let capabilities = self.device.capabilities().clone();
         let workers = self.workers(n_workers, page_size);
         let batch_pages = workers[0].batch_pages;
@@ -86,24 +105,17 @@ impl Pipeline {
         let jobs = plan::compress(n_bytes, page_size, level, batch_pages, &capabilities);
         let jobs = Mutex::new(jobs.enumerate());
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let placement = Placement::new(pages.packed.spare_capacity_mut());
         let work = |worker: &mut Self| {
-            let _guard = FailOnPanic(&placement);
+            let _guard = FailOnPanic(placement);
             let mut meter = worker.meter();
-            let (source, mut sink) = (Source::Bytes(bytes), Sink::Placed(&placement));
+            let (source, mut sink) = (Source::Bytes(bytes), Sink::Placed(placement));
             let jobs = std::iter::from_fn(next);
             let run = worker.compress_jobs(source, jobs, page_size, level, &mut sink, &mut meter);
             let run = block_on(run);
             let outcome = worker.end(run).map(|()| meter);
             outcome.inspect_err(|error| placement.fail(error.clone()))
         };
-        let meters = on_all(workers, work)?;
-        let (n_packed, tables) = placement.finish();
-        // SAFETY: the jobs took the first `n_packed` bytes of the spare capacity, without gaps, and each wrote all that it took
-        // before it succeeded, as all have.
-        unsafe { pages.packed.set_len(n_packed) };
-        tables.iter().for_each(|table| pages.table.extend(table));
-        Ok(sum(meters).timings(clock))
+        Ok(sum(on_all(workers, work)?).timings(clock))
     }
 
     /// As [`decompress`](Self::decompress), from memory to memory.

@@ -42,6 +42,7 @@ mod detect;
 #[cfg(not(target_arch = "wasm32"))]
 mod expected;
 mod find_index;
+mod framed;
 mod header;
 mod index;
 #[cfg(any(web_files, web_pages, test))]
@@ -65,6 +66,8 @@ mod write;
 
 use block_size::WORD_BYTES;
 pub(crate) use block_size::{BlockSize, SIZE_BYTES};
+#[cfg(gpu_engine)]
+pub(crate) use checksum::Checksum;
 pub(crate) use checksum::checksum;
 
 #[cfg(gpu_engine)]
@@ -74,6 +77,8 @@ pub use decode::{FrameDecoder, decompress, decompress_into};
 pub use detect::DetectedFormat;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use expected::expected_content;
+#[cfg(gpu_engine)]
+pub(crate) use framed::FramedPages;
 pub(crate) use header::HEADER_BYTES;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
@@ -87,6 +92,8 @@ pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
+#[cfg(gpu_engine)]
+pub(crate) use write::beside;
 pub(crate) use write::give_back;
 pub use write::{FrameWriter, compress, compress_into};
 
