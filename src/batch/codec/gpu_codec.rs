@@ -170,6 +170,12 @@ impl GpuCodec {
         self.pipeline.may_block = may_block;
     }
 
+    /// Returns true if calls may block their thread and others of the pool.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::batch) const fn may_block(&self) -> bool {
+        self.pipeline.may_block
+    }
+
     /// Sets the number of pages per job for this page size.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {
@@ -220,12 +226,11 @@ impl GpuCodec {
     /// initialised bytes.
     pub(in crate::batch) async fn decompress_to(
         &mut self,
-        pages: &PackedPages,
+        pages: &Packed<'_>,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         self.prepare(pages.page_size);
-        let given = pages.into();
-        let run = self.pipeline.decompress_safely(&given, Target::Bytes(out));
+        let run = self.pipeline.decompress_safely(pages, Target::Bytes(out));
         run.await
     }
 
@@ -242,7 +247,7 @@ impl GpuCodec {
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
-        let (_, timings) = self.decompress_to(pages, room).await?;
+        let (_, timings) = self.decompress_to(&pages.into(), room).await?;
         Ok(timings.total_ns)
     }
 

@@ -220,6 +220,12 @@ impl Codec {
         let _ = may_block;
     }
 
+    /// Returns true if this call may block its thread, and runs on a GPU.
+    #[cfg(gpu_engine)]
+    pub(in crate::batch) fn may_block(&self) -> bool {
+        self.gpu.as_ref().is_some_and(GpuCodec::may_block)
+    }
+
     /// Blocking form of [`new_async`](Self::new_async).
     ///
     /// # Errors

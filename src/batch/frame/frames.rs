@@ -10,10 +10,10 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 #[cfg(gpu_engine)]
 use crate::gpu::Backend;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::lz4::frame::expected_content;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter, Given, Output, give_back};
 use crate::lz4::is_page_size;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lz4::{MAX_PAGE_SIZE, frame::expected_content};
 use crate::{Error, Result};
 
 /// Progress of a call.
@@ -32,6 +32,10 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
     16 << 20
 };
 
+/// Bytes of content that a blocking call on a GPU handles at a time: its jobs stay in flight meanwhile.
+#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+const BLOCKING_BYTES: usize = 1 << 30;
+
 /// Returns an empty report on the CPU.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
@@ -49,6 +53,15 @@ impl Codec {
             return crate::batch::codec::gpu_codec::CHUNK_BYTES;
         }
         CPU_CHUNK_BYTES.next_multiple_of(block_size.max(1) as usize)
+    }
+
+    /// Returns the number of bytes of content that a blocking call on a GPU handles at a time; `None` for other calls.
+    fn blocking_bytes(&self) -> Option<usize> {
+        #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+        if self.may_block() {
+            return Some(BLOCKING_BYTES);
+        }
+        None
     }
 
     /// Compresses `content` to one frame. `progress` is called after every piece; `Break` cancels.
@@ -102,7 +115,11 @@ impl Codec {
         writer.reserve(content.len(), out)?;
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
-        for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
+        let chunk_bytes = match self.blocking_bytes() {
+            Some(bytes) => bytes.next_multiple_of(options.block_size.max(1) as usize),
+            None => self.chunk_bytes(options.block_size),
+        };
+        for chunk in content.chunks(chunk_bytes) {
             let pushed = self.push_chunk(&mut writer, options, chunk, out);
             report.add(pushed.await?);
             done.bytes_in += chunk.len() as u64;
@@ -186,7 +203,11 @@ impl Codec {
     ) -> Result<(Vec<u8>, Report)> {
         let mut out = Vec::new();
         #[cfg(not(target_arch = "wasm32"))]
-        out.expect(expected_content(bytes).min(limit.unwrap_or(u64::MAX)));
+        {
+            // The last block of a frame is decoded to the memory of a full one.
+            let expected = expected_content(bytes).saturating_add(MAX_PAGE_SIZE.into());
+            out.expect(expected.min(limit.unwrap_or(u64::MAX)));
+        }
         let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
         let report = decompressed.await?;
         Ok((out, report))
@@ -220,7 +241,10 @@ impl Codec {
     ) -> Result<Report> {
         let clock = Clock::start();
         let mut report = empty_report("there is no content");
-        let mut decoder = AnyDecoder::new(self, limit);
+        let mut decoder = match self.blocking_bytes() {
+            Some(bytes) => AnyDecoder::with_group_bytes(self, limit, bytes),
+            None => AnyDecoder::new(self, limit),
+        };
         let mut at = 0;
         loop {
             let advanced = decoder.advance(self, &bytes[at..], out, &mut report);

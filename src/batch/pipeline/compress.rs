@@ -137,7 +137,7 @@ impl Pipeline {
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();
         stream = match source {
-            Source::Bytes(bytes) => {
+            Source::Bytes(bytes) | Source::Frame(bytes) => {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
                 self.upload(slot, &[(part, pages)], stream, meter).await?
             }

@@ -24,7 +24,21 @@ pub(super) struct Framing<'a> {
     is_alone: bool,
 }
 
-impl Framing<'_> {
+impl<'a> Framing<'a> {
+    pub(super) fn new(
+        options: &'a FrameOptions,
+        content: &'a [u8],
+        sum: Option<Checksum>,
+        is_alone: bool,
+    ) -> Self {
+        Self {
+            options,
+            content,
+            sum: sum.map(Mutex::new),
+            is_alone,
+        }
+    }
+
     /// Writes the blocks of the job on the bytes `pages` of the content to memory that `take` gives, and meanwhile hashes
     /// these bytes.
     pub(super) fn write<'r>(
@@ -93,12 +107,7 @@ impl Pipeline {
             .filter(|_| sum.is_none());
         #[cfg(target_arch = "wasm32")]
         let n_workers = None::<usize>;
-        let framing = Framing {
-            options,
-            content,
-            sum: sum.map(Mutex::new),
-            is_alone: n_workers.is_none(),
-        };
+        let framing = Framing::new(options, content, sum, n_workers.is_none());
         let placement = Placement::new(out.spare_capacity_mut(), Some(framing));
         let timings = match n_workers {
             #[cfg(not(target_arch = "wasm32"))]

@@ -173,8 +173,10 @@ fn on_all<W: Send, T: Send>(
 #[cfg(all(test, feature = "wgpu"))]
 mod tests {
     use super::*;
+    use crate::batch::pipeline::framing::Framing;
     use crate::gpu::{DeviceRequest, GpuDevice};
     use crate::lz4;
+    use crate::lz4::frame::{self, Checksum, FrameOptions, FrameWriter};
     use crate::{Error, PAGE_SIZE};
 
     const N_WORKERS: usize = 3;
@@ -227,6 +229,58 @@ mod tests {
                 assert!(timings.total_ns > 0);
             }
         }
+    }
+
+    #[test]
+    fn blocks_of_frames_are_those_of_the_cpu() {
+        let (mut pipeline, content) = (pipeline().unwrap(), content());
+        for (block_checksums, level) in [(false, Level::Fast), (true, Level::High)] {
+            let options = FrameOptions {
+                block_size: 4096,
+                block_checksums,
+                level,
+                ..FrameOptions::default()
+            };
+            let expected = frame::compress(&content, &options).unwrap();
+            let mut header = Vec::new();
+            FrameWriter::new(&options, &mut header).unwrap();
+            let blocks = &expected[header.len()..expected.len() - 8];
+            let sum = Checksum::new();
+            let mut out = Vec::with_capacity(2 * content.len());
+            let run = pipeline.compress_frame_safely(&content, &options, Some(sum), &mut out);
+            let (sum, _) = block_on(run).unwrap();
+            assert!(out == blocks);
+            assert_eq!(sum.unwrap().value(), frame::checksum(&content));
+            out.clear();
+            let framing = Framing::new(&options, &content, None, false);
+            let placement = Placement::new(out.spare_capacity_mut(), Some(framing));
+            let run = pipeline.place_on_workers(N_WORKERS, &content, 4096, level, &placement);
+            run.unwrap();
+            let (n_bytes, _) = placement.finish();
+            assert_eq!(n_bytes, blocks.len());
+            // SAFETY: the workers wrote so many bytes.
+            unsafe { out.set_len(n_bytes) };
+            assert!(out == blocks);
+        }
+    }
+
+    /// The attempt after a loss begins anew, with the checksum too.
+    #[test]
+    fn frames_survive_a_lost_device() {
+        let (mut pipeline, content) = (pipeline().unwrap(), content());
+        let options = FrameOptions {
+            block_size: 4096,
+            ..FrameOptions::default()
+        };
+        let expected = frame::compress(&content, &options).unwrap();
+        pipeline.device.destroy();
+        let mut out = vec![3];
+        out.reserve(2 * content.len());
+        let sum = Some(Checksum::new());
+        let run = block_on(pipeline.compress_frame_safely(&content, &options, sum, &mut out));
+        assert_eq!(run.unwrap().0.unwrap().value(), frame::checksum(&content));
+        assert!(out[0] == 3 && expected[7..].starts_with(&out[1..]));
+        assert_eq!(pipeline.n_devices_lost, 1);
     }
 
     #[test]

@@ -35,6 +35,23 @@ impl WgpuHostBuffer {
         Ok(())
     }
 
+    /// Implements [`HostBuffer::write_parts_async`](crate::gpu::HostBuffer).
+    pub(crate) async fn write_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &[u8],
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        let copy = |room: &mut [u8]| {
+            for (at, part) in parts {
+                let at = *at as usize;
+                room[at..at + part.len()].copy_from_slice(&from[part.clone()]);
+            }
+        };
+        self.fill_async(offset..offset + n_bytes, copy).await
+    }
+
     /// Calls `read` with a copy of a mapped range.
     pub(super) async fn read<R>(
         &self,
