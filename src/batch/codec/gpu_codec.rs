@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use super::CodecOptions;
-#[cfg(not(target_arch = "wasm32"))]
 use super::aside::aside;
 use super::choose::Plan;
 use crate::batch::pipeline::decompress::Target;
@@ -171,9 +170,11 @@ impl GpuCodec {
     }
 
     /// Returns true if calls may block their thread and others of the pool.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::batch) const fn may_block(&self) -> bool {
-        self.pipeline.may_block
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.pipeline.may_block;
+        #[cfg(target_arch = "wasm32")]
+        return false;
     }
 
     /// Sets the number of pages per job for this page size.
@@ -209,17 +210,15 @@ impl GpuCodec {
         out: &mut Vec<u8>,
     ) -> Result<(Option<Checksum>, Timings)> {
         self.prepare(options.block_size);
+        let (mut aside_sum, sum) = match self.may_block() {
+            true => (sum, None),
+            false => (None, sum),
+        };
+        let hash = aside_sum.as_mut().map(|sum| || sum.add(content));
         let pipeline = &mut self.pipeline;
-        #[cfg(not(target_arch = "wasm32"))]
-        if let (true, Some(mut sum)) = (pipeline.may_block, sum.clone()) {
-            let run = || {
-                let run = pipeline.compress_frame_safely(content, options, None, out);
-                crate::gpu::runtime::block_on(run)
-            };
-            return aside(|| sum.add(content), run).map(|(_, timings)| (Some(sum), timings));
-        }
         let run = pipeline.compress_frame_safely(content, options, sum, out);
-        run.await
+        let (sum, timings) = aside(hash, run).await?;
+        Ok((aside_sum.or(sum), timings))
     }
 
     /// Decompresses checked pages to memory of their length, all of which is initialised after success. Writes only

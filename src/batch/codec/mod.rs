@@ -1,6 +1,6 @@
 //! [`Codec`]: pages and frames on any engine.
 
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#[cfg(gpu_engine)]
 pub(in crate::batch) mod aside;
 pub(crate) mod choose;
 #[cfg(gpu_engine)]
@@ -179,6 +179,12 @@ impl Codec {
         self.gpu.as_ref().map(GpuCodec::device)
     }
 
+    /// Returns true if this call may block its thread, and there is a GPU.
+    #[cfg(gpu_engine)]
+    pub(in crate::batch) fn may_block(&self) -> bool {
+        self.gpu.as_ref().is_some_and(GpuCodec::may_block)
+    }
+
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(in crate::batch) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
@@ -218,12 +224,6 @@ impl Codec {
         }
         #[cfg(not(gpu_engine))]
         let _ = may_block;
-    }
-
-    /// Returns true if this call may block its thread, and runs on a GPU.
-    #[cfg(gpu_engine)]
-    pub(in crate::batch) fn may_block(&self) -> bool {
-        self.gpu.as_ref().is_some_and(GpuCodec::may_block)
     }
 
     /// Blocking form of [`new_async`](Self::new_async).

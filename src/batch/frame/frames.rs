@@ -33,7 +33,7 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
 };
 
 /// Bytes of content that a blocking call on a GPU handles at a time: its jobs stay in flight meanwhile.
-#[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+#[cfg(gpu_engine)]
 const BLOCKING_BYTES: usize = 1 << 30;
 
 /// Returns an empty report on the CPU.
@@ -57,7 +57,7 @@ impl Codec {
 
     /// Returns the number of bytes of content that a blocking call on a GPU handles at a time; `None` for other calls.
     fn blocking_bytes(&self) -> Option<usize> {
-        #[cfg(all(gpu_engine, not(target_arch = "wasm32")))]
+        #[cfg(gpu_engine)]
         if self.may_block() {
             return Some(BLOCKING_BYTES);
         }

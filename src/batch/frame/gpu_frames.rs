@@ -7,14 +7,10 @@
 //!
 //! Calls that may block hash the content of one part while the GPU decodes the next one.
 
-#[cfg(not(target_arch = "wasm32"))]
 use crate::batch::codec::aside::aside;
-#[cfg(not(target_arch = "wasm32"))]
 use crate::batch::codec::gpu_codec::JOB_BYTES;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::runtime::block_on;
 use crate::lz4::formats::fault;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Output, Step,
@@ -23,7 +19,6 @@ use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageEntry, PageKind, decode, is_p
 use crate::{Error, Result, memory};
 
 /// Least bytes of content that are worth a thread to hash them.
-#[cfg(not(target_arch = "wasm32"))]
 const HASHED_BYTES: usize = 1 << 20;
 /// Bytes in front of a block in a frame: its size.
 const SIZE_BYTES: usize = crate::lz4::frame::SIZE_BYTES as usize;
@@ -339,13 +334,13 @@ impl Frame {
 
     /// Returns the number of blocks that are decoded while the content before them is hashed, of `n_blocks`.
     fn blocks_per_part(&self, codec: &Codec, n_blocks: usize) -> usize {
-        #[cfg(not(target_arch = "wasm32"))]
         if let (true, Some(block_size @ 1..)) = (codec.may_block(), self.block_size)
             && self.header.content_checksum
         {
-            return (JOB_BYTES / u64::from(block_size)) as usize;
+            // At least two parts, so that hash and GPU overlap.
+            let most = (JOB_BYTES / u64::from(block_size)) as usize;
+            return n_blocks.div_ceil(2).clamp(1, most);
         }
-        let _ = codec;
         n_blocks.max(1)
     }
 }
@@ -378,19 +373,13 @@ impl Part<'_> {
         let n_pages = room.len() / page_bytes;
         let room = &mut room[..n_pages * page_bytes];
         let table = self.table(&blocks[..n_pages])?;
-        #[cfg(not(target_arch = "wasm32"))]
-        let may_hash = codec.may_block() && unhashed.len() >= HASHED_BYTES;
-        #[cfg(target_arch = "wasm32")]
-        let may_hash = false;
+        let is_hashed = codec.may_block() && unhashed.len() >= HASHED_BYTES;
+        if is_hashed {
+            self.hashed = before;
+        }
+        let hash = is_hashed.then_some(|| content.add(unhashed));
         let run = codec.decompress_blocks_to(self.input, &table, self.block_size, room);
-        let (errors, report) = match may_hash {
-            #[cfg(not(target_arch = "wasm32"))]
-            true => {
-                self.hashed = before;
-                aside(|| content.add(unhashed), || block_on(run))?
-            }
-            _ => run.await?,
-        };
+        let (errors, report) = aside(hash, run).await?;
         let n_sound = errors.iter().take_while(|error| error.is_none()).count();
         let mut behind = Vec::new();
         if let Some(pages) = room.get_mut((n_sound + 1) * page_bytes..) {

@@ -75,6 +75,7 @@ impl<'a> Placement<'a> {
     }
 
     /// Ends all waits with `error`, unless an earlier failure did.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn fail(&self, error: Error) {
         self.lock().failed.get_or_insert(error);
         self.taken.notify_all();
@@ -132,8 +133,10 @@ impl Placing for Placement<'_> {
 }
 
 /// Ends the waits of other threads if its own panics.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) struct FailOnPanic<'a, 'b>(pub &'a Placement<'b>);
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Drop for FailOnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {

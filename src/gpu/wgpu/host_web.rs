@@ -5,6 +5,7 @@ use std::ops::Range;
 use js_sys::Uint8Array;
 
 use super::host::WgpuHostBuffer;
+use crate::gpu::backend::HostMemory;
 #[cfg(web_module)]
 use crate::gpu::backend::HostUse;
 #[cfg(web_module)]

@@ -182,6 +182,7 @@ impl FrameWriter {
     }
 
     /// Sets the checksum of the content, which was computed elsewhere. `None` leaves it as it is.
+    #[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
     pub(crate) fn set_checksum(&mut self, sum: Option<Checksum>) {
         if let Some(sum) = sum {
             self.sum = sum;
