@@ -215,7 +215,7 @@ impl Codec {
 
     /// As [`decompress_frame_async`](Self::decompress_frame_async), to the start of `out`; returns the bytes of content, too.
     /// Bytes of `out` behind it are not written if all blocks of a frame but its last have content of one size, as most writers
-    /// make them; else up to 16 MiB of them may be.
+    /// make them; else any of them may be.
     ///
     /// # Errors
     /// As [`decompress_frame_async`](Self::decompress_frame_async), after which `out` has arbitrary content;
@@ -349,7 +349,8 @@ impl AnyDecoder {
     }
 }
 
-/// Blocking forms. Native only.
+/// Blocking forms. Native only. On a GPU, content checksums are computed on a thread of their own while the GPU works; on CUDA,
+/// frames without one use the threads that the blocking forms of pages do, for 128 MiB and more.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
     /// Blocking form of [`compress_frame_async`](Self::compress_frame_async).

@@ -194,8 +194,8 @@ impl FrameDecompression {
         }
     }
 
-    /// Decompresses some content and appends it to `out`; returns false if more input is needed. Unless blocks are
-    /// larger, one call appends at most 16 MiB on the CPU and 128 MiB on a GPU.
+    /// Decompresses some content and appends it to `out`; returns false if more input is needed. Unless blocks hold
+    /// more than the first of their frame, one call appends at most 16 MiB on the CPU and 128 MiB on a GPU.
     ///
     /// # Errors
     /// Errors of the frames; [`crate::Error::OutputLimit`]; [`crate::Error::OutOfMemory`]; [`crate::Error::DeviceLost`]

@@ -24,8 +24,10 @@ const SHARE_BYTES: usize = 128 << 10;
 const HASHED_BYTES: usize = 2 << 20;
 /// So many blocks at least occupy several cores.
 const MIN_BLOCKS: usize = 4;
-/// Most blocks in one group, which bounds the memory for their states.
+/// Most blocks in one group, which bounds the memory for them.
 const MAX_BLOCKS: usize = 1 << 16;
+/// Most blocks that are decoded at a time, whose states stay in a core's cache.
+const PART_BLOCKS: usize = 512;
 /// Blocks are counted with the content of those before them. If each has as much as it can have, one call returns at most
 /// this multiple of its bytes.
 const MAX_OVERRUN: usize = 4;
@@ -207,10 +209,10 @@ impl Frame {
     /// Returns the number of blocks that are decoded while the content before them is hashed.
     fn blocks_per_hash(&self) -> usize {
         if !self.header.content_checksum {
-            return MAX_BLOCKS;
+            return PART_BLOCKS;
         }
         let block_bytes = self.slot.unwrap_or(self.header.block_max_size as usize);
-        (HASHED_BYTES / block_bytes.max(1)).max(MIN_BLOCKS)
+        (HASHED_BYTES / block_bytes.max(1)).clamp(MIN_BLOCKS, PART_BLOCKS)
     }
 
     /// Decodes blocks while the content from byte `hashed` of `out` on is hashed. Blocks of a frame mostly have the same content
