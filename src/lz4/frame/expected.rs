@@ -60,7 +60,7 @@ mod tests {
     use crate::lz4::frame::{FrameOptions, compress};
 
     fn framed(n_bytes: usize, block_size: u32) -> Vec<u8> {
-        let content: Vec<u8> = (0..n_bytes).map(|i| (i * i >> 9) as u8).collect();
+        let content: Vec<u8> = (0..n_bytes).map(|i| ((i * i) >> 9) as u8).collect();
         let options = FrameOptions {
             block_size,
             ..FrameOptions::default()
