@@ -7,19 +7,16 @@
 //!
 //! Calls that may block hash the content of one part while the GPU decodes the next one.
 
-use crate::batch::codec::aside::aside;
+use super::gpu_parts::{Part, decode_alone, may_hold, offset_in};
 use crate::batch::codec::gpu_codec::JOB_BYTES;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
-use crate::lz4::formats::fault;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Output, Step,
 };
-use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageEntry, PageKind, decode, is_page_size};
+use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, is_page_size};
 use crate::{Error, Result, memory};
 
-/// Least bytes of content that are worth a thread to hash them.
-const HASHED_BYTES: usize = 1 << 20;
 /// Bytes in front of a block in a frame: its size.
 const SIZE_BYTES: usize = crate::lz4::frame::SIZE_BYTES as usize;
 
@@ -301,25 +298,6 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
     }
 }
 
-/// Returns true if a block is long enough for this much content: a byte expands to at most 255.
-fn may_hold(block: &FrameBlock<'_>, n_bytes: u32) -> bool {
-    block.data.len().saturating_mul(255) >= n_bytes as usize
-}
-
-/// Decodes a block of unknown content on the CPU.
-fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
-    if !block.compressed {
-        return memory::copied(block.data);
-    }
-    // A byte expands to at most 255.
-    let most = block.data.len().saturating_mul(255);
-    let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
-    let corrupt = |source| fault(block.index, block.data, 0, source);
-    let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
-    content.truncate(length);
-    Ok(content)
-}
-
 impl Frame {
     /// Returns the size of the content of `block` as expected, after decoding the first one; `None` if that fails, which is an
     /// error once the blocks are decoded.
@@ -343,97 +321,4 @@ impl Frame {
         }
         n_blocks.max(1)
     }
-}
-
-/// Decodes parts of a group.
-struct Part<'a> {
-    input: &'a [u8],
-    block_size: u32,
-    /// Bytes of output before the content that is not hashed yet.
-    hashed: usize,
-    /// Bytes of output from which on no further block of unexpected size is decoded.
-    end: usize,
-}
-
-impl Part<'_> {
-    /// Decodes blocks as pages on the GPU, and the ones that fail on the CPU. Returns how many.
-    async fn decode(
-        &mut self,
-        codec: &mut Codec,
-        blocks: &[FrameBlock<'_>],
-        content: &mut FrameContent,
-        out: &mut dyn Output,
-    ) -> Result<(usize, Report)> {
-        let page_bytes = self.block_size as usize;
-        // The last block may be short; no content follows that would overwrite what a page leaves behind it.
-        let n_pages = blocks.len() - usize::from(out.is_given());
-        let before = out.len();
-        // SAFETY: `decompress_blocks_to` writes only initialised bytes.
-        let (unhashed, room) = unsafe { out.content_and_room(self.hashed, n_pages * page_bytes) }?;
-        let n_pages = room.len() / page_bytes;
-        let room = &mut room[..n_pages * page_bytes];
-        let table = self.table(&blocks[..n_pages])?;
-        let is_hashed = codec.may_block() && unhashed.len() >= HASHED_BYTES;
-        if is_hashed {
-            self.hashed = before;
-        }
-        let hash = is_hashed.then_some(|| content.add(unhashed));
-        let run = codec.decompress_blocks_to(self.input, &table, self.block_size, room);
-        let (errors, report) = aside(hash, run).await?;
-        let n_sound = errors.iter().take_while(|error| error.is_none()).count();
-        let mut behind = Vec::new();
-        if let Some(pages) = room.get_mut((n_sound + 1) * page_bytes..) {
-            // SAFETY: `decompress_blocks_to` has initialised all of the room.
-            memory::extend(&mut behind, unsafe { pages.assume_init_ref() })?;
-        }
-        // SAFETY: the room has `n_pages` pages, of which `n_sound` are no more than all.
-        unsafe { out.add(n_sound * page_bytes) };
-        let mut behind = behind.chunks(page_bytes);
-        for (i, block) in blocks.iter().enumerate().skip(n_sound) {
-            if out.len() >= self.end {
-                return Ok((i, report));
-            }
-            let page = match i > n_sound {
-                true => behind.next(),
-                false => None,
-            };
-            match page.filter(|_| errors[i].is_none()) {
-                Some(page) => out.extend(page)?,
-                None => out.extend(&decode_alone(block)?)?,
-            }
-        }
-        Ok((blocks.len(), report))
-    }
-
-    /// Decodes blocks on the CPU, and returns how many.
-    fn decode_on_cpu(&self, blocks: &[FrameBlock<'_>], out: &mut dyn Output) -> Result<usize> {
-        for (i, block) in blocks.iter().enumerate() {
-            if out.len() >= self.end {
-                return Ok(i);
-            }
-            out.extend(&decode_alone(block)?)?;
-        }
-        Ok(blocks.len())
-    }
-
-    /// Returns the places of blocks in the input.
-    fn table(&self, blocks: &[FrameBlock<'_>]) -> Result<Vec<PageEntry>> {
-        let mut table = memory::with_room(blocks.len())?;
-        for block in blocks {
-            table.push(PageEntry {
-                offset: offset_in(self.input, block) as u64,
-                length: block.data.len() as u32,
-                kind: match block.compressed {
-                    true => PageKind::Lz4,
-                    false => PageKind::Stored,
-                },
-            });
-        }
-        Ok(table)
-    }
-}
-
-/// Returns the offset of a block's data in the input that it was read from.
-fn offset_in(input: &[u8], block: &FrameBlock<'_>) -> usize {
-    block.data.as_ptr().addr() - input.as_ptr().addr()
 }
