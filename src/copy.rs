@@ -144,6 +144,28 @@ fn stream(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
 mod tests {
     use super::{append, copy};
 
+    #[cfg(cuda_engine)]
+    #[test]
+    fn parts_are_copied_to_their_offsets_alone() {
+        let from: Vec<u8> = (0..400_000u32).map(|i| (i % 251) as u8).collect();
+        for n_parts in [0, 1, 127, 128, 129, 1000] {
+            let (mut parts, mut at) = (Vec::new(), 0_usize);
+            for i in 0..n_parts {
+                let start = i * 7 % 1000;
+                let part = start..start + i * 13 % 300;
+                parts.push((at as u64, part.clone()));
+                at = (at + part.len()).next_multiple_of(8);
+            }
+            let mut expected = vec![0xee; at + 5];
+            for (at, part) in &parts {
+                expected[*at as usize..][..part.len()].copy_from_slice(&from[part.clone()]);
+            }
+            let mut out = vec![0xee; at + 5];
+            super::copy_parts(&mut out, &from, &parts);
+            assert!(out == expected, "{n_parts}");
+        }
+    }
+
     #[test]
     fn copies_are_exact_at_every_alignment_and_size() {
         let bytes: Vec<u8> = (0..9_000_000u32).map(|i| (i % 251) as u8).collect();

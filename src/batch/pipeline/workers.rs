@@ -176,7 +176,7 @@ mod tests {
     use crate::batch::pipeline::framing::Framing;
     use crate::gpu::{DeviceRequest, GpuDevice};
     use crate::lz4;
-    use crate::lz4::frame::{self, Checksum, FrameOptions, FrameWriter};
+    use crate::lz4::frame::{self, Checksum, FrameOptions, FramePages, FrameWriter};
     use crate::{Error, PAGE_SIZE};
 
     const N_WORKERS: usize = 3;
@@ -261,6 +261,23 @@ mod tests {
             // SAFETY: the workers wrote so many bytes.
             unsafe { out.set_len(n_bytes) };
             assert!(out == blocks);
+            // And back, from the places of the blocks in the frame.
+            let read = |at: usize, to: &mut [u8]| {
+                to.copy_from_slice(&expected[at..at + to.len()]);
+                Ok(())
+            };
+            let pages = FramePages::read(expected.len(), &read).unwrap().unwrap();
+            let packed = Packed {
+                blocks: Source::Frame(&expected),
+                table: &pages.table,
+                page_size: 4096,
+                n_bytes: content.len() as u64,
+            };
+            let mut back = vec![0xa5; content.len()];
+            // SAFETY: the workers write only initialised bytes.
+            let room = unsafe { memory::as_uninit(&mut back) };
+            let run = pipeline.decompress_on_workers(N_WORKERS, &packed, room);
+            assert!(run.unwrap().0.iter().all(Option::is_none) && back == content);
         }
     }
 

@@ -86,7 +86,7 @@ pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub(crate) use layout::FrameLayout;
 pub use map::FrameMap;
 pub(crate) use output::{Given, Output};
-#[cfg(web_pages)]
+#[cfg(any(web_pages, all(test, feature = "wgpu")))]
 pub(crate) use pages::FramePages;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
