@@ -1,6 +1,8 @@
 //! Copying much memory on several cores: one core is slower than the bus.
 
 use std::mem::MaybeUninit;
+#[cfg(cuda_engine)]
+use std::ops::Range;
 
 use crate::{Result, memory};
 
@@ -31,6 +33,39 @@ pub(crate) fn has_threads() -> bool {
 pub(crate) fn copy(out: &mut [u8], bytes: &[u8]) {
     // SAFETY: `fill` writes only initialised bytes.
     fill(unsafe { memory::as_uninit(out) }, bytes);
+}
+
+/// Parts that one core copies at a time: some 256 KiB of blocks.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) const PARTS_PER_SHARE: usize = 128;
+
+/// Copies ranges of `from` to offsets in `out`, in ascending order; both have them.
+#[cfg(cuda_engine)]
+pub(crate) fn copy_parts(out: &mut [u8], from: &[u8], parts: &[(u64, Range<usize>)]) {
+    use rayon::prelude::*;
+    /// Bytes from an offset on, and the parts for them.
+    type Share<'a> = (&'a mut [u8], u64, &'a [(u64, Range<usize>)]);
+    let copy = |(out, start, parts): Share<'_>| {
+        for (at, part) in parts {
+            let at = (at - start) as usize;
+            out[at..at + part.len()].copy_from_slice(&from[part.clone()]);
+        }
+    };
+    if parts.len() <= PARTS_PER_SHARE || rayon::current_thread_index().is_some() || !has_threads() {
+        return copy((out, 0, parts));
+    }
+    let (mut rest, mut end) = (out, 0);
+    let mut shares = Vec::with_capacity(parts.len() / PARTS_PER_SHARE + 1);
+    for share in parts.chunks(PARTS_PER_SHARE) {
+        let start = end;
+        end = share
+            .last()
+            .map_or(end, |(at, part)| at + part.len() as u64);
+        let (room, behind) = rest.split_at_mut((end - start) as usize);
+        rest = behind;
+        shares.push((room, start, share));
+    }
+    shares.into_par_iter().for_each(copy);
 }
 
 /// Returns a copy of `bytes`, as a result.
@@ -108,6 +143,28 @@ fn stream(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::{append, copy};
+
+    #[cfg(cuda_engine)]
+    #[test]
+    fn parts_are_copied_to_their_offsets_alone() {
+        let from: Vec<u8> = (0..400_000u32).map(|i| (i % 251) as u8).collect();
+        for n_parts in [0, 1, 127, 128, 129, 1000] {
+            let (mut parts, mut at) = (Vec::new(), 0_usize);
+            for i in 0..n_parts {
+                let start = i * 7 % 1000;
+                let part = start..start + i * 13 % 300;
+                parts.push((at as u64, part.clone()));
+                at = (at + part.len()).next_multiple_of(8);
+            }
+            let mut expected = vec![0xee; at + 5];
+            for (at, part) in &parts {
+                expected[*at as usize..][..part.len()].copy_from_slice(&from[part.clone()]);
+            }
+            let mut out = vec![0xee; at + 5];
+            super::copy_parts(&mut out, &from, &parts);
+            assert!(out == expected, "{n_parts}");
+        }
+    }
 
     #[test]
     fn copies_are_exact_at_every_alignment_and_size() {

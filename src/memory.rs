@@ -70,7 +70,6 @@ pub(crate) fn extend<T: Copy>(values: &mut Vec<T>, more: &[T]) -> Result<()> {
 }
 
 /// A copy of `values`.
-#[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
 pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
     let mut copy = with_room(values.len())?;
     copy.extend_from_slice(values);

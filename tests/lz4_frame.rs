@@ -12,7 +12,8 @@ use common::pages::{self, Generator};
 use lzzzz::lz4f;
 use pagepress::lz4::Level;
 use pagepress::lz4::frame::{
-    FrameDecoder, FrameOptions, compress, compress_stream, decompress, decompress_stream,
+    FrameDecoder, FrameOptions, FrameWriter, compress, compress_stream, decompress,
+    decompress_stream,
 };
 
 const SIZES: [usize; 14] = [
@@ -241,6 +242,50 @@ fn blocks_of_varying_content_sizes_are_joined() {
     writer.finish(&mut frame).expect("ends");
     assert!(decompress(&frame, None).as_deref() == Ok(&*input));
     assert!(lz4_ok(&["-d", "-c"], &frame) == input);
+}
+
+/// Returns the bytes of content of each call of a decoder on `file`, and compares them with `content`.
+fn parts(file: &[u8], content: &[u8]) -> Vec<usize> {
+    let (mut decoder, mut out) = (FrameDecoder::new(None), Vec::new());
+    let (mut at, mut parts) = (0, Vec::new());
+    loop {
+        let before = out.len();
+        let consumed = decoder.advance(&file[at..], &mut out).expect("sound");
+        if consumed == 0 {
+            break;
+        }
+        at += consumed;
+        parts.push(out.len() - before);
+    }
+    decoder.finish(&file[at..]).expect("the end");
+    assert!(out == content);
+    parts
+}
+
+#[test]
+fn small_blocks_count_with_their_own_size() {
+    const MOST: usize = 16 << 20;
+    let content = pages::memory(40 << 20, 7);
+    for block_size in [16_384, 65_536] {
+        let options = FrameOptions {
+            block_size,
+            ..FrameOptions::default()
+        };
+        let file = compress(&content, &options).expect("in range");
+        assert_eq!(parts(&file, &content), [MOST, MOST, 8 << 20]);
+    }
+}
+
+#[test]
+fn larger_blocks_than_the_first_are_bounded_in_one_call() {
+    let content = vec![0; 100 + (160 << 20)];
+    let (mut file, options) = (Vec::new(), FrameOptions::default());
+    let mut writer = FrameWriter::new(&options, &mut file).expect("in range");
+    writer.push(&content[..100], &mut file).expect("memory");
+    writer.push(&content[100..], &mut file).expect("memory");
+    writer.finish(&mut file).expect("all of it");
+    let parts = parts(&file, &content);
+    assert!(parts.iter().all(|&n| n <= 64 << 20), "{parts:?}");
 }
 
 #[test]

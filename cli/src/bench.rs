@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pagepress::batch::Codec;
+use pagepress::lz4::frame::FrameOptions;
 use pagepress::lz4::{self, Level};
 use serde_json::{Value, json};
 
@@ -27,6 +28,12 @@ pub struct BenchArguments {
     /// Bytes of a page: 4096, 8192, 16384, 32768 or 65536
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     page_size: u32,
+    /// Bytes of content of a block of frames, 4096 to 4194304 [default: those of a page]
+    #[arg(long, value_name = "BYTES")]
+    block_size: Option<u32>,
+    /// Leave the checksum of the content out of frames
+    #[arg(long)]
+    no_content_checksum: bool,
     /// Effort of the encoder
     #[arg(long, value_enum, default_value_t = LevelRequest::Fast)]
     level: LevelRequest,
@@ -48,6 +55,15 @@ pub struct BenchArguments {
 impl BenchArguments {
     fn level(&self, codec: &Codec) -> Level {
         self.level.resolve(codec, false)
+    }
+
+    fn frame(&self, codec: &Codec) -> FrameOptions {
+        FrameOptions {
+            block_size: self.block_size.unwrap_or(self.page_size),
+            level: self.level(codec),
+            content_checksum: !self.no_content_checksum,
+            ..FrameOptions::default()
+        }
     }
 }
 
@@ -81,12 +97,13 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         source,
     };
     let (ratio, engine) = verify(codec, arguments, &bytes, &name)?;
-    let level = arguments.level(codec);
+    let (level, frame) = (arguments.level(codec), arguments.frame(codec));
     let mut run = end_to_end::Run {
         codec,
         bytes: &bytes,
         page_size: arguments.page_size,
         level,
+        frame,
         runs: arguments.runs,
     };
     let end_to_end = run.measure().map_err(fail)?;
@@ -95,6 +112,8 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
         "file": name,
         "n_bytes": bytes.len(),
         "page_size": arguments.page_size,
+        "block_size": frame.block_size,
+        "content_checksum": frame.content_checksum,
         "engine": engine,
         "adapter": codec.choice().adapter,
         "level": format!("{level:?}").to_lowercase(),
@@ -137,7 +156,8 @@ fn bench_file(codec: &mut Codec, arguments: &BenchArguments, path: &Path) -> Res
     output.commit(None)
 }
 
-/// Returns ratio and engine, after comparing the pages of the engine under test with those of the CPU and decompressing them.
+/// Returns ratio and engine, after comparing pages and frame of the engine under test with those of the CPU and decompressing
+/// them.
 fn verify(
     codec: &mut Codec,
     arguments: &BenchArguments,
@@ -154,7 +174,11 @@ fn verify(
         .compress_pages(bytes, arguments.page_size, level)
         .map_err(fail)?;
     let (content, _) = codec.decompress_pages(&pages).map_err(fail)?;
-    if pages != expected || content != bytes {
+    let options = arguments.frame(codec);
+    let expected_frame = lz4::frame::compress(bytes, &options).map_err(fail)?;
+    let (frame, _) = codec.compress_frame(bytes, &options).map_err(fail)?;
+    let (frame_content, _) = codec.decompress_frame(&frame, None).map_err(fail)?;
+    if pages != expected || content != bytes || frame != expected_frame || frame_content != bytes {
         return Err(Failure::Unverified {
             input: name.to_owned(),
             engine: report.engine,
@@ -214,9 +238,14 @@ fn table(line: &Value, rows: &[(&str, &str, Speeds)]) -> String {
         other => other.to_string(),
     };
     let mut lines = format!(
-        "{}: page {}, {} {} {}, ratio {}, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
+        "{}: page {}, block {}{}, {} {} {}, ratio {}, verified\n{:<32}{:>10}{:>12}  GB/s, median of {}\n",
         text("file"),
         text("page_size"),
+        text("block_size"),
+        match line["content_checksum"] == true {
+            true => "",
+            false => " without content checksum",
+        },
         text("engine"),
         text("adapter"),
         text("level"),

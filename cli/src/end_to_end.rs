@@ -24,6 +24,7 @@ pub struct Run<'a> {
     pub bytes: &'a [u8],
     pub page_size: u32,
     pub level: Level,
+    pub frame: FrameOptions,
     pub runs: u32,
 }
 
@@ -61,12 +62,7 @@ impl Run<'_> {
     }
 
     fn frames(&mut self) -> Result<(Speeds, Speeds)> {
-        let bytes = self.bytes;
-        let options = FrameOptions {
-            block_size: self.page_size,
-            level: self.level,
-            ..FrameOptions::default()
-        };
+        let (bytes, options) = (self.bytes, self.frame);
         let mut used = Vec::new();
         let mut content = vec![0; bytes.len()];
         let codec = &mut *self.codec;

@@ -364,6 +364,19 @@ fn bench_prints_a_line_of_json_for_each_file() {
         line["compress_gbps"].is_null(),
         "nothing is resident on a CPU"
     );
+    assert_eq!(
+        (&line["block_size"], &line["content_checksum"]),
+        (&16_384.into(), &true.into())
+    );
+    let frames = ["--block-size", "65536", "--no-content-checksum"];
+    let run = folder.run(&[&arguments[..], &frames].concat()).succeeds();
+    let line = run.text();
+    let line: serde_json::Value =
+        serde_json::from_str(line.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&line["block_size"], &line["content_checksum"]),
+        (&65_536.into(), &false.into())
+    );
     let run = folder.run(&["bench", "a", "missing", "--json"]).fails(1);
     assert_eq!(run.text().lines().count(), 1, "the other file is benched");
     folder.run(&["bench", "a", "--page-size", "5000"]).fails(1);

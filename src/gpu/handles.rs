@@ -148,6 +148,20 @@ impl HostMemory for HostBuffer {
     }
 }
 
+impl HostBuffer {
+    /// Copies ranges of `from` to `n_bytes` of memory from `offset` on, once the device has finished with the memory. Each range
+    /// comes with its offset from there, a multiple of 8 as `offset` and `n_bytes` are, in ascending order.
+    pub(crate) async fn write_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &[u8],
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        on_engine!(self, Self, buffer => buffer.write_parts_async(offset, n_bytes, from, parts).await)
+    }
+}
+
 /// Copies between mapped memory and JavaScript arrays: see [`WgpuHostBuffer`].
 #[cfg(web_module)]
 impl HostBuffer {

@@ -219,21 +219,33 @@ pub(crate) fn decompress_all(
     pages: &PackedPages,
     out: &mut [MaybeUninit<u8>],
 ) -> Result<Vec<Option<BlockError>>> {
-    let page_size = pages.page_size as usize;
-    let decompress = |(page, entry): (&mut [MaybeUninit<u8>], &PageEntry)| {
-        entry.decompress_uninit(&pages.packed, page).err()
+    let decompress = |entry: &PageEntry, page: &mut [MaybeUninit<u8>]| {
+        entry.decompress_uninit(&pages.packed, page)
     };
-    let mut status = with_room(pages.table.len())?;
+    decompress_each(&pages.table, pages.page_size, out, decompress)
+}
+
+/// Calls `decompress` for each page, on all cores natively, and returns the errors.
+pub(crate) fn decompress_each(
+    table: &[PageEntry],
+    page_size: u32,
+    out: &mut [MaybeUninit<u8>],
+    decompress: impl Fn(&PageEntry, &mut [MaybeUninit<u8>]) -> Result<(), BlockError> + Sync,
+) -> Result<Vec<Option<BlockError>>> {
+    let page_size = page_size as usize;
+    let decompress =
+        |(page, entry): (&mut [MaybeUninit<u8>], &PageEntry)| decompress(entry, page).err();
+    let mut status = with_room(table.len())?;
     #[cfg(not(target_arch = "wasm32"))]
     if out.len() > SHARE_BYTES {
         out.par_chunks_mut(page_size)
-            .zip(&pages.table)
+            .zip(table)
             .with_min_len((SHARE_BYTES / page_size).max(1))
             .map(decompress)
             .collect_into_vec(&mut status);
         return Ok(status);
     }
-    status.extend(out.chunks_mut(page_size).zip(&pages.table).map(decompress));
+    status.extend(out.chunks_mut(page_size).zip(table).map(decompress));
     Ok(status)
 }
 

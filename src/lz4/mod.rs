@@ -67,6 +67,8 @@ mod wild_copy;
 pub(crate) use batch::check_page_size;
 #[cfg(web_files)]
 pub(crate) use batch::checked_bytes;
+#[cfg(gpu_engine)]
+pub(crate) use batch::decompress_each;
 pub use batch::{
     PackedPages, compress_pages, compress_pages_into, decompress_pages, decompress_pages_into,
     decompress_pages_status, decompress_pages_status_into,

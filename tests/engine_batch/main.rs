@@ -11,6 +11,7 @@ mod batches;
 #[path = "../common/mod.rs"]
 mod common;
 mod frames;
+mod large_frames;
 
 use common::pages::GENERATORS;
 use pagepress::batch::Codec;

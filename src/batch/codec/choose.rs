@@ -13,7 +13,9 @@ use crate::batch::pipeline::plan::Packed;
 use crate::engine::{BackendChoice, BackendRequest, Rejected};
 #[cfg(gpu_engine)]
 use crate::lz4::CPU_ONLY;
-use crate::lz4::{Level, PackedPages};
+use crate::lz4::Level;
+#[cfg(not(gpu_engine))]
+use crate::lz4::PackedPages;
 
 /// The engine of a call, with the reason for the choice.
 pub(in crate::batch) enum Plan {
@@ -53,10 +55,6 @@ impl Codec {
             .await
     }
 
-    pub(in crate::batch) async fn plan_decompress(&mut self, pages: &PackedPages) -> Result<Plan> {
-        self.plan_decompress_of(&pages.into()).await
-    }
-
     /// Plans a compression of `n_bytes`. `first` returns that many bytes from the start, as a sample.
     pub(in crate::batch) async fn plan_compress_of<'a>(
         &mut self,
@@ -76,10 +74,7 @@ impl Codec {
     }
 
     /// Plans a decompression.
-    pub(in crate::batch) async fn plan_decompress_of(
-        &mut self,
-        pages: &Packed<'_>,
-    ) -> Result<Plan> {
+    pub(in crate::batch) async fn plan_decompress(&mut self, pages: &Packed<'_>) -> Result<Plan> {
         let auto = self.options.backend == BackendRequest::Auto;
         let weighed = match &mut self.gpu {
             None => return Ok(Plan::Cpu(self.choice.reason.clone())),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use super::CodecOptions;
+use super::aside::aside;
 use super::choose::Plan;
 use crate::batch::pipeline::decompress::Target;
 use crate::batch::pipeline::plan::Packed;
@@ -15,6 +16,7 @@ use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::engine::{BackendChoice, Rejected};
 use crate::gpu::{Backend, DeviceRequest, GpuDevice};
+use crate::lz4::frame::{Checksum, FrameOptions};
 use crate::lz4::{self, BlockError, Level, PackedPages, check_page_size};
 use crate::memory::reserve_result;
 use crate::{Error, Result};
@@ -167,6 +169,14 @@ impl GpuCodec {
         self.pipeline.may_block = may_block;
     }
 
+    /// Returns true if calls may block their thread and others of the pool.
+    pub(in crate::batch) const fn may_block(&self) -> bool {
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.pipeline.may_block;
+        #[cfg(target_arch = "wasm32")]
+        return false;
+    }
+
     /// Sets the number of pages per job for this page size.
     fn prepare(&mut self, page_size: u32) {
         if self.page_size != page_size {
@@ -191,16 +201,35 @@ impl GpuCodec {
         compressed.await
     }
 
+    /// Compresses `content` to blocks of a frame, which are appended to `out`. Returns `sum` after adding the content.
+    pub(in crate::batch) async fn compress_frame(
+        &mut self,
+        content: &[u8],
+        options: &FrameOptions,
+        sum: Option<Checksum>,
+        out: &mut Vec<u8>,
+    ) -> Result<(Option<Checksum>, Timings)> {
+        self.prepare(options.block_size);
+        let (mut aside_sum, sum) = match self.may_block() {
+            true => (sum, None),
+            false => (None, sum),
+        };
+        let hash = aside_sum.as_mut().map(|sum| || sum.add(content));
+        let pipeline = &mut self.pipeline;
+        let run = pipeline.compress_frame_safely(content, options, sum, out);
+        let (sum, timings) = aside(hash, run).await?;
+        Ok((aside_sum.or(sum), timings))
+    }
+
     /// Decompresses checked pages to memory of their length, all of which is initialised after success. Writes only
     /// initialised bytes.
     pub(in crate::batch) async fn decompress_to(
         &mut self,
-        pages: &PackedPages,
+        pages: &Packed<'_>,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         self.prepare(pages.page_size);
-        let given = pages.into();
-        let run = self.pipeline.decompress_safely(&given, Target::Bytes(out));
+        let run = self.pipeline.decompress_safely(pages, Target::Bytes(out));
         run.await
     }
 
@@ -217,7 +246,7 @@ impl GpuCodec {
         let mut bytes = Vec::new();
         reserve_result(&mut bytes, n_bytes)?;
         let room = &mut bytes.spare_capacity_mut()[..n_bytes];
-        let (_, timings) = self.decompress_to(pages, room).await?;
+        let (_, timings) = self.decompress_to(&pages.into(), room).await?;
         Ok(timings.total_ns)
     }
 

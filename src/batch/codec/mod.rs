@@ -1,5 +1,7 @@
 //! [`Codec`]: pages and frames on any engine.
 
+#[cfg(gpu_engine)]
+pub(in crate::batch) mod aside;
 pub(crate) mod choose;
 #[cfg(gpu_engine)]
 pub(crate) mod gpu_codec;
@@ -177,9 +179,23 @@ impl Codec {
         self.gpu.as_ref().map(GpuCodec::device)
     }
 
+    /// Returns true if this call may block its thread, and there is a GPU.
+    #[cfg(gpu_engine)]
+    pub(in crate::batch) fn may_block(&self) -> bool {
+        self.gpu.as_ref().is_some_and(GpuCodec::may_block)
+    }
+
     /// Returns the reason why no call runs on a GPU; `None` if there is one in use.
     pub(in crate::batch) fn cpu_only(&self) -> Option<&str> {
         (self.choice.engine == CPU).then_some(self.choice.reason.as_str())
+    }
+}
+
+#[cfg(gpu_engine)]
+pub(in crate::batch) fn no_gpu() -> crate::Error {
+    crate::Error::BackendUnavailable {
+        backend: "GPU",
+        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
     }
 }
 

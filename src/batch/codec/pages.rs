@@ -3,12 +3,18 @@
 use std::mem::MaybeUninit;
 
 use super::choose::Plan;
-use super::{Codec, Report, on_host};
 #[cfg(gpu_engine)]
-use crate::Error;
+use super::no_gpu;
+use super::{Codec, Report, on_host};
 use crate::Result;
 #[cfg(gpu_engine)]
+use crate::batch::pipeline::plan::Packed;
+#[cfg(gpu_engine)]
+use crate::batch::pipeline::source::Source;
+#[cfg(gpu_engine)]
 use crate::gpu::Backend;
+#[cfg(gpu_engine)]
+use crate::lz4::PageEntry;
 use crate::lz4::{self, BlockError, Level, PackedPages, all_sound, check_room};
 use crate::memory::{as_uninit, reserve_result};
 
@@ -162,41 +168,80 @@ impl Codec {
             reason = "without a GPU engine there is one plan"
         )
     )]
-    pub(in crate::batch) async fn decompress_pages_to(
+    async fn decompress_pages_to(
         &mut self,
         pages: &PackedPages,
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(Status, Report)> {
+        #[cfg(gpu_engine)]
+        let reason = match self.decompress_on_gpu(&pages.into(), out).await? {
+            Ok(done) => return Ok(done),
+            Err(reason) => reason,
+        };
+        #[cfg(not(gpu_engine))]
         let reason = match self.plan_decompress(pages).await? {
             Plan::Cpu(reason) => reason,
-            #[cfg(gpu_engine)]
-            Plan::Gpu(reason) => {
-                let Some(gpu) = &mut self.gpu else {
-                    return Err(no_gpu());
-                };
-                match gpu.decompress_to(pages, out).await {
-                    Ok((status, timings)) => {
-                        let report = Report {
-                            engine: gpu.device().name(),
-                            reason,
-                            timings,
-                        };
-                        return Ok((status, report));
-                    }
-                    Err(error) => self.give_up(error)?,
-                }
-            }
         };
         let (status, timings) = on_host(|| lz4::decompress_all(pages, out))?;
         Ok((status, Report::cpu(reason, timings)))
     }
-}
 
-#[cfg(gpu_engine)]
-fn no_gpu() -> Error {
-    Error::BackendUnavailable {
-        backend: "GPU",
-        reason: "the GPU was lost, and the codec fell back to the CPU".into(),
+    /// As [`decompress_pages_to`](Self::decompress_pages_to), for pages of which each block is at its place in `frame`.
+    #[cfg(gpu_engine)]
+    pub(in crate::batch) async fn decompress_blocks_to(
+        &mut self,
+        frame: &[u8],
+        table: &[PageEntry],
+        page_size: u32,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(Status, Report)> {
+        let pages = Packed {
+            blocks: Source::Frame(frame),
+            table,
+            page_size,
+            n_bytes: out.len() as u64,
+        };
+        let reason = match self.decompress_on_gpu(&pages, out).await? {
+            Ok(done) => return Ok(done),
+            Err(reason) => reason,
+        };
+        let decompress = |entry: &PageEntry, page: &mut [MaybeUninit<u8>]| {
+            let start = entry.offset as usize;
+            let block = frame.get(start..start + entry.length as usize);
+            let entry = PageEntry {
+                offset: 0,
+                ..*entry
+            };
+            entry.decompress_uninit(block.unwrap_or_default(), page)
+        };
+        let decompress = || lz4::decompress_each(table, page_size, out, decompress);
+        let (status, timings) = on_host(decompress)?;
+        Ok((status, Report::cpu(reason, timings)))
+    }
+
+    /// Decompresses pages on the GPU, or returns the reason why the CPU is to do it.
+    #[cfg(gpu_engine)]
+    async fn decompress_on_gpu(
+        &mut self,
+        pages: &Packed<'_>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<Result<(Status, Report), String>> {
+        let reason = match self.plan_decompress(pages).await? {
+            Plan::Cpu(reason) => return Ok(Err(reason)),
+            Plan::Gpu(reason) => reason,
+        };
+        let gpu = self.gpu.as_mut().ok_or_else(no_gpu)?;
+        match gpu.decompress_to(pages, out).await {
+            Ok((status, timings)) => {
+                let report = Report {
+                    engine: gpu.device().name(),
+                    reason,
+                    timings,
+                };
+                Ok(Ok((status, report)))
+            }
+            Err(error) => self.give_up(error).map(Err),
+        }
     }
 }
 

@@ -3,11 +3,17 @@
 use std::ops::ControlFlow;
 
 use crate::batch::codec::choose::Plan;
+#[cfg(gpu_engine)]
+use crate::batch::codec::no_gpu;
 use crate::batch::codec::{Codec, Report, on_host};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
+#[cfg(gpu_engine)]
+use crate::gpu::Backend;
 use crate::lz4::frame::{FrameDecoder, FrameOptions, FrameWriter, Given, Output, give_back};
-use crate::lz4::{PackedPages, is_page_size};
+use crate::lz4::is_page_size;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lz4::{MAX_PAGE_SIZE, frame::expected_content};
 use crate::{Error, Result};
 
 /// Progress of a call.
@@ -26,6 +32,10 @@ const CPU_CHUNK_BYTES: usize = if cfg!(target_arch = "wasm32") {
     16 << 20
 };
 
+/// Bytes of content that a blocking call on a GPU handles at a time: its jobs stay in flight meanwhile.
+#[cfg(gpu_engine)]
+const BLOCKING_BYTES: usize = 1 << 30;
+
 /// Returns an empty report on the CPU.
 pub(in crate::batch) fn empty_report(reason: &str) -> Report {
     Report {
@@ -43,6 +53,15 @@ impl Codec {
             return crate::batch::codec::gpu_codec::CHUNK_BYTES;
         }
         CPU_CHUNK_BYTES.next_multiple_of(block_size.max(1) as usize)
+    }
+
+    /// Returns the number of bytes of content that a blocking call on a GPU handles at a time; `None` for other calls.
+    fn blocking_bytes(&self) -> Option<usize> {
+        #[cfg(gpu_engine)]
+        if self.may_block() {
+            return Some(BLOCKING_BYTES);
+        }
+        None
     }
 
     /// Compresses `content` to one frame. `progress` is called after every piece; `Break` cancels.
@@ -94,11 +113,14 @@ impl Codec {
         let clock = Clock::start();
         let mut writer = FrameWriter::new(options, out)?;
         writer.reserve(content.len(), out)?;
-        let mut packed = PackedPages::default();
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
-        for chunk in content.chunks(self.chunk_bytes(options.block_size)) {
-            let pushed = self.push_chunk(&mut writer, options, chunk, &mut packed, out);
+        let chunk_bytes = match self.blocking_bytes() {
+            Some(bytes) => bytes.next_multiple_of(options.block_size.max(1) as usize),
+            None => self.chunk_bytes(options.block_size),
+        };
+        for chunk in content.chunks(chunk_bytes) {
+            let pushed = self.push_chunk(&mut writer, options, chunk, out);
             report.add(pushed.await?);
             done.bytes_in += chunk.len() as u64;
             done.bytes_out = out.len() as u64;
@@ -111,17 +133,14 @@ impl Codec {
         Ok(report)
     }
 
-    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size. `packed` is memory
-    /// for pages of a GPU, to be used again.
+    /// Appends the blocks of `chunk` to a frame; all chunks but the last are a multiple of the block size.
     pub(in crate::batch) async fn push_chunk(
         &mut self,
         writer: &mut FrameWriter,
         options: &FrameOptions,
         chunk: &[u8],
-        packed: &mut PackedPages,
         out: &mut Vec<u8>,
     ) -> Result<Report> {
-        let _ = &packed;
         let (page_size, level) = (options.block_size, options.level);
         let reason = if self.cpu_only().is_none() && !is_page_size(page_size) {
             format!("blocks of {page_size} bytes are the CPU's; GPUs take 4, 8, 16, 32 and 64 KiB")
@@ -129,13 +148,16 @@ impl Codec {
             match self.plan_compress(chunk, page_size, level).await? {
                 Plan::Cpu(reason) => reason,
                 #[cfg(gpu_engine)]
-                Plan::Gpu(_) => {
-                    let compressed =
-                        self.compress_pages_into_async(chunk, page_size, level, packed);
-                    let report = compressed.await?;
-                    writer.push_pages(chunk, &packed.packed, &packed.table, page_size, out)?;
-                    return Ok(report);
-                }
+                Plan::Gpu(reason) => match self.push_blocks(writer, options, chunk, out).await {
+                    Ok((engine, timings)) => {
+                        return Ok(Report {
+                            engine,
+                            reason,
+                            timings,
+                        });
+                    }
+                    Err(error) => self.give_up(error)?,
+                },
             }
         };
         let ((), timings) = on_host(|| writer.push(chunk, out))?;
@@ -144,6 +166,25 @@ impl Codec {
             reason,
             timings,
         })
+    }
+
+    /// Appends the blocks of `chunk` to a frame, from the GPU. Writer and `out` are as before after an error.
+    #[cfg(gpu_engine)]
+    async fn push_blocks(
+        &mut self,
+        writer: &mut FrameWriter,
+        options: &FrameOptions,
+        chunk: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(&'static str, Timings)> {
+        let gpu = self.gpu.as_mut().ok_or_else(no_gpu)?;
+        writer.reserve_most(chunk.len(), out)?;
+        let start = out.len();
+        let run = gpu.compress_frame(chunk, options, writer.checksum(), out);
+        let (sum, timings) = run.await?;
+        writer.set_checksum(sum);
+        writer.note_blocks(chunk.len(), &out[start..]);
+        Ok((gpu.device().name(), timings))
     }
 
     /// Decompresses all frames in `bytes`. `progress` is called after every piece; `Break` cancels.
@@ -161,6 +202,12 @@ impl Codec {
         progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Vec<u8>, Report)> {
         let mut out = Vec::new();
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            // The last block of a frame is decoded to the memory of a full one.
+            let expected = expected_content(bytes).saturating_add(MAX_PAGE_SIZE.into());
+            out.expect(expected.min(limit.unwrap_or(u64::MAX)));
+        }
         let decompressed = self.decompress_frame_to(bytes, limit, &mut out, progress);
         let report = decompressed.await?;
         Ok((out, report))
@@ -168,7 +215,7 @@ impl Codec {
 
     /// As [`decompress_frame_async`](Self::decompress_frame_async), to the start of `out`; returns the bytes of content, too.
     /// Bytes of `out` behind it are not written if all blocks of a frame but its last have content of one size, as most writers
-    /// make them; else up to 16 MiB of them may be.
+    /// make them; else any of them may be.
     ///
     /// # Errors
     /// As [`decompress_frame_async`](Self::decompress_frame_async), after which `out` has arbitrary content;
@@ -194,7 +241,10 @@ impl Codec {
     ) -> Result<Report> {
         let clock = Clock::start();
         let mut report = empty_report("there is no content");
-        let mut decoder = AnyDecoder::new(self, limit);
+        let mut decoder = match self.blocking_bytes() {
+            Some(bytes) => AnyDecoder::with_group_bytes(self, limit, bytes),
+            None => AnyDecoder::new(self, limit),
+        };
         let mut at = 0;
         loop {
             let advanced = decoder.advance(self, &bytes[at..], out, &mut report);
@@ -299,7 +349,8 @@ impl AnyDecoder {
     }
 }
 
-/// Blocking forms. Native only.
+/// Blocking forms. Native only. On a GPU, content checksums are computed on a thread of their own while the GPU works; on CUDA,
+/// frames without one use the threads that the blocking forms of pages do, for 128 MiB and more.
 #[cfg(not(target_arch = "wasm32"))]
 impl Codec {
     /// Blocking form of [`compress_frame_async`](Self::compress_frame_async).
@@ -311,9 +362,10 @@ impl Codec {
         content: &[u8],
         options: &FrameOptions,
     ) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(
-            self.compress_frame_async(content, options, |_| ControlFlow::Continue(())),
-        )
+        let go_on = |_| ControlFlow::Continue(());
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_frame_async(content, options, go_on))
+        })
     }
 
     /// Blocking form of [`compress_frame_into_async`](Self::compress_frame_into_async).
@@ -327,7 +379,9 @@ impl Codec {
         out: &mut Vec<u8>,
     ) -> Result<Report> {
         let go_on = |_| ControlFlow::Continue(());
-        crate::batch::block_on(self.compress_frame_into_async(content, options, out, go_on))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.compress_frame_into_async(content, options, out, go_on))
+        })
     }
 
     /// Blocking form of [`decompress_frame_async`](Self::decompress_frame_async).
@@ -339,10 +393,12 @@ impl Codec {
         bytes: &[u8],
         limit: Option<u64>,
     ) -> Result<(Vec<u8>, Report)> {
-        crate::batch::block_on(
-            self.decompress_frame_async(bytes, limit, |_| ControlFlow::Continue(())),
-        )
+        let go_on = |_| ControlFlow::Continue(());
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.decompress_frame_async(bytes, limit, go_on))
+        })
     }
+
     /// Blocking form of [`decompress_frame_into_async`](Self::decompress_frame_into_async).
     ///
     /// # Errors
@@ -353,6 +409,8 @@ impl Codec {
         out: &mut [u8],
     ) -> Result<(usize, Report)> {
         let go_on = |_| ControlFlow::Continue(());
-        crate::batch::block_on(self.decompress_frame_into_async(bytes, out, go_on))
+        self.blocking(|codec| {
+            crate::batch::block_on(codec.decompress_frame_into_async(bytes, out, go_on))
+        })
     }
 }

@@ -4,14 +4,21 @@
 //! blocks of a frame, except the last, have the same size. So the first block is decoded on the CPU, and its size is
 //! assumed for the others; if a block has another size, the CPU decodes it again. From the first frame with linked
 //! blocks, blocks larger than 64 KiB or the legacy format on, the CPU decodes everything.
+//!
+//! Calls that may block hash the content of one part while the GPU decodes the next one.
 
+use super::gpu_parts::{Part, decode_alone, may_hold, offset_in};
+use crate::batch::codec::gpu_codec::JOB_BYTES;
 use crate::batch::codec::{Codec, Report, on_host};
-use crate::lz4::formats::fault;
+use crate::batch::timing::Timings;
 use crate::lz4::frame::{
     FrameBlock, FrameContent, FrameDecoder, FrameEvent, FrameHeader, FrameReader, Output, Step,
 };
-use crate::lz4::{MAX_PAGE_SIZE, PackedPages, PageEntry, PageKind, decode, is_page_size};
+use crate::lz4::{MAX_PAGE_SIZE, MIN_PAGE_SIZE, is_page_size};
 use crate::{Error, Result, memory};
+
+/// Bytes in front of a block in a frame: its size.
+const SIZE_BYTES: usize = crate::lz4::frame::SIZE_BYTES as usize;
 
 /// Decodes frames piece by piece; see [`FrameDecoder`] for the contract.
 #[derive(Debug)]
@@ -29,13 +36,17 @@ pub(in crate::batch) struct GpuFrameDecoder {
 
 #[derive(Debug)]
 struct Frame {
+    header: FrameHeader,
     content: FrameContent,
     /// Size of the content of each block, known once the first one is decoded.
     block_size: Option<u32>,
+    /// Content of the first block, until it is added to the output, and the time to decode it.
+    first: Option<(Vec<u8>, Timings)>,
 }
 
 /// Blocks that one call reads, and what follows them.
 struct Group<'a> {
+    input: &'a [u8],
     blocks: Vec<FrameBlock<'a>>,
     consumed: usize,
     next: Next,
@@ -72,8 +83,11 @@ impl GpuFrameDecoder {
         if self.cpu.is_some() {
             return self.advance_cpu(input, out, report);
         }
-        let group = self.read(input)?;
-        self.decode(codec, &group, out, report).await?;
+        let mut group = self.read(input)?;
+        let n_done = self.decode(codec, &group, out, report).await?;
+        if let Some(block) = group.blocks.get(n_done).copied() {
+            self.leave(&block, &mut group);
+        }
         match group.next {
             Next::Blocks => Ok(group.consumed),
             Next::End { content_checksum } => self.end(content_checksum).map(|()| group.consumed),
@@ -124,12 +138,18 @@ impl GpuFrameDecoder {
     /// Reads blocks until the group is full, the frame ends or `input` ends.
     fn read<'a>(&mut self, input: &'a [u8]) -> Result<Group<'a>> {
         let mut group = Group {
+            input,
             blocks: Vec::new(),
             consumed: 0,
             next: Next::Blocks,
         };
         let mut content = 0;
-        while content < self.group_bytes {
+        let left = self
+            .limit
+            .map_or(u64::MAX, |limit| limit.saturating_sub(self.n_bytes));
+        let most = usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX);
+        let most = most.min(self.group_bytes);
+        while content < most {
             let (length, event) = match self.reader.step(&input[group.consumed..])? {
                 Step::More { consumed: 0, .. } => break,
                 Step::More { consumed, .. } => {
@@ -146,14 +166,18 @@ impl GpuFrameDecoder {
                         break;
                     }
                     self.frame = Some(Frame {
+                        header,
                         content: FrameContent::new(header),
                         block_size: None,
+                        first: None,
                     });
                     self.check_limit(header.content_size.unwrap_or(0))?;
                 }
                 FrameEvent::Block(block) => {
+                    memory::reserve(&mut group.blocks, 1)?;
                     group.blocks.push(block);
-                    content += MAX_PAGE_SIZE as usize;
+                    let size = self.frame.as_mut().and_then(|frame| frame.size_of(&block));
+                    content += size.unwrap_or(MAX_PAGE_SIZE).max(MIN_PAGE_SIZE) as usize;
                 }
                 FrameEvent::End { content_checksum } => {
                     group.consumed += length;
@@ -167,47 +191,75 @@ impl GpuFrameDecoder {
         Ok(group)
     }
 
+    /// Moves the reader back to a block of the group, which the next call reads.
+    fn leave(&mut self, block: &FrameBlock<'_>, group: &mut Group<'_>) {
+        let Some(frame) = &self.frame else { return };
+        let at = offset_in(group.input, block) - SIZE_BYTES;
+        let position = self.reader.position() - (group.consumed - at) as u64;
+        self.reader.back_to(frame.header, block.index, position);
+        (group.consumed, group.next) = (at, Next::Blocks);
+    }
+
+    /// Decodes the blocks of a group, and returns how many: all, unless they hold more content than was expected.
     async fn decode(
         &mut self,
         codec: &mut Codec,
         group: &Group<'_>,
         out: &mut dyn Output,
         report: &mut Report,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let start = out.len();
         let Some(frame) = self.frame.as_mut().filter(|_| !group.blocks.is_empty()) else {
-            return Ok(());
+            return Ok(0);
         };
         let mut blocks = group.blocks.as_slice();
-        if let (None, [first, rest @ ..]) = (frame.block_size, blocks) {
-            let (content, timings) = on_host(|| decode_alone(first))?;
+        if let [first, rest @ ..] = blocks
+            && first.index == 0
+        {
+            let (content, timings) = match frame.first.take() {
+                Some(first) => first,
+                None => on_host(|| decode_alone(first))?,
+            };
             report.add(Report {
                 engine: crate::engine::CPU,
                 reason: "the first block of a frame".into(),
                 timings,
             });
-            frame.block_size = Some(content.len() as u32);
             out.extend(&content)?;
             blocks = rest;
         }
         let block_size = frame.block_size.unwrap_or(MAX_PAGE_SIZE);
-        let n_able = blocks.iter().filter(|block| may_hold(block, block_size));
-        // The GPU's cost of a page does not depend on the length of its block.
-        if is_page_size(block_size) && 2 * n_able.count() > blocks.len() {
-            report.add(decode_pages(codec, blocks, block_size, out).await?);
-        } else {
-            for block in blocks {
-                out.extend(&decode_alone(block)?)?;
+        let mut part = Part {
+            input: group.input,
+            block_size,
+            hashed: start,
+            end: start.saturating_add(self.group_bytes),
+        };
+        let mut n_left = blocks.len();
+        for blocks in blocks.chunks(frame.blocks_per_part(codec, n_left)) {
+            let n_able = blocks.iter().filter(|block| may_hold(block, block_size));
+            // The GPU's cost of a page does not depend on the length of its block.
+            let n_done = if is_page_size(block_size) && 2 * n_able.count() > blocks.len() {
+                let content = &mut frame.content;
+                let (n_done, added) = part.decode(codec, blocks, content, out).await?;
+                report.add(added);
+                n_done
+            } else {
+                part.decode_on_cpu(blocks, out)?
+            };
+            n_left -= n_done;
+            if n_done < blocks.len() {
+                break;
             }
         }
         let added = (out.len() - start) as u64;
-        frame.content.add(out.content(start));
+        frame.content.add(out.content(part.hashed));
         if let Err(error) = self.check_limit(added) {
             out.truncate(start);
             return Err(error);
         }
         self.n_bytes += added;
-        Ok(())
+        Ok(group.blocks.len() - n_left)
     }
 
     fn end(&mut self, content_checksum: Option<u32>) -> Result<()> {
@@ -246,91 +298,27 @@ fn limit_of(error: Error, limit: Option<u64>) -> Error {
     }
 }
 
-/// Returns true if a block is long enough for this much content: a byte expands to at most 255.
-fn may_hold(block: &FrameBlock<'_>, n_bytes: u32) -> bool {
-    block.data.len().saturating_mul(255) >= n_bytes as usize
-}
-
-/// Decodes a block of unknown content on the CPU.
-fn decode_alone(block: &FrameBlock<'_>) -> Result<Vec<u8>> {
-    if !block.compressed {
-        return memory::copied(block.data);
-    }
-    // A byte expands to at most 255.
-    let most = block.data.len().saturating_mul(255);
-    let mut content = memory::zeros(most.min(MAX_PAGE_SIZE as usize))?;
-    let corrupt = |source| fault(block.index, block.data, 0, source);
-    let length = decode(block.data, &mut content, 0).map_err(corrupt)?;
-    content.truncate(length);
-    Ok(content)
-}
-
-/// Decodes blocks as pages of `block_size` bytes on the GPU, and the ones that fail on the CPU.
-async fn decode_pages(
-    codec: &mut Codec,
-    blocks: &[FrameBlock<'_>],
-    block_size: u32,
-    out: &mut dyn Output,
-) -> Result<Report> {
-    let page_bytes = block_size as usize;
-    // The last block may be short; no content follows that would overwrite what a page leaves behind it.
-    let n_pages = blocks.len() - usize::from(out.is_given());
-    // SAFETY: `decompress_pages_to` writes only initialised bytes.
-    let room = unsafe { out.room(n_pages * page_bytes) }?;
-    let n_pages = room.len() / page_bytes;
-    let room = &mut room[..n_pages * page_bytes];
-    let pages = pages_of(&blocks[..n_pages], block_size)?;
-    let (errors, report) = codec.decompress_pages_to(&pages, room).await?;
-    let n_sound = errors.iter().take_while(|error| error.is_none()).count();
-    let mut behind = Vec::new();
-    if let Some(pages) = room.get_mut((n_sound + 1) * page_bytes..) {
-        // SAFETY: `decompress_pages_to` has initialised all of the room.
-        memory::extend(&mut behind, unsafe { pages.assume_init_ref() })?;
-    }
-    // SAFETY: the room has `n_pages` pages, of which `n_sound` are no more than all.
-    unsafe { out.add(n_sound * page_bytes) };
-    let mut behind = behind.chunks(page_bytes);
-    for (i, block) in blocks.iter().enumerate().skip(n_sound) {
-        let page = match i > n_sound {
-            true => behind.next(),
-            false => None,
-        };
-        match page.filter(|_| errors[i].is_none()) {
-            Some(page) => out.extend(page)?,
-            None => out.extend(&decode_alone(block)?)?,
+impl Frame {
+    /// Returns the size of the content of `block` as expected, after decoding the first one; `None` if that fails, which is an
+    /// error once the blocks are decoded.
+    fn size_of(&mut self, block: &FrameBlock<'_>) -> Option<u32> {
+        if block.index == 0 {
+            self.first = on_host(|| decode_alone(block)).ok();
+            let first = self.first.as_ref();
+            self.block_size = first.map(|(content, _)| content.len() as u32);
         }
+        self.block_size
     }
-    Ok(report)
-}
 
-/// Returns blocks as pages of `block_size` bytes.
-fn pages_of(blocks: &[FrameBlock<'_>], block_size: u32) -> Result<PackedPages> {
-    let n_bytes = blocks.len() as u64 * u64::from(block_size);
-    let mut pages = PackedPages {
-        packed: Vec::new(),
-        table: Vec::new(),
-        page_size: block_size,
-        n_bytes,
-    };
-    let padded = |block: &FrameBlock<'_>| block.data.len().next_multiple_of(4);
-    memory::reserve_result(&mut pages.packed, blocks.iter().map(padded).sum())?;
-    memory::reserve(&mut pages.table, blocks.len())?;
-    for block in blocks {
-        let kind = if block.compressed {
-            PageKind::Lz4
-        } else {
-            PageKind::Stored
-        };
-        let entry = PageEntry {
-            offset: pages.packed.len() as u64,
-            length: block.data.len() as u32,
-            kind,
-        };
-        pages.packed.extend_from_slice(block.data);
-        pages
-            .packed
-            .resize(pages.packed.len().next_multiple_of(4), 0);
-        pages.table.push(entry);
+    /// Returns the number of blocks that are decoded while the content before them is hashed, of `n_blocks`.
+    fn blocks_per_part(&self, codec: &Codec, n_blocks: usize) -> usize {
+        if let (true, Some(block_size @ 1..)) = (codec.may_block(), self.block_size)
+            && self.header.content_checksum
+        {
+            // At least two parts, so that hash and GPU overlap.
+            let most = (JOB_BYTES / u64::from(block_size)) as usize;
+            return n_blocks.div_ceil(2).clamp(1, most);
+        }
+        n_blocks.max(1)
     }
-    Ok(pages)
 }

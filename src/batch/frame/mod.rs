@@ -7,6 +7,8 @@ pub(crate) mod async_adapters;
 pub(crate) mod frames;
 #[cfg(gpu_engine)]
 pub(crate) mod gpu_frames;
+#[cfg(gpu_engine)]
+mod gpu_parts;
 pub(crate) mod session;
 #[cfg(not(target_arch = "wasm32"))]
 mod stream;

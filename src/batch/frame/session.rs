@@ -3,7 +3,6 @@
 
 use super::frames::{AnyDecoder, Progress, empty_report};
 use crate::batch::codec::{Codec, Report};
-use crate::lz4::PackedPages;
 use crate::lz4::frame::{FrameOptions, FrameWriter};
 use crate::memory::extend;
 use crate::{Error, Result};
@@ -23,8 +22,6 @@ pub struct FrameCompression {
     header: Vec<u8>,
     /// Content that is buffered until a part is complete.
     held: Vec<u8>,
-    /// Memory for the pages of a GPU.
-    packed: PackedPages,
     done: Progress,
     report: Report,
 }
@@ -47,7 +44,6 @@ impl FrameCompression {
             part_bytes,
             header,
             held: Vec::new(),
-            packed: PackedPages::default(),
             done: Progress::default(),
             report: empty_report("there is no content"),
         })
@@ -130,8 +126,7 @@ impl FrameCompression {
         let start = out.len();
         out.append(&mut self.header);
         if !part.is_empty() {
-            let (writer, packed) = (&mut self.writer, &mut self.packed);
-            let pushed = codec.push_chunk(writer, &self.options, part, packed, out);
+            let pushed = codec.push_chunk(&mut self.writer, &self.options, part, out);
             self.report.add(pushed.await?);
         }
         self.done.bytes_in += part.len() as u64;
@@ -199,8 +194,8 @@ impl FrameDecompression {
         }
     }
 
-    /// Decompresses some content and appends it to `out`; returns false if more input is needed. Unless blocks are
-    /// larger, one call appends at most 16 MiB on the CPU and 128 MiB on a GPU.
+    /// Decompresses some content and appends it to `out`; returns false if more input is needed. Unless blocks hold
+    /// more than the first of their frame, one call appends at most 16 MiB on the CPU and 128 MiB on a GPU.
     ///
     /// # Errors
     /// Errors of the frames; [`crate::Error::OutputLimit`]; [`crate::Error::OutOfMemory`]; [`crate::Error::DeviceLost`]

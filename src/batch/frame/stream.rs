@@ -10,7 +10,6 @@ use crate::Error;
 use crate::batch::codec::{Codec, Report};
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
-use crate::lz4::PackedPages;
 use crate::lz4::frame::{self, FrameOptions, FrameWriter, StreamError};
 use crate::memory::extend;
 
@@ -39,19 +38,15 @@ impl Codec {
                 frame::compress_stream(reader, writer, options, |done| progress(convert(done)))?;
             return Ok((convert(done), cpu_report(reason, clock)));
         }
-        let (mut out, mut packed) = (Vec::new(), PackedPages::default());
+        let mut out = Vec::new();
         let mut frame = FrameWriter::new(options, &mut out)?;
         let mut report = empty_report("there is no content");
         let mut done = Progress::default();
         for chunk in read_ahead(reader, self.chunk_bytes(options.block_size))? {
             let chunk = chunk.map_err(StreamError::Read)?;
-            report.add(crate::batch::block_on(self.push_chunk(
-                &mut frame,
-                options,
-                &chunk,
-                &mut packed,
-                &mut out,
-            ))?);
+            report.add(crate::batch::block_on(
+                self.push_chunk(&mut frame, options, &chunk, &mut out),
+            )?);
             done.bytes_in += chunk.len() as u64;
             write(writer, &mut out, &mut done)?;
             if progress(done).is_break() {

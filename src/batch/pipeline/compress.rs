@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::job::JobBuffers;
 use super::piece::Piece;
+use super::placement::Done;
 use super::plan;
 use super::ring::{Meter, Pipeline, broken, reserve, table_entry, words};
 use super::sink::{PinnedPart, Sink};
@@ -17,8 +18,6 @@ use crate::Result;
 use crate::batch::timing::Timings;
 use crate::clock::Clock;
 use crate::copy::append;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::copy::fill;
 use crate::gpu::{
     Backend, Buffer, HostBuffer, HostMemory, HostUse, Place, Recorder, Sized64, Submission,
     Waitable,
@@ -39,15 +38,10 @@ struct Running {
     /// Index of its slot in the ring.
     slot: usize,
     /// Its number among the jobs of the call.
-    #[cfg_attr(
-        target_arch = "wasm32",
-        allow(dead_code, reason = "one thread finishes all jobs")
-    )]
     order: usize,
     n_pages: usize,
-    /// Bytes of the pages.
-    #[cfg(web_pages)]
-    n_bytes: u64,
+    /// Its bytes among those of the pages.
+    bytes: Range<u64>,
     /// Worst-case sized output of the kernels.
     packed: Buffer,
     /// The submission with the kernels; `None` once it was waited for.
@@ -143,7 +137,7 @@ impl Pipeline {
         let pages = buffers.get(Slot::Pages)?;
         let mut stream = self.device.stream();
         stream = match source {
-            Source::Bytes(bytes) => {
+            Source::Bytes(bytes) | Source::Frame(bytes) => {
                 let part = Piece::Bytes(&bytes[range.start as usize..range.end as usize]);
                 self.upload(slot, &[(part, pages)], stream, meter).await?
             }
@@ -181,8 +175,7 @@ impl Pipeline {
             slot,
             order,
             n_pages,
-            #[cfg(web_pages)]
-            n_bytes,
+            bytes: range,
             packed: buffers.get(Slot::Packed)?.clone(),
             kernels: Some((stream.submit_timed()?, buffers)),
             table: Vec::new(),
@@ -213,7 +206,7 @@ impl Pipeline {
             )));
         }
         #[cfg(web_pages)]
-        meter.done(job.n_bytes, job.packed_bytes)?;
+        meter.done(job.bytes.end - job.bytes.start, job.packed_bytes)?;
         Ok(())
     }
 
@@ -297,16 +290,16 @@ impl Pipeline {
                 let blocks = &pages.packed[base..];
                 entries(&job.table, base as u64, blocks, &mut pages.table)?;
             }
-            #[cfg(not(target_arch = "wasm32"))]
             Sink::Placed(placing) => {
-                let (start, room) = placing.take(job.order, job.packed_bytes as usize)?;
-                let mut table = Vec::new();
                 let place = |blocks: &[u8]| {
-                    fill(room, blocks);
-                    entries(&job.table, start, blocks, &mut table)
+                    placing.place(Done {
+                        order: job.order,
+                        pages: job.bytes,
+                        words: &job.table,
+                        blocks,
+                    })
                 };
                 download.read_async(part, place).await??;
-                placing.keep(job.order, table);
             }
             #[cfg(web_pages)]
             Sink::Js(blocks) => {
@@ -339,7 +332,12 @@ impl Pipeline {
 }
 
 /// Appends the table entries of a job whose `blocks` are at byte `start` of the output.
-fn entries(words: &[u32], start: u64, blocks: &[u8], table: &mut Vec<PageEntry>) -> Result<()> {
+pub(super) fn entries(
+    words: &[u32],
+    start: u64,
+    blocks: &[u8],
+    table: &mut Vec<PageEntry>,
+) -> Result<()> {
     memory::reserve(table, words.len() / 2)?;
     for entry in words.chunks_exact(2) {
         let entry = table_entry([entry[0], entry[1]], blocks)?;

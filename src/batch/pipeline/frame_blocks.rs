@@ -36,6 +36,8 @@ pub(crate) struct FrameBlocks {
     /// Function that returns the block, with size and checksum, of the page in its argument.
     encode: Function,
     block_checksums: bool,
+    /// Bytes before and after all blocks that the caller writes: header and end of the frame.
+    around: (usize, usize),
     page_bytes: u64,
     /// Bytes of content of the remaining pages.
     n_left: u64,
@@ -48,11 +50,13 @@ pub(crate) struct FrameBlocks {
 }
 
 impl FrameBlocks {
-    /// Creates an empty list of blocks. `encode` must return the block, with its size and checksum, of a page.
-    pub(crate) fn new(encode: Function, block_checksums: bool) -> Self {
+    /// Creates an empty list of blocks, in an array that has so many bytes of zeros `around` them. `encode` must return the
+    /// block, with its size and checksum, of a page.
+    pub(crate) fn new(encode: Function, block_checksums: bool, around: (usize, usize)) -> Self {
         Self {
             encode,
             block_checksums,
+            around,
             page_bytes: 0,
             n_left: 0,
             fills: Vec::new(),
@@ -88,17 +92,20 @@ impl FrameBlocks {
         self.add_piece(n_bytes)
     }
 
+    /// Adds an array for `n_bytes` of blocks, which may be the last ones.
     fn add_piece(&mut self, n_bytes: usize) -> Result<()> {
-        self.cut_last()?;
-        self.pieces.push(JsBytes::zeros(n_bytes)?);
-        self.n_last = 0;
+        self.cut_last(0)?;
+        let (before, after) = self.around;
+        self.n_last = if self.pieces.is_empty() { before } else { 0 };
+        self.pieces
+            .push(JsBytes::zeros(self.n_last + n_bytes + after)?);
         Ok(())
     }
 
-    /// Truncates the last array to the bytes in use.
-    fn cut_last(&mut self) -> Result<()> {
+    /// Truncates the last array to the bytes in use and `n_bytes` more.
+    fn cut_last(&mut self, n_bytes: usize) -> Result<()> {
         if let Some(piece) = self.pieces.pop() {
-            let part = piece.part(0..self.n_last)?;
+            let part = piece.part(0..self.n_last + n_bytes)?;
             self.pieces.push(JsBytes::new(part));
         }
         Ok(())
@@ -161,7 +168,7 @@ impl FrameBlocks {
     /// Appends bytes to the last array.
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let room = self.pieces.last().map_or(0, JsBytes::len) - self.n_last;
-        if bytes.len() > room {
+        if bytes.len() + self.around.1 > room {
             self.add_piece(bytes.len())?;
         }
         if let Some(piece) = self.pieces.last() {
@@ -195,9 +202,9 @@ impl FrameBlocks {
         Ok(&self.fills[i].block)
     }
 
-    /// Returns all blocks in one array.
+    /// Returns all blocks, and what is around them, in one array.
     pub(crate) fn into_array(mut self) -> Result<Uint8Array> {
-        self.cut_last()?;
+        self.cut_last(self.around.1)?;
         Ok(JsBytes::joined(self.pieces)?.into_array())
     }
 }

@@ -4,11 +4,11 @@ pub(crate) mod compress;
 pub(crate) mod decompress;
 #[cfg(web_pages)]
 pub(crate) mod frame_blocks;
+pub(crate) mod framing;
 pub(crate) mod job;
 #[cfg(web_pages)]
 pub(crate) mod js;
 pub(crate) mod piece;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod recover;

@@ -1,6 +1,5 @@
 //! Bytes to upload, and their copy to a staging buffer.
 
-#[cfg(web_pages)]
 use std::ops::Range;
 
 use crate::Result;
@@ -13,6 +12,8 @@ use crate::js_bytes::JsBytes;
 pub(in crate::batch) enum Piece<'a> {
     /// A slice.
     Bytes(&'a [u8]),
+    /// Ranges of a slice by their offset in the upload, and the upload's total number of bytes.
+    Parts(&'a [u8], &'a [(u64, Range<usize>)], usize),
     /// A range of a `Uint8Array`.
     #[cfg(web_pages)]
     Js(&'a JsBytes, Range<usize>),
@@ -25,6 +26,7 @@ impl Piece<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
+            Self::Parts(_, _, n_bytes) => *n_bytes,
             #[cfg(web_pages)]
             Self::Js(_, range) => range.len(),
             #[cfg(web_pages)]
@@ -35,6 +37,10 @@ impl Piece<'_> {
     pub(super) async fn write(&self, host: &HostBuffer, offset: u64) -> Result<()> {
         match self {
             Self::Bytes(bytes) => write_padded(host, offset, bytes).await,
+            Self::Parts(bytes, parts, n_bytes) => {
+                let n_bytes = *n_bytes as u64;
+                host.write_parts_async(offset, n_bytes, bytes, parts).await
+            }
             #[cfg(web_pages)]
             Self::Js(bytes, range) => {
                 let body = range.start..range.end - range.len() % 8;

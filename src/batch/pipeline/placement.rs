@@ -2,20 +2,31 @@
 
 use std::fmt::Debug;
 use std::mem::{self, MaybeUninit};
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::compress::entries;
+use super::framing::Framing;
+use crate::copy::fill;
 use crate::lz4::PageEntry;
 use crate::{Error, Result};
 
-/// Gives each job the memory for its blocks.
-pub(crate) trait Placing: Debug + Sync {
-    /// Waits until all earlier jobs have taken their memory. Returns the offset of the blocks of job `order` in the output, and
-    /// the memory for them.
-    #[expect(clippy::mut_from_ref, reason = "no memory is given twice")]
-    fn take(&self, order: usize, n_bytes: usize) -> Result<(u64, &mut [MaybeUninit<u8>])>;
+/// A job whose blocks are done.
+pub(crate) struct Done<'a> {
+    /// Its number among the jobs of the call.
+    pub order: usize,
+    /// Its bytes among those of the pages.
+    pub pages: Range<u64>,
+    /// Table words.
+    pub words: &'a [u32],
+    /// The blocks.
+    pub blocks: &'a [u8],
+}
 
-    /// Keeps the table entries of a job.
-    fn keep(&self, order: usize, table: Vec<PageEntry>);
+/// Writes the blocks of each job behind those of the job before it.
+pub(crate) trait Placing: Debug + Sync {
+    /// Writes the blocks of a job, once all earlier jobs have taken their memory.
+    fn place(&self, job: Done<'_>) -> Result<()>;
 }
 
 /// The free memory of an output, given out from its start.
@@ -24,6 +35,8 @@ pub(super) struct Placement<'a> {
     state: Mutex<State<'a>>,
     /// Notified when a job has taken its memory, and after a failure.
     taken: Condvar,
+    /// Makes blocks of a frame of the blocks.
+    framing: Option<Framing<'a>>,
 }
 
 #[derive(Debug)]
@@ -38,8 +51,10 @@ struct State<'a> {
 }
 
 impl<'a> Placement<'a> {
-    pub(super) fn new(free: &'a mut [MaybeUninit<u8>]) -> Self {
+    /// Returns a placement of packed blocks, or of the blocks of a frame.
+    pub(super) fn new(free: &'a mut [MaybeUninit<u8>], framing: Option<Framing<'a>>) -> Self {
         Self {
+            framing,
             state: Mutex::new(State {
                 next: 0,
                 n_bytes: 0,
@@ -51,11 +66,16 @@ impl<'a> Placement<'a> {
         }
     }
 
+    pub(super) fn into_framing(self) -> Option<Framing<'a>> {
+        self.framing
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<'a>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends all waits with `error`, unless an earlier failure did.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn fail(&self, error: Error) {
         self.lock().failed.get_or_insert(error);
         self.taken.notify_all();
@@ -69,10 +89,10 @@ impl<'a> Placement<'a> {
         let tables = tables.into_iter().map(|(_, table)| table);
         (state.n_bytes, tables.collect())
     }
-}
 
-impl Placing for Placement<'_> {
-    fn take(&self, order: usize, n_bytes: usize) -> Result<(u64, &mut [MaybeUninit<u8>])> {
+    /// Waits until all earlier jobs have taken their memory. Returns the offset of the blocks of job `order` in the output, and
+    /// the memory for them.
+    fn take(&self, order: usize, n_bytes: usize) -> Result<(u64, &'a mut [MaybeUninit<u8>])> {
         let waits = |state: &mut State<'_>| state.next != order && state.failed.is_none();
         let mut state = self
             .taken
@@ -94,15 +114,29 @@ impl Placing for Placement<'_> {
         self.taken.notify_all();
         Ok((start, taken))
     }
+}
 
-    fn keep(&self, order: usize, table: Vec<PageEntry>) {
-        self.lock().tables.push((order, table));
+impl Placing for Placement<'_> {
+    fn place(&self, job: Done<'_>) -> Result<()> {
+        let mut table = Vec::new();
+        if let Some(framing) = &self.framing {
+            entries(job.words, 0, job.blocks, &mut table)?;
+            let take = |n_bytes| self.take(job.order, n_bytes).map(|(_, room)| room);
+            return framing.write(job.pages, job.blocks, &table, take);
+        }
+        let (start, room) = self.take(job.order, job.blocks.len())?;
+        fill(room, job.blocks);
+        entries(job.words, start, job.blocks, &mut table)?;
+        self.lock().tables.push((job.order, table));
+        Ok(())
     }
 }
 
 /// Ends the waits of other threads if its own panics.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) struct FailOnPanic<'a, 'b>(pub &'a Placement<'b>);
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Drop for FailOnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -123,7 +157,7 @@ mod tests {
     #[test]
     fn blocks_are_placed_in_the_order_of_their_jobs() {
         let mut memory = [0xff; 60];
-        let placement = Placement::new(room(&mut memory));
+        let placement = Placement::new(room(&mut memory), None);
         std::thread::scope(|scope| {
             for order in (0..5).rev() {
                 let placement = &placement;
@@ -131,12 +165,10 @@ mod tests {
                     let (start, room) = placement.take(order, 4 * order).unwrap();
                     assert_eq!(start as usize, 2 * order * order.saturating_sub(1));
                     room.fill(MaybeUninit::new(order as u8));
-                    placement.keep(order, Vec::new());
                 });
             }
         });
-        let (n_bytes, tables) = placement.finish();
-        assert_eq!((n_bytes, tables.len()), (40, 5));
+        assert_eq!(placement.finish().0, 40);
         assert!(placement.take(5, 21).is_err(), "more than is free");
         let ordered = memory[..40].is_sorted() && memory[..40].iter().sum::<u8>() == 120;
         assert!(ordered && memory[40..] == [0xff; 20], "{memory:?}");
@@ -145,7 +177,7 @@ mod tests {
     #[test]
     fn a_failure_ends_all_waits() {
         let mut memory = [0; 8];
-        let placement = Placement::new(room(&mut memory));
+        let placement = Placement::new(room(&mut memory), None);
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| placement.take(1, 4).map(drop));
             placement.fail(Error::Cancelled);

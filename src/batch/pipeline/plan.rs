@@ -104,6 +104,9 @@ impl Packed<'_> {
     pub(in crate::batch) fn first(&self, n_bytes: usize) -> Result<Option<PackedPages>> {
         let n_pages = (n_bytes / self.page_size as usize).clamp(1, self.table.len().max(1));
         let table = &self.table[..n_pages.min(self.table.len())];
+        if self.blocks.is_frame() {
+            return self.first_of_frame(table).map(Some);
+        }
         let end = |entry: &PageEntry| entry.offset.saturating_add(u64::from(entry.length));
         let end = table.iter().map(end).max().unwrap_or(0);
         let end = usize::try_from(end.min(self.blocks.n_bytes())).unwrap_or(usize::MAX);
@@ -122,6 +125,28 @@ impl Packed<'_> {
                 .n_bytes
                 .min(table.len() as u64 * u64::from(self.page_size)),
         }))
+    }
+}
+
+impl Packed<'_> {
+    /// Copies the pages of `table`, the first ones, as a batch, in which blocks start at multiples of 4.
+    fn first_of_frame(&self, table: &[PageEntry]) -> Result<PackedPages> {
+        let mut pages = PackedPages {
+            page_size: self.page_size,
+            n_bytes: table.len() as u64 * u64::from(self.page_size),
+            ..PackedPages::default()
+        };
+        pages.n_bytes = pages.n_bytes.min(self.n_bytes);
+        memory::reserve(&mut pages.table, table.len())?;
+        for entry in table {
+            let block = self.blocks.block(entry)?.unwrap_or_default();
+            let offset = pages.packed.len() as u64;
+            pages.table.push(PageEntry { offset, ..*entry });
+            memory::extend(&mut pages.packed, &block)?;
+            let padded = pages.packed.len().next_multiple_of(4);
+            pages.packed.resize(padded, 0);
+        }
+        Ok(pages)
     }
 }
 
@@ -155,7 +180,6 @@ pub(crate) enum Blocks {
     /// Scattered blocks, copied together.
     Copied(Vec<u8>),
     /// Ranges of the caller's bytes by their offset in the upload, and the upload's total number of bytes.
-    #[cfg(web_pages)]
     Scattered(Vec<(u64, Range<usize>)>, u64),
 }
 
@@ -164,7 +188,7 @@ impl Blocks {
     pub(in crate::batch) fn of<'a>(&'a self, pages: &Packed<'a>) -> Piece<'a> {
         match (self, pages.blocks) {
             (Self::Copied(bytes), _) => Piece::Bytes(bytes),
-            (Self::Whole(range), Source::Bytes(packed)) => {
+            (Self::Whole(range), Source::Bytes(packed) | Source::Frame(packed)) => {
                 let range = range.start as usize..range.end as usize;
                 Piece::Bytes(packed.get(range).unwrap_or_default())
             }
@@ -177,7 +201,9 @@ impl Blocks {
             (Self::Scattered(parts, n_bytes), Source::Js(bytes) | Source::JsFrame(bytes)) => {
                 Piece::JsParts(bytes, parts, *n_bytes as usize)
             }
-            #[cfg(web_pages)]
+            (Self::Scattered(parts, n_bytes), Source::Frame(bytes)) => {
+                Piece::Parts(bytes, parts, *n_bytes as usize)
+            }
             (Self::Scattered(..), _) => Piece::Bytes(&[]),
         }
     }
@@ -187,7 +213,6 @@ impl Blocks {
         match self {
             Self::Whole(range) => range.end - range.start,
             Self::Copied(bytes) => bytes.len() as u64,
-            #[cfg(web_pages)]
             Self::Scattered(_, n_bytes) => *n_bytes,
         }
     }
@@ -199,8 +224,7 @@ const BAD_ENTRY: [u32; 2] = [0, 0];
 /// Collects the input of the job for `range` of the pages. Entries may be in any order and invalid in any way. Blocks that
 /// are far apart are copied together, which needs them in host memory.
 pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
-    #[cfg(web_pages)]
-    if let Source::JsFrame(_) = pages.blocks {
+    if pages.blocks.is_frame() {
         return gather_frame(pages, range);
     }
     let packed_bytes = pages.blocks.n_bytes();
@@ -268,8 +292,7 @@ pub(crate) fn gather(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered
     })
 }
 
-/// Places the blocks of a frame, whose ranges are within it, at multiples of 4.
-#[cfg(web_pages)]
+/// Places the blocks of a frame, whose ranges are within it, at multiples of 8, where ranges of mapped memory may start.
 fn gather_frame(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
     let worst = worst_block_bytes(pages.page_size);
     let mut table = memory::with_room(2 * range.len())?;
@@ -289,7 +312,7 @@ fn gather_frame(pages: &Packed<'_>, range: Range<usize>) -> Result<Gathered> {
         table.extend(moved.to_words().unwrap_or(BAD_ENTRY));
         let start = entry.offset as usize;
         parts.push((n_bytes, start..start + entry.length as usize));
-        n_bytes += u64::from(entry.length).next_multiple_of(4);
+        n_bytes += u64::from(entry.length).next_multiple_of(8);
     }
     Ok(Gathered {
         blocks: Blocks::Scattered(parts, n_bytes),
@@ -375,7 +398,9 @@ mod tests {
         let gathered = gather(&(&pages).into(), 1..3).unwrap();
         assert_eq!(gathered.blocks, Blocks::Whole(12..50));
         let given = (&pages).into();
-        let Piece::Bytes(blocks) = gathered.blocks.of(&given);
+        let Piece::Bytes(blocks) = gathered.blocks.of(&given) else {
+            panic!("not contiguous");
+        };
         assert_eq!(blocks, &pages.packed[12..50]);
         assert_eq!(gathered.table, [0, 8, 2, 30]);
     }
@@ -401,7 +426,9 @@ mod tests {
         let gathered = gather(&(&pages).into(), 0..2).unwrap();
         assert_eq!(gathered.table, [0, 5, 2, 4]);
         let given = (&pages).into();
-        let Piece::Bytes(blocks) = gathered.blocks.of(&given);
+        let Piece::Bytes(blocks) = gathered.blocks.of(&given) else {
+            panic!("not copied");
+        };
         assert_eq!(blocks.len(), 12);
         assert_eq!(blocks[8..], pages.packed[..4]);
     }

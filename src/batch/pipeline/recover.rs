@@ -77,7 +77,8 @@ impl Pipeline {
         target: &mut Target<'_>,
     ) -> Result<(Vec<Option<BlockError>>, Timings)> {
         #[cfg(not(target_arch = "wasm32"))]
-        if let (Source::Bytes(_), Target::Bytes(out)) = (pages.blocks, &mut *target)
+        if let (Source::Bytes(_) | Source::Frame(_), Target::Bytes(out)) =
+            (pages.blocks, &mut *target)
             && let Some(n) = self.n_workers(pages.n_bytes)
         {
             return self.decompress_on_workers(n, pages, out);
@@ -94,7 +95,7 @@ impl Pipeline {
     }
 
     /// Prepares another attempt, or returns `error` if there is none to make.
-    async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
+    pub(super) async fn recover(&mut self, error: Error, may_reopen: &mut bool) -> Result<()> {
         match error {
             Error::DeviceLost { .. } if *may_reopen => {
                 *may_reopen = false;

@@ -28,8 +28,7 @@ pub(crate) enum Sink<'a> {
     Packed(&'a mut PackedPages),
     /// Keeps the pinned buffers that the device wrote: zero-copy.
     Pinned(&'a mut Vec<PinnedPart>),
-    /// Writes to the memory of a job among those of other threads.
-    #[cfg(not(target_arch = "wasm32"))]
+    /// Writes each job to its own memory, also jobs of several threads.
     Placed(&'a dyn super::placement::Placing),
     /// Appends to a `Uint8Array`.
     #[cfg(web_pages)]
@@ -44,7 +43,6 @@ impl Sink<'_> {
     pub(super) fn begin(&mut self, n_bytes: u64, page_size: u32) -> Result<()> {
         match self {
             Self::Pinned(parts) => parts.clear(),
-            #[cfg(not(target_arch = "wasm32"))]
             Self::Placed(_) => {}
             #[cfg(web_pages)]
             Self::Js(blocks) => **blocks = JsBlocks::default(),
@@ -70,9 +68,7 @@ impl Sink<'_> {
     /// `ArrayBuffer` cost as much as the copy, so it is allocated once.
     pub(super) fn wants_total(&self) -> bool {
         match self {
-            Self::Packed(_) | Self::Pinned(_) => false,
-            #[cfg(not(target_arch = "wasm32"))]
-            Self::Placed(_) => false,
+            Self::Packed(_) | Self::Pinned(_) | Self::Placed(_) => false,
             #[cfg(web_pages)]
             Self::Js(_) | Self::JsFrame(_) => true,
         }
@@ -84,12 +80,10 @@ impl Sink<'_> {
         jobs: impl Iterator<Item = (u64, &'t [u32])>,
     ) -> Result<()> {
         match self {
-            Self::Packed(_) | Self::Pinned(_) => {
+            Self::Packed(_) | Self::Pinned(_) | Self::Placed(_) => {
                 let _ = jobs;
                 Ok(())
             }
-            #[cfg(not(target_arch = "wasm32"))]
-            Self::Placed(_) => Ok(()),
             #[cfg(web_pages)]
             Self::Js(blocks) => blocks.reserve(jobs.map(|(n_bytes, _)| n_bytes).sum()),
             #[cfg(web_pages)]

@@ -76,9 +76,28 @@ impl Pipeline {
         level: Level,
         pages: &mut PackedPages,
     ) -> Result<Timings> {
-        let clock = Clock::start();
         check_page_size(page_size)?;
         Sink::Packed(pages).begin(bytes.len() as u64, page_size)?;
+        let placement = Placement::new(pages.packed.spare_capacity_mut(), None);
+        let timings = self.place_on_workers(n_workers, bytes, page_size, level, &placement)?;
+        let (n_packed, tables) = placement.finish();
+        // SAFETY: the jobs took the first `n_packed` bytes of the spare capacity, without gaps, and each wrote all that it took
+        // before it succeeded, as all have.
+        unsafe { pages.packed.set_len(n_packed) };
+        tables.iter().for_each(|table| pages.table.extend(table));
+        Ok(timings)
+    }
+
+    /// Compresses pages to the places of their jobs.
+    pub(super) fn place_on_workers(
+        &mut self,
+        n_workers: usize,
+        bytes: &[u8],
+        page_size: u32,
+        level: Level,
+        placement: &Placement<'_>,
+    ) -> Result<Timings> {
+        let clock = Clock::start();
         let capabilities = self.device.capabilities().clone();
         let workers = self.workers(n_workers, page_size);
         let batch_pages = workers[0].batch_pages;
@@ -86,24 +105,17 @@ impl Pipeline {
         let jobs = plan::compress(n_bytes, page_size, level, batch_pages, &capabilities);
         let jobs = Mutex::new(jobs.enumerate());
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let placement = Placement::new(pages.packed.spare_capacity_mut());
         let work = |worker: &mut Self| {
-            let _guard = FailOnPanic(&placement);
+            let _guard = FailOnPanic(placement);
             let mut meter = worker.meter();
-            let (source, mut sink) = (Source::Bytes(bytes), Sink::Placed(&placement));
+            let (source, mut sink) = (Source::Bytes(bytes), Sink::Placed(placement));
             let jobs = std::iter::from_fn(next);
             let run = worker.compress_jobs(source, jobs, page_size, level, &mut sink, &mut meter);
             let run = block_on(run);
             let outcome = worker.end(run).map(|()| meter);
             outcome.inspect_err(|error| placement.fail(error.clone()))
         };
-        let meters = on_all(workers, work)?;
-        let (n_packed, tables) = placement.finish();
-        // SAFETY: the jobs took the first `n_packed` bytes of the spare capacity, without gaps, and each wrote all that it took
-        // before it succeeded, as all have.
-        unsafe { pages.packed.set_len(n_packed) };
-        tables.iter().for_each(|table| pages.table.extend(table));
-        Ok(sum(meters).timings(clock))
+        Ok(sum(on_all(workers, work)?).timings(clock))
     }
 
     /// As [`decompress`](Self::decompress), from memory to memory.
@@ -161,8 +173,10 @@ fn on_all<W: Send, T: Send>(
 #[cfg(all(test, feature = "wgpu"))]
 mod tests {
     use super::*;
+    use crate::batch::pipeline::framing::Framing;
     use crate::gpu::{DeviceRequest, GpuDevice};
     use crate::lz4;
+    use crate::lz4::frame::{self, Checksum, FrameOptions, FramePages, FrameWriter};
     use crate::{Error, PAGE_SIZE};
 
     const N_WORKERS: usize = 3;
@@ -215,6 +229,75 @@ mod tests {
                 assert!(timings.total_ns > 0);
             }
         }
+    }
+
+    #[test]
+    fn blocks_of_frames_are_those_of_the_cpu() {
+        let (mut pipeline, content) = (pipeline().unwrap(), content());
+        for (block_checksums, level) in [(false, Level::Fast), (true, Level::High)] {
+            let options = FrameOptions {
+                block_size: 4096,
+                block_checksums,
+                level,
+                ..FrameOptions::default()
+            };
+            let expected = frame::compress(&content, &options).unwrap();
+            let mut header = Vec::new();
+            FrameWriter::new(&options, &mut header).unwrap();
+            let blocks = &expected[header.len()..expected.len() - 8];
+            let sum = Checksum::new();
+            let mut out = Vec::with_capacity(2 * content.len());
+            let run = pipeline.compress_frame_safely(&content, &options, Some(sum), &mut out);
+            let (sum, _) = block_on(run).unwrap();
+            assert!(out == blocks);
+            assert_eq!(sum.unwrap().value(), frame::checksum(&content));
+            out.clear();
+            let framing = Framing::new(&options, &content, None, false);
+            let placement = Placement::new(out.spare_capacity_mut(), Some(framing));
+            let run = pipeline.place_on_workers(N_WORKERS, &content, 4096, level, &placement);
+            run.unwrap();
+            let (n_bytes, _) = placement.finish();
+            assert_eq!(n_bytes, blocks.len());
+            // SAFETY: the workers wrote so many bytes.
+            unsafe { out.set_len(n_bytes) };
+            assert!(out == blocks);
+            // And back, from the places of the blocks in the frame.
+            let read = |at: usize, to: &mut [u8]| {
+                to.copy_from_slice(&expected[at..at + to.len()]);
+                Ok(())
+            };
+            let pages = FramePages::read(expected.len(), &read).unwrap().unwrap();
+            let packed = Packed {
+                blocks: Source::Frame(&expected),
+                table: &pages.table,
+                page_size: 4096,
+                n_bytes: content.len() as u64,
+            };
+            let mut back = vec![0xa5; content.len()];
+            // SAFETY: the workers write only initialised bytes.
+            let room = unsafe { memory::as_uninit(&mut back) };
+            let run = pipeline.decompress_on_workers(N_WORKERS, &packed, room);
+            assert!(run.unwrap().0.iter().all(Option::is_none) && back == content);
+        }
+    }
+
+    /// The attempt after a loss begins anew, with the checksum too.
+    #[test]
+    fn frames_survive_a_lost_device() {
+        let (mut pipeline, content) = (pipeline().unwrap(), content());
+        let options = FrameOptions {
+            block_size: 4096,
+            ..FrameOptions::default()
+        };
+        let expected = frame::compress(&content, &options).unwrap();
+        pipeline.device.destroy();
+        let mut out = vec![3];
+        out.reserve(2 * content.len());
+        let sum = Some(Checksum::new());
+        let run = block_on(pipeline.compress_frame_safely(&content, &options, sum, &mut out));
+        assert_eq!(run.unwrap().0.unwrap().value(), frame::checksum(&content));
+        assert!(out[0] == 3 && expected[7..].starts_with(&out[1..]));
+        assert_eq!(pipeline.n_devices_lost, 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use super::allocation::PinnedMemory;
 use super::lanes::Uses;
 use super::shared::Shared;
-use crate::copy::copy;
+use crate::copy::{copy, copy_parts};
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
@@ -135,6 +135,21 @@ impl CudaHostBuffer {
                 return Ok(touch(memory));
             }
         }
+    }
+}
+
+impl CudaHostBuffer {
+    /// Implements [`HostBuffer::write_parts_async`](crate::gpu::HostBuffer).
+    pub(crate) async fn write_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &[u8],
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        let range = offset..offset.saturating_add(n_bytes);
+        self.fill_async(range, |room| copy_parts(room, from, parts))
+            .await
     }
 }
 

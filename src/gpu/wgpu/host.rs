@@ -11,7 +11,7 @@ use super::shared::Shared;
 use super::staging::{Mapped, Mapping, Staging};
 use crate::Result;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::copy::has_threads;
+use crate::copy::{PARTS_PER_SHARE, has_threads};
 use crate::gpu::backend::{HostMemory, HostUse, Sized64};
 use crate::gpu::check;
 use crate::gpu::id::{DeviceId, Owned};
@@ -189,6 +189,44 @@ impl WgpuHostBuffer {
             .par_chunks(SHARE_BYTES)
             .enumerate()
             .try_for_each(write)
+    }
+
+    /// Implements [`HostBuffer::write_parts_async`](crate::gpu::HostBuffer).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) async fn write_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &[u8],
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        use rayon::prelude::*;
+        self.check(HostUse::Upload, offset, n_bytes)?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        self.map(0..self.n_bytes()).await?;
+        let write = |parts: &[(u64, Range<usize>)]| {
+            let (Some((start, _)), Some((last, part))) = (parts.first(), parts.last()) else {
+                return Ok(());
+            };
+            // Lengths of mapped ranges are multiples of 4.
+            let end = last + (part.len() as u64).next_multiple_of(4);
+            let view = self
+                .raw()
+                .get_mapped_range_mut(offset + start..offset + end);
+            let mut view = view.map_err(|error| self.0.shared.broken(error.to_string()))?;
+            for (at, part) in parts {
+                let at = (at - start) as usize;
+                let mut room = view.slice(at..at + part.len());
+                room.copy_from_slice(&from[part.clone()]);
+            }
+            Ok(())
+        };
+        match has_threads() {
+            true => parts.par_chunks(PARTS_PER_SHARE).try_for_each(write),
+            false => write(parts),
+        }
     }
 
     /// Calls `read` with a mapped range.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use js_sys::Uint8Array;
 
 use super::host::WgpuHostBuffer;
+use crate::gpu::backend::HostMemory;
 #[cfg(web_module)]
 use crate::gpu::backend::HostUse;
 #[cfg(web_module)]
@@ -33,6 +34,23 @@ impl WgpuHostBuffer {
         let mapped = self.mapped(offset..offset + bytes.len() as u64).await?;
         mapped.copy_from(bytes);
         Ok(())
+    }
+
+    /// Implements [`HostBuffer::write_parts_async`](crate::gpu::HostBuffer).
+    pub(crate) async fn write_parts_async(
+        &self,
+        offset: u64,
+        n_bytes: u64,
+        from: &[u8],
+        parts: &[(u64, Range<usize>)],
+    ) -> Result<()> {
+        let copy = |room: &mut [u8]| {
+            for (at, part) in parts {
+                let at = *at as usize;
+                room[at..at + part.len()].copy_from_slice(&from[part.clone()]);
+            }
+        };
+        self.fill_async(offset..offset + n_bytes, copy).await
     }
 
     /// Calls `read` with a copy of a mapped range.

@@ -17,7 +17,7 @@ pub(crate) const STRIPE_BYTES: usize = 16;
 pub(crate) type Stripe = [u8; STRIPE_BYTES];
 
 /// An incremental xxHash32.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     lanes: [u32; 4],
     /// Bytes that do not fill a stripe yet: the first `n_bytes % STRIPE_BYTES` of the array.

@@ -1,6 +1,8 @@
 //! The streaming frame decoder.
 
 use super::content::FrameContent;
+#[cfg(not(target_arch = "wasm32"))]
+use super::expected_content;
 use super::output::{Given, Output};
 #[cfg(not(target_arch = "wasm32"))]
 use super::scratch::Scratch;
@@ -75,8 +77,9 @@ impl FrameDecoder {
     /// Decodes a part of `input`, which starts with the first byte that was not consumed yet, and appends its content
     /// to `out`. Returns the number of bytes consumed: 0 if the next piece is longer than `input`.
     ///
-    /// One call returns at most 16 MiB of content, or one block if that is larger. If a frame turns out to be wrong
-    /// only at its end, an earlier call may have returned some of its content.
+    /// One call returns at most 16 MiB of content, or one block if that is larger; at most 64 MiB where blocks hold more than
+    /// the first block of their frame. If a frame turns out to be wrong only at its end, an earlier call may have returned some
+    /// of its content.
     ///
     /// # Errors
     /// The errors of [`FrameReader::step`], and [`Error::CorruptPage`] with the number of the block in its frame,
@@ -173,6 +176,8 @@ impl FrameDecoder {
 /// As [`FrameDecoder::advance`] and [`FrameDecoder::finish`].
 pub fn decompress(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
+    #[cfg(not(target_arch = "wasm32"))]
+    out.expect(expected_content(bytes).min(limit.unwrap_or(u64::MAX)));
     let decoded = decompress_frames(bytes, limit, &mut out);
     decoded.map_err(|error| error.with_detected_format(bytes))?;
     Ok(out)

@@ -39,7 +39,10 @@ mod content;
 mod content_read;
 mod decode;
 mod detect;
+#[cfg(not(target_arch = "wasm32"))]
+mod expected;
 mod find_index;
+mod framed;
 mod header;
 mod index;
 #[cfg(any(web_files, web_pages, test))]
@@ -70,6 +73,10 @@ pub(crate) use content::FrameContent;
 pub use content_read::ContentRead;
 pub use decode::{FrameDecoder, decompress, decompress_into};
 pub use detect::DetectedFormat;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use expected::expected_content;
+#[cfg(gpu_engine)]
+pub(crate) use framed::FramedPages;
 pub(crate) use header::HEADER_BYTES;
 pub use header::{FrameHeader, FrameOptions};
 pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
@@ -77,12 +84,14 @@ pub use index::{INDEX_MAGIC, INDEX_SIGNATURE};
 pub(crate) use layout::FrameLayout;
 pub use map::FrameMap;
 pub(crate) use output::{Given, Output};
-#[cfg(web_pages)]
+#[cfg(any(web_pages, all(test, feature = "wgpu")))]
 pub(crate) use pages::FramePages;
 pub use read::{FrameBlock, FrameEvent, FrameReader, Step};
 pub use seek::SeekableFrame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use stream::{Progress, StreamError, compress_stream, decompress_stream};
+#[cfg(gpu_engine)]
+pub(crate) use write::beside;
 pub(crate) use write::give_back;
 pub use write::{FrameWriter, compress, compress_into};
 

@@ -54,6 +54,9 @@ pub(crate) trait Output: Send {
     /// Checks that so many bytes fit behind the content.
     fn check(&self, n_bytes: u64) -> Result<()>;
 
+    /// Prepares for about `n_bytes`, where that costs nothing before their first touch.
+    fn expect(&mut self, n_bytes: u64);
+
     /// Appends a copy of `more`.
     fn extend(&mut self, more: &[u8]) -> Result<()> {
         self.check(more.len() as u64)?;
@@ -109,6 +112,12 @@ impl Output for Vec<u8> {
     fn check(&self, _n_bytes: u64) -> Result<()> {
         Ok(())
     }
+
+    fn expect(&mut self, n_bytes: u64) {
+        // Without so much memory the content may still fit.
+        let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+        drop(reserve_result(self, n_bytes));
+    }
 }
 
 /// Memory of the caller.
@@ -157,6 +166,8 @@ impl Output for Given<'_> {
     fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
+
+    fn expect(&mut self, _n_bytes: u64) {}
 
     fn check(&self, n_bytes: u64) -> Result<()> {
         let needed = (self.length as u64).saturating_add(n_bytes);

@@ -24,8 +24,13 @@ const SHARE_BYTES: usize = 128 << 10;
 const HASHED_BYTES: usize = 2 << 20;
 /// So many blocks at least occupy several cores.
 const MIN_BLOCKS: usize = 4;
-/// Most blocks in one group, which bounds the memory for their states.
+/// Most blocks in one group, which bounds the memory for them.
 const MAX_BLOCKS: usize = 1 << 16;
+/// Most blocks that are decoded at a time, whose states stay in a core's cache.
+const PART_BLOCKS: usize = 512;
+/// Blocks are counted with the content of those before them. If each has as much as it can have, one call returns at most
+/// this multiple of its bytes.
+const MAX_OVERRUN: usize = 4;
 
 /// A block, its place in the output, and its result.
 struct Work<'a> {
@@ -45,7 +50,8 @@ enum Decoded {
 #[derive(Default)]
 struct Group<'a> {
     blocks: Vec<FrameBlock<'a>>,
-    /// Most bytes of content that the blocks can have.
+    /// Bytes of content that the blocks are expected to have, and the most that they can have.
+    content: usize,
     max_content: usize,
     /// True if the last block may be the last of its frame, whose content is shorter than that of others.
     ends: bool,
@@ -78,12 +84,21 @@ impl FrameDecoder {
         let mut group = Group::default();
         loop {
             let rest = &input[consumed..];
-            let given = out.len() - start + group.max_content;
-            let is_full = given + self.reader.next_max_content(rest) > self.group_bytes;
-            if (is_full && given > 0) || group.blocks.len() == MAX_BLOCKS {
+            let given = out.len() - start;
+            let next = self.reader.next_max_content(rest);
+            let most = self.group_bytes.saturating_mul(MAX_OVERRUN);
+            let is_full = given + group.content + self.expected(next) > self.group_bytes
+                || given + group.max_content + next > most;
+            if (is_full && given + group.content > 0) || group.blocks.len() == MAX_BLOCKS {
+                // Once the first blocks are decoded, their size is known.
+                let is_new = |frame: &Frame| frame.slot.is_none() && !frame.header.linked;
+                if self.frame.as_ref().is_some_and(is_new) && !group.blocks.is_empty() {
+                    self.blocks(&std::mem::take(&mut group), out)?;
+                    continue;
+                }
                 // After a block of a legacy frame, which has no end mark, another frame may follow.
                 let is_legacy = self.frame.as_ref().is_some_and(|frame| frame.header.legacy);
-                group.ends = is_legacy || self.reader.next_max_content(rest) == 0;
+                group.ends = is_legacy || next == 0;
                 break;
             }
             let Some((length, event)) = self.reader.step(rest)?.progress() else {
@@ -97,8 +112,9 @@ impl FrameDecoder {
                     out.check(header.content_size.unwrap_or(0))?;
                 }
                 Some(FrameEvent::Block(block)) => {
-                    let Some(frame) = &self.frame else { continue };
-                    group.max_content += block.max_content(&frame.header);
+                    group.content += self.expected(next);
+                    group.max_content += next;
+                    reserve(&mut group.blocks, 1)?;
                     group.blocks.push(block);
                 }
                 Some(FrameEvent::End { content_checksum }) => {
@@ -112,6 +128,12 @@ impl FrameDecoder {
         }
         self.blocks(&group, out)?;
         Ok(consumed)
+    }
+
+    /// Returns the bytes of content that a block is expected to have, which can have `most`.
+    fn expected(&self, most: usize) -> usize {
+        let slot = self.frame.as_ref().and_then(|frame| frame.slot);
+        slot.map_or(most, |slot| most.min(slot))
     }
 
     fn blocks(&mut self, group: &Group<'_>, out: &mut dyn Output) -> Result<()> {
@@ -187,10 +209,10 @@ impl Frame {
     /// Returns the number of blocks that are decoded while the content before them is hashed.
     fn blocks_per_hash(&self) -> usize {
         if !self.header.content_checksum {
-            return MAX_BLOCKS;
+            return PART_BLOCKS;
         }
         let block_bytes = self.slot.unwrap_or(self.header.block_max_size as usize);
-        (HASHED_BYTES / block_bytes.max(1)).max(MIN_BLOCKS)
+        (HASHED_BYTES / block_bytes.max(1)).clamp(MIN_BLOCKS, PART_BLOCKS)
     }
 
     /// Decodes blocks while the content from byte `hashed` of `out` on is hashed. Blocks of a frame mostly have the same content

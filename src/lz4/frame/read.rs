@@ -212,6 +212,14 @@ impl FrameReader {
         }
     }
 
+    /// Moves back to the block of index `n_blocks` in the frame of `header`, whose size field is at `position`, before another
+    /// frame has begun.
+    #[cfg(gpu_engine)]
+    pub(crate) fn back_to(&mut self, header: FrameHeader, n_blocks: usize, position: u64) {
+        self.state = State::Blocks(header);
+        (self.n_blocks, self.position) = (n_blocks, position);
+    }
+
     /// Returns the most bytes of content of the block at the start of `input`, which is as for [`step`](Self::step); 0
     /// if there is no block, or one that is too long.
     pub(super) fn next_max_content(&self, input: &[u8]) -> usize {

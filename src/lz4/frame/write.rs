@@ -1,6 +1,7 @@
 //! The frame writer.
 
 use super::checksum::Checksum;
+use super::framed::{FramedPages, most_framed};
 use super::index::FrameIndex;
 use super::{BlockSize, FrameOptions, checksum, put, put_word};
 #[cfg(not(target_arch = "wasm32"))]
@@ -72,9 +73,14 @@ impl FrameWriter {
     /// memory never shrinks.
     pub(crate) fn reserve(&self, n_bytes: usize, out: &mut Vec<u8>) -> Result<()> {
         match cfg!(not(target_arch = "wasm32")) && n_bytes >= SHRUNK_BYTES {
-            true => reserve_result(out, most_framed(n_bytes, &self.options)),
+            true => self.reserve_most(n_bytes, out),
             false => Ok(()),
         }
+    }
+
+    /// Reserves memory for the worst case of `n_bytes` of content.
+    pub(crate) fn reserve_most(&self, n_bytes: usize, out: &mut Vec<u8>) -> Result<()> {
+        reserve_result(out, most_framed(n_bytes, &self.options))
     }
 
     fn push_shares(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
@@ -106,19 +112,6 @@ impl FrameWriter {
         block: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.append(content, kind, block, out)?;
-        self.add_content(content);
-        Ok(())
-    }
-
-    /// Appends one block that is already compressed, without adding its content to the checksum.
-    fn append(
-        &mut self,
-        content: &[u8],
-        kind: PageKind,
-        block: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
         if content.len() > self.options.block_size as usize
             || (kind == PageKind::Lz4 && block.is_empty())
         {
@@ -136,6 +129,7 @@ impl FrameWriter {
         let start = out.len();
         push_block(content, block, self.options.block_checksums, out)?;
         self.note_blocks(content.len(), &out[start..]);
+        self.add_content(content);
         Ok(())
     }
 
@@ -151,35 +145,27 @@ impl FrameWriter {
         page_size: u32,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let invalid = |value: String| Error::InvalidArgument {
-            name: "table",
-            value,
-            expected: "give one entry a page, inside the packed blocks",
-        };
-        let pages = content.chunks(page_size.max(1) as usize);
-        if pages.len() != table.len() {
-            let (n_entries, n_pages) = (table.len(), pages.len());
-            return Err(invalid(format!("{n_entries} entries for {n_pages} pages")));
-        }
+        let framed = FramedPages::new(&self.options, content, packed, table, page_size)?;
         let mut sum = std::mem::replace(&mut self.sum, Checksum::new());
         let is_hashed = self.options.content_checksum;
-        let append = || {
-            pages.zip(table).try_for_each(|(page, entry)| {
-                let block = entry.block(packed, page.len()).ok_or_else(|| {
-                    let PageEntry { offset, length, .. } = entry;
-                    invalid(format!("offset {offset}, length {length}"))
-                })?;
-                self.append(page, entry.kind, block, out)
-            })
-        };
         let hash = || {
             if is_hashed {
                 sum.add(content);
             }
         };
-        let ((), appended) = beside(content.len(), hash, append);
+        let start = out.len();
+        let ((), appended) = beside(content.len(), hash, || framed.append(out));
         self.sum = sum;
-        appended
+        appended?;
+        self.n_bytes += content.len() as u64;
+        if self.index.is_some() {
+            let mut at = start;
+            for (page, length) in content.chunks(page_size as usize).zip(framed.lengths()) {
+                self.note(&out[at..at + length], page.len());
+                at += length;
+            }
+        }
+        Ok(())
     }
 
     /// Adds content to the checksum, if there is one, without counting it: for content that is compressed elsewhere.
@@ -189,9 +175,15 @@ impl FrameWriter {
         }
     }
 
+    /// Returns the state of the checksum of the content so far, if the frame has one.
+    #[cfg(gpu_engine)]
+    pub(crate) fn checksum(&self) -> Option<Checksum> {
+        self.options.content_checksum.then(|| self.sum.clone())
+    }
+
     /// Sets the checksum of the content, which was computed elsewhere. `None` leaves it as it is.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn set_checksum(&mut self, sum: Option<Checksum>) {
+    #[cfg(any(gpu_engine, not(target_arch = "wasm32")))]
+    pub(crate) fn set_checksum(&mut self, sum: Option<Checksum>) {
         if let Some(sum) = sum {
             self.sum = sum;
         }
@@ -251,7 +243,7 @@ impl FrameWriter {
 }
 
 /// Runs both, on two cores natively if the content of `n_bytes` is worth it.
-fn beside<A: Send, B: Send>(
+pub(crate) fn beside<A: Send, B: Send>(
     n_bytes: usize,
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B + Send,
@@ -262,13 +254,6 @@ fn beside<A: Send, B: Send>(
     }
     let _ = n_bytes;
     (first(), second())
-}
-
-/// Returns the most bytes of the blocks of `n_bytes` of content.
-fn most_framed(n_bytes: usize, options: &FrameOptions) -> usize {
-    let n_blocks = n_bytes.div_ceil(options.block_size as usize);
-    let around = BlockSize::of(0, true).framed_bytes(options.block_checksums);
-    n_bytes.saturating_add(n_blocks.saturating_mul(around))
 }
 
 /// Appends `content` in blocks.

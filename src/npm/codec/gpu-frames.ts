@@ -1,18 +1,17 @@
-import { checkUnchanged, type OutputTarget } from "../base/arguments.js";
+import type { OutputTarget } from "../base/arguments.js";
 import type { Bytes } from "../base/bytes.js";
 import type { Job } from "../base/job.js";
 import type { FrameOptions, Timing } from "../base/types.js";
 import { checkedLevel } from "../frame/options.js";
-import { FrameWriter } from "../frame/writer.js";
+import { END_BYTES, FrameWriter } from "../frame/writer.js";
 import { checkLimit } from "../modules/content.js";
 import type { CpuModule } from "../modules/cpu-module.js";
 import { levelNumber } from "../modules/enums.js";
 import type { Compression, FrameProgress, Outcome, ProgressOf, ResidentCodec } from "./codec.js";
 import { gpuTiming } from "./gpu-timing.js";
 
-/** Bytes of content of a part. For a call, as many as the module has in flight; for a stream, whose memory is bounded, those
- * of one job. */
-const PART_BYTES = { call: 128 * 2 ** 20, stream: 32 * 2 ** 20 };
+/** Bytes of content of a part of a stream, whose memory is bounded: those of one job. */
+const PART_BYTES = 32 * 2 ** 20;
 /** Bytes of content per step of the checksum. */
 const SUM_BYTES = 2 ** 20;
 
@@ -22,7 +21,7 @@ export class GpuCompression implements Compression {
   readonly #cpu: CpuModule;
   readonly #options: Required<FrameOptions>;
   readonly #frame: FrameWriter;
-  readonly partBytes = PART_BYTES.stream;
+  readonly partBytes = PART_BYTES;
 
   constructor(codec: ResidentCodec, cpu: CpuModule, options: Required<FrameOptions>, contentSize: number) {
     this.#codec = codec;
@@ -40,20 +39,39 @@ export class GpuCompression implements Compression {
   }
 
   async push(content: Uint8Array, isLast: boolean, job: Job): Promise<Outcome<Bytes>> {
-    const timing = await this.put(content, job);
-    return { value: isLast ? this.end() : this.#frame.take(), timing };
+    const { blocks, timing } = await this.#compress(content, 0, 0, Infinity, job);
+    this.#frame.put(blocks, content.length);
+    if (isLast) this.#frame.end();
+    return { value: this.#frame.take(), timing };
   }
 
-  /** Compresses `content` on the GPU, and meanwhile computes its checksum on the CPU. */
-  async put(content: Uint8Array, job: Job): Promise<Timing> {
+  /** Returns the frame of `content`, of which nothing was pushed. Its blocks are written to their places in the result. */
+  async whole(content: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
+    const { blocks, timing } = await this.#compress(content, this.#frame.head, END_BYTES, maxOutputSize, job);
+    return { value: this.#frame.endIn(blocks, content.length), timing };
+  }
+
+  /** Compresses `content` to blocks on the GPU, in an array with room around them, and meanwhile computes the checksum on the
+   * CPU. Throws `OUTPUT_LIMIT` once the frame is longer than `maxOutputSize`. */
+  async #compress(
+    content: Uint8Array,
+    bytesBefore: number,
+    bytesAfter: number,
+    maxOutputSize: number,
+    job: Job,
+  ): Promise<{ blocks: Bytes; timing: Timing }> {
     const { blockSize, blockChecksums } = this.#options;
     const { bytesIn, bytesOut } = this.#frame;
-    const progressOf: ProgressOf = (pageBytes, blockBytes) => [bytesIn + Math.min(pageBytes, content.length - 1), bytesOut + blockBytes];
+    const progressOf: ProgressOf = (pageBytes, blockBytes) => {
+      checkLimit(bytesOut + blockBytes, maxOutputSize);
+      // The last byte counts as processed when the frame is complete.
+      return [bytesIn + Math.min(pageBytes, content.length - 1), bytesOut + blockBytes];
+    };
     const level = levelNumber(this.#options.level, "fast");
     // Encodes fill pages as blocks, for the GPU module.
     const encode = (page: Uint8Array): Bytes => this.#cpu.compressBlocks(page, this.#options);
     const call = this.#codec.call(job, progressOf, (gpu, onProgress) =>
-      gpu.compressBlocks(content, blockSize, level, blockChecksums, encode, onProgress),
+      gpu.compressBlocks(content, blockSize, level, blockChecksums, bytesBefore, bytesAfter, encode, onProgress),
     );
     // Prevents an unhandled rejection: the call may fail while the checksum is computed.
     call.catch(() => undefined);
@@ -63,48 +81,19 @@ export class GpuCompression implements Compression {
       throw error;
     });
     const { blocks, timing } = await call;
-    this.#frame.put(blocks, content.length);
-    return gpuTiming(timing);
-  }
-
-  /** Ends the frame, and returns its remaining bytes. */
-  end(): Bytes {
-    this.#frame.end();
-    return this.#frame.take();
+    return { blocks, timing: gpuTiming(timing) };
   }
 }
 
-/** Compresses `bytes`, which must not be empty, with the session `frame`, and frees the session. Stops with `OUTPUT_LIMIT`
- * after the part that exceeds `maxOutputSize`. */
+/** Compresses `bytes`, which must not be empty, with the session `frame`, and frees the session. */
 export async function compressFrame(frame: GpuCompression, bytes: Uint8Array, maxOutputSize: number, job: Job): Promise<Outcome<Bytes>> {
-  const { length } = bytes;
   try {
-    let timing: Timing | undefined;
-    for (let at = 0; !timing || at < length; at += PART_BYTES.call) {
-      checkUnchanged(bytes, length);
-      timing = added(timing, await frame.put(bytes.subarray(at, at + PART_BYTES.call), job));
-      const { bytesIn, bytesOut } = frame.progress;
-      checkLimit(bytesOut, maxOutputSize);
-      // The last byte counts as processed when the frame is complete.
-      job.report(Math.min(bytesIn, length - 1), bytesOut, "webgpu");
-    }
-    return { value: frame.end(), timing };
+    const outcome = await frame.whole(bytes, maxOutputSize, job);
+    checkLimit(outcome.value.length, maxOutputSize);
+    return outcome;
   } finally {
     frame.free();
   }
-}
-
-/** Returns `timing` with the sums of the times of both. */
-function added(before: Timing | undefined, timing: Timing): Timing {
-  if (!before) return timing;
-  const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
-  return {
-    ...timing,
-    uploadNs: sum(before.uploadNs, timing.uploadNs),
-    kernelNs: sum(before.kernelNs, timing.kernelNs),
-    readbackNs: sum(before.readbackNs, timing.readbackNs),
-    totalNs: before.totalNs + timing.totalNs,
-  };
 }
 
 /** Returns the content of `bytes`; null if the GPU does not support the frame, or if the frame is corrupt: the CPU codec
@@ -117,21 +106,82 @@ export async function decompressFrame(
   job: Job,
 ): Promise<Outcome<Bytes> | null> {
   const most = Math.min(limit, into?.length ?? limit);
-  const progressOf: ProgressOf = (pageBytes, blockBytes) => [blockBytes, pageBytes];
-  const content = await codec.call(job, progressOf, (gpu, onProgress) => gpu.decompressFrame(bytes, most, into, onProgress));
-  if (!content) return null;
-  const { bytes: value, contentChecksum, timing } = content;
-  if (contentChecksum !== null && contentChecksum !== (await sumOf(value, cpu, job))) return null;
-  return { value, timing: gpuTiming(timing) };
+  const behind = new SumBehind(cpu, job);
+  const progressOf: ProgressOf = (pageBytes, blockBytes) => {
+    behind.known(pageBytes);
+    return [blockBytes, pageBytes];
+  };
+  const onContent = (content: Uint8Array, checksum: number | null): void => {
+    if (checksum !== null) behind.start(content, checksum);
+  };
+  try {
+    const content = await codec.call(job, progressOf, (gpu, onProgress) => gpu.decompressFrame(bytes, most, into, onContent, onProgress));
+    if (!content) return null;
+    const { bytes: value, timing } = content;
+    behind.known(value.length);
+    return (await behind.isRight()) ? { value, timing: gpuTiming(timing) } : null;
+  } finally {
+    behind.free();
+  }
 }
 
-async function sumOf(content: Uint8Array, cpu: CpuModule, job: Job): Promise<number> {
-  const sum = cpu.contentSum();
-  try {
-    await addTo(sum, content, job);
-    return sum.contentChecksum;
-  } finally {
-    sum.free();
+/** Computes the checksum of content while it arrives, and compares it with the stored one. */
+class SumBehind {
+  readonly #cpu: CpuModule;
+  readonly #job: Job;
+  #sum: ReturnType<CpuModule["contentSum"]> | undefined;
+  #content: Uint8Array = new Uint8Array();
+  #checksum = 0;
+  /** Bytes that have arrived, and bytes that are summed. */
+  #known = 0;
+  #at = 0;
+  /** Resolves when more bytes have arrived, or none will. */
+  #wake: () => void = () => undefined;
+  #isEnded = false;
+  #summing: Promise<void> | undefined;
+
+  constructor(cpu: CpuModule, job: Job) {
+    this.#cpu = cpu;
+    this.#job = job;
+  }
+
+  start(content: Uint8Array, checksum: number): void {
+    [this.#content, this.#checksum, this.#sum] = [content, checksum, this.#cpu.contentSum()];
+    this.#summing = this.#run();
+    // Prevents an unhandled rejection: the job may be aborted before the result is asked for.
+    this.#summing.catch(() => undefined);
+  }
+
+  /** Tells that the first `nBytes` of content have arrived. They do not change any more: a lost device only repeats them. */
+  known(nBytes: number): void {
+    this.#known = Math.max(this.#known, nBytes);
+    this.#wake();
+  }
+
+  /** Returns true if all content agrees with its checksum, or if there is none. */
+  async isRight(): Promise<boolean> {
+    await this.#summing;
+    return this.#sum === undefined || this.#sum.contentChecksum === this.#checksum;
+  }
+
+  free(): void {
+    this.#isEnded = true;
+    this.#wake();
+    this.#sum?.free();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#at < this.#content.length) {
+      const end = Math.min(this.#at + SUM_BYTES, this.#known);
+      if (this.#isEnded) return;
+      if (end > this.#at) {
+        this.#sum?.addContent(this.#content.subarray(this.#at, end));
+        this.#at = end;
+        await this.#job.yieldToEventLoop();
+      } else {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    }
   }
 }
 

@@ -1,10 +1,13 @@
-import { type Bytes, joined } from "../base/bytes.js";
+import { type Bytes, join, joined } from "../base/bytes.js";
 import type { FrameOptions } from "../base/types.js";
 import { type CpuModule, pushTo } from "../modules/cpu-module.js";
 import type * as Cpu from "../wasm/cpu.js";
 
 /** Bytes of content that are copied to the module at a time, to limit its memory. */
 const STEP_BYTES = 2 ** 20;
+
+/** Bytes of the end of a frame without an index: end mark and content checksum. */
+export const END_BYTES = 8;
 
 /** Assembles a frame from blocks that workers or a GPU compress. Content and blocks are added in order; content may be added
  * earlier than its blocks, so that its checksum is computed meanwhile. Content is copied to the module only for the
@@ -39,6 +42,26 @@ export class FrameWriter {
     this.#frame.noteBlocks(nBytes, this.#options.index ? blocks : new Uint8Array());
     this.bytesIn += nBytes;
     this.#append(blocks);
+  }
+
+  /** The bytes of the frame since the last `take`: its header, before the first blocks. */
+  get head(): number {
+    return this.#parts.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Ends the frame, all of whose content is in the blocks of `array`: before them it has `head` bytes of room, behind them
+   * `END_BYTES`. Returns the frame, in `array` unless it has an index. Throws as `end`. */
+  endIn(array: Bytes, nBytes: number): Bytes {
+    const blocks = array.subarray(this.head, array.length - END_BYTES);
+    const [head, { length }] = [joined(this.#parts.splice(0)), blocks];
+    this.put(blocks, nBytes);
+    this.#parts.length = 0;
+    array.set(head);
+    this.end();
+    const end = joined(this.#parts.splice(0));
+    if (end.length > END_BYTES) return join([head, blocks, end]);
+    array.set(end, head.length + length);
+    return array.subarray(0, head.length + length + end.length);
   }
 
   /** Ends the frame; throws `CONTENT_SIZE_MISMATCH` if the length of the content differs from that in the header. */

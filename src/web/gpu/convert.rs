@@ -73,10 +73,9 @@ export interface GpuBlocks {
   readonly timing: GpuTiming;
 }
 
-/** The content of a frame and the content checksum that the frame stores. */
+/** The content of a frame. */
 export interface GpuFrameContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly contentChecksum: number | null;
   readonly timing: GpuTiming;
 }
 
@@ -186,8 +185,6 @@ extern "C" {
     pub(super) fn set_bytes(this: &Fields, bytes: &JsValue);
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_blocks(this: &Fields, blocks: &JsValue);
-    #[wasm_bindgen(method, setter, js_name = contentChecksum)]
-    pub(super) fn set_content_checksum(this: &Fields, checksum: &JsValue);
     #[wasm_bindgen(method, setter)]
     pub(super) fn set_buffer(this: &Fields, buffer: &JsValue);
     #[wasm_bindgen(method, setter)]

@@ -87,6 +87,35 @@ function pageFramesCase(blockSize, contentChecksum) {
   });
 }
 
+/** A frame of several jobs of the GPU. */
+function largeFrameCase() {
+  return both(async (gpu, cpu) => {
+    const bytes = mixed(65536, 5);
+    const content = new Uint8Array(33 * 2 ** 20);
+    for (const at of [0, 20 * 2 ** 20, content.length - bytes.length]) content.set(bytes, at);
+    const options = { level: "fast", blockSize: 4096 };
+    const frame = await gpu.compress(content, options);
+    same(frame, await cpu.compress(content, options), "frame");
+    same(await gpu.decompress(frame), content, "decompressed on the GPU");
+    check(gpu.lastTiming.engine === "webgpu", `decompressed on ${gpu.lastTiming.engine}`);
+  });
+}
+
+/** A frame with an index, one whose checksum is wrong, and one that is longer than allowed. */
+function otherFramesCase() {
+  return both(async (gpu, cpu) => {
+    const content = mixed(65536, 5);
+    const options = { level: "fast", index: true };
+    same(await gpu.compress(content, options), await cpu.compress(content, options), "frame with an index");
+    const wrong = await cpu.compress(content, { level: "fast" });
+    wrong[wrong.length - 1] ^= 1;
+    const error = await gpu.decompress(wrong).catch((thrown) => thrown);
+    check(error.code === "CHECKSUM_MISMATCH", `a wrong checksum: ${error}`);
+    const long = await gpu.compress(content, { maxOutputSize: 1000 }).catch((thrown) => thrown);
+    check(long.code === "OUTPUT_LIMIT", `a frame of more than 1000 bytes: ${long}`);
+  });
+}
+
 function edgesCase() {
   return both(async (gpu, cpu) => {
     for (const length of [0, 1, 5, 12, 13, 64, 4095, 4096, 4097, 8191]) {
@@ -126,6 +155,8 @@ export const cases = [
   ["corrupt pages of 65536", () => corruptCase(65536)],
   ["frames of pages of 4096", () => pageFramesCase(4096, true)],
   ["frames of pages of 65536, without a checksum", () => pageFramesCase(65536, false)],
+  ["a frame of several jobs", largeFrameCase],
+  ["frames with an index, with a wrong checksum and without room", otherFramesCase],
   ["frames with blocks of 4096, fast", () => framesCase(4096, "fast")],
   ["frames with blocks of 65536, high", () => framesCase(65536, "high")],
   ["frames with blocks of 262144, fast", () => framesCase(262144, "fast")],
