@@ -135,7 +135,9 @@ fn find_matches(word: ptr<function, Word>, p: u32, row: u32, is_inside: bool) {
         if has_after && offset < ROW {
             let is_periodic = offset < 4;
             (*word).period_after = select(0u, offset, is_periodic);
-            (*word).needs |= select(writers(p + (*word).n_literal - offset, p + 3 - offset, row), last_word, is_periodic);
+            let needs = select(writers(p + (*word).n_literal - offset, p + 3 - offset, row), last_word, is_periodic);
+            // A match that repeats earlier bytes of the word itself needs no other lane.
+            (*word).needs |= select(needs, 0u, offset <= (*word).n_literal);
         }
     }
     (*word).from_before = p - distance;
