@@ -60,7 +60,8 @@ fn on_gpu(subject: &Subject, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockE
     })
 }
 
-fn assert_like_the_twin(subject: &Subject, pages: &PackedPages, what: &str) -> usize {
+/// Compares bytes and statuses with those of the CPU, and returns the number of pages that have a fault.
+pub fn assert_like_the_twin(subject: &Subject, pages: &PackedPages, what: &str) -> usize {
     let (expected, expected_status) = lz4::decompress_pages_status(pages).unwrap();
     let (found, status) = on_gpu(subject, pages);
     for (page, (a, b)) in status.iter().zip(&expected_status).enumerate() {

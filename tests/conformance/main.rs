@@ -16,6 +16,7 @@ mod common;
 mod corpus;
 mod corrupt;
 mod crossed;
+mod foreign;
 mod guarded;
 mod mutated;
 mod pages;
@@ -89,6 +90,13 @@ macro_rules! conformance {
                 subject()
                     .iter_mut()
                     .for_each(crate::corrupt::corrupt_tables_have_the_twins_status);
+            }
+
+            #[test]
+            fn foreign_blocks_are_decompressed() {
+                subject()
+                    .iter()
+                    .for_each(crate::foreign::foreign_blocks_are_decompressed);
             }
 
             #[test]
