@@ -60,8 +60,9 @@ const fn kernel(name: &'static str, wgsl: &'static str, bindings: &'static [Acce
     //   submission: blocks are no longer than their pages, so they end inside `packed`, which is as long as all pages.
     // - `lz4_copy` follows the entries that `lz4_tokens` wrote in the same submission for each page with a number of entries
     //   in its status: literals lie in the block, matches begin in the page and behind their sources, and the last entry is
-    //   the end of the page, so a lane finds an entry for each byte before it. In every iteration, the first lane of a row
-    //   that waits has sources before it, so its loop ends.
+    //   the end of the page, so a lane finds an entry for each byte before it. Words behind that end, and those of other
+    //   pages, load neither literals nor matches. In every iteration, the first lane of a row that waits has sources before
+    //   it, so its loop ends.
     // Workgroup memory is cleared for all of them.
     unsafe { KernelInfo::trusted(name, wgsl, bindings, false) }
 }

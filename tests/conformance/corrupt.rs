@@ -7,6 +7,7 @@ use pagepress::gpu::runtime::block_on;
 use pagepress::lz4::{self, BlockError, Level, PackedPages, PageEntry, PageKind};
 
 use crate::common::pages::Random;
+use crate::guarded::table_bytes;
 use crate::pages::generated;
 use crate::subject::{PAGE_SIZES, Subject};
 
@@ -16,16 +17,7 @@ const GUARD: usize = 4096;
 /// Runs the kernel on the blocks and the table unchanged.
 fn on_gpu(subject: &Subject, pages: &PackedPages) -> (Vec<u8>, Vec<Option<BlockError>>) {
     let device = &subject.device;
-    let table: Vec<u8> = pages
-        .table
-        .iter()
-        .flat_map(|e| {
-            e.to_words()
-                .expect("an entry that fits")
-                .map(u32::to_le_bytes)
-        })
-        .flatten()
-        .collect();
+    let table = table_bytes(pages);
     let n_bytes = pages.n_bytes as usize;
     let padded = n_bytes.next_multiple_of(4);
     block_on(async {

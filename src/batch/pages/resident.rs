@@ -148,7 +148,8 @@ pub async fn compress_resident_async(
     Ok(result)
 }
 
-/// Decompresses `compressed` into `pages`, which must be large enough for its bytes rounded up to 4.
+/// Decompresses `compressed` into `pages`, which must be large enough for its bytes rounded up to 4. Takes scratch memory of twice
+/// the pages of each part, as compression does, from the device's pool.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are not an error here: see
