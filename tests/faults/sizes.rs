@@ -4,8 +4,10 @@ use pagepress::batch::{
     ResidentPages, ResidentPart, compress_resident_async, decompress_resident_async,
 };
 use pagepress::gpu::runtime::block_on;
-use pagepress::gpu::{Backend, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse};
-use pagepress::lz4::Level;
+use pagepress::gpu::{
+    Backend, DeviceRequest, GpuBatchCompressor, GpuBatchConfig, HostMemory, HostUse, LimitTier,
+};
+use pagepress::lz4::{self, BlockError, Level};
 use pagepress::{PAGE_SIZE, Result};
 
 use crate::{open, request};
@@ -73,6 +75,44 @@ fn sizes_beyond_resident_buffers_are_typed_errors() {
             decompress_resident_async(&device, &wrong, &pages).await,
         );
     });
+}
+
+/// A part may have more pages than scratch memory for them fits a binding.
+#[test]
+fn resident_parts_are_decompressed_in_launches_that_fit() {
+    let device = open(&DeviceRequest {
+        limits: LimitTier::BindingsUpTo(1 << 20),
+        ..request()
+    });
+    let content: Vec<u8> = (0..900 * PAGE_SIZE + 1001)
+        .map(|i| (i / 7 % 251) as u8)
+        .collect();
+    let mut packed = lz4::compress_pages(&content, PAGE_SIZE as u32, Level::Fast).unwrap();
+    assert!(packed.packed.len() < 1 << 20);
+    packed.table[700].length = 0;
+    let words = packed.table.iter().flat_map(|e| e.to_words().unwrap());
+    let table: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    let upload = |bytes: &[u8]| {
+        let buffer = device.allocate_memory(bytes.len() as u64).unwrap();
+        block_on(device.upload_async(&buffer, 0, bytes)).unwrap();
+        buffer
+    };
+    let n_bytes = content.len() as u64;
+    let n_packed = packed.packed.len() as u64;
+    let part = ResidentPart::new(upload(&packed.packed), n_packed, upload(&table), n_bytes);
+    let given = ResidentPages::new(vec![part], PAGE_SIZE as u32);
+    let padded = n_bytes.next_multiple_of(4);
+    let pages = device.allocate_memory(padded).unwrap();
+    let outcome = block_on(decompress_resident_async(&device, &given, &pages)).unwrap();
+    let mut expected = content;
+    expected[700 * PAGE_SIZE..701 * PAGE_SIZE].fill(0);
+    let found = block_on(device.download_async(&pages, 0..padded)).unwrap();
+    assert!(found[..expected.len()] == expected);
+    assert_eq!(outcome.errors.len(), 901);
+    for (page, error) in outcome.errors.into_iter().enumerate() {
+        let wanted = (page == 700).then_some(BlockError::BadTableEntry);
+        assert_eq!(error, wanted, "page {page}");
+    }
 }
 
 #[test]

@@ -149,7 +149,7 @@ pub async fn compress_resident_async(
 }
 
 /// Decompresses `compressed` into `pages`, which must be large enough for its bytes rounded up to 4. Takes scratch memory of twice
-/// the pages of each part, as compression does, from the device's pool.
+/// the pages of each part, as compression does, or decompresses a part in several launches where that exceeds a limit.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Corrupt pages are not an error here: see
@@ -161,25 +161,28 @@ pub async fn decompress_resident_async(
 ) -> Result<ResidentOutcome> {
     check(pages, compressed.n_bytes, compressed.page_size)?;
     check_parts(compressed, pages)?;
-    let mut submitted = memory::with_room(compressed.parts.len())?;
+    let mut submitted = Vec::new();
     let mut start = 0;
     for part in &compressed.parts {
-        let job = decompress_job(part.n_bytes, compressed.page_size, part.packed_bytes)?;
-        let whole = |buffer: &Buffer| 0..buffer.n_bytes();
-        let given = [
-            (Slot::Packed, &part.packed, whole(&part.packed)),
-            (Slot::Table, &part.table, whole(&part.table)),
-            (Slot::Pages, pages, start..start + part.n_bytes),
-        ];
-        let buffers = JobBuffers::allocate(device, &job, &given)?;
-        let mut stream = device.stream();
-        buffers.record(device, &job, &mut stream).await?;
-        let status = buffers.get(Slot::Status)?.clone();
-        submitted.push((
-            stream.submit()?,
-            status,
-            part.n_bytes.div_ceil(u64::from(compressed.page_size)),
-        ));
+        let page = u64::from(compressed.page_size);
+        let n_pages = part.n_bytes.div_ceil(page);
+        let jobs = plan::decompress_resident(n_pages, compressed.page_size, device.capabilities());
+        for range in jobs {
+            let bytes = range.start * page..part.n_bytes.min(range.end * page);
+            let n_bytes = bytes.end - bytes.start;
+            let job = decompress_job(n_bytes, compressed.page_size, part.packed_bytes)?;
+            let given = [
+                (Slot::Packed, &part.packed, 0..part.packed.n_bytes()),
+                (Slot::Table, &part.table, 8 * range.start..8 * range.end),
+                (Slot::Pages, pages, start + bytes.start..start + bytes.end),
+            ];
+            let buffers = JobBuffers::allocate(device, &job, &given)?;
+            let mut stream = device.stream();
+            buffers.record(device, &job, &mut stream).await?;
+            let status = buffers.get(Slot::Status)?.clone();
+            memory::reserve(&mut submitted, 1)?;
+            submitted.push((stream.submit()?, status, range.end - range.start));
+        }
         start += part.n_bytes;
     }
     let mut outcome = ResidentOutcome {

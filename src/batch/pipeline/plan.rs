@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::piece::Piece;
 use super::source::Source;
 use crate::gpu::Capabilities;
-use crate::kernels::Job;
 use crate::kernels::lz4::{MAX_PAGES_PER_JOB, compress_job, decompress_job};
+use crate::kernels::{Job, SLICE_ALIGNMENT};
 use crate::lz4::{Level, PackedPages, PageEntry};
 use crate::{Error, Result, memory};
 
@@ -85,6 +85,25 @@ pub(crate) fn decompress(
         .min(MAX_JOB_BYTES / worst_block_bytes(page_size));
     cut(n_pages, most_pages(most, capabilities, job))
 }
+
+/// Returns the page ranges of the jobs that decompress `n_pages` in device memory, so that their scratch memory is within the
+/// device's limits. Ranges start at multiples of 32 pages, where the table of a part may be cut.
+pub(crate) fn decompress_resident(
+    n_pages: u64,
+    page_size: u32,
+    capabilities: &Capabilities,
+) -> impl Iterator<Item = Range<u64>> + use<> {
+    let job = |n: u64| decompress_job(n * u64::from(page_size), page_size, 4);
+    let most = n_pages.min(MAX_JOB_BYTES / u64::from(page_size));
+    let step = match most_pages(most, capabilities, job) {
+        all if all == n_pages => all,
+        some => (some / PAGES_PER_CUT * PAGES_PER_CUT).max(PAGES_PER_CUT),
+    };
+    cut(n_pages, step)
+}
+
+/// Pages whose entries in a table take [`SLICE_ALIGNMENT`] bytes.
+const PAGES_PER_CUT: u64 = SLICE_ALIGNMENT / 8;
 
 fn cut(n: u64, step: u64) -> impl Iterator<Item = Range<u64>> {
     (0..n.div_ceil(step)).map(move |i| i * step..((i + 1) * step).min(n))
