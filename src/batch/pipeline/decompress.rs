@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::gather::{Blocks, Gathered, gather};
 use super::job::JobBuffers;
 use super::piece::Piece;
-use super::plan::{self, Blocks, Gathered, Packed};
+use super::plan::{self, Packed};
 use super::ring::{Meter, Pipeline, broken, reserve, words};
 use super::source::Source;
 use super::status::{block_error, is_unfinished};
@@ -156,7 +157,7 @@ impl Pipeline {
             blocks,
             table,
             oversized,
-        } = plan::gather(pages, range.clone())?;
+        } = gather(pages, range.clone())?;
         let page_size = pages.page_size as usize;
         let n_bytes = (range.end * page_size).min(pages.n_bytes as usize) - range.start * page_size;
         // A binding is never empty. Without blocks all entries are invalid, so the kernel reads none of its bytes.

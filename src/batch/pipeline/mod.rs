@@ -5,6 +5,7 @@ pub(crate) mod decompress;
 #[cfg(web_pages)]
 pub(crate) mod frame_blocks;
 pub(crate) mod framing;
+pub(crate) mod gather;
 pub(crate) mod job;
 #[cfg(web_pages)]
 pub(crate) mod js;
